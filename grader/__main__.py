@@ -1,0 +1,5 @@
+"""``python -m grader``."""
+
+from grader.cli import entry_point
+
+entry_point()

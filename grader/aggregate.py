@@ -1,0 +1,50 @@
+"""The table ``scores`` in DuckDB and its aggregates, which are SQL files (``grader/sql``)."""
+
+from collections.abc import Sequence
+from dataclasses import astuple, fields
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import duckdb
+
+from grader.model import Score
+
+
+@cache
+def sql(name: str) -> str:
+    """The text of ``grader/sql/<name>.sql``."""
+    return (Path(__file__).parent / "sql" / f"{name}.sql").read_text(encoding="utf-8")
+
+
+class ScoreTable:
+    """An in-memory database with one table, ``scores``; no access to the outside."""
+
+    def __init__(self, scores: Sequence[Score]) -> None:
+        self.connection = duckdb.connect(config={"threads": 1, "enable_external_access": "false"})
+        self.connection.execute(sql("schema"))
+        if scores:
+            names = [field.name for field in fields(Score)]
+            columns = [list(column) for column in zip(*map(astuple, scores), strict=True)]
+            unnests = ", ".join(f"unnest(${k})" for k in range(1, len(names) + 1))
+            self.connection.execute(
+                f"INSERT INTO scores ({', '.join(names)}) SELECT {unnests}", columns
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.connection.close()
+
+    def query(self, name: str, *parameters: object) -> list[dict[str, Any]]:
+        """Run ``grader/sql/<name>.sql``; its rows as dictionaries, in the file's order."""
+        cursor = self.connection.execute(sql(name), list(parameters))
+        columns = [column[0] for column in cursor.description or ()]
+        return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]

@@ -1,0 +1,114 @@
+"""The command line: ``python -m grader …``, also installed as ``causal-exams``."""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, NoReturn
+
+from grader import __version__
+from grader.errors import UsageError
+from grader.names import did_you_mean
+
+COMMANDS: Final[dict[str, str]] = {
+    "grade": "score a folder of answers (the default)",
+    "validate": "check answers without the truth: same parser, same schemas",
+    "workspace": "write what a test taker needs, one folder per task",
+    "gold": "write the right answers of a public-truth split",
+    "explain": "one task: its rule, the answer given, why it scored so",
+    "pack": "pack answers into one file to submit",
+    "leaderboard": "grade many submissions and rank them",
+    "verify": "check a release: hashes, rows, private against public",
+    "schema": "print the answer schema of a variant",
+}
+_EXAMPLES: Final = """examples:
+  python -m grader answers/                       score a folder against ./release
+  python -m grader answers/ --html report.html    … and write a page to look at
+  python -m grader workspace --out work/          unpack the exam, one folder per task
+  python -m grader leaderboard submissions/       rank several submissions
+
+exit codes: 0 done; 1 graded, but answers were invalid (--strict) or points too low
+(--fail-under), or a check failed; 2 unusable input; 3 a bug of ours
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse, but an error is one line that ends with what to do."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message} (see `{self.prog} --help`)")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        return _dispatch(words)
+    except UsageError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader of our output (head, less) has seen enough.
+        sys.stderr.close()
+        return 0
+    except Exception as error:
+        _report_bug(error)
+        return 3
+
+
+def entry_point() -> None:
+    """What the installed ``causal-exams`` script calls."""
+    sys.exit(main())
+
+
+def _dispatch(words: list[str]) -> int:
+    if not words or words[0] in ("-h", "--help"):
+        print(_overview())
+        return 0 if words else 2
+    if words[0] == "--version":
+        print(f"causal-exams {__version__}")
+        return 0
+    name = words[0] if words[0] in COMMANDS else "grade"
+    if name == words[0]:
+        words = words[1:]
+    elif not words[0].startswith("-") and not Path(words[0]).exists():
+        raise UsageError(
+            f"{words[0]}: neither a command nor a folder of answers"
+            f"{did_you_mean(words[0], COMMANDS)}"
+        )
+    module = importlib.import_module(f"grader.commands.{name}")
+    parser = _Parser(
+        prog=f"python -m grader {name}",
+        description=(module.__doc__ or "").strip(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    module.configure(parser)
+    return int(module.run(parser.parse_args(words)))
+
+
+def _overview() -> str:
+    lines = ["usage: python -m grader [COMMAND] … (no command: grade)", ""]
+    lines += [f"  {name:<12} {text}" for name, text in COMMANDS.items()]
+    return "\n".join([*lines, "", _EXAMPLES])
+
+
+def _report_bug(error: Exception) -> None:
+    """Our own fault: say so, with what is needed to find it."""
+    import traceback
+
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{Path(frame.filename).name}:{frame.lineno}"
+    print(
+        f"bug: {type(error).__name__} at {place}: {error}\n"
+        "This is our fault, not yours; please report it with the command you ran "
+        "(CAUSAL_EXAMS_TRACEBACK=1 shows the whole trace).",
+        file=sys.stderr,
+    )
+    import os
+
+    if os.environ.get("CAUSAL_EXAMS_TRACEBACK"):
+        traceback.print_exception(error)

@@ -1,0 +1,47 @@
+"""Options that several commands share."""
+
+import argparse
+from pathlib import Path
+
+from grader.pipeline import Session
+from grader.release import Release
+
+
+def add_release(parser: argparse.ArgumentParser, *, private: bool = True) -> None:
+    """``--release``, ``--private`` and ``--split``."""
+    parser.add_argument(
+        "--release",
+        type=Path,
+        metavar="DIR",
+        help="release folder (default: $CAUSAL_EXAMS_RELEASE, then ./release)",
+    )
+    if private:
+        parser.add_argument(
+            "--private",
+            type=Path,
+            metavar="DIR",
+            help="private side of a private-truth split (default: beside the public one)",
+        )
+    parser.add_argument("--split", metavar="NAME", help="split (default: the only one there is)")
+
+
+def add_exam(parser: argparse.ArgumentParser) -> None:
+    """``--exam`` and ``--track``."""
+    parser.add_argument(
+        "--exam",
+        metavar="NAME",
+        help="exam, or 'all' for the whole split "
+        "(default: the only one there is, or the only one with every answered task)",
+    )
+    parser.add_argument("--track", metavar="NAME", help="this track only")
+
+
+def open_session(arguments: argparse.Namespace) -> Session:
+    """The release, split, exam and track that the options name."""
+    release = Release.open(arguments.release, getattr(arguments, "private", None))
+    return Session(
+        release,
+        arguments.split,
+        getattr(arguments, "exam", None),
+        getattr(arguments, "track", None),
+    )

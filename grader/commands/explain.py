@@ -1,0 +1,78 @@
+"""One task: what it asks, how it is scored, the answer given, and why it scored so.
+
+examples:
+  python -m grader explain cds-7f3a91c2d04be516 --answers answers/
+  python -m grader explain cds-7f3a91c2d04be516 --answers answers/ --reveal
+"""
+
+import argparse
+from pathlib import Path
+
+from grader.commands.common import add_release, open_session
+from grader.errors import UsageError
+from grader.model import Task
+from grader.names import did_you_mean
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``explain``."""
+    parser.add_argument("task", help="task id")
+    add_release(parser)
+    parser.add_argument("--answers", type=Path, metavar="DIR", help="the answers to look at")
+    parser.add_argument("--prompt", action="store_true", help="print the whole prompt as well")
+    parser.add_argument("--reveal", action="store_true", help="show the truth as well")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the explanation."""
+    from grader.answers import collect
+    from grader.score import score
+    from grader.show.terminal import console, number, plain
+    from grader.tables import truth_json
+    from grader.validate import REASONS, check
+
+    session = open_session(arguments)
+    task = _find(session.all_tasks, arguments.task)
+    out = console()
+
+    def line(label: str, text: str) -> None:
+        out.print(plain(f"{label:<10} {text}"))
+
+    spec = task.spec
+    line("task", f"{task.task_id}  ({task.track}, rung {spec.rung}, {spec.key}, {task.view} view)")
+    line("rule", spec.rule)
+    line("pool", f"{spec.pool}; metric {spec.metric}; answer file {task.answer_file}")
+    if arguments.prompt:
+        out.print(plain(task.prompt))
+    if arguments.answers is not None:
+        raw = collect(arguments.answers, session.all_tasks).answers.get(task.task_id)
+        checked = check(task, raw)
+        line("answer", _shown(raw.data if raw else None))
+        reason = f" ({checked.reason}: {REASONS[checked.reason]})" if checked.reason else ""
+        line("status", checked.status + reason)
+        result = score(task, session.truths([task])[task.task_id], checked)
+        line("points", f"{number(result.points)} of 1")
+        line("fixed", f"pool {result.pool}, loss {number(result.loss)}")
+        line("paper", f"pool {result.paper_pool or 'dropped'}, loss {number(result.paper_loss)}")
+        if result.value is not None:
+            line(result.metric, number(result.value, 6))
+        if result.message:
+            line("why", result.message)
+    if arguments.reveal:
+        line("truth", truth_json(session.truths([task])[task.task_id]))
+    return 0
+
+
+def _find(tasks: list[Task], task_id: str) -> Task:
+    for task in tasks:
+        if task.task_id == task_id:
+            return task
+    known = (task.task_id for task in tasks)
+    raise UsageError(f"{task_id}: no such task in this split{did_you_mean(task_id, known)}")
+
+
+def _shown(data: bytes | None) -> str:
+    if data is None:
+        return "(none)"
+    text = data[:600].decode("utf-8", errors="replace").strip()
+    return text + (" …" if len(data) > 600 else "")

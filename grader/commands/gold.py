@@ -1,0 +1,38 @@
+"""Write the right answers of a split whose truth you have, as an ordinary answers folder.
+
+examples:
+  python -m grader gold --out gold/
+  python -m grader gold --release release --split dev --exam all --out gold/
+"""
+
+import argparse
+from pathlib import Path
+
+from grader.commands.common import add_release, open_session
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``gold``."""
+    add_release(parser)
+    parser.add_argument("--exam", default="all", help="one exam only (default: the whole split)")
+    parser.add_argument("--track", metavar="NAME", help="this track only")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="a new folder")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write one answer file per task."""
+    from grader.files import new_folder
+    from grader.gold import gold_answer
+    from grader.jsonio import pretty
+
+    session = open_session(arguments)
+    tasks = session.select().tasks
+    truths = session.truths(tasks)
+    with new_folder(arguments.out) as folder:
+        for task in tasks:
+            text = gold_answer(task, truths[task.task_id])
+            (folder / task.answer_file).write_text(text, encoding="utf-8")
+        run_card = {"system": "gold", "notes": "the truth itself; every task scores 1 point"}
+        (folder / "run.json").write_text(pretty(run_card), encoding="utf-8")
+    print(f"{arguments.out}: {len(tasks)} right answers")
+    return 0

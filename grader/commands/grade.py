@@ -1,0 +1,80 @@
+"""Score a folder of answers (or a packed submission) against a release.
+
+examples:
+  python -m grader answers/
+  python -m grader answers/ --release release --split dev --exam all
+  python -m grader answers/ --json report.json --csv scores.csv --html report.html
+  python -m grader answers/ --release release --private /safe/release --split test
+"""
+
+import argparse
+from pathlib import Path
+
+from grader.commands.common import add_exam, add_release, open_session
+from grader.model import Truth
+from grader.pipeline import Graded
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``grade``."""
+    parser.add_argument("answers", type=Path, help="folder of answers, or a packed .parquet")
+    add_release(parser)
+    add_exam(parser)
+    outputs = parser.add_argument_group("outputs")
+    outputs.add_argument("--json", type=Path, metavar="FILE", help="the report")
+    outputs.add_argument("--csv", type=Path, metavar="FILE", help="one row per task")
+    outputs.add_argument("--parquet", type=Path, metavar="FILE", help="one row per task")
+    outputs.add_argument("--html", type=Path, metavar="FILE", help="one self-contained page")
+    outputs.add_argument(
+        "--reveal", action="store_true", help="show the truth beside each task (--csv, --parquet)"
+    )
+    outputs.add_argument("--quiet", action="store_true", help="print one line only")
+    checks = parser.add_argument_group("exit code 1 when …")
+    checks.add_argument("--strict", action="store_true", help="… an answer is invalid")
+    checks.add_argument("--fail-under", type=float, metavar="POINTS", help="… points are lower")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Grade, write what was asked for, print, and say by the exit code how it went."""
+    session = open_session(arguments)
+    graded = session.grade(arguments.answers)
+    _write(arguments, graded, session.truths(graded.selection.tasks) if arguments.reveal else {})
+    _print(arguments, graded)
+    report = graded.report
+    if arguments.strict and report["census"]["invalid"]:
+        return 1
+    points = report["points"] or 0.0
+    return int(arguments.fail_under is not None and points < arguments.fail_under)
+
+
+def _write(arguments: argparse.Namespace, graded: Graded, truths: dict[str, Truth]) -> None:
+    if arguments.json:
+        from grader.files import write_text
+        from grader.jsonio import pretty
+
+        write_text(arguments.json, pretty(graded.report))
+    if arguments.csv or arguments.parquet:
+        from grader.tables import write_scores
+
+        for path in filter(None, (arguments.csv, arguments.parquet)):
+            kind = "csv" if path is arguments.csv else "parquet"
+            write_scores(path, kind, graded.scores, truths)
+    if arguments.html:
+        from grader.files import write_text
+        from grader.show.html import page
+
+        write_text(arguments.html, page([(1, graded.report)], graded.report["release"]["name"]))
+
+
+def _print(arguments: argparse.Namespace, graded: Graded) -> None:
+    report = graded.report
+    if arguments.quiet:
+        census = report["census"]
+        print(
+            f"points {report['points']} scored {census['scored']} "
+            f"missing {census['missing']} invalid {census['invalid']}"
+        )
+        return
+    from grader.show.terminal import console, report_view
+
+    console().print(report_view(report))

@@ -1,0 +1,93 @@
+"""Grade every submission in a folder and rank them by points.
+
+A submission is a packed .parquet file or a folder of answers. One that cannot be read is named
+and left out; it never stops the others.
+
+examples:
+  python -m grader leaderboard submissions/
+  python -m grader leaderboard answers/ --html leaderboard.html --json leaderboard.json
+  python -m grader leaderboard submissions/ --private /safe/release --split test
+"""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from grader.commands.common import add_exam, add_release, open_session
+from grader.errors import UsageError
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``leaderboard``."""
+    parser.add_argument("submissions", type=Path, help="folder of submissions")
+    add_release(parser)
+    add_exam(parser)
+    parser.add_argument("--html", type=Path, metavar="FILE", help="one self-contained page")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="all reports, best first")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Grade all, rank, print and write."""
+    from grader.show.terminal import console, leaderboard_view, plain
+
+    session = open_session(arguments)
+    reports: list[dict[str, Any]] = []
+    for source in submissions(arguments.submissions):
+        try:
+            reports.append(session.grade(source).report)
+        except UsageError as error:
+            console(stderr=True).print(plain(f"left out: {error}"))
+    if not reports:
+        raise UsageError(f"{arguments.submissions}: no usable submission in it")
+    exams = {report["exam"] for report in reports}
+    if len(exams) > 1:
+        raise UsageError(f"submissions answer different exams ({', '.join(sorted(exams))}); --exam")
+    ranked = rank(reports)
+    title = f"{session.release.name} · {session.split}/{exams.pop()}"
+    if arguments.html:
+        from grader.files import write_text
+        from grader.show.html import page
+
+        write_text(arguments.html, page(ranked, title))
+    if arguments.json:
+        from grader.files import write_text
+        from grader.jsonio import pretty
+
+        write_text(
+            arguments.json,
+            pretty([{"rank": place, "report": report} for place, report in ranked]),
+        )
+    console().print(leaderboard_view(ranked, title))
+    return 0
+
+
+def submissions(folder: Path) -> list[Path]:
+    """Packed files and answer folders in ``folder``, by name; raises ``UsageError``."""
+    if not folder.is_dir():
+        raise UsageError(f"{folder}: no such folder of submissions")
+    found = [
+        entry
+        for entry in sorted(folder.iterdir())
+        if not entry.name.startswith(".")
+        and not entry.is_symlink()
+        and (entry.is_dir() or entry.suffix == ".parquet")
+    ]
+    if not found:
+        print(f"note: {folder} has neither packed .parquet files nor folders", file=sys.stderr)
+    return found
+
+
+def rank(reports: list[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
+    """Best points first; no overall points last. Equal points share a place."""
+
+    def key(report: dict[str, Any]) -> float:
+        points = report["points"]
+        return 1.0 if points is None else -points
+
+    ordered = sorted(reports, key=lambda report: (key(report), report["submission"]["system"]))
+    places: list[tuple[int, dict[str, Any]]] = []
+    for position, report in enumerate(ordered, start=1):
+        tied = position > 1 and key(report) == key(ordered[position - 2])
+        places.append((places[-1][0] if tied else position, report))
+    return places

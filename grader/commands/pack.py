@@ -1,0 +1,83 @@
+"""Pack a folder of answers into one Parquet file to submit.
+
+examples:
+  python -m grader pack answers/ --name "My system 1.0" --out submission.parquet
+"""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from grader import __version__
+from grader.commands.common import add_exam, add_release, open_session
+from grader.errors import UsageError
+from grader.pipeline import Selection
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``pack``."""
+    parser.add_argument("answers", type=Path, help="folder of answers")
+    parser.add_argument("--name", required=True, help="the system's name on the leaderboard")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="a .parquet file")
+    add_release(parser, private=False)
+    add_exam(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the submission and say what is in it."""
+    from collections import Counter
+
+    if arguments.out.suffix != ".parquet":
+        raise UsageError(f"--out {arguments.out}: the name must end in .parquet")
+    if not arguments.name.strip() or len(arguments.name) > 200:
+        raise UsageError("--name: give 1 to 200 characters")
+    selection, found, checked = open_session(arguments).find(arguments.answers)
+    packed = {
+        task.task_id: raw.data
+        for task in selection.tasks
+        if (raw := found.answers.get(task.task_id)) is not None and raw.data is not None
+    }
+    _write(arguments.out, _card(arguments.name, selection, found.run), packed, found.usage)
+    counts = Counter(answer.status for answer in checked.values())
+    print(
+        f"{arguments.out}: {len(packed)} answers to {selection.split}/{selection.exam} "
+        f"({counts['scored']} valid, {counts['invalid']} invalid, {counts['missing']} missing)"
+    )
+    for task_id, answer in checked.items():
+        if answer.status == "invalid":
+            print(f"  {task_id}  {answer.reason}  {ascii(answer.message)[1:-1]}")
+    return 0
+
+
+def _card(name: str, selection: Selection, run: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **run,
+        "system": name,
+        "release": selection.release.name,
+        "split": selection.split,
+        "exam": selection.exam,
+        "packed_by": __version__,
+    }
+
+
+def _write(
+    path: Path, card: dict[str, Any], packed: dict[str, bytes], usage: dict[str, dict[str, Any]]
+) -> None:
+    from grader import parquet
+    from grader.files import replacing
+
+    ids: list[str | None] = [*sorted(packed)]
+    ids = ids or [None]  # a row to carry the card of an empty submission
+    answers = [packed[task_id] if task_id else None for task_id in ids]
+    usages = [json.dumps(usage[i]) if i is not None and i in usage else None for i in ids]
+    with replacing(path) as temporary, parquet.connect() as connection:
+        connection.execute(
+            "CREATE TABLE submission AS SELECT unnest($1::VARCHAR[]) AS task_id, "
+            "unnest($2::BLOB[]) AS answer, unnest($3::VARCHAR[]) AS usage_json, "
+            "$4::VARCHAR AS submission_json",
+            [ids, answers, usages, json.dumps(card)],
+        )
+        parquet.copy_to(
+            connection, "SELECT * FROM submission", temporary, "FORMAT parquet, COMPRESSION zstd"
+        )

@@ -1,0 +1,45 @@
+"""Print the answer schema of a variant, or list the variants.
+
+examples:
+  python -m grader schema                              list all variants
+  python -m grader schema effect_estimate.ate_uq_95    by family.variant
+  python -m grader schema ate_uq_95                    by name, if only one family has it
+"""
+
+import argparse
+
+from grader.errors import UsageError
+from grader.names import did_you_mean
+from grader.spec import VARIANTS, Variant
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``schema``."""
+    parser.add_argument("variant", nargs="?", help="family.variant, or a variant's name")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print one schema as JSON, or the table of variants."""
+    if arguments.variant is None:
+        for spec in VARIANTS:
+            print(f"{spec.track}  rung {spec.rung}  {spec.key}  ({spec.shape})")
+        return 0
+    from grader.jsonio import pretty
+    from grader.schemas import schema
+
+    print(pretty(schema(f"answers/{_find(arguments.variant).shape}")), end="")
+    return 0
+
+
+def _find(name: str) -> Variant:
+    named = [spec for spec in VARIANTS if name in (spec.key, f"{spec.track}.{spec.key}")]
+    named = named or [spec for spec in VARIANTS if spec.name == name]
+    shapes = {spec.shape for spec in named}
+    if not named:
+        raise UsageError(
+            f"{name}: no such variant{did_you_mean(name, (spec.key for spec in VARIANTS))}"
+        )
+    if len(shapes) > 1:
+        keys = ", ".join(spec.key for spec in named)
+        raise UsageError(f"{name}: several variants; choose one of {keys}")
+    return named[0]

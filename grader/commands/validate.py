@@ -1,0 +1,40 @@
+"""Check answers without the truth: the same parser and the same schemas as ``grade``.
+
+examples:
+  python -m grader validate answers/
+  python -m grader validate answers/ --strict     exit with 1 if any answer is invalid
+"""
+
+import argparse
+from collections import Counter
+from pathlib import Path
+
+from grader.commands.common import add_exam, add_release, open_session
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``validate``."""
+    parser.add_argument("answers", type=Path, help="folder of answers, or a packed .parquet")
+    add_release(parser, private=False)
+    add_exam(parser)
+    parser.add_argument("--strict", action="store_true", help="exit with 1 on an invalid answer")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """List every invalid answer with file, field and expectation."""
+    from grader.show.terminal import console, plain
+
+    selection, found, checked = open_session(arguments).find(arguments.answers)
+    out = console()
+    for task_id, answer in checked.items():
+        if answer.status == "invalid":
+            out.print(plain(f"{task_id}  {answer.reason}  {answer.message}"))
+    for notice in found.notices:
+        out.print(plain(f"note: {notice}"))
+    counts = Counter(answer.status for answer in checked.values())
+    abstained = sum(answer.abstained for answer in checked.values())
+    out.print(
+        f"{selection.split}/{selection.exam}: {counts['scored']} valid ({abstained} abstain), "
+        f"{counts['invalid']} invalid, {counts['missing']} missing of {len(checked)} tasks"
+    )
+    return int(arguments.strict and counts["invalid"] > 0)

@@ -1,0 +1,43 @@
+"""Write what a test taker needs: one folder per task with prompt, story, data, answer schema.
+
+examples:
+  python -m grader workspace --out work/
+  python -m grader workspace --exam all --out work/
+  python -m grader workspace --task cds-7f3a91c2d04be516 --out work/
+"""
+
+import argparse
+from pathlib import Path
+
+from grader.commands.common import add_exam, add_release, open_session
+from grader.errors import UsageError
+from grader.names import did_you_mean
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``workspace``."""
+    add_release(parser, private=False)
+    add_exam(parser)
+    parser.add_argument("--task", action="append", metavar="ID", help="this task only (repeatable)")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="a new folder")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the workspaces; nothing is left behind when it fails."""
+    from grader.files import new_folder
+    from grader.workspace import write_workspaces
+
+    session = open_session(arguments)
+    if arguments.task and arguments.exam is None:
+        session.exam = "all"
+    tasks = session.select().tasks
+    if arguments.task:
+        known = {task.task_id for task in tasks}
+        for task_id in arguments.task:
+            if task_id not in known:
+                raise UsageError(f"--task {task_id}: no such task{did_you_mean(task_id, known)}")
+        tasks = [task for task in tasks if task.task_id in set(arguments.task)]
+    with new_folder(arguments.out) as folder:
+        write_workspaces(session.release, session.split, tasks, folder)
+    print(f"{arguments.out}: {len(tasks)} workspaces; answers go to <task id>.json or .csv files")
+    return 0

@@ -1,0 +1,77 @@
+"""Writing files so that nobody ever sees half of one."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from grader.errors import UsageError
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write ``text`` as UTF-8 under a temporary name, then rename; raises ``UsageError``."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary path beside ``path`` that takes its name when the block succeeds.
+
+    Raises ``UsageError`` when the folder cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
+        os.close(descriptor)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(path)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    finally:
+        with suppress(FileNotFoundError):
+            temporary.unlink()
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """A temporary folder beside ``path`` that takes its name when the block succeeds.
+
+    Raises ``UsageError`` when ``path`` exists and is not an empty folder, or cannot be written.
+    """
+    try:
+        if path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
+            raise UsageError(f"{path}: exists already; give another --out or remove it")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f".{path.name[:40]}.", dir=path.parent))
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    try:
+        yield temporary
+        temporary.chmod(0o777 & ~_umask())
+        if path.is_dir():
+            path.rmdir()
+        temporary.replace(path)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _unwritable(path: Path, error: OSError) -> UsageError:
+    return UsageError(
+        f"{path}: cannot be written ({error.strerror or error}); choose another place"
+    )

@@ -1,0 +1,154 @@
+"""JSON in and out: one hardened loader for hostile input, one canonical form for output.
+
+The standard parser accepts NaN, Infinity, 1e999 (as infinity) and duplicate keys, recurses on deep
+input and spends quadratic time on huge integers. Every answer file goes through
+:func:`parse_strict`, which refuses each of these with a reason of its own.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any, Final, NoReturn
+
+MAX_DEPTH: Final = 32
+MAX_INTEGER_DIGITS: Final = 18
+"""Longer integers are refused: no answer needs them and parsing them is slow."""
+
+
+class BadJson(Exception):
+    """Text that is not acceptable JSON. ``reason`` is a code of the answers' closed list."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+
+
+def canonical(value: object) -> str:
+    """``value`` as canonical JSON: sorted keys, no spaces, shortest floats, no NaN.
+
+    Raises ``ValueError`` for NaN and infinities, ``TypeError`` for what is not JSON.
+    """
+    return json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
+
+
+def pretty(value: object) -> str:
+    """``value`` as indented JSON with sorted keys and a final newline, for files people read."""
+    return json.dumps(value, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def parse_strict(data: bytes, *, max_depth: int = MAX_DEPTH) -> Any:
+    """Parse UTF-8 JSON, refusing everything a careless parser lets through.
+
+    The caller bounds the size. Raises :class:`BadJson` with reason ``empty``, ``encoding``,
+    ``too_deep``, ``non_finite``, ``huge_number``, ``duplicate_key`` or ``not_json``.
+    """
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadJson(
+            "encoding", f"byte {error.start} is not UTF-8; save the file as UTF-8"
+        ) from None
+    if text.startswith("\ufeff"):
+        raise BadJson("encoding", "starts with a byte order mark; save as UTF-8 without it")
+    if not text.strip():
+        raise BadJson("empty", "the file is empty; write one JSON object")
+    _check_depth(text, max_depth)
+    try:
+        value = json.loads(
+            text,
+            parse_constant=_refuse_constant,
+            parse_float=_finite_float,
+            parse_int=_bounded_int,
+            object_pairs_hook=_unique_keys,
+        )
+    except json.JSONDecodeError as error:
+        raise BadJson(
+            "not_json", f"line {error.lineno}, column {error.colno}: {error.msg}"
+        ) from None
+    _check_surrogates(text)
+    return value
+
+
+def as_mapping(text: str) -> Mapping[str, Any]:
+    """Parse trusted JSON text (a release's ``*_json`` column) that must hold an object."""
+    value = json.loads(text)
+    if not isinstance(value, dict):
+        raise ValueError("expected a JSON object")
+    return value
+
+
+def _check_depth(text: str, max_depth: int) -> None:
+    """Refuse nesting before the recursive parser sees it; brackets inside strings do not count."""
+    if text.count("[") + text.count("{") <= max_depth:
+        return
+    depth = 0
+    inside = escaped = False
+    for character in text:
+        if inside:
+            if escaped:
+                escaped = False
+            elif character == "\\":
+                escaped = True
+            elif character == '"':
+                inside = False
+        elif character == '"':
+            inside = True
+        elif character in "[{":
+            depth += 1
+            if depth > max_depth:
+                raise BadJson("too_deep", f"nested more than {max_depth} levels deep; flatten it")
+        elif character in "]}":
+            depth -= 1
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise BadJson("non_finite", f"{name} is not a JSON number; write a finite number or null")
+
+
+def _finite_float(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise BadJson("non_finite", f"{text[:40]} is beyond a double; write a finite number")
+    return value
+
+
+def _bounded_int(text: str) -> int:
+    if len(text.lstrip("-")) > MAX_INTEGER_DIGITS:
+        raise BadJson(
+            "huge_number",
+            f"an integer of {len(text)} digits; at most {MAX_INTEGER_DIGITS} are read",
+        )
+    return int(text)
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise BadJson("duplicate_key", f"the key {clip(key)} appears twice; keep one")
+            seen.add(key)
+    return value
+
+
+def _check_surrogates(text: str) -> None:
+    """Half a surrogate pair (``\\ud800``) is legal JSON text but no Unicode string."""
+    if "\\u" not in text.lower():
+        return
+    try:
+        json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        raise BadJson("encoding", "holds half of a surrogate pair (\\ud800 …)") from None
+
+
+def clip(value: object, length: int = 60) -> str:
+    """``value`` as short one-line JSON for messages; control characters stay escaped."""
+    try:
+        text = json.dumps(value, ensure_ascii=True)
+    except (TypeError, ValueError):
+        text = ascii(value)
+    return text if len(text) <= length else text[: length - 1] + "…"

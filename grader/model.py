@@ -1,0 +1,140 @@
+"""The values that travel down the pipeline: task, truth, raw answer, checked answer, score."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from grader.spec import Pool, Variant
+from grader.spec import variant as find_variant
+
+Status = Literal["scored", "missing", "invalid"]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One question, as the public side states it."""
+
+    task_id: str
+    instance_id: str
+    track: str
+    rung: int
+    family: str
+    variant: str
+    view: str
+    input_mode: str
+    prompt: str
+    answer_schema: str
+    answer_file: str
+    inputs: Mapping[str, Any]
+
+    @property
+    def spec(self) -> Variant:
+        """The row of :data:`grader.spec.VARIANTS` this task instantiates."""
+        return find_variant(self.track, f"{self.family}.{self.variant}")
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """What the private side says about one task.
+
+    ``value`` is the numeric target with its numerical standard error ``value_se`` (null where
+    there is none); ``target`` holds everything else the scorer needs; ``labels`` are the held-out
+    outcomes of a prediction task, shape (rows,).
+    """
+
+    task_id: str
+    instance_id: str
+    should_abstain: bool
+    structure: str
+    value: float | None
+    value_se: float | None
+    target: Mapping[str, Any]
+    labels: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RawAnswer:
+    """The bytes found for one task, or the reason why they could not be read."""
+
+    source: str
+    data: bytes | None = None
+    reason: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """The parsed columns of a prediction file, each of shape (rows,)."""
+
+    prediction: tuple[float, ...]
+    lower: tuple[float, ...] = ()
+    upper: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """An answer after validation.
+
+    ``content`` is the parsed object or :class:`Predictions` when ``status`` is ``scored`` and the
+    answer commits. ``paper_abstained`` differs from ``abstained`` only where the paper counts an
+    absent field as an abstention and the fixed reading counts it as invalid.
+    """
+
+    status: Status
+    content: Any = None
+    abstained: bool = False
+    paper_abstained: bool = False
+    reason: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a variant's scorer says of a committed answer to an identifiable target.
+
+    ``loss`` is uncapped: 0/1 in the pass pool, NRelErr or NRelIS in the numeric pools, 1 - F1 in
+    the F1 pool. ``value`` is the variant's own metric (RMSE, absolute error, F1 …).
+    """
+
+    metric: str
+    value: float
+    loss: float
+    coverage: float | None = None
+    width: float | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One flat row of the table ``scores``: one task, graded.
+
+    ``pool`` and ``loss`` are the *fixed* reading (the pool follows the truth, the loss is capped);
+    ``paper_pool`` and ``paper_loss`` the *paper* reading (the pool follows the answer too; both
+    are null where the paper drops a task).
+    """
+
+    task_id: str
+    instance_id: str
+    track: str
+    family: str
+    variant: str
+    rung: int
+    view: str
+    structure: str
+    input_mode: str
+    pool: Pool
+    status: Status
+    reason: str
+    metric: str
+    value: float | None
+    loss: float
+    points: float
+    paper_pool: Pool | None
+    paper_loss: float | None
+    abstained: bool
+    should_abstain: bool
+    coverage: float | None
+    width: float | None
+    extra_json: str
+    message: str

@@ -1,0 +1,34 @@
+"""How answers' labels and variable names are compared."""
+
+import difflib
+import unicodedata
+from collections.abc import Iterable
+
+from grader.spec import NULL_EQUIVALENTS
+
+
+def normal_label(text: str) -> str:
+    """A label for comparison: stripped and case-folded."""
+    return text.strip().casefold()
+
+
+def normal_name(text: str) -> str:
+    """A variable name for comparison: Unicode NFKC, case-folded, white space collapsed."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def is_null_equivalent(value: object) -> bool:
+    """True for JSON null and the strings the paper accepts in its place."""
+    return value is None or (isinstance(value, str) and normal_label(value) in NULL_EQUIVALENTS)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """``"; did you mean 'x'?"`` for the nearest known name, or the list of them when few."""
+    choices = sorted(known)
+    near = difflib.get_close_matches(name, choices, n=1, cutoff=0.6)
+    if near:
+        return f"; did you mean '{near[0]}'?"
+    if not choices:
+        return "; there is none"
+    shown = ", ".join(choices[:12]) + (", …" if len(choices) > 12 else "")
+    return f"; choose from {shown}"

@@ -1,0 +1,62 @@
+"""Reading Parquet with DuckDB, without ever letting a path act as a pattern or as SQL."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from grader.errors import UsageError
+
+
+def literal(path: Path) -> str:
+    """``path`` with DuckDB's glob characters escaped, so that it names one file only."""
+    return "".join(f"[{character}]" if character in "*?[" else character for character in str(path))
+
+
+def identifier(name: str) -> str:
+    """``name`` as a quoted SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def connect() -> duckdb.DuckDBPyConnection:
+    """An in-memory database with one thread, so that equal input gives equal bytes."""
+    return duckdb.connect(config={"threads": 1})
+
+
+def read(
+    connection: duckdb.DuckDBPyConnection,
+    paths: Sequence[Path],
+    columns: Sequence[str],
+    suffix: str = "",
+    parameters: Sequence[object] = (),
+) -> list[tuple[Any, ...]]:
+    """Rows of Parquet files: ``SELECT columns FROM files <suffix>``.
+
+    ``columns`` and ``suffix`` are constants of the code, never input. Raises ``UsageError`` when
+    a file is absent, is no Parquet or lacks a column.
+    """
+    if not paths:
+        return []
+    query = f"SELECT {', '.join(columns)} FROM read_parquet(?) {suffix}"
+    try:
+        return connection.execute(
+            query, [[literal(path) for path in paths], *parameters]
+        ).fetchall()
+    except duckdb.Error as error:
+        reason = str(error).splitlines()[0]
+        raise UsageError(
+            f"{paths[0]}: cannot be read as a release shard ({reason}); fetch it again"
+        ) from None
+
+
+def copy_to(connection: duckdb.DuckDBPyConnection, query: str, path: Path, options: str) -> None:
+    """``COPY (query) TO path``; ``query`` and ``options`` come from the code, ``path`` is quoted.
+
+    Raises ``UsageError`` when the file cannot be written.
+    """
+    quoted = str(path).replace("'", "''")
+    try:
+        connection.execute(f"COPY ({query}) TO '{quoted}' ({options})")
+    except duckdb.IOException as error:
+        raise UsageError(f"{path}: cannot be written ({str(error).splitlines()[0]})") from None

@@ -1,0 +1,97 @@
+"""The whole grading run as one function: load, collect, check, score, aggregate, report."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.answers import Found, collect
+from grader.errors import UsageError
+from grader.model import Checked, Score, Task, Truth
+from grader.names import did_you_mean
+from grader.release import Release, select_exam
+from grader.report import build_report
+from grader.score import score
+from grader.validate import check
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which tasks of a release are meant."""
+
+    release: Release
+    split: str
+    exam: str
+    tasks: list[Task]
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """One submission, graded."""
+
+    selection: Selection
+    found: Found
+    checked: dict[str, Checked]
+    scores: list[Score]
+    report: dict[str, Any]
+
+
+class Session:
+    """One split of one release, read once, to grade any number of submissions against."""
+
+    def __init__(
+        self,
+        release: Release,
+        split: str | None = None,
+        exam: str | None = None,
+        track: str | None = None,
+    ) -> None:
+        self.release = release
+        self.split = release.choose_split(split)
+        self.exam = exam
+        self.all_tasks = release.tasks(self.split)
+        self.track = self._check_track(track)
+        self._exams = release.exams(self.split)
+        self._truths: dict[str, Truth] = {}
+
+    def _check_track(self, track: str | None) -> str | None:
+        known = {task.track for task in self.all_tasks}
+        if track is not None and track not in known:
+            raise UsageError(
+                f"--track {track}: not in split {self.split}{did_you_mean(track, known)}"
+            )
+        return track
+
+    def select(self, answered: frozenset[str] = frozenset()) -> Selection:
+        """The tasks meant by ``--exam`` and ``--track``; see :func:`select_exam`."""
+        name, tasks = select_exam(self._exams, self.all_tasks, self.exam, answered)
+        if self.track is not None:
+            tasks = [task for task in tasks if task.track == self.track]
+        if not tasks:
+            raise UsageError(f"exam {name} has no task in track {self.track}; choose another")
+        return Selection(self.release, self.split, name, tasks)
+
+    def find(self, source: Path) -> tuple[Selection, Found, dict[str, Checked]]:
+        """Collect and check the answers of ``source``, without looking at any truth."""
+        found = collect(source, self.all_tasks)
+        selection = self.select(frozenset(found.answers))
+        checked = {
+            task.task_id: check(task, found.answers.get(task.task_id)) for task in selection.tasks
+        }
+        return selection, found, checked
+
+    def grade(self, source: Path) -> Graded:
+        """Grade the submission at ``source`` (a folder or a packed file)."""
+        selection, found, checked = self.find(source)
+        truths = self.truths(selection.tasks)
+        scores = [
+            score(task, truths[task.task_id], checked[task.task_id]) for task in selection.tasks
+        ]
+        report = build_report(selection, found, scores)
+        return Graded(selection, found, checked, scores, report)
+
+    def truths(self, tasks: Sequence[Task]) -> dict[str, Truth]:
+        """The truth of each task, read once a session."""
+        if any(task.task_id not in self._truths for task in tasks):
+            self._truths.update(self.release.truths(self.split, tasks))
+        return self._truths

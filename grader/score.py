@@ -1,0 +1,82 @@
+"""Grading one task: truth and checked answer in, one flat :class:`~grader.model.Score` out."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from grader.jsonio import canonical
+from grader.model import Checked, Content, Score, Task, Truth
+from grader.route import needs_content, route
+from grader.tracks import causalds
+
+SCORERS: Final[Mapping[str, Mapping[str, Callable[[Task, Truth, Any], Content]]]] = {
+    "causalds": causalds.SCORERS,
+}
+"""Track, then ``family.variant``, then its scorer."""
+
+_LARGEST: Final = 1e300
+
+
+class GraderBug(Exception):
+    """Our own fault while grading a task: never turned into a submitter's ``invalid``."""
+
+
+def score(task: Task, truth: Truth, checked: Checked) -> Score:
+    """Grade one task. Pure; raises :class:`GraderBug` naming the task if our code fails."""
+    try:
+        return _score(task, truth, checked)
+    except Exception as error:
+        raise GraderBug(
+            f"task {task.task_id} ({task.spec.key}): {type(error).__name__}: {error}"
+        ) from error
+
+
+def _score(task: Task, truth: Truth, checked: Checked) -> Score:
+    spec = task.spec
+    content = None
+    if needs_content(truth, checked):
+        content = SCORERS[task.track][spec.key](task, truth, checked.content)
+    routed = route(spec, truth, checked, content)
+    abstention = content is None and routed.pool == "pass" and truth.should_abstain
+    return Score(
+        task_id=task.task_id,
+        instance_id=task.instance_id,
+        track=task.track,
+        family=task.family,
+        variant=task.variant,
+        rung=task.rung,
+        view=task.view,
+        structure=truth.structure,
+        input_mode=task.input_mode,
+        pool=routed.pool,
+        status=checked.status,
+        reason=checked.reason,
+        metric=content.metric if content else ("abstention" if abstention else spec.metric),
+        value=_finite(content.value) if content else None,
+        loss=routed.loss,
+        points=routed.points,
+        paper_pool=routed.paper_pool,
+        paper_loss=_finite(routed.paper_loss),
+        abstained=checked.abstained,
+        should_abstain=truth.should_abstain,
+        coverage=content.coverage if content else None,
+        width=_finite(content.width) if content else None,
+        extra_json=canonical(
+            {name: _finite(value) for name, value in content.extra.items()} if content else {}
+        ),
+        message=checked.message or (content.message if content else _why(truth, checked)),
+    )
+
+
+def _why(truth: Truth, checked: Checked) -> str:
+    if checked.abstained:
+        return (
+            "abstained, rightly: the target is not identifiable"
+            if truth.should_abstain
+            else "abstained, but the target is identifiable"
+        )
+    return "committed, but the target is not identifiable: abstain"
+
+
+def _finite(value: float | None) -> float | None:
+    """Bounds of ±1e308 overflow; what is reported stays a JSON number."""
+    return None if value is None else max(-_LARGEST, min(value, _LARGEST))

@@ -1,0 +1,33 @@
+-- CausalDS Eq. 2-4 for each reading; $1 is the cap c on an interval's loss.
+WITH pools AS (
+    SELECT
+        reading,
+        count(*) FILTER (pool = 'pass')          AS n_pass,
+        count(*) FILTER (pool = 'nrel_point')    AS n_point,
+        count(*) FILTER (pool = 'nrel_interval') AS n_interval,
+        count(*) FILTER (pool = 'f1')            AS n_f1,
+        1 - avg(loss) FILTER (pool = 'pass')     AS pass_rate,
+        median(loss) FILTER (pool IN ('nrel_point', 'nrel_interval')) AS med_nrel_err,
+        median(loss) FILTER (pool = 'nrel_point')                     AS m_point,
+        avg(least(loss, $1)) FILTER (pool = 'nrel_interval')          AS m_interval,
+        median(loss) FILTER (pool = 'f1')        AS med_f1_loss
+    FROM losses
+    WHERE track = 'causalds'
+    GROUP BY reading
+),
+numeric AS (
+    SELECT
+        *,
+        n_point + n_interval AS n_nrel,
+        (n_point * coalesce(m_point, 0) + n_interval * coalesce(m_interval, 0))
+            / nullif(n_point + n_interval, 0) AS s_nr
+    FROM pools
+)
+SELECT
+    reading, pass_rate, med_nrel_err, s_nr, med_f1_loss,
+    ( n_pass * (1 - coalesce(pass_rate, 0))
+    + n_nrel * coalesce(s_nr, 0)
+    + n_f1 * coalesce(med_f1_loss, 0) ) / nullif(n_pass + n_nrel + n_f1, 0) AS causalds_score,
+    n_pass, n_nrel, n_f1
+FROM numeric
+ORDER BY reading;

@@ -1,0 +1,35 @@
+-- One row per graded task. Everything the report says is an aggregate of this table.
+CREATE TABLE scores (
+    task_id        VARCHAR PRIMARY KEY,
+    instance_id    VARCHAR NOT NULL,
+    track          VARCHAR NOT NULL,
+    family         VARCHAR NOT NULL,
+    variant        VARCHAR NOT NULL,
+    rung           INTEGER NOT NULL,
+    view           VARCHAR NOT NULL,
+    structure      VARCHAR NOT NULL,
+    input_mode     VARCHAR NOT NULL,
+    pool           VARCHAR NOT NULL,   -- fixed reading: follows the truth alone
+    status         VARCHAR NOT NULL,   -- scored, missing, invalid
+    reason         VARCHAR NOT NULL,
+    metric         VARCHAR NOT NULL,
+    value          DOUBLE,
+    loss           DOUBLE  NOT NULL,   -- fixed reading, capped
+    points         DOUBLE  NOT NULL,   -- 0 to 1
+    paper_pool     VARCHAR,            -- paper reading: follows the answer too; NULL = dropped
+    paper_loss     DOUBLE,
+    abstained      BOOLEAN NOT NULL,
+    should_abstain BOOLEAN NOT NULL,
+    coverage       DOUBLE,
+    width          DOUBLE,
+    extra_json     VARCHAR NOT NULL,
+    message        VARCHAR NOT NULL
+);
+
+-- The two readings, one under the other: the same aggregates serve both.
+CREATE VIEW losses AS
+    SELECT 'paper' AS reading, task_id, track, paper_pool AS pool, paper_loss AS loss
+    FROM scores WHERE paper_pool IS NOT NULL
+    UNION ALL
+    SELECT 'fixed' AS reading, task_id, track, pool, loss
+    FROM scores;

@@ -1,0 +1,1 @@
+"""One scorer package per track."""

@@ -1,0 +1,41 @@
+"""Scalar estimates and intervals (CausalDS Eq. 1 and the interval score of A.9)."""
+
+from typing import Any
+
+from grader.model import Content, Task, Truth
+
+
+def interval_score(lower: float, upper: float, target: float, alpha: float) -> float:
+    """The interval score of Gneiting & Raftery (2007, eq. 43); lower is better, 0 is perfect."""
+    below = max(lower - target, 0.0)
+    above = max(target - upper, 0.0)
+    return (upper - lower) + 2.0 / alpha * (below + above)
+
+
+def point(task: Task, truth: Truth, answer: dict[str, Any]) -> Content:
+    """NRelErr = |answer - target| / (1 + |target|)."""
+    target = numeric_target(truth)
+    error = abs(float(answer[task.spec.field]) - target)
+    return Content("abs_error", value=error, loss=error / (1 + abs(target)))
+
+
+def effect_interval(task: Task, truth: Truth, answer: dict[str, Any]) -> Content:
+    """NRelIS = interval score / (1 + |target|); the point estimate itself is not scored."""
+    target = numeric_target(truth)
+    lower, upper = float(answer["ci_lower"]), float(answer["ci_upper"])
+    score = interval_score(lower, upper, target, float(task.inputs["alpha"]))
+    return Content(
+        "interval_score",
+        value=score,
+        loss=score / (1 + abs(target)),
+        coverage=float(lower <= target <= upper),
+        width=upper - lower,
+        extra={"normalised_width": (upper - lower) / (1 + abs(target))},
+    )
+
+
+def numeric_target(truth: Truth) -> float:
+    """The truth's value; an identifiable numeric task without one is a broken release."""
+    if truth.value is None:
+        raise ValueError(f"task {truth.task_id}: identifiable, but the truth has no value")
+    return truth.value

@@ -1,0 +1,101 @@
+"""Held-out prediction (CausalDS Eq. 1, Table 8 and A.9). Sums are exact (``math.fsum``)."""
+
+import math
+from collections.abc import Sequence
+from itertools import groupby
+
+from grader.model import Content, Predictions, Task, Truth
+from grader.tracks.causalds.numbers import interval_score
+
+
+def mean(values: Sequence[float]) -> float:
+    """The arithmetic mean, correctly rounded sum."""
+    return math.fsum(values) / len(values)
+
+
+def point_predictor(task: Task, truth: Truth, answer: Predictions) -> Content:
+    """RMSE/(1+sd) for a continuous outcome, sqrt(Brier)/(1+sd) for a binary one.
+
+    A binary prediction is clipped to [0, 1] for the Brier score and to [1e-6, 1-1e-6] for the
+    log loss; AUC ranks predictions as given (spec A5).
+    """
+    labels = _labels(truth)
+    if truth.target["kind"] == "binary":
+        return _binary(labels, answer.prediction, float(truth.target["sd"]))
+    errors = [p - y for p, y in zip(answer.prediction, labels, strict=True)]
+    # hypot scales internally, so a prediction of 1e200 gives a huge loss instead of an overflow
+    rmse = math.hypot(*errors) / math.sqrt(len(errors))
+    sd = float(truth.target["sd"])
+    return Content(
+        "rmse",
+        value=rmse,
+        loss=rmse / (1 + sd),
+        extra={
+            "mae": _bounded_mean([abs(error) for error in errors]),
+            "r2": 1 - (rmse / sd) ** 2 if sd > 0 and rmse < 1e150 else None,
+        },
+    )
+
+
+def _binary(labels: Sequence[float], predictions: Sequence[float], sd: float) -> Content:
+    clipped = [min(max(p, 0.0), 1.0) for p in predictions]
+    brier = mean([(p - y) ** 2 for p, y in zip(clipped, labels, strict=True)])
+    inner = [min(max(p, 1e-6), 1 - 1e-6) for p in predictions]
+    log_loss = -mean(
+        [math.log(p if y == 1.0 else 1 - p) for p, y in zip(inner, labels, strict=True)]
+    )
+    loss = math.sqrt(brier) / (1 + sd)
+    extra = {"brier": brier, "log_loss": log_loss}
+    auc = area_under_roc(labels, predictions)
+    if auc is None:
+        return Content("brier", value=brier, loss=loss, extra=extra)
+    return Content("auc", value=auc, loss=loss, extra={**extra, "auc": auc})
+
+
+def area_under_roc(labels: Sequence[float], scores: Sequence[float]) -> float | None:
+    """ROC AUC by the rank-sum statistic, ties at half; ``None`` when one class is absent."""
+    positives = sum(1 for label in labels if label == 1.0)
+    negatives = len(labels) - positives
+    if not positives or not negatives:
+        return None
+    rank_sum = 0.0
+    start = 0
+    for _, tied in groupby(sorted(zip(scores, labels, strict=True)), key=lambda pair: pair[0]):
+        group = [label for _, label in tied]
+        average_rank = start + (len(group) + 1) / 2
+        rank_sum += average_rank * sum(1 for label in group if label == 1.0)
+        start += len(group)
+    return (rank_sum - positives * (positives + 1) / 2) / (positives * negatives)
+
+
+def prediction_interval(task: Task, truth: Truth, answer: Predictions) -> Content:
+    """Mean interval score over the held-out rows / (1 + sd)."""
+    labels = _labels(truth)
+    alpha = float(task.inputs["alpha"])
+    rows = list(zip(answer.lower, answer.upper, labels, strict=True))
+    score = _bounded_mean([interval_score(lower, upper, y, alpha) for lower, upper, y in rows])
+    width = _bounded_mean([upper - lower for lower, upper, _ in rows])
+    sd = float(truth.target["sd"])
+    return Content(
+        "interval_score",
+        value=score,
+        loss=score / (1 + sd),
+        coverage=mean([float(lower <= y <= upper) for lower, upper, y in rows]),
+        width=width,
+        extra={"normalised_width": width / (1 + sd)},
+    )
+
+
+def _bounded_mean(values: Sequence[float]) -> float:
+    """The mean, with the largest double standing in for a sum beyond it (bounds like ±1e308)."""
+    largest = math.nextafter(math.inf, 0.0)
+    try:
+        return mean([min(value, largest) for value in values])
+    except OverflowError:
+        return largest
+
+
+def _labels(truth: Truth) -> tuple[float, ...]:
+    if truth.labels is None:
+        raise ValueError(f"task {truth.task_id}: a prediction task without labels")
+    return truth.labels

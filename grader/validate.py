@@ -1,0 +1,156 @@
+"""From raw bytes to a checked answer: the same for ``validate`` and ``grade``.
+
+Everything that can be said without the truth is decided here: whether the answer parses, fits its
+schema, and commits or abstains. :data:`REASONS` is the closed list of what can be wrong.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from grader.jsonio import BadJson, clip, parse_strict
+from grader.model import Checked, RawAnswer, Task
+from grader.names import is_null_equivalent, normal_label
+from grader.predictions import read_predictions
+from grader.schemas import first_problem
+from grader.spec import Variant
+
+REASONS: Final[Mapping[str, str]] = {
+    "no_answer": "no answer file for the task",
+    "unreadable": "a link, a directory, a device, or a file that cannot be opened",
+    "too_large": "larger than any honest answer",
+    "duplicate_answer": "the task is answered in two places",
+    "encoding": "not UTF-8, a byte order mark, or half a surrogate pair",
+    "empty": "nothing in the file",
+    "not_json": "no JSON",
+    "too_deep": "nested too deeply",
+    "duplicate_key": "a key appears twice in one object",
+    "non_finite": "NaN, Infinity, or a number beyond a double",
+    "huge_number": "an integer of too many digits",
+    "not_object": "JSON, but not an object",
+    "schema": "an object that does not fit the answer schema",
+    "absent_field": "the answer's field is absent",
+    "unknown_label": "not one of the labels the prompt lists",
+    "bounds_reversed": "a lower bound above its upper bound",
+    "absent_bound": "a number with a null or absent bound",
+    "not_csv": "no CSV with a header line",
+    "wrong_columns": "a required column is absent or appears twice",
+    "wrong_length": "not exactly one row per held-out row",
+    "not_a_number": "a cell that is not a finite decimal number",
+}
+
+SIGN_LABELS: Final = frozenset({"+", "-", "unknown"})
+METHOD_LABELS: Final = frozenset({"trivial_zero", "backdoor", "frontdoor", "other_id", "none"})
+SET_SENTINELS: Final = frozenset({"no_backdoor", "non_id"})
+
+
+class Invalid(Exception):
+    """The submitter's fault: a reason code of :data:`REASONS` and a message."""
+
+    def __init__(self, reason: str, message: str, *, paper_abstained: bool = False) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+        self.paper_abstained = paper_abstained
+
+
+def check(task: Task, raw: RawAnswer | None) -> Checked:
+    """Validate one raw answer. Never raises for anything an answer can contain."""
+    if raw is None:
+        return Checked("missing", reason="no_answer", message=f"no file {task.answer_file}")
+    try:
+        if raw.data is None:
+            raise Invalid(raw.reason, raw.message)
+        if task.spec.suffix == ".csv":
+            return _check_csv(task, raw.data)
+        return _check_json(task.spec, parse_strict(raw.data))
+    except (Invalid, BadJson) as problem:
+        return Checked(
+            "invalid",
+            paper_abstained=getattr(problem, "paper_abstained", False),
+            reason=problem.reason,
+            message=f"{raw.source}: {problem.message}",
+        )
+
+
+def _check_csv(task: Task, data: bytes) -> Checked:
+    bounds = ("lower", "upper") if task.spec.pool == "nrel_interval" else ()
+    columns = ("prediction", *bounds)
+    predictions = read_predictions(data, columns, int(task.inputs["rows"]), Invalid)
+    return Checked("scored", content=predictions)
+
+
+def _check_json(spec: Variant, document: Any) -> Checked:
+    if not isinstance(document, dict):
+        # A bare null is no object, yet the paper's reading knows null for an abstention only in
+        # the answer's field, so it is invalid in both.
+        raise Invalid("not_object", f"{clip(document)} is not an object; write {{…}}")
+    if spec.field not in document:
+        raise Invalid(
+            "absent_field",
+            f'the member "{spec.field}" is absent; add it',
+            paper_abstained=spec.abstainable,
+        )
+    if spec.abstainable and _abstains(document[spec.field]):
+        return Checked("scored", abstained=True, paper_abstained=True)
+    problem = first_problem(f"answers/{spec.shape}", document)
+    if problem is not None:
+        raise Invalid("schema", problem)
+    return Checked("scored", content=_CHECKS.get(spec.shape, _unchanged)(document))
+
+
+def _abstains(value: object) -> bool:
+    """The documented abstentions ("non_id", "none", null) and the paper's null-equivalents."""
+    return is_null_equivalent(value) or (isinstance(value, str) and normal_label(value) == "non_id")
+
+
+def _unchanged(document: dict[str, Any]) -> dict[str, Any]:
+    return document
+
+
+def _label(document: dict[str, Any], field: str, allowed: frozenset[str]) -> dict[str, Any]:
+    label = normal_label(document[field])
+    if label not in allowed:
+        listed = ", ".join(sorted(allowed))
+        raise Invalid("unknown_label", f"at /{field}: {clip(document[field])} is none of {listed}")
+    return {**document, field: label}
+
+
+def _sign(document: dict[str, Any]) -> dict[str, Any]:
+    return _label(document, "sign", SIGN_LABELS)
+
+
+def _method(document: dict[str, Any]) -> dict[str, Any]:
+    return _label(document, "method", METHOD_LABELS)
+
+
+def _adjustment_sets(document: dict[str, Any]) -> dict[str, Any]:
+    if isinstance(document["adjustment_sets"], str):
+        return _label(document, "adjustment_sets", SET_SENTINELS)
+    return document
+
+
+def _ate_interval(document: dict[str, Any]) -> dict[str, Any]:
+    for name in ("ci_lower", "ci_upper"):
+        if is_null_equivalent(document.get(name)):
+            # The reference reads a null in any of the three as an abstention (paper reading);
+            # the fixed reading wants the interval that was asked for.
+            raise Invalid(
+                "absent_bound",
+                f"at /{name}: a number needs both bounds; add it, or abstain with null in /ate",
+                paper_abstained=True,
+            )
+    lower, upper = document["ci_lower"], document["ci_upper"]
+    if lower > upper:
+        raise Invalid(
+            "bounds_reversed",
+            f"at /ci_lower: {clip(lower)} is above ci_upper {clip(upper)}; swap them",
+        )
+    return document
+
+
+_CHECKS: Final[Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]]] = {
+    "sign": _sign,
+    "method": _method,
+    "adjustment_sets": _adjustment_sets,
+    "ate_interval": _ate_interval,
+}

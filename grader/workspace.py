@@ -1,0 +1,100 @@
+"""Workspaces: the public side of a task as files a person or an agent can open."""
+
+import shutil
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+from rich.console import Console
+from rich.progress import track
+
+from grader import parquet
+from grader.jsonio import pretty
+from grader.model import Task
+from grader.release import Release
+from grader.schemas import schema
+
+
+def write_workspaces(release: Release, split: str, tasks: Sequence[Task], folder: Path) -> None:
+    """One sub-folder of ``folder`` per task, named by its id.
+
+    Each holds ``prompt.md``, ``story.md`` and ``answer.schema.json``; data tasks also
+    ``data.parquet`` and ``columns.json``; predictions also ``test_features.parquet``.
+    """
+    scenes: dict[tuple[str, str, str], list[Task]] = defaultdict(list)
+    for task in tasks:
+        scenes[task.track, task.instance_id, task.view].append(task)
+    progress = Console(stderr=True)
+    with parquet.connect() as connection:
+        for (name, instance_id, view), asked in track(
+            sorted(scenes.items()),
+            description="scenes",
+            console=progress,
+            disable=not sys.stderr.isatty(),
+            transient=True,
+        ):
+            files = release.public.shards(f"{name}_scenes", split)
+            scene = _read_scene(connection, files, instance_id, view)
+            _write_scene(connection, scene, asked, folder)
+
+
+def _read_scene(
+    connection: duckdb.DuckDBPyConnection, files: list[Path], instance_id: str, view: str
+) -> dict[str, Any]:
+    """Story and columns of one scene; its tables stay in DuckDB as table ``scene``."""
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE scene AS SELECT * FROM read_parquet(?) "
+        "WHERE instance_id = ? AND view = ?",
+        [[parquet.literal(file) for file in files], instance_id, view],
+    )
+    row = connection.execute(
+        "SELECT story, columns, list_transform(data, t -> t.name), "
+        "list_transform(test_features, t -> t.name) FROM scene"
+    ).fetchone()
+    if row is None:
+        raise ValueError(f"scene {instance_id} ({view}) is not in the release")
+    return dict(zip(("story", "columns", "data", "test_features"), row, strict=True))
+
+
+def _write_scene(
+    connection: duckdb.DuckDBPyConnection,
+    scene: dict[str, Any],
+    asked: Sequence[Task],
+    folder: Path,
+) -> None:
+    written: dict[str, Path] = {}
+    for task in asked:
+        place = folder / task.task_id
+        place.mkdir()
+        (place / "prompt.md").write_text(task.prompt, encoding="utf-8")
+        (place / "story.md").write_text(scene["story"] + "\n", encoding="utf-8")
+        document = schema(f"answers/{task.answer_schema}")
+        (place / "answer.schema.json").write_text(pretty(document), encoding="utf-8")
+        if task.input_mode != "data":
+            continue
+        (place / "columns.json").write_text(pretty(scene["columns"]), encoding="utf-8")
+        tables = ["data", "test_features"] if task.family == "prediction" else ["data"]
+        for table in tables:
+            file = place / f"{table}.parquet"
+            if table in written:
+                # A copy, not a link: an agent that edits its data must not edit another's.
+                shutil.copyfile(written[table], file)
+            else:
+                _write_table(connection, table, scene[table], file)
+                written[table] = file
+
+
+def _write_table(
+    connection: duckdb.DuckDBPyConnection, table: str, names: Sequence[str], file: Path
+) -> None:
+    """A nested table column as a flat Parquet file, one column per name, rows in order."""
+    selected = ", ".join(
+        f"unnest({table}[{k}].values) AS {parquet.identifier(name)}"
+        for k, name in enumerate(names, start=1)
+    )
+    parquet.copy_to(
+        connection, f"SELECT {selected} FROM scene", file, "FORMAT parquet, COMPRESSION zstd"
+    )
