@@ -1,0 +1,59 @@
+# `make demo` and `make test` set up everything they need; nothing but Python >= 3.11 is expected.
+PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
+VENV   ?= .venv
+RUN     = $(VENV)/bin/python
+PIP     = $(RUN) -m pip --disable-pip-version-check --quiet
+LOCKED  = --constraint requirements.lock
+
+BASELINES = gold informed naive constant random empty
+
+.PHONY: demo test slow bench lock clean help
+
+help:
+	@echo "make demo   build the small exam, answer it with the baselines, grade, show the leaderboard"
+	@echo "make test   ruff, mypy and the fast tests"
+	@echo "make slow   the long tests"
+	@echo "make bench  speed, as ratios against a named reference"
+	@echo "make lock   write requirements.lock anew"
+	@echo "make clean  remove what the targets above wrote"
+
+$(RUN):
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11") if sys.version_info < (3, 11) else 0'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: pyproject.toml requirements.lock | $(RUN)
+	$(PIP) install $(LOCKED) --editable '.[build]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml requirements.lock | $(RUN)
+	$(PIP) install $(LOCKED) --editable '.[dev]'
+	@touch $@ $(VENV)/.demo
+
+demo: $(VENV)/.demo
+	$(RUN) build_dataset.py build splits/mini.toml --out release --fresh
+	@rm -rf $(addprefix answers/,$(BASELINES))
+	@set -e; for name in $(BASELINES); do \
+	  $(RUN) -m baselines $$name --release release --out answers/$$name; \
+	done
+	$(RUN) -m grader leaderboard answers/ --release release --html leaderboard.html
+	@echo "look at leaderboard.html, release/GATE.md and answers/"
+
+test: $(VENV)/.dev
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+	$(RUN) -m mypy
+	$(RUN) -m pytest
+
+slow: $(VENV)/.dev
+	$(RUN) -m pytest -m slow
+
+bench: $(VENV)/.dev
+	$(RUN) -m benchmarks
+
+lock: | $(RUN)
+	$(RUN) -m pip install --quiet uv
+	$(RUN) -m uv pip compile --quiet --all-extras --python-version 3.11 --no-header \
+	  --no-annotate pyproject.toml --output-file requirements.lock
+
+clean:
+	rm -rf $(VENV) release release.partial answers leaderboard.html .mypy_cache .ruff_cache .pytest_cache
