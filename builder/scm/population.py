@@ -1,0 +1,192 @@
+"""Population mean, spread and quantiles of one node, and the contrast of a treatment."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from builder.scm.affine import affine_moments
+from builder.scm.branches import branched_nodes, branches
+from builder.scm.moments import estimate_moments
+from builder.scm.quantities import Quantity, as_quantity
+from builder.scm.rqmc import Statistic, delta_method, first_batch, integrate, stack
+from builder.scm.world import Values, World
+
+Array = npt.NDArray[np.float64]
+
+POPULATION_BOUND: Final = 0.001
+"""A mean, standard deviation or quantile is known to a standard error of this times 1 + sd."""
+
+QUARTILES: Final = (0.25, 0.75)
+_NEWTON_STEPS: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Population mean and standard deviation of one node."""
+
+    mean: Quantity
+    sd: Quantity
+
+
+def population_moments(
+    world: World, node: str, rng: np.random.Generator, bound: float = POPULATION_BOUND
+) -> Moments:
+    """Mean and standard deviation of ``node``; a binary node's are p and sqrt(p (1 - p)).
+
+    Raises:
+        BoundNotMet: a standard error exceeds bound * (1 + sd) at the largest sample.
+    """
+    exact = affine_moments(world, (node,))
+    if exact is not None:
+        values = float(exact[0][0]), float(np.sqrt(exact[1][0, 0]))
+        mean_q, sd_q = (Quantity(value, 0.0, 0, "closed_form") for value in values)
+        return Moments(mean_q, sd_q)
+    binary = world.node(node).kind == "binary"
+    sd = estimate_moments(
+        world,
+        (node,),
+        _binary_sd if binary else _continuous_sd,
+        lambda value: bound * (1.0 + value),
+        rng,
+        f"standard deviation of {node}",
+    )
+    mean = estimate_moments(
+        world,
+        (node,),
+        _mean,
+        lambda value: bound * (1.0 + sd.value),
+        rng,
+        f"mean of {node}",
+    )
+    return Moments(as_quantity(mean, "rqmc"), as_quantity(sd, "rqmc"))
+
+
+def population_quantiles(
+    world: World,
+    node: str,
+    probabilities: tuple[float, ...],
+    rng: np.random.Generator,
+    bound: float = POPULATION_BOUND,
+) -> tuple[Quantity, ...]:
+    """Quantiles of a continuous node: the roots q of E[P(V <= q | parents)] = p.
+
+    The conditional distribution function is smooth, so Newton's method on a first batch of points
+    lands within a small multiple of that batch's error; one more Newton step with fresh points,
+    doubled until the standard error holds, is then exact to second order. A root node needs no
+    points at all.
+
+    Raises:
+        ValueError: the node is binary, or a probability is not inside (0, 1).
+        BoundNotMet: a standard error exceeds bound * (1 + sd) at the largest sample.
+    """
+    law = world.node(node).noise
+    if law is None:
+        raise ValueError(f"{node}: quantiles are for continuous nodes")
+    if not all(0.0 < p < 1.0 for p in probabilities):
+        raise ValueError(f"{node}: probabilities must lie inside (0, 1)")
+    evaluated = world.ancestors((node,)) - {node}
+    branched = branched_nodes(world, evaluated)
+    drawn = tuple(v for v in world.order if v in evaluated and v not in branched)
+
+    def distribution(noise: Values, q: float) -> Array:
+        """P(V <= q) and the density at q, given the noise: (2, n)."""
+        cdf, density = np.asarray(0.0), np.asarray(0.0)
+        for weight, values in branches(world, noise, {}, branched, evaluated):
+            cdf = cdf + weight * world.conditional_cdf(node, q, values)
+            density = density + weight * world.conditional_density(node, q, values)
+        return stack([cdf, density])
+
+    pilot = first_batch(world, drawn, rng)
+    quantiles = []
+    middle, square = 0.0, law.scale**2
+    for weight, values in branches(world, pilot, {}, branched, evaluated):
+        location = world.conditional_mean(node, values)
+        middle += float(np.mean(weight * location))
+        square += float(np.mean(weight * location * location))
+    allowed = bound * (1.0 + math.sqrt(square - middle * middle))
+    for p in probabilities:
+        start = _newton(lambda q: distribution(pilot, q).mean(axis=1), p, middle, law.scale)
+        estimate = integrate(
+            world,
+            drawn,
+            partial(distribution, q=start),
+            _quantile_step(start, p),
+            lambda value: allowed,
+            rng,
+            f"quantile {p} of {node}",
+        )
+        quantiles.append(as_quantity(estimate, "rqmc"))
+    return tuple(quantiles)
+
+
+def contrast(world: World, x: str, rng: np.random.Generator) -> tuple[float, float]:
+    """The two treatment values that a scene's effects compare, in increasing order.
+
+    Binary: 0 and 1. Continuous: the population quartiles rounded to 3 significant digits, the
+    numbers that prompts print; every truth then refers to these rounded values, so the error of a
+    quartile costs no truth anything. Another generator may move a value by its last digits.
+
+    Raises:
+        ValueError: the rounded quartiles coincide (a spread tiny beside the mean).
+        BoundNotMet: a quartile's standard error cannot be met.
+    """
+    if world.node(x).kind == "binary":
+        return 0.0, 1.0
+    low, high = (float(f"{q.value:.3g}") for q in population_quantiles(world, x, QUARTILES, rng))
+    if low >= high:
+        raise ValueError(f"{x}: its quartiles coincide at three significant digits")
+    return low, high
+
+
+def _newton(distribution: Callable[[float], Array], p: float, start: float, step: float) -> float:
+    """Root of F - p, F increasing, by Newton steps of bounded length kept in a bracket."""
+    q, low, high = start, -math.inf, math.inf
+    for _ in range(_NEWTON_STEPS):
+        cdf, density = distribution(q)
+        low, high = (q, high) if cdf < p else (low, q)
+        move = (p - cdf) / max(density, 1e-12)
+        target = q + min(max(move, -step), step)
+        if not low < target < high and high - low < math.inf:
+            target = 0.5 * (low + high)
+        if abs(target - q) < 1e-12 * step:
+            return float(target)
+        q = target
+    return float(q)
+
+
+def _quantile_step(q: float, p: float) -> Statistic:
+    def statistic(means: Array) -> tuple[float, float]:
+        cdf, density = means.mean(axis=0)
+        return float(q + (p - cdf) / density), delta_method(means, np.array([1.0 / density, 0.0]))
+
+    return statistic
+
+
+def _binary_sd(centre: Array) -> Statistic:
+    def statistic(means: Array) -> tuple[float, float]:
+        p = float(means[:, 0].mean() + centre[0])
+        sd = math.sqrt(p * (1.0 - p))
+        return sd, delta_method(means, np.array([(0.5 - p) / sd, 0.0]))
+
+    return statistic
+
+
+def _continuous_sd(centre: Array) -> Statistic:
+    def statistic(means: Array) -> tuple[float, float]:
+        first, second = means.mean(axis=0)
+        sd = math.sqrt(second - first * first)
+        return sd, delta_method(means, np.array([-first / sd, 0.5 / sd]))
+
+    return statistic
+
+
+def _mean(centre: Array) -> Statistic:
+    def statistic(means: Array) -> tuple[float, float]:
+        return float(means[:, 0].mean() + centre[0]), delta_method(means, np.array([1.0, 0.0]))
+
+    return statistic

@@ -1,0 +1,184 @@
+"""Drawing a world: mechanisms and noise for a given graph, kept inside declared ranges.
+
+Ranges are those of CausalDS (weights N(±0.8, 0.4) and noise scales U(0.5, 1.0), roots U(0.8, 1.5),
+for continuous nodes; weights N(±1, 0.6) for log-odds), adapted in three ways:
+
+- a weight is per standard deviation of a parent whose sd exceeds one, so scales do not explode;
+- log-odds are centred at the parents' means, so probabilities stay away from 0 and 1;
+- a drawn mechanism is kept only if the node stays in range and **every edge is visible**. The
+  strength of an edge is the mean absolute change of the child's conditional mean as that parent
+  alone moves by one of its standard deviations, in standard deviations of the child (for a linear
+  equation the absolute standardised coefficient); it must be at least ``MIN_STRENGTH``. A
+  continuous non-root keeps at least ``MIN_NOISE_SHARE`` of its sd as its own noise, so that no
+  variable is nearly a function of others.
+
+Total effects and correlations may still be small where paths cancel: nothing here prevents it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from builder.causal import LatentDAG
+from builder.scm.mechanisms import MECHANISMS, Kind, Parent
+from builder.scm.noise import NOISE_FAMILIES, Noise, draw_noise_law
+from builder.scm.world import Node, Values, World
+
+Array = npt.NDArray[np.float64]
+
+SD_RANGE: Final = (0.3, 10.0)
+"""Population sd of every node."""
+OUTCOME_SD_RANGE: Final = (0.3, 3.0)
+"""Population sd of the outcome."""
+PREVALENCE: Final = (0.2, 0.8)
+"""Population mean of every binary node (its sd is then at least 0.4)."""
+MIN_STRENGTH: Final = 0.1
+MIN_NOISE_SHARE: Final = 0.2
+
+_PILOT_UNITS: Final = 4096
+_SAFETY: Final = 0.06
+"""Relative margin of the accepted range: several errors of a pilot sd, heavy tails included."""
+_MAX_DRAWS: Final = 1000
+
+
+class NoWorldFound(Exception):
+    """No draw of some node's mechanism met the ranges; the graph asks for too much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What a world is made of: each node's mechanism and noise family is uniform among these."""
+
+    continuous: tuple[str, ...] = ("linear_additive",)
+    binary: tuple[str, ...] = ("logistic",)
+    noises: tuple[str, ...] = tuple(NOISE_FAMILIES)
+
+
+DEFAULT_PROFILE: Final = Profile()
+
+
+def sample_world(
+    rng: np.random.Generator,
+    graph: LatentDAG,
+    kinds: Mapping[str, Kind],
+    *,
+    outcome: str,
+    profile: Profile = DEFAULT_PROFILE,
+) -> World:
+    """Draw a world over ``graph``; equal generators give equal worlds.
+
+    Nodes are drawn in topological order, each redrawn until a pilot sample of 4096 units accepts it
+    (module docstring).
+
+    Args:
+        rng: the only source of randomness.
+        graph: latent nodes are drawn like any other.
+        kinds: kind of every node; nodes not listed are continuous.
+        outcome: the node held to the tighter range of the outcome.
+        profile: admissible mechanisms and noise families.
+
+    Raises:
+        ValueError: ``kinds`` or ``outcome`` names a node that the graph does not have.
+        NoWorldFound: a node was rejected 1000 times.
+    """
+    unknown = sorted({*kinds, outcome} - set(graph.nodes))
+    if unknown:
+        raise ValueError(f"sample_world: the graph has no node {unknown[0]!r}")
+    nodes: dict[str, Node] = {}
+    pilot: dict[str, Array] = {}
+    for name in graph.topological_order():
+        kind: Kind = kinds.get(name, "continuous")
+        bounds = OUTCOME_SD_RANGE if name == outcome else SD_RANGE
+        nodes[name], pilot[name] = _draw_node(
+            rng, name, kind, graph.parents(name), profile, pilot, bounds
+        )
+    return World(graph, tuple(nodes[name] for name in graph.nodes))
+
+
+def _draw_node(
+    rng: np.random.Generator,
+    name: str,
+    kind: Kind,
+    parents: tuple[str, ...],
+    profile: Profile,
+    pilot: Values,
+    bounds: tuple[float, float],
+) -> tuple[Node, Array]:
+    columns = [pilot[parent] for parent in parents]
+    summaries = [Parent(float(c.mean()), float(c.std())) for c in columns]
+    for _ in range(_MAX_DRAWS):
+        node = _candidate(rng, name, kind, parents, profile, summaries)
+        mean = MECHANISMS[node.mechanism].mean(node.parameters, columns)
+        if node.noise is None:
+            values = np.asarray(rng.random(_PILOT_UNITS) < mean, dtype=np.float64)
+        else:
+            values = mean + node.noise.scale * node.noise.draw(rng, _PILOT_UNITS)
+        if _accepted(node, columns, mean, values, bounds):
+            return node, values
+    raise NoWorldFound(f"{name}: no mechanism in range after {_MAX_DRAWS} draws")
+
+
+def _candidate(
+    rng: np.random.Generator,
+    name: str,
+    kind: Kind,
+    parents: tuple[str, ...],
+    profile: Profile,
+    summaries: Sequence[Parent],
+) -> Node:
+    choices = profile.binary if kind == "binary" else profile.continuous
+    mechanism = choices[int(rng.integers(len(choices)))]
+    parameters = MECHANISMS[mechanism].draw(rng, summaries)
+    law: Noise | None = None
+    if kind == "continuous":
+        scale = float(rng.uniform(0.5, 1.0) if parents else rng.uniform(0.8, 1.5))
+        law = draw_noise_law(rng, profile.noises, scale)
+    return Node(name, kind, parents, mechanism, parameters, law)
+
+
+def _accepted(
+    node: Node, columns: Sequence[Array], mean: Array, values: Array, bounds: tuple[float, float]
+) -> bool:
+    if node.noise is None:
+        # The mean probability is known far better than the mean of its draws.
+        prevalence = float(np.mean(mean))
+        low, high = PREVALENCE
+        sd = float(np.sqrt(prevalence * (1.0 - prevalence)))
+        if not low * (1 + _SAFETY) <= prevalence <= high * (1 - _SAFETY):
+            return False
+    else:
+        sd = float(np.sqrt(np.var(mean) + node.noise.scale**2))
+        if columns and node.noise.scale < MIN_NOISE_SHARE * sd:
+            return False
+    if not bounds[0] * (1 + _SAFETY) <= sd <= bounds[1] * (1 - _SAFETY):
+        return False
+    return all(
+        strength * (1 - _SAFETY) >= MIN_STRENGTH for strength in edge_strengths(node, columns, sd)
+    )
+
+
+def edge_strengths(node: Node, columns: Sequence[Array], sd: float) -> list[float]:
+    """Strength of the edge from each parent, given samples (n,) of the parents and the child's sd.
+
+    Mean absolute change of the child's conditional mean as one parent moves by one of its standard
+    deviations around its sampled values (a binary parent: from 0 to 1, times its sd), over ``sd``.
+    """
+    mean = MECHANISMS[node.mechanism].mean
+    strengths = []
+    for i, column in enumerate(columns):
+        spread = float(column.std())
+        binary = bool(np.all((column == 0.0) | (column == 1.0)))
+        low, high = (
+            (np.zeros_like(column), np.ones_like(column))
+            if binary
+            else (column - 0.5 * spread, column + 0.5 * spread)
+        )
+        change = [
+            mean(node.parameters, [*columns[:i], moved, *columns[i + 1 :]]) for moved in (low, high)
+        ]
+        gap = float(np.mean(np.abs(change[1] - change[0])))
+        strengths.append(gap * (spread if binary else 1.0) / sd)
+    return strengths

@@ -1,0 +1,58 @@
+"""Random worlds on every motif, and plain Monte Carlo that shares nothing with the library's."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from builder.causal import MOTIFS
+from builder.scm import World, sample_world
+
+KINDS = ("continuous", "binary")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One world with its treatment and outcome; ``name`` says how to get it again."""
+
+    name: str
+    world: World
+    x: str
+    y: str
+
+    def rng(self, stream: int = 0) -> np.random.Generator:
+        """A keyed generator as the builder uses them, without a seed sequence to spawn from."""
+        return np.random.Generator(np.random.Philox(key=digest(f"{self.name}/{stream}")))
+
+
+def digest(text: str) -> int:
+    """A generator key from a text, the same in every process."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big")
+
+
+def generate(count: int, seed: int) -> Iterator[Case]:
+    """Worlds that run through motifs, then kinds of treatment, then kinds of outcome."""
+    motifs = list(MOTIFS.values())
+    for i in range(count):
+        motif = motifs[i % len(motifs)]
+        kinds = {
+            motif.treatment: KINDS[(i // len(motifs)) % 2],
+            motif.outcome: KINDS[(i // len(motifs) // 2) % 2],
+        }
+        rng = np.random.Generator(np.random.Philox(key=digest(f"world/{seed}/{i}")))
+        world = sample_world(rng, motif.graph, kinds, outcome=motif.outcome)
+        yield Case(f"{motif.name}-{seed}-{i}", world, motif.treatment, motif.outcome)
+
+
+@pytest.fixture(scope="session")
+def cases() -> list[Case]:
+    """96 worlds: every motif eight times, twice for each pair of kinds."""
+    return list(generate(96, seed=1))
+
+
+@pytest.fixture(scope="session")
+def many_cases() -> list[Case]:
+    """200 further worlds."""
+    return list(generate(200, seed=2))

@@ -1,0 +1,73 @@
+"""Noise families: variance-matched, and one law by every route."""
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from builder.scm import NOISE_FAMILIES, Noise
+
+
+def laws() -> list[Noise]:
+    found = []
+    for family, functions in NOISE_FAMILIES.items():
+        for seed in range(4):
+            rng = np.random.default_rng(seed)
+            scale = float(rng.uniform(0.5, 1.5))
+            found.append(Noise(family, scale, functions.draw_shape(rng, scale)))
+    return found
+
+
+@pytest.mark.parametrize("law", laws(), ids=lambda law: f"{law.family}-{law.scale:.2f}")
+def test_density_has_mass_one_mean_zero_and_variance_one(law: Noise) -> None:
+    """Otherwise ``scale`` is not the standard deviation, and no closed form is right."""
+    for power, expected in ((0, 1.0), (1, 0.0), (2, 1.0)):
+        halves = [
+            integrate.quad(lambda e, k=power: e**k * float(law.density(np.array(e))), a, b)[0]
+            for a, b in ((-np.inf, -1.0), (-1.0, 0.0), (0.0, 1.0), (1.0, np.inf))
+        ]
+        assert sum(halves) == pytest.approx(expected, abs=2e-6)
+
+
+@pytest.mark.parametrize("law", laws(), ids=lambda law: f"{law.family}-{law.scale:.2f}")
+def test_sampler_follows_the_distribution_function(law: Noise) -> None:
+    """Data would come from another law than the one the truths are computed for."""
+    draws = law.draw(np.random.default_rng(11), 20_000)
+    assert stats.kstest(draws, law.cdf).pvalue > 1e-3
+    assert abs(draws.mean()) < 5 / np.sqrt(len(draws))
+    kurtosis = float(np.mean(draws**4))
+    assert abs(draws.std() - 1.0) < 5 * np.sqrt(kurtosis / len(draws))
+
+
+@pytest.mark.parametrize("law", laws(), ids=lambda law: f"{law.family}-{law.scale:.2f}")
+def test_quantiles_invert_the_distribution_function(law: Noise) -> None:
+    """Quasi-Monte Carlo would integrate over another law, in the far tails above all."""
+    u = np.concatenate([[2.0**-31, 1e-6, 1 - 1e-6, 1 - 2.0**-31], np.linspace(0.001, 0.999, 997)])
+    back = law.cdf(law.from_uniform(u))
+    assert np.max(np.abs(back - u) / np.minimum(u, 1 - u)) < 1e-4
+    assert np.all(np.diff(law.from_uniform(np.sort(u))) > 0)
+
+
+def test_families_agree_with_scipy() -> None:
+    """An error shared by density, quantile and sampler would pass the tests above."""
+    e = np.linspace(-6, 6, 101)
+    df = 6.5
+    references = {
+        "gauss": ((), stats.norm()),
+        "laplace": ((), stats.laplace(scale=np.sqrt(0.5))),
+        "student_t": ((df,), stats.t(df, scale=np.sqrt((df - 2) / df))),
+    }
+    for family, (shape, reference) in references.items():
+        law = Noise(family, 1.0, shape)
+        assert np.allclose(law.density(e), reference.pdf(e), rtol=1e-10)
+        assert np.allclose(law.cdf(e), reference.cdf(e), rtol=1e-10)
+
+
+def test_tails_are_bounded_and_mixtures_are_centred() -> None:
+    """With df < 5 sample variances never settle; an uncentred mixture shifts every mean."""
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        (df,) = NOISE_FAMILIES["student_t"].draw_shape(rng, 1.0)
+        means = NOISE_FAMILIES["gaussian_mixture"].draw_shape(rng, 0.8)
+        assert 5.0 <= df <= 10.0
+        assert 2 <= len(means) <= 6
+        assert abs(sum(means)) < 1e-12

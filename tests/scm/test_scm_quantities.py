@@ -1,0 +1,290 @@
+"""True quantities against plain Monte Carlo on simulated units, and against identities."""
+
+import numpy as np
+import pytest
+
+from builder.causal import LatentDAG
+from builder.scm import (
+    BoundNotMet,
+    Node,
+    Noise,
+    Quantity,
+    World,
+    average_treatment_effect,
+    contrast,
+    correlation,
+    effect_on_treated,
+    population,
+    quantities,
+    sample_world,
+)
+from builder.scm.quantities import _integrated_effect
+
+UNITS = 60_000
+
+
+def close(quantity: Quantity, value: float, se: float) -> bool:
+    return abs(quantity.value - value) <= 4 * np.hypot(quantity.se, se) + 1e-9
+
+
+def mean_and_se(column: np.ndarray) -> tuple[float, float]:
+    return float(column.mean()), float(column.std() / np.sqrt(len(column)))
+
+
+def unit_effects(case, x0: float, x1: float, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Realised Y(x1) - Y(x0) and factual X of n simulated units (no conditional means)."""
+    noise = case.world.draw_noise(case.rng(9), n)
+    worlds = [case.world.run(noise, {case.x: value}) for value in (x0, x1)]
+    return worlds[1][case.y] - worlds[0][case.y], case.world.run(noise)[case.x]
+
+
+def test_average_effects_agree_with_simulated_interventions(cases) -> None:
+    """The truth of every effect task."""
+    sources = set()
+    for case in cases:
+        x0, x1 = contrast(case.world, case.x, case.rng())
+        truth = average_treatment_effect(case.world, case.x, case.y, x0, x1, case.rng(1))
+        effects, _ = unit_effects(case, x0, x1, UNITS)
+        assert close(truth, *mean_and_se(effects)), case.name
+        sources.add(truth.source)
+    assert sources == {"structural_zero", "closed_form", "rqmc"}
+
+
+def test_effects_on_the_treated_agree_with_simulated_treated_units(cases) -> None:
+    """Binary treatment: the mean effect among units that would have taken it."""
+    checked = 0
+    for case in cases:
+        if case.world.node(case.x).kind == "binary":
+            truth = effect_on_treated(case.world, case.x, case.y, 0.0, 1.0, case.rng(1))
+            effects, factual = unit_effects(case, 0.0, 1.0, UNITS)
+            assert close(truth, *mean_and_se(effects[factual == 1.0])), case.name
+            checked += truth.source == "rqmc"
+    assert checked >= 10
+
+
+def test_continuous_effects_on_the_treated_agree_with_a_tight_window(cases) -> None:
+    """Conditioning on X = x1 exactly, against the units that happen to lie within 0.02 of it."""
+    checked = 0
+    for case in cases:
+        x0, x1 = contrast(case.world, case.x, case.rng())
+        truth = effect_on_treated(case.world, case.x, case.y, x0, x1, case.rng(1))
+        if truth.source == "density_weighted_rqmc" and checked < 8:
+            effects, factual = unit_effects(case, x0, x1, 600_000)
+            near = effects[np.abs(factual - x1) < 0.02]
+            assert close(truth, *mean_and_se(near)), case.name
+            average = average_treatment_effect(case.world, case.x, case.y, x0, x1, case.rng(1))
+            checked += abs(average.value - truth.value) > 0.002
+    assert checked >= 3
+
+
+def gauss(scale: float) -> Noise:
+    return Noise("gauss", scale, ())
+
+
+def quadrature_case() -> tuple[World, float, float, dict[str, float]]:
+    """Z -> X -> Y, Z -> Y, Z latent, Y binary: world, contrast and truths by Gauss quadrature."""
+    graph = LatentDAG(("Z", "X", "Y"), (("Z", "X"), ("Z", "Y"), ("X", "Y")), frozenset(("Z",)))
+    linear, bias, spread = "linear_additive", 0.2, 0.6
+    nodes = (
+        Node("Z", "continuous", (), linear, {"weights": (), "bias": 0.0}, gauss(1.0)),
+        Node("X", "continuous", ("Z",), linear, {"weights": (0.8,), "bias": bias}, gauss(spread)),
+        Node("Y", "binary", ("Z", "X"), "logistic", {"weights": (1.5, 1.0), "bias": -0.3}, None),
+    )
+    x0, x1 = -0.5, 0.9
+    points, weights = np.polynomial.hermite_e.hermegauss(80)
+    weights = weights / weights.sum()
+
+    def outcome(z: np.ndarray, x: np.ndarray | float) -> np.ndarray:
+        return 1 / (1 + np.exp(-(1.5 * z + x - 0.3)))
+
+    # X has variance 0.64 + 0.36 = 1, so Z given X = x1 is N(0.8 (x1 - bias), 0.36).
+    treated = 0.8 * (x1 - bias) + 0.6 * points
+    x = bias + 0.8 * points[:, None] + spread * points[None, :]
+    y = outcome(points[:, None], x)
+    mean_y = weights @ y @ weights
+    covariance = weights @ ((x - bias) * y) @ weights
+    truths = {
+        "ate": float(weights @ (outcome(points, x1) - outcome(points, x0))),
+        "ett": float(weights @ (outcome(treated, x1) - outcome(treated, x0))),
+        "correlation": float(covariance / np.sqrt(mean_y * (1 - mean_y))),
+    }
+    return World(graph, nodes), x0, x1, truths
+
+
+@pytest.mark.parametrize("name", ["ate", "ett", "correlation"])
+def test_standard_errors_are_honest_about_truths_known_by_quadrature(name: str) -> None:
+    """With 200 generators the errors, in units of their own se, have to look standard normal."""
+    world, x0, x1, truths = quadrature_case()
+    scores = []
+    for seed in range(200):
+        rng = np.random.Generator(np.random.Philox(key=seed))
+        if name == "correlation":
+            found = correlation(world, "X", "Y", rng)
+        elif name == "ate":
+            found = average_treatment_effect(world, "X", "Y", x0, x1, rng)
+        else:
+            found = effect_on_treated(world, "X", "Y", x0, x1, rng)
+            assert found.source == "density_weighted_rqmc"
+        scores.append((found.value - truths[name]) / found.se)
+    assert 0.85 < np.sqrt(np.mean(np.square(scores))) < 1.2
+    assert abs(np.mean(scores)) < 4 / np.sqrt(200)
+    assert np.max(np.abs(scores)) < 4.5
+
+
+def test_treated_and_untreated_effects_make_up_the_average(cases) -> None:
+    """ATE = P(X=1) ETT + P(X=0) ETU; the library's three numbers come from separate integrals."""
+    for case in cases:
+        if case.world.node(case.x).kind == "continuous":
+            continue
+        world, x, y = case.world, case.x, case.y
+        average = average_treatment_effect(world, x, y, 0.0, 1.0, case.rng(1))
+        treated = effect_on_treated(world, x, y, 0.0, 1.0, case.rng(2))
+        untreated = effect_on_treated(world, x, y, 1.0, 0.0, case.rng(3))
+        share, share_se = mean_and_se(world.simulate(case.rng(4), UNITS)[x])
+        combined = share * treated.value - (1 - share) * untreated.value
+        gap = abs(treated.value + untreated.value)
+        se = np.sqrt(treated.se**2 + untreated.se**2 + (gap * share_se) ** 2)
+        assert close(average, combined, float(se)), case.name
+
+
+def test_effect_on_the_treated_follows_from_observed_and_intervened_means(cases) -> None:
+    """E[Y(x0)] = E[Y|x0] P(x0) + E[Y(x0)|x1] P(x1): the identity that identifies it."""
+    for case in cases:
+        if case.world.node(case.x).kind == "continuous":
+            continue
+        seen = case.world.simulate(case.rng(5), UNITS)
+        set_to_0 = case.world.simulate(case.rng(6), UNITS, {case.x: 0.0})[case.y]
+        treated, y = seen[case.x] == 1.0, seen[case.y]
+        share = treated.mean()
+        value = y[treated].mean() - (set_to_0.mean() - np.sum(y[~treated]) / UNITS) / share
+        parts = np.where(treated, y - y[treated].mean(), y) / share
+        se = np.sqrt((parts.var() + set_to_0.var() / share**2) / UNITS)
+        truth = effect_on_treated(case.world, case.x, case.y, 0.0, 1.0, case.rng(1))
+        assert close(truth, float(value), float(se)), case.name
+
+
+def test_correlations_agree_with_simulated_ones(cases) -> None:
+    """The truth of every association task; standard error by the moments of the influence."""
+    sources = set()
+    for case in cases:
+        truth = correlation(case.world, case.x, case.y, case.rng(1))
+        values = case.world.simulate(case.rng(2), UNITS)
+        a, b = ((values[v] - values[v].mean()) / values[v].std() for v in (case.x, case.y))
+        r = float(np.mean(a * b))
+        se = float(np.std(a * b - 0.5 * r * (a * a + b * b)) / np.sqrt(UNITS))
+        assert close(truth, r, se), case.name
+        other = correlation(case.world, case.y, case.x, case.rng(3))
+        assert close(truth, other.value, other.se), case.name
+        sources.add(truth.source)
+    assert sources == {"structural_zero", "closed_form", "rqmc"}
+
+
+def test_binary_nodes_anywhere_are_handled() -> None:
+    """Six binary nodes: some are summed over, the rest drawn; both must be right."""
+    names = tuple(f"V{i}" for i in range(8))
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        edges = tuple(
+            (a, b) for i, a in enumerate(names) for b in names[i + 1 :] if rng.random() < 0.5
+        )
+        edges = tuple(dict.fromkeys((*edges, ("V2", "V7"))))
+        kinds = dict.fromkeys(("V0", "V2", "V3", "V4", "V5", "V6"), "binary")
+        world = sample_world(rng, LatentDAG(names, edges, frozenset()), kinds, outcome="V7")
+        noise = world.draw_noise(rng, UNITS)
+        seen = world.run(noise)
+        effects = world.run(noise, {"V2": 1.0})["V7"] - world.run(noise, {"V2": 0.0})["V7"]
+        truth = average_treatment_effect(world, "V2", "V7", 0.0, 1.0, rng)
+        assert close(truth, *mean_and_se(effects))
+        truth = effect_on_treated(world, "V2", "V7", 0.0, 1.0, rng)
+        assert close(truth, *mean_and_se(effects[seen["V2"] == 1.0]))
+        r = np.corrcoef(seen["V2"], seen["V7"])[0, 1]
+        assert close(correlation(world, "V2", "V7", rng), float(r), 1.2 / np.sqrt(UNITS))
+
+
+def test_integration_reproduces_the_closed_forms(cases) -> None:
+    """The two routes to an effect share no arithmetic beyond the equations themselves."""
+    checked = 0
+    for case in cases:
+        x0, x1 = contrast(case.world, case.x, case.rng())
+        world, x, y = case.world, case.x, case.y
+        truth = average_treatment_effect(world, x, y, x0, x1, case.rng(1))
+        if truth.source != "closed_form" or world.node(y).kind == "binary":
+            continue
+        only = world.ancestors((y,), cut=(x,)) | world.ancestors((x,))
+        for weighted in (False, True):
+            found = _integrated_effect(
+                world, x, y, x0, x1, case.rng(2), 0.002, only, weighted=weighted
+            )
+            assert close(found, truth.value, 0.0), case.name
+        checked += 1
+    assert checked >= 20
+
+
+def test_graph_zeros_are_exactly_zero(cases) -> None:
+    """A zero that carries Monte Carlo noise is a wrong label."""
+    for case in cases:
+        graph, args = case.world.graph, (case.world, case.x, case.y, 0.0, 1.0)
+        zero = Quantity(0.0, 0.0, 0, "structural_zero")
+        causes = case.y in graph.descendants((case.x,))
+        assert (average_treatment_effect(*args, case.rng()) == zero) != causes
+        assert (effect_on_treated(*args, case.rng()) == zero) != causes
+        for v in graph.nodes:
+            if v != case.x:
+                separated = graph.d_separated((case.x,), (v,), ())
+                assert (correlation(case.world, case.x, v, case.rng()) == zero) == separated
+
+
+def test_standard_errors_meet_their_bounds(many_cases) -> None:
+    """The promise of the release: se <= 0.002 (1 + |tau|), on 200 worlds."""
+    for case in many_cases:
+        x0, x1 = contrast(case.world, case.x, case.rng())
+        for effect in (average_treatment_effect, effect_on_treated):
+            truth = effect(case.world, case.x, case.y, x0, x1, case.rng(1))
+            assert truth.se <= 0.002 * (1 + abs(truth.value))
+            assert (truth.draws == 0) == (truth.source in {"structural_zero", "closed_form"})
+        assert correlation(case.world, case.x, case.y, case.rng(1)).se <= 0.0005
+
+
+def test_quantities_are_functions_of_the_generator(cases) -> None:
+    """A truth that cannot be rebuilt cannot be audited."""
+    for case in cases[36:60]:
+        x0, x1 = contrast(case.world, case.x, case.rng())
+        for question in (average_treatment_effect, effect_on_treated):
+            first, second = (
+                question(case.world, case.x, case.y, x0, x1, case.rng(1)) for _ in range(2)
+            )
+            assert first == second
+
+
+def test_an_unreachable_bound_is_reported_not_hidden(cases) -> None:
+    """A scene whose truth is not known well enough is to be replaced, never shipped."""
+    case = next(c for c in cases if c.name.startswith("iv-") and c.world.node(c.y).kind == "binary")
+    with pytest.raises(BoundNotMet, match=f"effect of {case.x} on {case.y}: standard error"):
+        average_treatment_effect(case.world, case.x, case.y, 0.0, 1.0, case.rng(), bound=1e-12)
+
+
+def test_senseless_questions_are_refused(cases) -> None:
+    """The effect of a variable on itself, or on units that took treatment 0.5."""
+    case = next(c for c in cases if c.world.node(c.x).kind == "binary")
+    with pytest.raises(ValueError, match="must differ"):
+        correlation(case.world, case.x, case.x, case.rng())
+    with pytest.raises(ValueError, match="must differ"):
+        average_treatment_effect(case.world, case.x, case.x, 0.0, 1.0, case.rng())
+    with pytest.raises(ValueError, match=r"never 0\.5"):
+        effect_on_treated(case.world, case.x, case.y, 0.0, 0.5, case.rng())
+
+
+def test_standard_errors_of_functions_of_means_match_the_jackknife() -> None:
+    """A wrong derivative gives a standard error that no longer bounds anything."""
+    rng = np.random.default_rng(0)
+    for base, statistic in (
+        ([0.6, 1.3], quantities._ratio),
+        ([0.3, -0.2, 1.5, 0.8, 0.4], quantities._correlation_statistic(np.zeros(2))),
+        ([-0.3, 0.25], population._binary_sd(np.array([0.5]))),
+        ([0.7, 2.0], population._continuous_sd(np.zeros(1))),
+        ([0.7, 2.0], population._mean(np.zeros(1))),
+    ):
+        means = np.array(base) + 1e-4 * rng.standard_normal((32, len(base)))
+        left_out = [statistic(np.delete(means, i, axis=0))[0] for i in range(32)]
+        jackknife = np.sqrt(31 / 32 * np.sum((left_out - np.mean(left_out)) ** 2))
+        assert statistic(means)[1] == pytest.approx(jackknife, rel=0.01)

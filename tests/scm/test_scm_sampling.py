@@ -1,0 +1,90 @@
+"""Drawn worlds stay inside the declared ranges and keep their edges visible."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from builder.causal import LatentDAG
+from builder.scm import (
+    NOISE_FAMILIES,
+    NoWorldFound,
+    Profile,
+    population_moments,
+    sample_world,
+    sampling,
+)
+from builder.scm.affine import affine_moments
+
+
+def test_population_spreads_lie_in_the_declared_ranges(many_cases) -> None:
+    """Scores are normalised by sd(Y): a tiny or huge one makes a task trivial or hopeless."""
+    for case in many_cases:
+        for spec in case.world.nodes:
+            moments = population_moments(case.world, spec.name, case.rng())
+            highest = 3.0 if spec.name == case.y else 10.0
+            assert 0.3 <= moments.sd.value <= highest, (case.name, spec.name)
+            if spec.kind == "binary":
+                assert 0.2 <= moments.mean.value <= 0.8, (case.name, spec.name)
+
+
+def test_every_edge_is_visible(many_cases) -> None:
+    """An edge too weak to see makes the story's graph untestable in the data."""
+    for case in many_cases[:60]:
+        values = case.world.simulate(case.rng(), 20_000)
+        for spec in case.world.nodes:
+            columns = [values[parent] for parent in spec.parents]
+            sd = population_moments(case.world, spec.name, case.rng()).sd.value
+            for strength in sampling.edge_strengths(spec, columns, sd):
+                assert strength >= 0.98 * sampling.MIN_STRENGTH, (case.name, spec.name)
+
+
+def test_strength_of_a_linear_edge_is_its_standardised_coefficient(cases) -> None:
+    """The general definition has to reduce to the textbook one."""
+    checked = 0
+    for case in cases:
+        for spec in case.world.nodes:
+            moments = affine_moments(case.world, (spec.name, *spec.parents))
+            if moments is None or not spec.parents or spec.affine is None:
+                continue
+            sds = np.sqrt(np.diag(moments[1]))
+            values = case.world.simulate(case.rng(), 50_000)
+            strengths = sampling.edge_strengths(spec, [values[p] for p in spec.parents], sds[0])
+            expected = np.abs(spec.affine.weights) * sds[1:] / sds[0]
+            assert np.allclose(strengths, expected, rtol=0.05)
+            checked += 1
+    assert checked > 50
+
+
+def test_long_chains_and_many_parents_can_be_drawn() -> None:
+    """Grafted scenes have up to a dozen nodes; scales must not explode along the way."""
+    names = tuple(f"V{i}" for i in range(12))
+    chain = tuple(pairwise(names))
+    star = tuple((name, "V11") for name in names[:-1])
+    for edges in (chain, star):
+        world = sample_world(
+            np.random.default_rng(3), LatentDAG(names, edges, frozenset()), {}, outcome="V11"
+        )
+        assert all(
+            0.3 <= np.std(v) <= 10 for v in world.simulate(np.random.default_rng(4), 4000).values()
+        )
+
+
+def test_the_profile_chooses_the_noise_families(many_cases) -> None:
+    """All families are used by default, and only the listed ones otherwise."""
+    used = {n.noise.family for case in many_cases for n in case.world.nodes if n.noise}
+    assert used == set(NOISE_FAMILIES)
+    graph = LatentDAG(("A", "B"), (("A", "B"),), frozenset())
+    profile = Profile(noises=("laplace",))
+    world = sample_world(np.random.default_rng(0), graph, {}, outcome="B", profile=profile)
+    assert {n.noise.family for n in world.nodes if n.noise} == {"laplace"}
+
+
+def test_impossible_requests_are_refused(monkeypatch) -> None:
+    """A typing error in a name must not silently give a continuous node."""
+    graph = LatentDAG(("A", "B"), (("A", "B"),), frozenset())
+    with pytest.raises(ValueError, match="no node 'Q'"):
+        sample_world(np.random.default_rng(0), graph, {"Q": "binary"}, outcome="B")
+    monkeypatch.setattr(sampling, "MIN_STRENGTH", 2.0)
+    with pytest.raises(NoWorldFound, match="B: no mechanism in range"):
+        sample_world(np.random.default_rng(0), graph, {}, outcome="B")
