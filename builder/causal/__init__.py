@@ -1,0 +1,42 @@
+"""Graphs with latent nodes and what can be read off them: the conceptual truth of a scene."""
+
+from builder.causal.adjustment import (
+    forbidden_controls,
+    minimal_adjustment_sets,
+    valid_adjustment_sets,
+)
+from builder.causal.estimand import Effect, Estimand, Hedge
+from builder.causal.graph import LatentDAG, Projection
+from builder.causal.identification import (
+    ate_identifiable,
+    ett_identifiable,
+    identify,
+    nde_identifiable,
+    nie_identifiable,
+)
+from builder.causal.method import Method, frontdoor_sets, identification_method
+from builder.causal.motifs import MOTIFS, PLANTED, Motif
+from builder.causal.paths import opens_collider_bias
+
+__all__ = [
+    "MOTIFS",
+    "PLANTED",
+    "Effect",
+    "Estimand",
+    "Hedge",
+    "LatentDAG",
+    "Method",
+    "Motif",
+    "Projection",
+    "ate_identifiable",
+    "ett_identifiable",
+    "forbidden_controls",
+    "frontdoor_sets",
+    "identification_method",
+    "identify",
+    "minimal_adjustment_sets",
+    "nde_identifiable",
+    "nie_identifiable",
+    "opens_collider_bias",
+    "valid_adjustment_sets",
+]

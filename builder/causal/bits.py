@@ -1,0 +1,50 @@
+"""Sets of node indices as integer bitmasks: bit i stands for node i.
+
+A union is one machine operation and a closure a handful of them, which is what lets the
+identification of a graph cost microseconds instead of milliseconds.
+"""
+
+from collections.abc import Iterator, Sequence
+
+
+def members(mask: int) -> Iterator[int]:
+    """Yield the indices in `mask`, smallest first."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+def closure(start: int, neighbours: Sequence[int], within: int) -> int:
+    """Return everything reachable from `start` along `neighbours` without leaving `within`.
+
+    With parent masks this is the ancestor set, with child masks the descendant set, with
+    bidirected neighbours the district; the start itself is included.
+    """
+    seen = frontier = start & within
+    while frontier:
+        low = frontier & -frontier
+        new = neighbours[low.bit_length() - 1] & within & ~seen
+        seen |= new
+        frontier = (frontier ^ low) | new
+    return seen
+
+
+def components(within: int, neighbours: Sequence[int]) -> list[int]:
+    """Split `within` into connected components of a symmetric relation, by smallest member."""
+    parts = []
+    while within:
+        part = closure(within & -within, neighbours, within)
+        parts.append(part)
+        within &= ~part
+    return parts
+
+
+def subsets(mask: int) -> Iterator[int]:
+    """Yield every subset of `mask` (the empty one first) in increasing integer order."""
+    subset = 0
+    while True:
+        yield subset
+        if subset == mask:
+            return
+        subset = (subset - mask) & mask

@@ -1,0 +1,172 @@
+"""Adjustment sets and forbidden controls, against paths and against numbers."""
+
+from itertools import chain, combinations, pairwise
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from builder.causal import (
+    MOTIFS,
+    LatentDAG,
+    forbidden_controls,
+    minimal_adjustment_sets,
+    valid_adjustment_sets,
+)
+from builder.causal.finite import FiniteSCM, joint_distribution, noise_weights, random_scm, run
+from builder.causal.sampling import random_query
+
+# motif -> valid sets, forbidden controls
+EXPECTED = {
+    "chain": ([set()], {"M"}),
+    "mediation": ([set()], {"M"}),
+    "confounding": ([{"Z"}], set()),
+    "fork": ([{"Z"}], set()),
+    "collider": ([set()], {"Z"}),
+    "arrowhead": ([set(), {"V1"}], {"V2"}),
+    "diamond": ([set()], {"M1", "M2"}),
+    "diamondcut": ([{"V1"}, {"V2"}, {"V1", "V2"}], set()),
+    "frontdoor": ([], {"Z"}),
+    "iv": ([], {"Z"}),
+    "double_nc": ([], {"Z", "W"}),
+    "triangle": ([set()], {"V3"}),
+}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_motif_sets_are_the_textbook_ones(name: str) -> None:
+    """The published benchmark lists mediators as valid controls in a quarter of its scenes."""
+    motif = MOTIFS[name]
+    query = (motif.graph, motif.treatment, motif.outcome)
+    valid, forbidden = EXPECTED[name]
+    assert [set(s) for s in valid_adjustment_sets(*query)] == valid
+    assert forbidden_controls(*query) == forbidden
+
+
+def test_minimal_sets_may_differ_in_size() -> None:
+    """Inclusion-minimal is not smallest: the two-element set here contains no valid set."""
+    g = LatentDAG(
+        ("A", "B", "C", "X", "Y"),
+        (("A", "B"), ("A", "C"), ("B", "X"), ("C", "X"), ("A", "Y"), ("X", "Y")),
+    )
+    assert [set(s) for s in minimal_adjustment_sets(g, "X", "Y")] == [{"A"}, {"B", "C"}]
+
+
+def test_a_descendant_of_a_mediator_is_in_no_valid_set() -> None:
+    """Conditioning on the mediator's effect removes part of the causal path."""
+    g = LatentDAG(("X", "M", "Y", "D"), (("X", "M"), ("M", "Y"), ("M", "D")))
+    assert valid_adjustment_sets(g, "X", "Y") == (frozenset(),)
+    assert forbidden_controls(g, "X", "Y") == {"M", "D"}
+
+
+def test_a_descendant_of_x_off_the_causal_paths_may_be_used() -> None:
+    """Only descendants of nodes on causal paths are forbidden, not all descendants of X."""
+    g = LatentDAG(("X", "Y", "D"), (("X", "Y"), ("X", "D")))
+    assert valid_adjustment_sets(g, "X", "Y") == (frozenset(), frozenset({"D"}))
+
+
+def test_a_graph_without_a_valid_set_forbids_every_control() -> None:
+    """The documented reading when nothing works; callers tell the case apart first."""
+    motif = MOTIFS["iv"]
+    assert valid_adjustment_sets(motif.graph, "X", "Y") == ()
+    assert minimal_adjustment_sets(motif.graph, "X", "Y") == ()
+    assert forbidden_controls(motif.graph, "X", "Y") == {"Z"}
+
+
+def _check_against_paths(graphs: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for _ in range(graphs):
+        g, x, y = random_query(rng)
+        others = [v for v in g.observed if v not in (x, y)]
+        candidates = chain.from_iterable(combinations(others, k) for k in range(len(others) + 1))
+        expected = _valid_by_definition(g, x, y, [frozenset(c) for c in candidates])
+        valid = valid_adjustment_sets(g, x, y)
+        assert len(valid) == len(set(valid))
+        assert set(valid) == expected, (g, x, y)
+        minimal = {s for s in expected if not any(other < s for other in expected)}
+        assert set(minimal_adjustment_sets(g, x, y)) == minimal
+        assert forbidden_controls(g, x, y) == set(others) - set().union(*expected)
+        if y in g.descendants(x):
+            beyond = g.descendants(g.mediators(x, y) | {y})
+            assert not any(s & beyond for s in valid)
+
+
+def test_sets_agree_with_the_definition_path_by_path() -> None:
+    """Brute force over paths and subsets: no cleverness shared with the code."""
+    _check_against_paths(graphs=250, seed=20)
+
+
+@pytest.mark.slow
+def test_sets_agree_with_the_definition_on_2000_graphs() -> None:
+    """The published count of graphs."""
+    _check_against_paths(graphs=2000, seed=21)
+
+
+def test_a_set_is_valid_exactly_when_the_formula_gives_the_truth() -> None:
+    """The numbers decide: valid sets return P(y | do(x)), all others miss it in some model."""
+    rng = np.random.default_rng(22)
+    for _ in range(60):
+        g, x, y = random_query(rng, nodes=(4, 6), latent=(0, 2))
+        models = [random_scm(rng, g, dict.fromkeys(g.nodes, 2), 4) for _ in range(4)]
+        valid = valid_adjustment_sets(g, x, y)
+        others = [v for v in g.observed if v not in (x, y)]
+        for size in range(len(others) + 1):
+            for chosen in combinations(others, size):
+                errors = [_adjustment_error(scm, x, y, chosen) for scm in models]
+                if frozenset(chosen) in valid:
+                    assert max(errors) < 1e-12, (g, x, y, chosen)
+                else:
+                    assert max(errors) > 1e-6, (g, x, y, chosen)
+
+
+@pytest.mark.parametrize(
+    "ask", [valid_adjustment_sets, minimal_adjustment_sets, forbidden_controls]
+)
+def test_latent_ends_are_refused(ask) -> None:
+    """Nobody can adjust for the effect of a treatment nobody sees."""
+    with pytest.raises(ValueError, match="treatment 'U' is latent"):
+        ask(MOTIFS["iv"].graph, "U", "Y")
+
+
+def _valid_by_definition(
+    g: LatentDAG, x: str, y: str, candidates: list[frozenset[str]]
+) -> set[frozenset[str]]:
+    peer = nx.DiGraph(list(g.edges))
+    peer.add_nodes_from(g.nodes)
+    causal = [tuple(path) for path in nx.all_simple_paths(peer, x, y)]
+    on_causal = {node for path in causal for node in path[1:]}
+    forbidden = on_causal.union(*(nx.descendants(peer, node) for node in on_causal))
+    others = [
+        path
+        for path in map(tuple, nx.all_simple_paths(peer.to_undirected(), x, y))
+        if path not in causal
+    ]
+    return {
+        z
+        for z in candidates
+        if not z & forbidden and all(_blocked(peer, path, z) for path in others)
+    }
+
+
+def _blocked(peer: nx.DiGraph, path: tuple[str, ...], z: frozenset[str]) -> bool:
+    for (before, node), (_, after) in pairwise(pairwise(path)):
+        if peer.has_edge(before, node) and peer.has_edge(after, node):
+            if not z & (nx.descendants(peer, node) | {node}):
+                return True
+        elif node in z:
+            return True
+    return False
+
+
+def _adjustment_error(scm: FiniteSCM, x: str, y: str, chosen: tuple[str, ...]) -> float:
+    """Return the largest error of sum_z P(Y=1 | x, z) P(z) over both levels of x."""
+    order = [scm.graph.observed.index(v) for v in (x, y, *chosen)]
+    joint = joint_distribution(scm)
+    drop = tuple(axis for axis in range(joint.ndim) if axis not in order)
+    kept = sorted(order)
+    table = np.transpose(joint.sum(axis=drop), [kept.index(axis) for axis in order])
+    table = table.reshape(2, 2, -1)
+    adjusted = (table[:, 1] / table.sum(axis=1)) @ table.sum(axis=(0, 1))
+    weights = noise_weights(scm)
+    truth = np.array([weights @ run(scm, {x: level})[y] for level in (0, 1)])
+    return float(np.abs(adjusted - truth).max())
