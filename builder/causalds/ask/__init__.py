@@ -1,0 +1,18 @@
+"""What can be asked of a scene: one function per variant of ``grader.spec``."""
+
+from typing import Final
+
+# Importing a module of askers registers them.
+from builder.causalds.ask import (  # noqa: F401
+    association,
+    effects,
+    identification,
+    prediction,
+    sketch,
+)
+from builder.causalds.ask.registry import Asker, Question, Truth, in_spec_order
+
+__all__ = ["ASKERS", "Asker", "Question", "Truth"]
+
+ASKERS: Final = in_spec_order()
+"""Asker by variant key, in the order of ``grader.spec.VARIANTS``."""

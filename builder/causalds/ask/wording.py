@@ -1,0 +1,70 @@
+"""Phrases that several questions share, so that each rule is put in words once."""
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from builder.causalds.scene import Scene
+from builder.words import Variable
+
+READING: Final = (
+    "Read the background as a complete account of the direct effects among the variables it "
+    "names: where it tells of no direct effect there is none, and nothing it leaves out affects "
+    "two of them."
+)
+"""What licenses conclusions from a story to a graph."""
+
+IDENTIFIABLE: Final = (
+    "*Identifiable* means: fixed by the joint distribution of the measured variables, in the same "
+    "way in every model that agrees with the background. Functional forms (linearity, say), "
+    "equal effects for everyone and monotone effects may not be assumed."
+)
+"""Nonparametric identifiability."""
+
+
+def bold(variable: Variable) -> str:
+    """A variable's name in bold type."""
+    return f"**{variable.name}**"
+
+
+def number(value: float) -> str:
+    """A number as prompts print it: no more digits than it has."""
+    return f"{value:g}"
+
+
+def percent(share: float) -> str:
+    """A share in percent."""
+    return f"{100 * share:g}%"
+
+
+def fenced(language: str, text: str) -> str:
+    """A fenced code block."""
+    return f"```{language}\n{text}\n```"
+
+
+def example(answer: object) -> str:
+    """An example answer as a fenced JSON block."""
+    return fenced("json", json.dumps(answer, ensure_ascii=False))
+
+
+def shuffled(rng: np.random.Generator, names: Sequence[str]) -> list[str]:
+    """The names in a seeded order that has nothing to do with the graph."""
+    ordered = sorted(names)
+    return [ordered[int(i)] for i in rng.permutation(len(ordered))]
+
+
+def bullets(names: Sequence[str]) -> str:
+    """Names as a Markdown list."""
+    return "\n".join(f"- {name}" for name in names)
+
+
+def levels(scene: Scene) -> str:
+    """The two treatment levels in words, with the states' meaning where the treatment is binary."""
+    x0, x1 = (number(level) for level in scene.truths.levels)
+    states = scene.treatment.states
+    if states is None:
+        return f"x0 = {x0} and x1 = {x1}"
+    name = scene.treatment.name
+    return f"x0 = {x0} (the {name} {states[0]}) and x1 = {x1} (the {name} {states[1]})"

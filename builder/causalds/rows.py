@@ -1,0 +1,207 @@
+"""A scene and its tasks as rows of the release (``docs/release-format.md``)."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from builder.causalds.ask import Question, Truth
+from builder.causalds.prompt import write_prompt
+from builder.causalds.scene import Column, Scene
+from builder.release.arrow import round_truth
+from builder.release.types import InstanceSpec, Row
+from builder.scm import Quantity
+from builder.seeds import public_id
+from grader.jsonio import canonical
+from grader.spec import Variant
+
+VIEW: Final = "clean"
+
+
+def _schema(*fields: tuple[str, pa.DataType], nullable: frozenset[str] = frozenset()) -> pa.Schema:
+    return pa.schema([pa.field(name, kind, nullable=name in nullable) for name, kind in fields])
+
+
+_TEXT = pa.string()
+_TABLE = pa.list_(pa.struct([("name", _TEXT), ("values", pa.list_(pa.float32()))]))
+
+SCHEMAS: Final[Mapping[str, pa.Schema]] = {
+    "causalds": _schema(
+        ("task_id", _TEXT),
+        ("instance_id", _TEXT),
+        ("track", _TEXT),
+        ("rung", pa.int8()),
+        ("family", _TEXT),
+        ("variant", _TEXT),
+        ("view", _TEXT),
+        ("input_mode", _TEXT),
+        ("prompt", _TEXT),
+        ("answer_schema", _TEXT),
+        ("answer_file", _TEXT),
+        ("inputs_json", _TEXT),
+    ),
+    "causalds_scenes": _schema(
+        ("instance_id", _TEXT),
+        ("view", _TEXT),
+        ("story", _TEXT),
+        ("columns", pa.list_(pa.struct([("name", _TEXT), ("kind", _TEXT)]))),
+        ("data", _TABLE),
+        ("test_features", _TABLE),
+    ),
+    "causalds_truth": _schema(
+        ("task_id", _TEXT),
+        ("instance_id", _TEXT),
+        ("should_abstain", pa.bool_()),
+        ("structure", _TEXT),
+        ("value", pa.float64()),
+        ("value_se", pa.float64()),
+        ("value_draws", pa.int64()),
+        ("value_source", _TEXT),
+        ("target_json", _TEXT),
+        nullable=frozenset({"value", "value_se", "value_draws", "value_source"}),
+    ),
+    "causalds_labels": _schema(
+        ("instance_id", _TEXT),
+        ("outcome", _TEXT),
+        ("kind", _TEXT),
+        ("values", pa.list_(pa.float32())),
+    ),
+    "causalds_worlds": _schema(
+        ("instance_id", _TEXT),
+        ("index", pa.int32()),
+        ("attempt", pa.int16()),
+        ("key", _TEXT),
+        ("structure", _TEXT),
+        ("motif", _TEXT),
+        ("treatment", _TEXT),
+        ("outcome", _TEXT),
+        ("world_json", _TEXT),
+    ),
+}
+"""Explicit Arrow schema by config; the first column is the id."""
+
+PRIVATE_CONFIGS: Final = frozenset({"causalds_truth", "causalds_labels", "causalds_worlds"})
+
+
+def task_id(spec: InstanceSpec, variant: Variant) -> str:
+    """The public id of a task: it depends on the id key and the variant alone."""
+    return public_id("cds", spec.id_key, variant.key)
+
+
+def task_row(spec: InstanceSpec, scene: Scene, variant: Variant, question: Question) -> Row:
+    """A row of ``causalds``."""
+    name = task_id(spec, variant)
+    answer_file = name + variant.suffix
+    return {
+        "task_id": name,
+        "instance_id": spec.instance_id,
+        "track": variant.track,
+        "rung": variant.rung,
+        "family": variant.family,
+        "variant": variant.name,
+        "view": VIEW,
+        "input_mode": variant.input_mode,
+        "prompt": write_prompt(scene, variant, question, answer_file),
+        "answer_schema": variant.shape,
+        "answer_file": answer_file,
+        "inputs_json": canonical(question.inputs),
+    }
+
+
+def truth_row(spec: InstanceSpec, scene: Scene, variant: Variant, truth: Truth) -> Row:
+    """A row of ``causalds_truth``; the number and its error are null where there is none."""
+    quantity = truth.quantity
+    return {
+        "task_id": task_id(spec, variant),
+        "instance_id": spec.instance_id,
+        "should_abstain": truth.should_abstain,
+        "structure": scene.motif.name,
+        "value": None if quantity is None else round_truth(quantity.value),
+        "value_se": None if quantity is None else round_truth(quantity.se),
+        "value_draws": None if quantity is None else quantity.draws,
+        "value_source": None if quantity is None else quantity.source,
+        "target_json": canonical(truth.target),
+    }
+
+
+def scene_row(spec: InstanceSpec, scene: Scene, *, data: bool, test_features: bool) -> Row:
+    """A row of ``causalds_scenes``, without tables that no task of the scene may show."""
+    features = [node for node in scene.columns if node != scene.motif.outcome]
+    return {
+        "instance_id": spec.instance_id,
+        "view": VIEW,
+        "story": scene.narration.telling.story,
+        "columns": [
+            {"name": scene.name(node), "kind": scene.variables[node].kind}
+            for node in (scene.columns if data else ())
+        ],
+        "data": _table(scene, scene.tables.train, scene.columns if data else ()),
+        "test_features": _table(scene, scene.tables.test, features if test_features else ()),
+    }
+
+
+def label_row(spec: InstanceSpec, scene: Scene) -> Row:
+    """A row of ``causalds_labels``: the outcome of each row of ``test_features``, in its order."""
+    return {
+        "instance_id": spec.instance_id,
+        "outcome": scene.outcome.name,
+        "kind": scene.outcome.kind,
+        "values": scene.tables.test[scene.motif.outcome],
+    }
+
+
+def world_row(spec: InstanceSpec, scene: Scene, attempt: int, tasks: Mapping[str, str]) -> Row:
+    """A row of ``causalds_worlds``; ``tasks`` maps the scene's task ids to variant keys."""
+    return {
+        "instance_id": spec.instance_id,
+        "index": spec.index,
+        "attempt": attempt,
+        "key": spec.key.hex(),
+        "structure": scene.motif.name,
+        "motif": scene.motif.name,
+        "treatment": scene.treatment.name,
+        "outcome": scene.outcome.name,
+        "world_json": canonical(_world(scene, tasks)),
+    }
+
+
+def _world(scene: Scene, tasks: Mapping[str, str]) -> dict[str, object]:
+    """Everything that is true of a scene: enough to regenerate and to audit it."""
+    truths = scene.truths
+    return {
+        "plan": asdict(scene.plan),
+        "world": scene.world.to_json(),
+        "treatment": scene.motif.treatment,
+        "outcome": scene.motif.outcome,
+        "variables": {node: variable.to_json() for node, variable in scene.variables.items()},
+        "columns": list(scene.columns),
+        "levels": list(truths.levels),
+        "quantities": {
+            "association": _quantity(truths.association),
+            "ate": _quantity(truths.ate),
+            "ett": _quantity(truths.ett),
+        },
+        "attestations": [
+            attestation.to_json() for attestation in scene.narration.telling.attestations
+        ],
+        "tasks": dict(tasks),
+    }
+
+
+def _quantity(quantity: Quantity | None) -> dict[str, object] | None:
+    if quantity is None:
+        return None
+    return {
+        "value": round_truth(quantity.value),
+        "se": round_truth(quantity.se),
+        "draws": quantity.draws,
+        "source": quantity.source,
+    }
+
+
+def _table(
+    scene: Scene, table: Mapping[str, Column], nodes: tuple[str, ...] | list[str]
+) -> list[dict[str, object]]:
+    return [{"name": scene.name(node), "values": np.asarray(table[node])} for node in nodes]

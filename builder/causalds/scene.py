@@ -1,0 +1,192 @@
+"""Sampling one scene: a graph with a world, names, a story, data and the numbers that are true.
+
+Every stage has a random stream of its own under the attempt's key, so that a change in one leaves
+the others as they were. Truths are population values; the rows, training and test alike, never
+enter them.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from builder.causal import MOTIFS, Motif, ate_identifiable, ett_identifiable
+from builder.causalds.types import ScenePlan
+from builder.release.arrow import round_data
+from builder.scm import (
+    BoundNotMet,
+    NoWorldFound,
+    Quantity,
+    World,
+    average_treatment_effect,
+    contrast,
+    correlation,
+    effect_on_treated,
+    sample_world,
+)
+from builder.seeds import stream
+from builder.words import Facts, Kind, Setting, Telling, Variable, invent_scene, tell
+
+Column = npt.NDArray[np.float32]
+
+
+class Rejected(Exception):
+    """This attempt at a scene will not do; the next one is tried. ``reason`` is counted."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Truths:
+    """Population quantities of a scene.
+
+    ``levels`` are the compared treatment values (x0, x1) exactly as prompts print them. An effect
+    that is not identifiable from the observed variables is never asked and not computed: None.
+    """
+
+    levels: tuple[float, float]
+    association: Quantity
+    ate: Quantity | None
+    ett: Quantity | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Training and test rows, by node in table order; test rows include the outcome."""
+
+    train: Mapping[str, Column]
+    test: Mapping[str, Column]
+
+
+@dataclass(frozen=True, slots=True)
+class Narration:
+    """The words of a scene: its place, its variables' names and its story."""
+
+    setting: Setting
+    variables: Mapping[str, Variable]
+    telling: Telling
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One hidden world with its words and its rows.
+
+    ``columns`` are the observed nodes in the order of the released table.
+    """
+
+    plan: ScenePlan
+    motif: Motif
+    world: World
+    truths: Truths
+    narration: Narration
+    columns: tuple[str, ...]
+    tables: Tables
+
+    @property
+    def variables(self) -> Mapping[str, Variable]:
+        """Story variables by node."""
+        return self.narration.variables
+
+    @property
+    def treatment(self) -> Variable:
+        """The treatment as the story names it."""
+        return self.variables[self.motif.treatment]
+
+    @property
+    def outcome(self) -> Variable:
+        """The outcome as the story names it."""
+        return self.variables[self.motif.outcome]
+
+    @property
+    def has_effect(self) -> bool:
+        """Whether a directed path leads from treatment to outcome."""
+        return self.motif.outcome in self.motif.graph.descendants(self.motif.treatment)
+
+    @property
+    def observed(self) -> list[str]:
+        """Story names of the observed variables, in table order."""
+        return [self.variables[node].name for node in self.columns]
+
+    def name(self, node: str) -> str:
+        """The story name of a node."""
+        return self.variables[node].name
+
+
+def scene_kinds(plan: ScenePlan) -> dict[str, Kind]:
+    """The kind of every node: only treatment and outcome may be binary."""
+    motif = MOTIFS[plan.motif]
+    kinds: dict[str, Kind] = dict.fromkeys(motif.graph.nodes, "continuous")
+    kinds[motif.treatment] = plan.treatment_kind
+    kinds[motif.outcome] = plan.outcome_kind
+    return kinds
+
+
+def sample_hidden_world(plan: ScenePlan, key: bytes) -> tuple[World, Truths]:
+    """The world of an attempt and what is true of it.
+
+    Raises :class:`Rejected` when no world is in range, the two treatment levels coincide, or the
+    numerical error of a truth cannot be brought under its bound.
+    """
+    motif = MOTIFS[plan.motif]
+    try:
+        world = sample_world(
+            stream(key, "world"), motif.graph, scene_kinds(plan), outcome=motif.outcome
+        )
+    except NoWorldFound:
+        raise Rejected("no world in range") from None
+    try:
+        return world, _truths(motif, world, plan.treatment_kind == "binary", key)
+    except BoundNotMet:
+        raise Rejected("numerical error above its bound") from None
+
+
+def _truths(motif: Motif, world: World, binary_treatment: bool, key: bytes) -> Truths:
+    graph, x, y = motif.graph, motif.treatment, motif.outcome
+    try:
+        levels = contrast(world, x, stream(key, "contrast"))
+    except ValueError:
+        raise Rejected("treatment levels coincide") from None
+
+    def effect(
+        estimator: Callable[..., Quantity], identifiable: bool, stage: str
+    ) -> Quantity | None:
+        return estimator(world, x, y, *levels, stream(key, stage)) if identifiable else None
+
+    ett = ett_identifiable(graph, x, y, binary_treatment=binary_treatment)
+    return Truths(
+        levels=levels,
+        association=correlation(world, x, y, stream(key, "association")),
+        ate=effect(average_treatment_effect, ate_identifiable(graph, x, y), "ate"),
+        ett=effect(effect_on_treated, ett, "ett"),
+    )
+
+
+def narrate(plan: ScenePlan, key: bytes) -> Narration:
+    """Names the variables of a planned scene and tells its story."""
+    graph = MOTIFS[plan.motif].graph
+    setting, variables = invent_scene(stream(key, "names"), scene_kinds(plan))
+    facts = Facts(variables, graph.edges, graph.latent)
+    return Narration(setting, variables, tell(stream(key, "story"), setting, facts))
+
+
+def column_order(plan: ScenePlan, key: bytes) -> tuple[str, ...]:
+    """The observed nodes in the seeded order of the released table."""
+    observed = MOTIFS[plan.motif].graph.observed
+    order = stream(key, "columns").permutation(len(observed))
+    return tuple(observed[int(i)] for i in order)
+
+
+def draw_tables(plan: ScenePlan, key: bytes, world: World, columns: tuple[str, ...]) -> Tables:
+    """The observed rows of a scene, rounded as they are released; binary columns are 0 and 1.
+
+    Rows are independent draws, so the first ``plan.train`` of them serve as training rows.
+    """
+    values = world.simulate(stream(key, "data"), plan.train + plan.test)
+    rounded = {node: round_data(values[node]) for node in columns}
+    return Tables(
+        {node: column[: plan.train] for node, column in rounded.items()},
+        {node: column[plan.train :] for node, column in rounded.items()},
+    )

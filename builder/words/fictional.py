@@ -1,0 +1,148 @@
+"""Invented settings and variable names: nothing known beforehand can help a test taker.
+
+A name is an invented word and an ordinary noun of the setting ("Velmar density", "Corsin valve").
+Names are drawn in an order of their own, blind to the part a variable plays in the graph; only its
+kind (continuous or binary) decides which list the noun comes from. About 2,700 words times 14 to
+16 nouns make it practically impossible for two scenes of a release to share a set of names.
+"""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from builder.words.types import Kind, Variable
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """A kind of place: how its stories open, what one record is, what can be noted there."""
+
+    key: str
+    settings: tuple[str, ...]
+    colour: tuple[str, ...]
+    record: str
+    records: str
+    book: str
+    people: str
+    continuous: tuple[tuple[str, str], ...]
+    binary: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One invented place: its theme, its town, and its opening sentences with the town in them."""
+
+    theme: Theme
+    town: str
+    opening: str
+
+
+@cache
+def themes() -> tuple[Theme, ...]:
+    """All themes, in file order (``themes.toml`` explains the fields)."""
+    tables = _read("themes.toml")
+    return tuple(
+        Theme(
+            key,
+            tuple(table["settings"]),
+            tuple(table["colour"]),
+            table["record"][0],
+            table["record"][1],
+            table["book"],
+            table["people"],
+            tuple((noun, unit) for noun, unit in table["continuous"]),
+            tuple((noun, zero, one) for noun, zero, one in table["binary"]),
+        )
+        for key, table in tables.items()
+    )
+
+
+@cache
+def invented_words() -> tuple[str, ...]:
+    """Every invented word a name may start with, sorted."""
+    return _combine("tails")
+
+
+@cache
+def town_names() -> tuple[str, ...]:
+    """Every invented place name, sorted."""
+    return _combine("town_tails")
+
+
+def invent_scene(
+    rng: np.random.Generator, kinds: Mapping[str, Kind]
+) -> tuple[Setting, dict[str, Variable]]:
+    """A setting and one story variable for every node of ``kinds`` (node id -> kind).
+
+    Nouns are distinct within a scene and no name contains another, ignoring case. Raises
+    ``ValueError`` when a theme has too few nouns for the nodes asked for.
+    """
+    available = themes()
+    theme = available[int(rng.integers(len(available)))]
+    opening = theme.settings[int(rng.integers(len(theme.settings)))]
+    towns = town_names()
+    town = towns[int(rng.integers(len(towns)))]
+    variables = _invent_variables(rng, theme, kinds, avoid=town)
+    return Setting(theme, town, opening.replace("{town}", town)), variables
+
+
+def _invent_variables(
+    rng: np.random.Generator, theme: Theme, kinds: Mapping[str, Kind], avoid: str
+) -> dict[str, Variable]:
+    nouns: dict[Kind, list[tuple[str, ...]]] = {
+        "continuous": _shuffled(rng, theme.continuous),
+        "binary": _shuffled(rng, theme.binary),
+    }
+    for kind, pool in nouns.items():
+        wanted = sum(value == kind for value in kinds.values())
+        if wanted > len(pool):
+            raise ValueError(f"{wanted} {kind} variables, but theme {theme.key} has {len(pool)}")
+    words = invented_words()
+    taken: list[str] = [avoid]
+    variables: dict[str, Variable] = {}
+    for node, kind in kinds.items():
+        noun, *rest = nouns[kind].pop()
+        name = ""
+        while not name or _clashes(name, taken):
+            name = f"{words[int(rng.integers(len(words)))]} {noun}"
+        taken.append(name)
+        variables[node] = (
+            Variable(name, "continuous", unit=rest[0])
+            if kind == "continuous"
+            else Variable(name, "binary", states=(rest[0], rest[1]))
+        )
+    return variables
+
+
+def _clashes(name: str, taken: Sequence[str]) -> bool:
+    """Whether ``name`` contains, is contained in, or shares its first word's start with another."""
+    low = name.lower()
+    return any(
+        low in other.lower() or other.lower() in low or low[:3] == other[:3].lower()
+        for other in taken
+    )
+
+
+def _shuffled(rng: np.random.Generator, items: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    return [items[int(i)] for i in rng.permutation(len(items))]
+
+
+def _combine(tails: str) -> tuple[str, ...]:
+    """Pronounceable joins: no letter doubled at the seam, none that is a known word."""
+    lists = {key: text.split() for key, text in _read("syllables.toml").items()}
+    joined = {
+        head + tail
+        for head in lists["heads"]
+        for tail in lists[tails]
+        if head[-1].lower() != tail[0] and 5 <= len(head + tail) <= 10
+    }
+    return tuple(sorted(word for word in joined if word.lower() not in lists["known"]))
+
+
+def _read(name: str) -> dict[str, Any]:
+    return tomllib.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))

@@ -1,0 +1,70 @@
+"""Small causalds scenes for the tests of this folder."""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from builder.causal import MOTIFS
+from builder.causalds import TRACK
+from builder.causalds.plan import plan_scenes
+from builder.release.types import Built, InstanceSpec
+
+ROOT = b"a root of a test, 32 bytes long."
+SEVEN = ("chain", "confounding", "fork", "collider", "mediation", "frontdoor", "iv")
+
+
+def table(**changes: object) -> dict[str, object]:
+    """A causalds table of a split file, with some keys changed."""
+    return {
+        "scenes": 28,
+        "rows": {"train": 400, "test": 100},
+        "motifs": dict.fromkeys(SEVEN, 1),
+        "treatment_binary": 0.5,
+        "outcome_binary": 0.4,
+        "views": ["clean"],
+        **changes,
+    }
+
+
+def specs(
+    *, private: bool = False, root: bytes = ROOT, split: str = "dev", **changes: object
+) -> list[InstanceSpec]:
+    """The plan of a split."""
+    config = TRACK.parse(table(**changes), "test.toml: splits.dev.causalds")
+    return plan_scenes(config, split, root, private)
+
+
+@cache
+def public() -> tuple[Built, ...]:
+    """A built public-truth split over all motifs."""
+    motifs = dict.fromkeys(MOTIFS, 1)
+    return tuple(TRACK.build(spec) for spec in specs(scenes=36, motifs=motifs))
+
+
+@cache
+def private() -> tuple[Built, ...]:
+    """A built private-truth split."""
+    return tuple(TRACK.build(spec) for spec in specs(private=True, scenes=60, split="test"))
+
+
+def rows(built: Built, config: str) -> Sequence[Mapping[str, Any]]:
+    """The rows of one config."""
+    return built.rows[f"causalds{config}"]
+
+
+def variant_of(task: Mapping[str, Any]) -> str:
+    """``family.variant`` of a task row."""
+    return f"{task['family']}.{task['variant']}"
+
+
+def world(built: Built) -> dict[str, Any]:
+    """The parsed ``world_json`` of a scene."""
+    record: dict[str, Any] = json.loads(rows(built, "_worlds")[0]["world_json"])
+    return record
+
+
+def tasks(built: Built) -> dict[str, tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """Task row and truth row by variant."""
+    truth = {row["task_id"]: row for row in rows(built, "_truth")}
+    return {variant_of(row): (row, truth[row["task_id"]]) for row in rows(built, "")}

@@ -1,0 +1,212 @@
+"""Second derivations agree with what is published, and notice what is wrong."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from causalds_scenes import private, public, variant_of
+
+from builder.causal import (
+    MOTIFS,
+    LatentDAG,
+    ate_identifiable,
+    ett_identifiable,
+    identification_method,
+    minimal_adjustment_sets,
+    valid_adjustment_sets,
+)
+from builder.causalds import audit_graph
+from builder.causalds.audit import _AUDITS, audit_instance
+from builder.causalds.rows import SCHEMAS
+from builder.release.arrow import table_from_rows
+from builder.release.types import Built
+from grader.spec import VARIANTS
+
+
+def _written(built: Built) -> dict[str, list[dict[str, Any]]]:
+    """Rows as they come back from a shard: plain lists and floats."""
+    return {
+        config: table_from_rows(built.rows[config], schema).to_pylist()
+        for config, schema in SCHEMAS.items()
+    }
+
+
+def _audit(found: dict[str, list[dict[str, Any]]]) -> list[str]:
+    return audit_instance(
+        found["causalds_worlds"][0],
+        found["causalds_truth"],
+        (found["causalds_labels"] or [None])[0],  # type: ignore[list-item]
+        found["causalds_scenes"][0],
+    )
+
+
+def test_every_truth_of_both_splits_agrees_with_its_second_derivation() -> None:
+    """The gate must pass on what the builder writes."""
+    problems = [line for built in (*public(), *private()) for line in _audit(_written(built))]
+    assert problems == []
+
+
+def test_every_variant_has_a_second_derivation() -> None:
+    """A variant that is published unchecked would pass the gate in silence."""
+    assert set(_AUDITS) == {v.key for v in VARIANTS if v.track == "causalds"}
+
+
+def _scene_with(key: str, motif: str | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Written rows of a public scene, and the truth row of one of its variants."""
+    for built in public():
+        ids = {variant_of(task): task["task_id"] for task in built.rows["causalds"]}
+        if key in ids and motif in (None, built.rows["causalds_worlds"][0]["motif"]):
+            found = _written(built)
+            truth = next(r for r in found["causalds_truth"] if r["task_id"] == ids[key])
+            return found, truth
+    raise AssertionError(f"no scene with {key} and {motif}")
+
+
+def _target(truth: dict[str, Any], **changes: object) -> None:
+    truth["target_json"] = json.dumps({**json.loads(truth["target_json"]), **changes})
+
+
+BROKEN: list[tuple[str, str | None, Callable[[dict[str, Any]], object], str]] = [
+    (
+        "effect_estimate.ate_point", "confounding",
+        lambda t: t.update(value=t["value"] + 0.2), "published",
+    ),
+    (
+        "effect_estimate.ate_uq_95", "fork",
+        lambda t: t.update(value=1e-6), "zero by the graph",
+    ),
+    (
+        "effect_estimate.ate_point", "iv",
+        lambda t: t.update(value=0.4, should_abstain=False), "should_abstain",
+    ),
+    (
+        "counterfactual_effect.effect_point", "mediation",
+        lambda t: t.update(value=-t["value"]), "published",
+    ),
+    (
+        "counterfactual_effect.effect_point", "frontdoor",
+        lambda t: t.update(value=None, should_abstain=True), "should_abstain",
+    ),
+    (
+        "association.effect_size_point", "chain",
+        lambda t: t.update(value=t["value"] + 0.05), "published",
+    ),
+    (
+        "association.effect_size_point", "chain",
+        lambda t: t.update(value_se=0.1), "above its bound",
+    ),
+    ("association.sign_only", "collider", lambda t: _target(t, accepted=["+"]), "unknown"),
+    ("identification.method_label", "iv", lambda t: _target(t, accepted=["backdoor"]), "none"),
+    (
+        "identification.all_minimal_adjustment_sets", "chain",
+        lambda t: _target(t, sets=[["M"]]), "derived set",
+    ),
+    ("causal_sketch.edges_only", None, lambda t: _target(t, edges=[]), "world has"),
+    ("prediction.point_predictor", None, lambda t: _target(t, sd=0.9), "labels have"),
+    ("prediction.prediction_interval", None, lambda t: _target(t, rows=7), "7 rows"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("key", "motif", "harm", "message"), BROKEN)
+def test_a_wrong_truth_is_named(
+    key: str, motif: str | None, harm: Callable[[dict[str, Any]], object], message: str
+) -> None:
+    """Every kind of truth, spoilt once; the line must begin with the task's id."""
+    found, truth = _scene_with(key, motif)
+    harm(truth)
+    problems = _audit(found)
+    assert any(line.startswith(f"{truth['task_id']}: {key}") and message in line
+               for line in problems), problems  # fmt: skip
+    assert all(line.startswith(truth["task_id"]) for line in problems)
+
+
+def test_labels_out_of_step_with_the_features_are_noticed() -> None:
+    """Turned-around labels keep their sd, so only their company gives them away."""
+    noticed = 0
+    for built in public():
+        found = _written(built)
+        found["causalds_labels"][0]["values"].reverse()
+        noticed += any("held out" in line for line in _audit(found))
+    assert noticed >= 3, "at least where some feature predicts the outcome well"
+
+
+def test_data_of_another_world_are_noticed() -> None:
+    """A table attached to the wrong scene."""
+    found, _ = _scene_with("prediction.point_predictor", "mediation")
+    for column in found["causalds_scenes"][0]["data"][:1]:
+        column["values"] = column["values"][::-1]
+    assert any("correlate" in line for line in _audit(found))
+
+
+def test_a_story_that_lost_a_sentence_is_noticed() -> None:
+    """The written story is read again, not the narrator's."""
+    found, _ = _scene_with("causal_sketch.edges_only")
+    record = json.loads(found["causalds_worlds"][0]["world_json"])
+    sentence = next(a["sentence"] for a in record["attestations"] if a["what"][0] == "edge")
+    scene = found["causalds_scenes"][0]
+    scene["story"] = scene["story"].replace(sentence, "").strip()
+    assert any("not told" in line for line in _audit(found))
+
+
+def test_an_unreadable_world_is_a_problem_not_a_crash() -> None:
+    """The gate lists problems; it does not stop at the first."""
+    found, _ = _scene_with("causal_sketch.edges_only")
+    found["causalds_worlds"][0]["world_json"] = "{}"
+    (problem,) = _audit(found)
+    assert "cannot be read" in problem
+
+
+def _random_graphs(count: int) -> list[LatentDAG]:
+    rng = np.random.default_rng(11)
+    graphs: list[LatentDAG] = []
+    while len(graphs) < count:
+        names = ("X", "Y", "A", "B", "C", "U", "V")[: int(rng.integers(4, 8))]
+        order = [names[int(i)] for i in rng.permutation(len(names))]
+        edges = [(a, b) for i, a in enumerate(order) for b in order[i + 1 :] if rng.random() < 0.45]
+        graphs.append(LatentDAG(names, tuple(edges), frozenset({"U", "V"} & set(names))))
+    return graphs
+
+
+def _graph_verdicts(graph: LatentDAG, x: str, y: str) -> tuple[object, object]:
+    """All labels by the builder's code and by the audit's."""
+    other = audit_graph.graph_of(graph.edges, graph.nodes)
+    valid = audit_graph.valid_sets(other, x, y, graph.latent)
+    mine = [
+        set(valid_adjustment_sets(graph, x, y)),
+        set(minimal_adjustment_sets(graph, x, y)),
+        str(identification_method(graph, x, y)),
+        ate_identifiable(graph, x, y),
+        ett_identifiable(graph, x, y, binary_treatment=True),
+        ett_identifiable(graph, x, y, binary_treatment=False),
+    ]
+    path = nx.has_path(other, x, y)
+    theirs = [
+        set(valid),
+        set(audit_graph.minimal(valid)),
+        audit_graph.method_label(other, x, y, graph.latent),
+        not path or not audit_graph.has_hedge(other, x, y, graph.latent),
+        audit_graph.ett_identifiable(other, x, y, graph.latent, binary_treatment=True),
+        audit_graph.ett_identifiable(other, x, y, graph.latent, binary_treatment=False),
+    ]
+    return mine, theirs
+
+
+def test_graph_labels_of_random_graphs_agree() -> None:
+    """Two implementations without a common line, on graphs that no motif resembles."""
+    for graph in [*_random_graphs(400), *(motif.graph for motif in MOTIFS.values())]:
+        x = "A" if "X" not in graph.nodes else "X"
+        mine, theirs = _graph_verdicts(graph, x, "Y")
+        assert mine == theirs, graph
+
+
+def test_a_planted_napkin_is_told_apart_by_estimand() -> None:
+    """ATE identified by no simple label, ETT of a continuous treatment not identified."""
+    edges = (("W", "Z"), ("Z", "X"), ("X", "Y"), ("U", "W"), ("U", "X"), ("V", "W"), ("V", "Y"))
+    latent = frozenset({"U", "V"})
+    graph = audit_graph.graph_of(edges, "WZXYUV")
+    assert audit_graph.method_label(graph, "X", "Y", latent) == "other_id"
+    assert audit_graph.ett_identifiable(graph, "X", "Y", latent, binary_treatment=True)
+    assert not audit_graph.ett_identifiable(graph, "X", "Y", latent, binary_treatment=False)

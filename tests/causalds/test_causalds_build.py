@@ -1,0 +1,276 @@
+"""Building scenes: pure, well-formed, and silent about what must stay hidden."""
+
+import json
+import pickle
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from causalds_scenes import private, public, rows, specs, tasks, variant_of, world
+
+from builder.causal import MOTIFS
+from builder.causalds import TRACK
+from builder.causalds.rows import PRIVATE_CONFIGS, SCHEMAS
+from builder.causalds.scene import Rejected
+from builder.causalds.track import MAX_ATTEMPTS
+from builder.release.arrow import round_data, table_from_rows
+from builder.scm import World
+from builder.seeds import attempt_key, public_id, stream
+from grader.errors import UsageError
+from grader.spec import variant
+
+
+def _plain(value: Any) -> Any:
+    """Arrays as bytes, so that equality means equal bits."""
+    if isinstance(value, np.ndarray):
+        return (value.dtype.str, value.tobytes())
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def test_building_twice_gives_the_same_rows() -> None:
+    """A scene is rebuilt alone, by any worker, in any order."""
+    planned = specs(scenes=14)
+    first = [_plain(TRACK.build(spec).rows) for spec in planned]
+    second = [_plain(TRACK.build(spec).rows) for spec in reversed(planned)]
+    assert first == second[::-1]
+
+
+def test_specs_and_results_travel_between_processes() -> None:
+    """Workers exchange them pickled."""
+    spec = specs()[0]
+    assert pickle.loads(pickle.dumps(spec)) == spec
+    built = TRACK.build(spec)
+    assert _plain(pickle.loads(pickle.dumps(built)).rows) == _plain(built.rows)
+
+
+@pytest.mark.parametrize("split", ["public", "private"])
+def test_rows_fit_their_schemas(split: str) -> None:
+    """Types are explicit, never inferred; a misfit would stop a release half-way."""
+    scenes = public() if split == "public" else private()
+    for config, schema in SCHEMAS.items():
+        found = [row for built in scenes for row in built.rows[config]]
+        table = table_from_rows(found, schema)
+        assert table.schema == schema and table.num_rows == len(found)
+    assert pa.types.is_float32(SCHEMAS["causalds_labels"].field("values").type.value_type)
+    assert {"causalds_truth", "causalds_labels", "causalds_worlds"} == PRIVATE_CONFIGS
+
+
+def test_ids_follow_the_contract_and_say_nothing_else() -> None:
+    """Ids depend on the id key and the variant's name alone."""
+    for spec in specs(scenes=7):
+        built = TRACK.build(spec)
+        for task in rows(built, ""):
+            key = variant_of(task)
+            assert task["task_id"] == public_id("cds", spec.id_key, key)
+            assert task["answer_file"] == task["task_id"] + variant("causalds", key).suffix
+            assert task["instance_id"] == spec.instance_id
+    identifiers = [task["task_id"] for built in public() for task in rows(built, "")]
+    assert len(set(identifiers)) == len(identifiers)
+
+
+def test_task_rows_repeat_the_variant_table() -> None:
+    """Rung, shape and input mode are stated once, in grader.spec."""
+    for built in public():
+        for key, (task, _) in tasks(built).items():
+            spec = variant("causalds", key)
+            assert (task["rung"], task["answer_schema"]) == (spec.rung, spec.shape)
+            assert (task["input_mode"], task["track"]) == (spec.input_mode, "causalds")
+
+
+def test_data_are_the_worlds_own_rows_rounded_once() -> None:
+    """Held-out labels must go with the held-out features, row by row, from the stated world."""
+    for built in public()[:12]:
+        record, row = world(built), rows(built, "_worlds")[0]
+        key = attempt_key(bytes.fromhex(row["key"]), row["attempt"])
+        values = World.from_json(record["world"]).simulate(stream(key, "data"), 500)
+        names = {record["variables"][node]["name"]: node for node in record["columns"]}
+        scene, label = rows(built, "_scenes")[0], rows(built, "_labels")[0]
+        for column in scene["data"]:
+            expected = round_data(values[names[column["name"]]][:400])
+            assert np.array_equal(column["values"], expected)
+        for column in [*scene["test_features"], {"name": label["outcome"], **label}]:
+            expected = round_data(values[names[column["name"]]][400:])
+            assert np.array_equal(column["values"], expected)
+
+
+def test_data_have_six_digits_and_binary_columns_are_zero_and_one() -> None:
+    """What is printed in documentation about the data must hold for every value."""
+    for built in public():
+        record, scene = world(built), rows(built, "_scenes")[0]
+        kinds = {v["name"]: v["kind"] for v in record["variables"].values()}
+        for column in scene["data"]:
+            values = column["values"]
+            assert values.dtype == np.float32
+            if kinds[column["name"]] == "binary":
+                assert set(values.tolist()) == {0.0, 1.0}
+            else:
+                assert all(np.float32(f"{v:.6g}") == v for v in values[:40])
+
+
+def test_tables_hold_the_observed_variables_and_no_others() -> None:
+    """A latent column would answer the question; the outcome among the features likewise."""
+    for built in public():
+        record, scene = world(built), rows(built, "_scenes")[0]
+        motif = MOTIFS[rows(built, "_worlds")[0]["motif"]]
+        names = {node: v["name"] for node, v in record["variables"].items()}
+        listed = [column["name"] for column in scene["columns"]]
+        assert sorted(listed) == sorted(names[node] for node in motif.graph.observed)
+        assert [column["name"] for column in scene["data"]] == listed
+        features = [column["name"] for column in scene["test_features"]]
+        assert features == [name for name in listed if name != names[motif.outcome]]
+        hidden = json.dumps([scene["columns"], scene["story"]])
+        assert not any(f'"{node}"' in hidden for node in motif.graph.nodes)
+
+
+def test_column_order_is_unrelated_to_the_graph() -> None:
+    """In the reference release the order was topological in all scenes; here any order does."""
+    firsts: Counter[str] = Counter()
+    for spec in specs(scenes=300, motifs={"chain": 1}, rows={"train": 50, "test": 20}):
+        order = world(TRACK.build(spec))["columns"]
+        firsts["".join(order)] += 1
+    assert len(firsts) == 6
+    assert all(abs(count - 50) < 30 for count in firsts.values()), firsts
+
+
+def test_truths_do_not_depend_on_the_rows() -> None:
+    """Population values must not know the sample, least of all the held-out part."""
+    few = [TRACK.build(spec) for spec in specs(scenes=7)]
+    many = [TRACK.build(s) for s in specs(scenes=7, rows={"train": 900, "test": 30})]
+    for one, other in zip(few, many, strict=True):
+        for (_, a), (_, b) in zip(tasks(one).values(), tasks(other).values(), strict=True):
+            assert a["value"] == b["value"] and a["should_abstain"] == b["should_abstain"]
+        assert world(one)["levels"] == world(other)["levels"]
+
+
+def test_effect_inputs_state_the_levels_as_printed() -> None:
+    """The truth refers to the printed numbers, not to unrounded ones."""
+    for built in public():
+        found = tasks(built)
+        task, _ = found["effect_estimate.ate_point"]
+        inputs = json.loads(task["inputs_json"])
+        for level in (inputs["x0"], inputs["x1"]):
+            assert f"= {level:g}" in task["prompt"]
+            assert float(f"{level:.3g}") == level
+
+
+def test_no_directed_path_means_an_effect_of_exactly_zero() -> None:
+    """Spec A1.5: effects are asked there too, so that zero is somewhere the truth."""
+    seen = 0
+    for built in public():
+        if rows(built, "_worlds")[0]["motif"] in ("fork", "collider"):
+            for key in ("effect_estimate.ate_point", "counterfactual_effect.effect_point"):
+                _, truth = tasks(built)[key]
+                assert (truth["value"], truth["value_source"]) == (0.0, "structural_zero")
+                seen += 1
+    assert seen >= 8
+
+
+def test_signs_are_asked_only_outside_the_margin() -> None:
+    """A label within sampling error of its opposite would be a coin flip."""
+    labels: Counter[str] = Counter()
+    for spec in specs(scenes=84, rows={"train": 50, "test": 20}):
+        built = TRACK.build(spec)
+        r = world(built)["quantities"]["association"]
+        asked = tasks(built).get("association.sign_only")
+        clear = r["source"] == "structural_zero" or abs(r["value"]) >= 0.03
+        assert (asked is not None) == clear
+        if asked:
+            (label,) = json.loads(asked[1]["target_json"])["accepted"]
+            labels[label] += 1
+            assert label == ("unknown" if r["value"] == 0 else "+" if r["value"] > 0 else "-")
+    assert set(labels) == {"+", "-", "unknown"}
+
+
+def test_abstentions_carry_no_value() -> None:
+    """A number beside an abstention would be graded against nothing."""
+    for built in public():
+        for key, (_, truth) in tasks(built).items():
+            numeric = key.split(".")[0] in ("effect_estimate", "counterfactual_effect")
+            assert (truth["value"] is None) == (
+                truth["should_abstain"] or (not numeric and key != "association.effect_size_point")
+            )
+
+
+def test_a_private_scene_has_one_task_and_shows_only_what_it_needs() -> None:
+    """One row of a private exam must not give away another, or more than its question needs."""
+    modes = Counter[str]()
+    for built in private():
+        (task,), (scene,) = rows(built, ""), rows(built, "_scenes")
+        assert len(rows(built, "_truth")) == 1
+        modes[task["input_mode"]] += 1
+        data = task["input_mode"] == "data"
+        assert bool(scene["data"]) == bool(scene["columns"]) == data
+        predicted = task["family"] == "prediction"
+        assert bool(scene["test_features"]) == bool(rows(built, "_labels")) == predicted
+    assert sum(modes.values()) == 60 and len(modes) == 2
+
+
+def test_public_and_private_splits_of_one_root_share_nothing() -> None:
+    """Seed twins: the same generator, disjoint worlds."""
+    dev = {built.rows["causalds_worlds"][0]["world_json"] for built in public()}
+    test = {built.rows["causalds_worlds"][0]["world_json"] for built in private()}
+    assert not dev & test
+
+
+def test_rejections_move_on_to_the_next_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A scene that misses a bound is replaced by rule, and the replacement is recorded."""
+    from builder.causalds import track
+
+    sample = track.sample_hidden_world
+    calls: list[bytes] = []
+
+    def refuse_twice(plan: Any, key: bytes) -> Any:
+        calls.append(key)
+        if len(calls) <= 2:
+            raise Rejected("numerical error above its bound")
+        return sample(plan, key)
+
+    monkeypatch.setattr(track, "sample_hidden_world", refuse_twice)
+    spec = specs()[0]
+    built = TRACK.build(spec)
+    assert built.rejections == (("numerical error above its bound", 2),)
+    assert rows(built, "_worlds")[0]["attempt"] == 2
+    assert calls == [attempt_key(spec.key, k) for k in range(3)]
+
+
+def test_an_infeasible_plan_is_an_error_that_names_the_instance(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Endless retries would hang a build without a word."""
+    from builder.causalds import track
+
+    def refuse(plan: Any, key: bytes) -> Any:
+        raise Rejected("no world in range")
+
+    monkeypatch.setattr(track, "sample_hidden_world", refuse)
+    with pytest.raises(UsageError, match=rf"causalds/dev/3: .*no world in range \({MAX_ATTEMPTS}x"):
+        TRACK.build(specs()[3])
+
+
+def test_a_planned_task_that_is_not_eligible_is_redrawn() -> None:
+    """A private sign task on a scene with |r| < 0.03 needs another world."""
+    planned = specs(private=True, scenes=28, motifs={"mediation": 1})
+    signs = [s for s in planned if "association.sign_only" in s.config_json]
+    for spec in signs:
+        for index in range(40):
+            built = TRACK.build(replace(spec, key=attempt_key(spec.key, 1000 + index)))
+            if built.rejections:
+                assert built.rejections[0][0] == "planned task not eligible"
+                assert abs(world(built)["quantities"]["association"]["value"]) >= 0.03
+                return
+    pytest.fail("no attempt was ever redrawn; the margin is not applied")
+
+
+def test_stage_times_are_reported_and_kept_out_of_the_rows() -> None:
+    """Benchmarks read them; a release must not vary with the clock."""
+    built = public()[0]
+    stages = dict(built.seconds)
+    assert set(stages) == {"world and truths", "story", "data", "tasks"}
+    assert all(seconds >= 0 for seconds in stages.values())

@@ -1,0 +1,81 @@
+"""The causalds table of a split file: what is refused, and with which words."""
+
+from pathlib import Path
+
+import pytest
+from causalds_scenes import table
+
+from builder.causal import MOTIFS
+from builder.causalds import TRACK
+from builder.release.config import load_config
+from grader.errors import UsageError
+
+WHERE = "x.toml: splits.dev.causalds"
+
+
+def test_a_full_table_is_read() -> None:
+    """Zero weights drop out, motifs come in catalogue order, whatever the file's order."""
+    config = TRACK.parse(table(motifs={"iv": 2, "chain": 0.5, "fork": 0}), WHERE)
+    assert config.motifs == (("chain", 0.5), ("iv", 2.0))
+    assert (config.scenes, config.train, config.test) == (28, 400, 100)
+
+
+def test_defaults_are_those_of_the_paper() -> None:
+    """Rows and kinds may be left out."""
+    config = TRACK.parse({"scenes": 1, "motifs": {"chain": 1}}, WHERE)
+    assert (config.train, config.test) == (16000, 4000)
+    assert (config.treatment_binary, config.outcome_binary) == (0.75, 0.4)
+
+
+def test_every_motif_of_the_catalogue_is_accepted() -> None:
+    """The parser must not lag behind the catalogue."""
+    config = TRACK.parse(table(motifs=dict.fromkeys(MOTIFS, 1)), WHERE)
+    assert [name for name, _ in config.motifs] == list(MOTIFS)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"scene": 3}, ".scene: unknown key; did you mean 'scenes'?"),
+        ({"scenes": 0}, ".scenes: must be a whole number from 1"),
+        ({"scenes": True}, ".scenes: must be a whole number"),
+        ({"scenes": 2.5}, ".scenes: must be a whole number"),
+        ({"rows": 100}, ".rows: must be a table"),
+        ({"rows": {"train": 10}}, ".rows.train: must be a whole number from 50"),
+        ({"rows": {"trian": 100}}, ".rows.trian: unknown key; did you mean 'train'?"),
+        ({"motifs": {}}, ".motifs: must be a table of weights"),
+        ({"motifs": ["chain"]}, ".motifs: must be a table of weights"),
+        ({"motifs": {"chian": 1}}, ".motifs.chian: unknown key; did you mean 'chain'?"),
+        ({"motifs": {"chain": -1}}, ".motifs.chain: must be a weight of 0 or more"),
+        ({"motifs": {"chain": float("inf")}}, ".motifs.chain: must be a weight"),
+        ({"motifs": {"chain": 0}}, ".motifs: all weights are zero"),
+        ({"treatment_binary": 1.5}, ".treatment_binary: must be a share from 0 to 1"),
+        ({"outcome_binary": "half"}, ".outcome_binary: must be a share"),
+        ({"views": []}, ".views: must be a list of views"),
+        ({"views": ["clear"]}, ".views: unknown view 'clear'; did you mean 'clean'?"),
+        ({"views": ["clean", "clean"]}, ".views: a view is listed twice"),
+    ],
+)
+def test_bad_values_are_refused_by_name(changes: dict[str, object], message: str) -> None:
+    """A mistake in a split file must be found before any work, and say where it is."""
+    with pytest.raises(UsageError) as error:
+        TRACK.parse(table(**changes), WHERE)
+    assert f"{WHERE}{message}" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["mini", "leak-400", "private-example"])
+def test_the_split_files_of_the_repository_are_good(root: Path, name: str) -> None:
+    """What documentation and tests build must at least parse, and plan."""
+    release = load_config(root / "splits" / f"{name}.toml")
+    assert release.name == name
+    for split in release.splits:
+        ((track, config),) = split.tracks
+        planned = TRACK.plan(config, split.name, bytes(32), split.private)
+        assert (track, len(planned)) == ("causalds", config.scenes)
+
+
+def test_a_missing_number_of_scenes_is_refused() -> None:
+    """There is no sensible default for the size of a release."""
+    with pytest.raises(UsageError, match=r"causalds\.scenes: missing"):
+        TRACK.parse({"motifs": {"chain": 1}}, WHERE)

@@ -1,0 +1,127 @@
+"""Planning: quotas are met, indices say nothing, private scenes have one task each."""
+
+import json
+from collections import Counter
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from causalds_scenes import ROOT, SEVEN, specs
+
+from builder.causalds.ask import ASKERS
+from builder.causalds.plan import can_host, largest_remainder
+from builder.causalds.types import ScenePlan
+from builder.release.types import InstanceSpec
+from builder.seeds import id_key, instance_key, public_id
+from grader.spec import VARIANTS
+
+
+def _plans(planned: list[InstanceSpec]) -> list[ScenePlan]:
+    return [ScenePlan.from_json(spec.config_json) for spec in planned]
+
+
+@pytest.mark.parametrize(
+    ("weights", "total", "expected"),
+    [
+        ({"a": 1, "b": 1, "c": 1}, 10, {"a": 4, "b": 3, "c": 3}),
+        ({"a": 0.5, "b": 0.3, "c": 0.2}, 7, {"a": 4, "b": 2, "c": 1}),
+        ({"a": 0.1, "b": 0.9}, 3, {"a": 0, "b": 3}),
+        ({"a": 2, "b": 0}, 5, {"a": 5, "b": 0}),
+    ],
+)
+def test_largest_remainder(weights: dict[str, float], total: int, expected: dict[str, int]) -> None:
+    """Hamilton's method on cases worked by hand."""
+    assert largest_remainder(weights, total) == expected
+
+
+def test_motifs_and_kinds_meet_their_shares() -> None:
+    """A release states its composition; rounding must not shift it."""
+    plans = _plans(specs(scenes=100))
+    motifs = Counter(plan.motif for plan in plans)
+    assert set(motifs) == set(SEVEN) and set(motifs.values()) == {14, 15}
+    assert Counter(plan.treatment_kind for plan in plans)["binary"] == 50
+    assert Counter(plan.outcome_kind for plan in plans)["binary"] == 40
+    for motif in SEVEN:
+        kinds = [plan.treatment_kind for plan in plans if plan.motif == motif]
+        assert 6 <= kinds.count("binary") <= 9, "kinds are spread over the motifs"
+
+
+def test_indices_do_not_tell_the_plan() -> None:
+    """Indices order the worlds; sorted motifs would follow from them."""
+    motifs = [plan.motif for plan in _plans(specs(scenes=70))]
+    runs = sum(a != b for a, b in pairwise(motifs))
+    assert runs > 40, motifs
+    other = [plan.motif for plan in _plans(specs(scenes=70, root=bytes(32)))]
+    assert other != motifs
+
+
+def test_specs_carry_the_keys_of_the_contract() -> None:
+    """Ids and worlds must be derivable from the root alone, and apart from each other."""
+    for index, spec in enumerate(specs(scenes=5)):
+        assert spec.index == index and spec.track == "causalds" and spec.split == "dev"
+        assert spec.key == instance_key(ROOT, "causalds", "dev", index)
+        assert spec.id_key == id_key(ROOT, "causalds", "dev", index)
+        assert spec.instance_id == public_id("scene", spec.id_key, "scene")
+
+
+def test_planning_is_a_pure_function_of_its_arguments() -> None:
+    """Workers plan nothing; a rerun must find the same plan."""
+    assert specs() == specs()
+    assert specs(private=True) == specs(private=True)
+
+
+def test_public_plans_leave_the_variant_open() -> None:
+    """Every eligible task of a public scene is asked."""
+    assert {plan.variant for plan in _plans(specs())} == {None}
+
+
+@pytest.mark.parametrize("scenes", [10, 60, 97])
+def test_private_plans_spread_the_variants_evenly(scenes: int) -> None:
+    """Each private scene has one task, and no variant is starved."""
+    plans = _plans(specs(private=True, scenes=scenes))
+    counts = Counter(plan.variant for plan in plans)
+    assert set(counts) == set(ASKERS)
+    assert max(counts.values()) - min(counts.values()) <= 1, counts
+    assert all(plan.variant and can_host(plan.variant, plan) for plan in plans)
+
+
+def test_private_plans_cope_where_few_scenes_can_host_a_variant() -> None:
+    """With binary outcomes only there is no interval to predict; the others share its place."""
+    for changes in ({"outcome_binary": 1.0}, {"motifs": {"fork": 1}}, {"scenes": 1}):
+        plans = _plans(specs(private=True, **{"scenes": 30, **changes}))
+        assert all(plan.variant and can_host(plan.variant, plan) for plan in plans)
+
+
+HOSTS: dict[str, set[str]] = {
+    "chain": set(),
+    "mediation": set(),
+    "confounding": set(),
+    "frontdoor": set(),
+    "iv": set(),
+    "fork": {"identification.all_minimal_adjustment_sets"},
+    "collider": {"identification.all_minimal_adjustment_sets"},
+}
+"""What a scene of a motif can not be asked, whatever its kinds (spec A1.5, B.5)."""
+
+
+@pytest.mark.parametrize("motif", SEVEN)
+@pytest.mark.parametrize("outcome", ["continuous", "binary"])
+def test_the_eligibility_table(motif: str, outcome: Any) -> None:
+    """Effects are asked without a directed path too (value 0), adjustment sets are not."""
+    plan = ScenePlan(motif, "binary", outcome, None, 100, 50)
+    missing = HOSTS[motif] | ({"prediction.prediction_interval"} if outcome == "binary" else set())
+    assert {key for key in ASKERS if not can_host(key, plan)} == missing
+
+
+def test_every_causalds_variant_has_an_asker() -> None:
+    """A row of the table that nobody asks would be a promise not kept."""
+    assert list(ASKERS) == [v.key for v in VARIANTS if v.track == "causalds"]
+    assert all(asker.key == key for key, asker in ASKERS.items())
+
+
+def test_a_plan_survives_its_json() -> None:
+    """Workers receive plans as text."""
+    spec = specs(private=True)[0]
+    plan = ScenePlan.from_json(spec.config_json)
+    assert plan.to_json() == spec.config_json
+    assert json.loads(spec.config_json)["variant"] == plan.variant

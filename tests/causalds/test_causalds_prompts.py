@@ -1,0 +1,158 @@
+"""Prompts carry every part and state every rule and label."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from causalds_scenes import public, rows, tasks, world
+
+from builder.words import facts_from_json, read_edges
+from grader.spec import VARIANTS
+
+ALL = [
+    (key, task, truth, built) for built in public() for key, (task, truth) in tasks(built).items()
+]
+LABELS: dict[str, list[str]] = {
+    "association.sign_only": ['"+"', '"-"', '"unknown"', "0.03"],
+    "association.effect_size_point": ["Pearson", "|your value - r|"],
+    "prediction.point_predictor": ["`prediction`", "held-out"],
+    "prediction.prediction_interval": ["`prediction,lower,upper`", "90%", "5%", "20 times"],
+    "causal_sketch.edges_only": ["F1", '"from"', '"to"', "never measured"],
+    "identification.method_label": [
+        '"trivial_zero"', '"backdoor"', '"frontdoor"', '"other_id"', '"none"', "**first**",
+    ],
+    "identification.all_minimal_adjustment_sets": [
+        "`[[]]`", '"no_backdoor"', '"non_id"', "minimal", "F1",
+    ],
+    "effect_estimate.ate_point": ["null", "|your value - ATE|", "do(X = x1)"],
+    "effect_estimate.ate_uq_95": ["null", "95%", "40 times", "ci_lower", "ci_upper"],
+    "counterfactual_effect.effect_point": ["null", "| X = x1]", "|your value - ETT|"],
+}  # fmt: skip
+
+
+def test_the_table_of_labels_covers_every_variant() -> None:
+    """A variant without a line here would not be checked."""
+    assert set(LABELS) == {v.key for v in VARIANTS if v.track == "causalds"}
+    assert {key for key, *_ in ALL} == set(LABELS)
+
+
+def test_prompts_state_every_label_and_rule() -> None:
+    """A test taker must be able to answer from the prompt alone."""
+    for key, task, _, _ in ALL:
+        for text in LABELS[key]:
+            assert text in task["prompt"], (key, text)
+
+
+def test_prompts_have_their_parts_in_order() -> None:
+    """Parts of paper A.16.2; story tasks have no data parts."""
+    for _, task, _, built in ALL:
+        headings = re.findall(r"^## (.+)$", task["prompt"], re.M)
+        data = ["Data", "Scale"] if task["input_mode"] == "data" else []
+        assert headings == [
+            "Files", "Background", *data, "Question", "Answer", "Answer file",
+        ]  # fmt: skip
+        assert rows(built, "_scenes")[0]["story"] in task["prompt"]
+        assert f"`{task['answer_file']}`" in task["prompt"]
+
+
+def test_prompts_name_exactly_the_files_that_are_there() -> None:
+    """The workspace writer makes these files and no others."""
+    for _, task, _, _ in ALL:
+        prompt, data = task["prompt"], task["input_mode"] == "data"
+        assert "`story.md`" in prompt and "`answer.schema.json`" in prompt
+        assert ("data.parquet" in prompt) == ("columns.json" in prompt) == data
+        assert ("test_features.parquet" in prompt) == (task["family"] == "prediction")
+
+
+def test_prompts_leak_no_id_and_no_structure() -> None:
+    """Roles, motif names or world keys in a prompt would be the answer."""
+    for _, task, truth, built in ALL:
+        motif = truth["structure"]
+        prompt = task["prompt"].replace('"frontdoor"', "")
+        assert motif not in prompt.lower() or motif in ("chain", "iv", "collider", "fork")
+        for node in world(built)["variables"]:
+            if node not in ("X", "Y", "A"):  # X, Y and A are used as symbols
+                assert not re.search(rf"\b{node}\b", prompt), node
+        assert rows(built, "_worlds")[0]["key"] not in prompt
+
+
+def test_example_answers_fit_the_schema(root: Any) -> None:
+    """An example that would be refused is worse than none."""
+    from jsonschema import Draft202012Validator
+
+    for key, task, _, _ in ALL:
+        blocks = re.findall(r"```json\n(.*?)\n```", task["prompt"], re.S)
+        schema = json.loads((root / f"schemas/answers/{task['answer_schema']}.json").read_text())
+        assert blocks or key.startswith("prediction"), key
+        for block in blocks:
+            Draft202012Validator(schema).validate(json.loads(block))
+
+
+def test_lists_in_prompts_are_those_of_the_inputs_and_in_no_graph_order() -> None:
+    """Lists follow inputs_json; over scenes, neither treatment nor outcome comes first always."""
+    firsts = []
+    for key, task, _, _ in ALL:
+        inputs = json.loads(task["inputs_json"])
+        if key == "identification.method_label":
+            names = inputs["observed"]
+            assert "\n".join(f"- {name}" for name in names) in task["prompt"]
+            firsts.append(names[0] == inputs["treatment"])
+        if key == "identification.all_minimal_adjustment_sets":
+            names = inputs["available"]
+            assert not {inputs["treatment"], inputs["outcome"]} & set(names)
+            assert "\n".join(f"- {name}" for name in names) in task["prompt"]
+    assert 0.1 < sum(firsts) / len(firsts) < 0.6
+
+
+def test_inputs_follow_the_contract() -> None:
+    """Graders, baselines and workspaces read these members by name."""
+    members = {
+        "prediction.point_predictor": {"outcome", "outcome_kind", "columns", "rows"},
+        "prediction.prediction_interval": {"outcome", "outcome_kind", "columns", "rows", "alpha"},
+        "association.sign_only": {"treatment", "outcome"},
+        "association.effect_size_point": {"treatment", "outcome"},
+        "causal_sketch.edges_only": {"variables"},
+        "identification.method_label": {"treatment", "outcome", "observed"},
+        "identification.all_minimal_adjustment_sets": {"treatment", "outcome", "available"},
+        "effect_estimate.ate_point": {"treatment", "outcome", "x0", "x1"},
+        "effect_estimate.ate_uq_95": {"treatment", "outcome", "x0", "x1", "alpha"},
+        "counterfactual_effect.effect_point": {"treatment", "outcome", "x0", "x1"},
+    }
+    for key, task, _, built in ALL:
+        inputs = json.loads(task["inputs_json"])
+        assert set(inputs) == members[key]
+        if "columns" in inputs:
+            scene = rows(built, "_scenes")[0]
+            assert inputs["columns"] == [column["name"] for column in scene["columns"]]
+
+
+def test_no_two_prompts_are_equal() -> None:
+    """Duplicate prompts count one piece of knowledge twice."""
+    prompts = [task["prompt"] for _, task, _, _ in ALL]
+    assert len(set(prompts)) == len(prompts)
+
+
+def test_the_story_of_a_row_tells_the_edges_of_its_target() -> None:
+    """The sketch's truth must be what the story says."""
+    for key, _, truth, built in ALL:
+        if key == "causal_sketch.edges_only":
+            record = world(built)
+            edges = tuple((a, b) for a, b in record["world"]["edges"])
+            facts = facts_from_json(
+                record["variables"], edges, frozenset(record["world"]["latent"])
+            )
+            told = read_edges(rows(built, "_scenes")[0]["story"], facts)
+            target = json.loads(truth["target_json"])
+            assert sorted(map(list, told)) == target["edges"]
+
+
+@pytest.mark.parametrize("key", sorted(LABELS))
+def test_no_variant_has_a_constant_truth(key: str) -> None:
+    """A constant answer would score without reading."""
+    truths = [
+        (truth["should_abstain"], truth["value"], truth["target_json"])
+        for found, _, truth, _ in ALL
+        if found == key
+    ]
+    assert len(set(truths)) > 1

@@ -1,0 +1,223 @@
+"""Stories tell exactly their facts, and the verifier notices when they do not."""
+
+import re
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from baselines.reader import read_story
+from builder.causal import MOTIFS
+from builder.words import Attestation, Facts, Kind, Telling, invent_scene, tell, verify
+from builder.words.fictional import themes
+from builder.words.frames import (
+    AS_IT_HAPPENED,
+    ASIDES,
+    COUNT_INTROS,
+    EFFECT_INTROS,
+    LATER_OPENERS,
+    NO_MORE_EFFECTS,
+    ONE_CAUSE,
+    OPENERS,
+    TWO_CAUSES,
+)
+from builder.words.verify import _TECHNICAL, read_edges, split_sentences
+
+
+def _scene(motif_name: str, seed: int) -> tuple[Telling, Facts]:
+    rng = np.random.default_rng([seed, len(motif_name)])
+    motif = MOTIFS[motif_name]
+    kinds: dict[str, Kind] = dict.fromkeys(motif.graph.nodes, "continuous")
+    for node in (motif.treatment, motif.outcome):
+        kinds[node] = "binary" if rng.random() < 0.5 else "continuous"
+    setting, variables = invent_scene(rng, kinds)
+    facts = Facts(variables, motif.graph.edges, motif.graph.latent)
+    return tell(rng, setting, facts), facts
+
+
+SCENES = [_scene(name, seed) for seed in range(25) for name in MOTIFS]
+
+
+def test_300_stories_tell_exactly_their_graph() -> None:
+    """An edge lost or invented in the telling makes every story-based truth wrong."""
+    assert len(SCENES) == 300
+    for telling, facts in SCENES:
+        assert verify(telling.story, telling.attestations, facts) == []
+        assert read_edges(telling.story, facts) == facts.named_edges()
+
+
+def test_stories_have_two_to_four_paragraphs_of_whole_sentences() -> None:
+    """A story should read as prose."""
+    for telling, _ in SCENES:
+        paragraphs = telling.story.split("\n\n")
+        assert 2 <= len(paragraphs) <= 4
+        for sentence in split_sentences(telling.story):
+            assert re.match(r"[A-Z]", sentence) and sentence[-1] == ".", sentence
+            assert "{" not in sentence and "  " not in sentence
+
+
+def _edge_sentences(telling: Telling) -> list[str]:
+    return [a.sentence for a in telling.attestations if a.what[0] == "edge"]
+
+
+def test_a_left_out_edge_is_noticed() -> None:
+    """The verifier must not rely on what the narrator says that it wrote."""
+    for telling, facts in SCENES[:36]:
+        gone = telling.story.replace(_edge_sentences(telling)[0], "").replace("  ", " ")
+        problems = verify(gone, telling.attestations, facts)
+        assert any(p.startswith("not told: edge") for p in problems)
+
+
+def test_an_invented_edge_is_noticed() -> None:
+    """An extra effect sentence changes the graph that a reader sees."""
+    for telling, facts in SCENES[:36]:
+        told = facts.named_edges()
+        names = [variable.name for variable in facts.variables.values()]
+        cause, effect = next((a, b) for a in names for b in names if a != b and (a, b) not in told)
+        extra = f"{telling.story} The {cause} directly affects the {effect}."
+        assert f"told but not so: edge / {cause} / {effect}" in verify(
+            extra, telling.attestations, facts
+        )
+        recorded = (
+            *telling.attestations,
+            Attestation(("edge", cause, effect), f"The {cause} directly affects the {effect}."),
+        )
+        assert verify(extra, recorded, facts), "even if it was recorded"
+
+
+def test_a_turned_around_edge_is_noticed() -> None:
+    """Direction is the whole point of an edge."""
+    turned = 0
+    for telling, facts in SCENES:
+        for attestation in telling.attestations:
+            if attestation.what[0] == "edge" and " directly affects the " in attestation.sentence:
+                _, cause, effect = attestation.what
+                sentence = f"The {effect} directly affects the {cause}."
+                story = telling.story.replace(attestation.sentence, sentence)
+                assert verify(story, telling.attestations, facts)
+                turned += 1
+    assert turned > 10
+
+
+def test_an_effect_told_twice_is_noticed() -> None:
+    """Every edge is told once; a repetition could mark it as special."""
+    telling, facts = SCENES[0]
+    repeated = f"{telling.story} {_edge_sentences(telling)[0]}"
+    assert any("told twice" in p for p in verify(repeated, telling.attestations, facts))
+
+
+def test_a_leaked_id_is_noticed() -> None:
+    """Roles such as M or V2 give away the motif."""
+    telling, facts = _scene("arrowhead", 3)
+    for leak in ("V2", "X"):
+        story = telling.story.replace("\n\n", f" Some call it {leak}.\n\n", 1)
+        assert f"internal id in the text: {leak}" in verify(story, telling.attestations, facts)
+
+
+@pytest.mark.parametrize("word", ["confounder", "mediates", "treatment", "identifiable", "edges"])
+def test_a_technical_term_is_noticed(word: str) -> None:
+    """Graph jargon would do the reader's work."""
+    telling, facts = SCENES[1]
+    story = f"{telling.story} Note the {word} here."
+    assert f"technical term in the text: {word}" in verify(story, telling.attestations, facts)
+
+
+def test_a_sentence_about_variables_that_fits_no_frame_is_noticed() -> None:
+    """What cannot be read cannot be vouched for."""
+    telling, facts = SCENES[2]
+    name = next(iter(facts.variables.values())).name
+    story = f"{telling.story} The {name} is what everybody talks about."
+    assert any("0 readings" in p for p in verify(story, telling.attestations, facts))
+
+
+def test_a_latent_variable_told_as_measured_is_noticed() -> None:
+    """Whether a common cause was measured decides identifiability."""
+    telling, facts = _scene("iv", 1)
+    changed = Facts(facts.variables, facts.edges, frozenset())
+    assert any("unmeasured" in p for p in verify(telling.story, telling.attestations, changed))
+
+
+def test_wrong_units_and_states_are_noticed() -> None:
+    """The data description repeats units and states; they must agree."""
+    for telling, facts in SCENES[:24]:
+        for variable in facts.variables.values():
+            told = variable.unit if variable.states is None else variable.states[0]
+            assert told is not None
+        story = telling.story.replace(" in points", " in furlongs")
+        if story != telling.story:
+            assert verify(story, telling.attestations, facts)
+
+
+def test_a_fact_without_an_attestation_is_noticed() -> None:
+    """Attestations are the audit trail of the text."""
+    telling, facts = SCENES[3]
+    assert verify(telling.story, telling.attestations[1:], facts)
+
+
+def test_every_frame_says_what_its_slots_say() -> None:
+    """A frame with its slots mixed up would be wrong and still verify, as both sides use it.
+
+    Direction is judged here by grammar: passive and 'depends', 'responds' put the effect first.
+    """
+    effect_first = re.compile(r"\bby\b|depends|responds")
+    for frame in (*ONE_CAUSE, *TWO_CAUSES):
+        first = re.search(r"\{(\w+)\}", frame.text)
+        assert first is not None
+        expected = "effect" if effect_first.search(frame.text) else "cause"
+        assert first[1].startswith(expected), frame.text
+        slots = re.findall(r"\{(\w+)\}", frame.text)
+        assert sorted(slots) == (
+            ["cause", "effect"] if frame in ONE_CAUSE else ["cause", "cause2", "effect"]
+        )
+
+
+def test_frames_tell_no_sign_and_are_direct() -> None:
+    """The sign of an effect is for the data to tell; an indirect effect is no edge."""
+    signs = re.compile(r"rais|lower|increas|decreas|reduc|boost|more|less|higher|cut|improv", re.I)
+    for frame in (*ONE_CAUSE, *TWO_CAUSES):
+        assert not signs.search(frame.text), frame.text
+        assert re.search(r"direct|nothing in between|without any detour", frame.text), frame.text
+
+
+def test_fixed_sentences_name_no_variable_and_no_theory() -> None:
+    """Scenery that sounds like a fact would be read as one."""
+    texts = [*OPENERS, *LATER_OPENERS, *ASIDES, *EFFECT_INTROS, *COUNT_INTROS]
+    texts += [*NO_MORE_EFFECTS, *AS_IT_HAPPENED]
+    texts += [text for theme in themes() for text in (*theme.settings, *theme.colour)]
+    for text in texts:
+        assert not _TECHNICAL.search(text), text
+        assert not re.search(r"\{(a|b|cause2?|effect)\}", text), text
+    for theme in themes():
+        for text in (*theme.settings, *theme.colour):
+            assert not re.search(r"\b(affects?|causes?|because|depends?|influences?)\b", text), text
+
+
+def test_the_order_of_telling_does_not_follow_the_graph() -> None:
+    """In a chain each variable should come first, and each effect last, about equally often."""
+    variables: Counter[str] = Counter()
+    effects: Counter[str] = Counter()
+    for seed in range(300):
+        telling, facts = _scene("chain", 1000 + seed)
+        nodes = {variable.name: node for node, variable in facts.variables.items()}
+        variables[nodes[telling.attestations[0].what[1]]] += 1
+        first_edge = next(a for a in telling.attestations if a.what[0] == "edge")
+        effects[nodes[first_edge.what[1]]] += 1
+    assert all(abs(variables[node] - 100) < 35 for node in "XMY"), variables
+    assert abs(effects["X"] - 150) < 45, effects
+
+
+def test_a_reader_that_never_saw_the_frames_finds_the_same_graph() -> None:
+    """The frames' own verifier cannot tell whether their English is clear; another reader can."""
+    for telling, facts in SCENES[:96]:
+        known = sorted(
+            variable.name
+            for node, variable in facts.variables.items()
+            if node not in facts.unmeasured
+        )
+        reading = read_story(telling.story, known, len(facts.variables))
+        assert set(reading.edges) == facts.named_edges(), telling.story
+
+
+def test_equal_generators_tell_equal_stories() -> None:
+    """A story is a pure function of its seed."""
+    assert _scene("mediation", 5)[0] == _scene("mediation", 5)[0]
