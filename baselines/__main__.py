@@ -1,0 +1,163 @@
+"""Run a reference solver on an exam and write its answers folder.
+
+examples:
+  python -m baselines --list
+  python -m baselines informed --release release --out answers/informed
+  python -m baselines random --release release --split dev --exam all --out answers/random
+"""
+
+import argparse
+import difflib
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from grader.errors import UsageError
+from grader.model import Task
+
+NOTES: Final = {
+    "gold": "the published truth itself; needs --private where the truth is private",
+    "empty": "no answers, only run.json",
+    "constant": "one fixed answer per answer shape",
+    "random": "a legal answer drawn at random, seeded by the task id",
+    "naive": "regresses on everything and reports; never abstains",
+    "informed": "reads the graph from the story, picks the identifying estimator, abstains",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The parsed command line."""
+
+    name: str
+    release: Path | None
+    split: str | None
+    exam: str | None
+    out: Path
+    private: Path | None
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line; returns the exit code (0 done, 2 unusable input)."""
+    arguments = _parser().parse_args(argv)
+    if arguments.list:
+        for name, note in NOTES.items():
+            print(f"{name:10}{note}")
+        return 0
+    try:
+        options = _options(arguments)
+        print(run(options))
+    except UsageError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("interrupted; answers written so far are complete files", file=sys.stderr)
+        return 130
+    return 0
+
+
+def run(options: Options) -> str:
+    """Answer the exam with one baseline; returns the one-line summary. Raises ``UsageError``."""
+    from baselines.release import open_exam
+    from baselines.writing import Answer, prepare, write_answer
+
+    start = time.perf_counter()
+    exam = open_exam(options.release, options.split, options.exam)
+    answers: Iterator[tuple[Task, Answer]]
+    if options.name == "gold":
+        answers = _gold(options, list(exam.tasks))
+    elif options.name in ("constant", "random", "empty"):
+        from baselines import trivial
+
+        answer = {"constant": trivial.constant, "random": trivial.random}.get(options.name)
+        answers = ((task, answer(task)) for task in exam.tasks) if answer else iter(())
+    else:
+        from baselines.analysts import analyse
+
+        answers = analyse(options.name, exam)
+    settings = {"release": exam.release.name, "split": exam.split, "exam": exam.name}
+    prepare(options.out, options.name, settings, NOTES[options.name])
+    written = 0
+    with _progress() as progress:
+        bar = progress.add_task(options.name, total=len(exam.tasks))
+        for task, content in answers:
+            write_answer(options.out, task.answer_file, content)
+            written += 1
+            progress.advance(bar)
+    seconds = time.perf_counter() - start
+    return (
+        f"{options.out}: {written} answers to the {len(exam.tasks)} tasks of "
+        f"{exam.name} ({exam.split}) by {options.name} in {seconds:.1f} s"
+    )
+
+
+def _gold(options: Options, tasks: list[Task]) -> Iterator[tuple[Task, str]]:
+    from grader.gold import gold_answer
+    from grader.release import Release
+
+    release = Release.open(options.release, options.private)
+    truths = release.truths(release.choose_split(options.split), tasks)
+    return ((task, gold_answer(task, truths[task.task_id])) for task in tasks)
+
+
+def _progress() -> Progress:
+    console = Console(stderr=True)
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        disable=not console.is_terminal,
+    )
+
+
+def _options(arguments: argparse.Namespace) -> Options:
+    name = arguments.name
+    if name is None:
+        raise UsageError(f"NAME is missing; choose one of {', '.join(NOTES)} (see --list)")
+    if name not in NOTES:
+        close = difflib.get_close_matches(name, NOTES, 1)
+        hint = f"; did you mean {close[0]!r}?" if close else f" ({', '.join(NOTES)})"
+        raise UsageError(f"{name}: no such baseline{hint}")
+    if arguments.private is not None and name != "gold":
+        raise UsageError(f"--private: {name} may not see the truth; only gold takes this option")
+    return Options(
+        name,
+        arguments.release,
+        arguments.split,
+        arguments.exam,
+        arguments.out or Path("answers") / name,
+        arguments.private,
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "python -m baselines",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("name", nargs="?", metavar="NAME", help=", ".join(NOTES))
+    parser.add_argument("--list", action="store_true", help="name the baselines and exit")
+    parser.add_argument(
+        "--release",
+        type=Path,
+        metavar="DIR",
+        help="release folder (default: $CAUSAL_EXAMS_RELEASE, then ./release)",
+    )
+    parser.add_argument("--split", metavar="NAME", help="split (default: the only one there is)")
+    parser.add_argument("--exam", metavar="NAME", help="exam, or 'all' (default: the only one)")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="default: answers/NAME")
+    parser.add_argument("--private", type=Path, metavar="DIR", help="private side, gold only")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

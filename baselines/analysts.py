@@ -1,0 +1,31 @@
+"""Which analyst answers which track, and the walk over the scenes of an exam."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from baselines.causalds_informed import informed
+from baselines.causalds_naive import naive
+from baselines.release import Exam, Scene, iterate_scenes
+from baselines.writing import Answer
+from grader.model import Task
+
+Analyst = Callable[[Task, Scene], Answer]
+
+ANALYSTS: Final[Mapping[tuple[str, str], Analyst]] = {
+    ("naive", "causalds"): naive,
+    ("informed", "causalds"): informed,
+}
+"""By baseline name and track; a track without an analyst goes unanswered."""
+
+
+def analyse(name: str, exam: Exam) -> Iterator[tuple[Task, Answer]]:
+    """Each task of ``exam`` that ``name`` has an analyst for, with its answer, scene by scene."""
+    # One thread: the tables are small, and sums then have one order on every machine.
+    with threadpool_limits(1):
+        for scene, tasks in iterate_scenes(exam):
+            for task in tasks:
+                analyst = ANALYSTS.get((name, task.track))
+                if analyst is not None:
+                    yield task, analyst(task, scene)

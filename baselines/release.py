@@ -1,0 +1,106 @@
+"""What a test taker may read of a release: the tasks, the exams and the scenes.
+
+Only the public repository is opened, and in it only the configs ``<track>``, ``<track>_exams``
+and ``<track>_scenes``. Nothing here knows where truths, labels or worlds are kept.
+"""
+
+import os
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from grader.model import Task
+from grader.release import ENVIRONMENT_VARIABLE, Release, select_exam
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One instance as the public sees it; a story-only scene has empty tables.
+
+    ``kinds`` maps each column to ``continuous`` or ``binary``; ``data`` and ``test`` map a column
+    to its values, shapes ``(rows,)`` and ``(held-out rows,)``, in the table's own units.
+    """
+
+    instance_id: str
+    view: str
+    story: str
+    kinds: Mapping[str, str]
+    data: Mapping[str, FloatArray]
+    test: Mapping[str, FloatArray]
+
+
+@dataclass(frozen=True, slots=True)
+class Exam:
+    """A chosen exam: the public repository it comes from, its split, name and tasks in order."""
+
+    release: Release
+    split: str
+    name: str
+    tasks: tuple[Task, ...]
+
+
+def open_exam(path: Path | None, split: str | None, exam: str | None) -> Exam:
+    """The exam of the release folder (or public repository) at ``path``, as a test taker sees it.
+
+    Defaults as in the grader: ``$CAUSAL_EXAMS_RELEASE`` or ``./release``, the only split, the
+    only exam; ``all`` is the whole split. Raises ``UsageError``.
+    """
+    path = path or Path(os.environ.get(ENVIRONMENT_VARIABLE) or "release")
+    # The public folder alone: a test taker has no private one, even where a maintainer does.
+    release = Release.open(path / "public" if (path / "public").is_dir() else path)
+    split = release.choose_split(split)
+    name, tasks = select_exam(release.exams(split), release.tasks(split), exam)
+    return Exam(release, split, name, tuple(tasks))
+
+
+def iterate_scenes(exam: Exam) -> Iterator[tuple[Scene, list[Task]]]:
+    """Each scene the exam asks about with its tasks, one row group in memory at a time.
+
+    Tasks of a track that ships no scenes are not visited.
+    """
+    asked: dict[tuple[str, str], list[Task]] = {}
+    for task in exam.tasks:
+        asked.setdefault((task.instance_id, task.view), []).append(task)
+    for track in sorted({task.track for task in exam.tasks}):
+        for shard in exam.release.public.shards(f"{track}_scenes", exam.split):
+            for scene in _scenes(shard, asked.keys()):
+                yield scene, asked[scene.instance_id, scene.view]
+
+
+def _scenes(shard: Path, wanted: Collection[tuple[str, str]]) -> Iterator[Scene]:
+    with shard.open("rb") as stream:
+        file = pq.ParquetFile(stream)
+        for group in range(file.num_row_groups):
+            keys = file.read_row_group(group, columns=["instance_id", "view"]).to_pylist()
+            rows = [i for i, key in enumerate(keys) if (key["instance_id"], key["view"]) in wanted]
+            if rows:
+                table = file.read_row_group(group).take(rows)
+                yield from (_scene(table.slice(i, 1)) for i in range(table.num_rows))
+
+
+def _scene(row: Any) -> Scene:
+    """A scene from a table of one row."""
+    plain = row.select(["instance_id", "view", "story", "columns"]).to_pylist()[0]
+    return Scene(
+        plain["instance_id"],
+        plain["view"],
+        plain["story"],
+        {column["name"]: column["kind"] for column in plain["columns"] or ()},
+        _columns(row.column("data")[0]),
+        _columns(row.column("test_features")[0]),
+    )
+
+
+def _columns(cell: Any) -> dict[str, FloatArray]:
+    """A nested column ``list<struct<name, values>>`` as name -> values, shape (rows,)."""
+    return {
+        str(column["name"]): np.asarray(column["values"].values, dtype=np.float64)
+        for column in cell.values or ()
+    }

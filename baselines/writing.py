@@ -1,0 +1,74 @@
+"""Writing an ordinary answers folder: run.json first, then one file per answer."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from baselines.release import FloatArray
+from grader.errors import UsageError
+from grader.files import write_text
+from grader.jsonio import pretty
+
+_ANSWER_FILE: Final = re.compile(r"[a-z]+-[0-9a-f]{16}\.(json|jsonl|csv)")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A CSV answer: column name -> values, each of shape (held-out rows,)."""
+
+    columns: Mapping[str, FloatArray]
+
+
+Answer = Mapping[str, Any] | Table | str
+"""What a solver returns: a JSON object, the columns of a prediction file, or a file's text."""
+
+
+def prepare(folder: Path, system: str, settings: Mapping[str, Any], notes: str) -> None:
+    """Make ``folder`` ready for a run of ``system`` and write its ``run.json``.
+
+    A folder that an earlier run of the same system left is reused and its old answer files
+    removed; any other folder with something in it is refused. Raises ``UsageError``.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            _check_ours(folder, system)
+            for path in sorted(folder.iterdir()):
+                if _ANSWER_FILE.fullmatch(path.name) and path.is_file():
+                    path.unlink()
+        run = {"system": system, "settings": dict(settings), "notes": notes}
+        write_text(folder / "run.json", pretty(run))
+    except OSError as error:
+        raise UsageError(
+            f"{folder}: cannot write there ({error.strerror or error}); choose another --out"
+        ) from None
+
+
+def write_answer(folder: Path, name: str, answer: Answer) -> None:
+    """Write one answer file ``name`` in one step: a reader never sees half of it."""
+    if isinstance(answer, Table):
+        write_text(folder / name, _csv(answer))
+    else:
+        write_text(folder / name, answer if isinstance(answer, str) else pretty(dict(answer)))
+
+
+def _check_ours(folder: Path, system: str) -> None:
+    try:
+        owner = json.loads((folder / "run.json").read_bytes())["system"]
+    except (OSError, ValueError, KeyError, TypeError):
+        owner = None
+    if owner != system:
+        whose = f"answers of {owner!r}" if owner else "files that no run.json explains"
+        raise UsageError(
+            f"{folder}: holds {whose}, not of {system!r}; choose another --out or empty it"
+        )
+
+
+def _csv(table: Table) -> str:
+    names = list(table.columns)
+    rows = zip(*(table.columns[name].tolist() for name in names), strict=True)
+    lines = [",".join(names), *(",".join(format(value, ".9g") for value in row) for row in rows)]
+    return "\n".join(lines) + "\n"

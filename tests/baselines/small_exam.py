@@ -1,0 +1,182 @@
+"""Scenes and a release made by hand: simulated data, stories in plain words, junk for truths."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from baselines.release import Scene
+from grader.model import Task
+from grader.spec import VARIANTS
+
+FloatArray = NDArray[np.float64]
+X, Y, Z, M, U = "Lamp Hours", "Moss Cover", "Soil Warmth", "Fern Height", "Draught"
+
+STORIES = {
+    "confounding": f"{Z} directly raises {X}, and it also lowers {Y}. {X} acts directly on {Y}.",
+    "frontdoor": f"Nobody has ever recorded the {U}. The {U} pushes up {X} and {Y}. "
+    f"{M} depends on {X}. {M} directly affects {Y}.",
+    "iv": f"{Z} sets {X}. {X} shapes {Y}. The {U} was never measured, but it moves both {X} "
+    f"and {Y}. Every gardener feels the {U}.",
+    "fork": f"{Z} drives {X}, and {Y} responds directly to {Z}.",
+    "collider": f"{X} and {Y} both act directly on {Z}.",
+}
+
+
+def simulate(motif: str, n: int, seed: int, binary_y: bool = False) -> dict[str, FloatArray]:
+    """Data of a motif with unit noise; the effect of X on Y is 1.5 per unit (log odds if binary).
+
+    In ``frontdoor`` it is 0.8 times 1.5; the latent variable is left out.
+    """
+    rng = np.random.default_rng(seed)
+    e = rng.standard_normal((4, n))
+    hidden = e[3]
+    if motif == "confounding":
+        z = e[0]
+        x = 0.8 * z + e[1]
+        line = 1.5 * x - 2 * z
+        data = {Z: z, X: x}
+    elif motif == "frontdoor":
+        x = hidden + e[0]
+        m = 0.8 * x + 0.5 * e[1]
+        line = 1.5 * m + 1.2 * hidden
+        data = {X: x, M: m}
+    elif motif == "iv":
+        x = e[0] + hidden + e[1]
+        line = 1.5 * x + hidden
+        data = {Z: e[0], X: x}
+    elif motif == "fork":
+        x = e[0] + e[1]
+        line = 1.5 * e[0]
+        data = {Z: e[0], X: x}
+    else:
+        x, line = e[1], np.zeros(n)
+        data = {X: x}
+    y = (rng.random(n) < expit(line)).astype(float) if binary_y else line + 0.5 * e[2]
+    data[Y] = y
+    if motif == "collider":
+        data[Z] = x + y + 0.5 * e[0]
+    return data
+
+
+def scene(motif: str, n: int = 1500, seed: int = 1, binary_y: bool = False) -> Scene:
+    """A scene of ``n`` training and 200 held-out rows."""
+    data = simulate(motif, n + 200, seed, binary_y)
+    kinds = {
+        name: "binary" if set(np.unique(values)) <= {0.0, 1.0} else "continuous"
+        for name, values in data.items()
+    }
+    return Scene(
+        f"scene-{motif}",
+        "clean",
+        STORIES[motif],
+        kinds,
+        {name: values[:n] for name, values in data.items()},
+        {name: values[n:] for name, values in data.items() if name != Y},
+    )
+
+
+def inputs(key: str, of: Scene) -> dict[str, Any]:
+    """The declared inputs of a variant asked about a scene."""
+    columns = list(of.data)
+    others = [name for name in columns if name not in (X, Y)]
+    ends = {"treatment": X, "outcome": Y}
+    family, name = key.split(".")
+    if family == "prediction":
+        asked = {"outcome": Y, "outcome_kind": of.kinds[Y], "columns": columns, "rows": 200}
+        return asked | ({"alpha": 0.1} if name == "prediction_interval" else {})
+    if family == "causal_sketch":
+        return {"variables": len(columns) + (U in of.story)}
+    if name == "method_label":
+        return ends | {"observed": columns}
+    if name == "all_minimal_adjustment_sets":
+        return ends | {"available": others}
+    if family == "association":
+        return ends
+    return ends | {"x0": -0.5, "x1": 0.5} | ({"alpha": 0.05} if name == "ate_uq_95" else {})
+
+
+def ask(key: str, of: Scene) -> Task:
+    """A task of the variant ``family.name`` about a scene."""
+    (spec,) = [variant for variant in VARIANTS if variant.key == key]
+    task_id = "cds-" + hashlib.sha256(f"{of.instance_id}/{key}".encode()).hexdigest()[:16]
+    return Task(
+        task_id, of.instance_id, spec.track, spec.rung, spec.family, spec.name, of.view,
+        spec.input_mode, "A question.", spec.shape, task_id + spec.suffix, inputs(key, of),
+    )  # fmt: skip
+
+
+def every_task(of: Scene) -> list[Task]:
+    """One task of every variant about a scene."""
+    return [ask(variant.key, of) for variant in VARIANTS if variant.track == "causalds"]
+
+
+_TABLE = pa.list_(pa.struct([("name", pa.string()), ("values", pa.list_(pa.float32()))]))
+_SCENES = pa.schema(
+    {
+        "instance_id": pa.string(),
+        "view": pa.string(),
+        "story": pa.string(),
+        "columns": pa.list_(pa.struct([("name", pa.string()), ("kind", pa.string())])),
+        "data": _TABLE,
+        "test_features": _TABLE,
+    }
+)
+
+
+def write_release(root: Path, scenes: list[Scene]) -> Path:
+    """A release with split ``dev`` and exam ``mini``; its truth, labels and worlds are junk."""
+    tasks = [task for each in scenes for task in every_task(each)]
+    _write(root, "causalds", pa.Table.from_pylist([_task_row(task) for task in tasks]))
+    listed = [{"exam": "mini", "position": i, "task_id": t.task_id} for i, t in enumerate(tasks)]
+    _write(root, "causalds_exams", pa.Table.from_pylist(listed))
+    rows = [_scene_row(each) for each in scenes]
+    _write(root, "causalds_scenes", pa.Table.from_pylist(rows, schema=_SCENES))
+    shards = {
+        str(path.relative_to(root / "public")): {
+            "sha256": hashlib.sha256(path.read_bytes()).hexdigest()
+        }
+        for path in sorted((root / "public").rglob("*.parquet"))
+    }
+    for config in ("causalds_truth", "causalds_labels", "causalds_worlds"):
+        junk = root / "public" / config / "dev-00000-of-00001.parquet"
+        junk.parent.mkdir()
+        junk.write_bytes(b"whoever opens this fails")
+        shards[f"{config}/{junk.name}"] = {"sha256": "0" * 64}
+    (root / "private").mkdir()
+    (root / "private" / "manifest.json").write_text("whoever opens this fails")
+    splits = {"dev": {"truth": "public"}}
+    manifest = {"release": "hand", "version": "0", "splits": splits, "shards": shards}
+    (root / "public" / "manifest.json").write_text(json.dumps(manifest))
+    return root
+
+
+def _write(root: Path, config: str, table: pa.Table) -> None:
+    folder = root / "public" / config
+    folder.mkdir(parents=True)
+    pq.write_table(table, folder / "dev-00000-of-00001.parquet", row_group_size=2)
+
+
+def _task_row(task: Task) -> dict[str, Any]:
+    names = [name for name in Task.__slots__ if name != "inputs"]
+    return {name: getattr(task, name) for name in names} | {"inputs_json": json.dumps(task.inputs)}
+
+
+def _scene_row(of: Scene) -> dict[str, Any]:
+    def table(columns: Any) -> list[dict[str, Any]]:
+        return [{"name": name, "values": list(values)} for name, values in columns.items()]
+
+    return {
+        "instance_id": of.instance_id,
+        "view": of.view,
+        "story": of.story,
+        "columns": [{"name": name, "kind": kind} for name, kind in of.kinds.items()],
+        "data": table(of.data),
+        "test_features": table(of.test),
+    }

@@ -1,0 +1,175 @@
+"""The analysts on scenes whose effects are known by construction."""
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import expit
+from small_exam import STORIES, M, X, Y, Z, ask, every_task, scene, simulate
+
+from baselines import trivial
+from baselines.causalds_informed import efficient_set, graph_of, informed
+from baselines.causalds_naive import naive
+from baselines.release import Scene
+from baselines.writing import Table, write_answer
+from builder.causal import MOTIFS
+from grader.model import RawAnswer, Task
+from grader.validate import check
+
+SOLVERS = {
+    "constant": lambda task, of: trivial.constant(task),
+    "random": lambda task, of: trivial.random(task),
+    "naive": naive,
+    "informed": informed,
+}
+
+
+@pytest.mark.parametrize("motif", sorted(STORIES))
+@pytest.mark.parametrize("name", sorted(SOLVERS))
+def test_every_answer_is_valid(name: str, motif: str, tmp_path: Path) -> None:
+    """A baseline that breaks the format would set the floor of the scale too low."""
+    of = scene(motif, n=300, binary_y=motif == "iv")
+    for task in every_task(of):
+        write_answer(tmp_path, task.answer_file, SOLVERS[name](task, of))
+        data = (tmp_path / task.answer_file).read_bytes()
+        checked = check(task, RawAnswer(task.answer_file, data))
+        assert checked.status == "scored", checked.message
+
+
+def answer(key: str, of: Scene, analyst: Any = informed) -> dict[str, Any]:
+    result = analyst(ask(key, of), of)
+    assert isinstance(result, dict)
+    return result
+
+
+@pytest.mark.parametrize(
+    ("motif", "effect"),
+    [("confounding", 1.5), ("frontdoor", 1.2), ("fork", 0.0), ("collider", 0.0)],
+)
+def test_informed_finds_the_effect_that_naive_misses(motif: str, effect: float) -> None:
+    """The better analyst would not be better for the right reason."""
+    of = scene(motif)
+    found = answer("effect_estimate.ate_uq_95", of)
+    half = found["ci_upper"] - found["ate"]
+    assert abs(found["ate"] - effect) <= 1.5 * half < 0.2
+    assert answer("counterfactual_effect.effect_point", of)["value"] == pytest.approx(
+        effect, abs=0.12
+    )
+    if motif in ("frontdoor", "collider"):
+        assert abs(answer("effect_estimate.ate_point", of, naive)["ate"] - effect) > 0.3
+
+
+def test_informed_abstains_where_the_effect_is_not_identifiable() -> None:
+    """Committing to a number that no data can support would be rewarded by luck."""
+    of = scene("iv")
+    assert answer("effect_estimate.ate_point", of) == {"ate": None}
+    assert answer("effect_estimate.ate_uq_95", of)["ci_lower"] is None
+    assert answer("counterfactual_effect.effect_point", of) == {"value": None}
+    assert answer("identification.method_label", of) == {"method": "none"}
+    sets = answer("identification.all_minimal_adjustment_sets", of)
+    assert sets == {"adjustment_sets": "non_id"}
+
+
+@pytest.mark.parametrize(
+    ("motif", "method", "sets"),
+    [
+        ("confounding", "backdoor", [[Z]]),
+        ("frontdoor", "frontdoor", "no_backdoor"),
+        ("fork", "trivial_zero", [[Z]]),
+        ("collider", "trivial_zero", [[]]),
+    ],
+)
+def test_informed_names_method_and_sets(motif: str, method: str, sets: Any) -> None:
+    """A misread story shows first in the labels."""
+    of = scene(motif)
+    assert answer("identification.method_label", of) == {"method": method}
+    assert answer("identification.all_minimal_adjustment_sets", of) == {"adjustment_sets": sets}
+
+
+def test_a_separated_pair_is_reported_as_unknown_with_correlation_zero() -> None:
+    """A sample correlation of 0.01 would be called positive."""
+    of = scene("collider")
+    assert answer("association.sign_only", of) == {"sign": "unknown"}
+    assert answer("association.effect_size_point", of) == {"value": 0.0}
+    assert answer("association.sign_only", of, naive)["sign"] in "+-"
+
+
+def test_data_that_contradict_the_reading_win() -> None:
+    """One misread sentence would turn a strong correlation into 'unknown'."""
+    of = scene("fork")
+    misread = Scene(of.instance_id, of.view, STORIES["collider"], of.kinds, of.data, of.test)
+    assert answer("association.sign_only", misread) == {"sign": "+"}
+
+
+def test_a_story_without_columns_still_gives_the_sketch() -> None:
+    """In a private split a story-only scene lists no columns at all."""
+    of = scene("frontdoor")
+    bare = Scene(of.instance_id, of.view, of.story, {}, {}, {})
+    edges = informed(ask("causal_sketch.edges_only", of), bare)
+    assert isinstance(edges, dict)
+    assert {(e["from"].casefold(), e["to"].casefold()) for e in edges["edges"]} == {
+        (a.casefold(), b.casefold()) for a, b in [(X, M), (M, Y), ("Draught", X), ("Draught", Y)]
+    }
+
+
+@pytest.mark.parametrize("binary_y", [False, True])
+def test_prediction_intervals_cover_nine_in_ten(binary_y: bool) -> None:
+    """Intervals that are too narrow are the dearest mistake under the interval score."""
+    of = scene("confounding", seed=4, binary_y=binary_y)
+    truth = simulate("confounding", 1700, 4, binary_y)[Y][1500:]
+    table = informed(ask("prediction.prediction_interval", of), of)
+    assert isinstance(table, Table)
+    columns = table.columns
+    inside = np.mean((truth >= columns["lower"]) & (truth <= columns["upper"]))
+    assert inside > 0.84
+    error = np.mean((truth - columns["prediction"]) ** 2)
+    assert error < 0.5 * truth.var() if not binary_y else error < 0.8 * truth.var()
+
+
+def test_answers_do_not_depend_on_what_was_asked_before() -> None:
+    """Bootstrap draws shared between tasks would make a rerun of one task differ."""
+    of = scene("confounding")
+    task = ask("effect_estimate.ate_uq_95", of)
+    first = informed(task, of)
+    informed(ask("prediction.point_predictor", of), of)
+    assert informed(task, of) == first
+
+
+def test_a_csv_answer_has_a_header_and_one_row_per_held_out_row(tmp_path: Path) -> None:
+    """The grader counts rows; a missing line end would lose the last one."""
+    of = scene("fork", n=100)
+    task: Task = ask("prediction.prediction_interval", of)
+    write_answer(tmp_path, task.answer_file, naive(task, of))
+    rows = list(csv.reader(io.StringIO((tmp_path / task.answer_file).read_text())))
+    assert rows[0] == ["prediction", "lower", "upper"] and len(rows) == 201
+
+
+@pytest.mark.parametrize("name", sorted(MOTIFS))
+def test_the_efficient_set_is_always_a_valid_one(name: str) -> None:
+    """An efficient estimate of the wrong quantity is worth nothing."""
+    from builder.causal import valid_adjustment_sets
+
+    motif = MOTIFS[name]
+    valid = valid_adjustment_sets(motif.graph, motif.treatment, motif.outcome)
+    if valid:
+        found = efficient_set(motif.graph, motif.treatment, motif.outcome)
+        assert frozenset(found) in valid
+
+
+def test_unmeasured_variables_of_the_story_are_latent_in_the_graph() -> None:
+    """Taking them for measured would turn every instrument into an identified effect."""
+    graph = graph_of(STORIES["iv"], tuple(sorted([X, Y, Z])))
+    assert graph.latent == {"Draught"}
+
+
+def test_the_logistic_scene_has_the_effect_of_its_mechanism() -> None:
+    """The binary-outcome estimator would be tested against the wrong number."""
+    of = scene("confounding", n=6000, seed=2, binary_y=True)
+    rng = np.random.default_rng(0)
+    z = rng.standard_normal(400_000)
+    effect = float(np.mean(expit(0.75 - 2 * z) - expit(-0.75 - 2 * z)))
+    found = answer("effect_estimate.ate_point", of)["ate"]
+    assert found == pytest.approx(effect, abs=0.03)

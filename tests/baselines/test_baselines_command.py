@@ -1,0 +1,106 @@
+"""``python -m baselines``: what it writes, what it may see, and what it refuses."""
+
+import json
+from pathlib import Path
+
+import pytest
+from small_exam import scene, write_release
+
+from baselines.__main__ import NOTES, main
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A release of three scenes in which truths and the private side cannot be opened."""
+    scenes = [scene(motif, n=200) for motif in ("confounding", "frontdoor", "iv")]
+    return write_release(tmp_path_factory.mktemp("release"), scenes)
+
+
+def run(name: str, release: Path, out: Path, *extra: str) -> int:
+    return main([name, "--release", str(release), "--out", str(out), *extra])
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+@pytest.mark.parametrize("name", ["empty", "constant", "random", "naive", "informed"])
+def test_a_baseline_answers_the_exam_from_public_files_alone(
+    name: str, release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Truths are junk here: a baseline that peeked would fail instead of scoring well."""
+    assert run(name, release, tmp_path / "a") == 0
+    answers = [path for path in (tmp_path / "a").iterdir() if path.name != "run.json"]
+    assert len(answers) == (0 if name == "empty" else 30)
+    card = json.loads((tmp_path / "a/run.json").read_text())
+    assert card["system"] == name and card["settings"]["exam"] == "mini"
+    assert len(capsys.readouterr().out.splitlines()) == 1
+
+
+def test_gold_is_the_only_one_that_opens_the_truth(
+    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The junk must in fact stop whoever opens it, or the test above shows nothing."""
+    assert run("gold", release, tmp_path / "a") == 2
+    assert "manifest" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["random", "informed"])
+def test_two_runs_write_the_same_bytes(name: str, release: Path, tmp_path: Path) -> None:
+    """A leaderboard row of a baseline would move from run to run."""
+    for folder in ("a", "b"):
+        run(name, release, tmp_path / folder)
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
+
+
+def test_a_rerun_replaces_the_answers_of_the_same_baseline_only(
+    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Stale answers of an older release, or another system's, would be graded as this one's."""
+    run("constant", release, tmp_path / "a")
+    (tmp_path / "a/cds-ffffffffffffffff.json").write_text("{}")
+    (tmp_path / "a/notes.txt").write_text("mine")
+    assert run("constant", release, tmp_path / "a") == 0
+    assert not (tmp_path / "a/cds-ffffffffffffffff.json").exists()
+    assert (tmp_path / "a/notes.txt").exists()
+    assert run("random", release, tmp_path / "a") == 2
+    assert "'constant'" in capsys.readouterr().err
+
+
+def test_a_folder_without_run_card_is_left_alone(
+    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A typing error in --out would overwrite somebody's files."""
+    (tmp_path / "thesis.tex").write_text("years of work")
+    assert run("constant", release, tmp_path) == 2
+    assert contents(tmp_path) == {"thesis.tex": b"years of work"}
+    assert "choose another --out" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["inform"], "did you mean 'informed'"),
+        ([], "NAME is missing"),
+        (["naive", "--split", "dve"], "--split dve"),
+        (["naive", "--exam", "maxi"], "--exam maxi"),
+        (["naive", "--private", "p"], "only gold"),
+    ],
+)
+def test_a_mistake_is_one_line_with_the_fix(
+    arguments: list[str],
+    words: str,
+    release: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A traceback tells the user nothing."""
+    code = main([*arguments, "--release", str(release), "--out", str(tmp_path / "a")])
+    error = capsys.readouterr().err
+    assert code == 2 and words in error and len(error.splitlines()) == 1
+
+
+def test_the_list_names_every_baseline(capsys: pytest.CaptureFixture[str]) -> None:
+    """A baseline nobody can find is not there."""
+    assert main(["--list"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(NOTES)

@@ -1,0 +1,234 @@
+"""The reader on sentences written for this test, in as many ways as English offers."""
+
+import pytest
+
+from baselines.reader import read_story
+from baselines.reader_names import discover, mask, sentences
+
+NAMES = {
+    "M": "Moss Cover",
+    "L": "Lamp Hours",
+    "F": "Fern Height",
+    "S": "Soil Warmth",
+    "C": "Snail Count",
+}
+
+# A sentence and its edges: "LM" is Lamp Hours -> Moss Cover.
+SENTENCES = [
+    ("Lamp Hours directly raises Moss Cover.", "LM"),
+    ("Moss Cover is directly affected by Lamp Hours.", "LM"),
+    ("Moss Cover depends on Lamp Hours and Soil Warmth.", "LM SM"),
+    ("Moss Cover responds to Lamp Hours, Fern Height, and Soil Warmth.", "LM SM FM"),
+    ("Fern Height is a function of Lamp Hours and Soil Warmth.", "LF SF"),
+    ("Lamp Hours and Soil Warmth both act on Fern Height.", "LF SF"),
+    ("Lamp Hours acts on Fern Height and on Snail Count.", "LF LC"),
+    ("The effect of Lamp Hours on Fern Height is direct.", "LF"),
+    ("Changes in Lamp Hours carry over to Fern Height.", "LF"),
+    ("Fern Height reacts to Lamp Hours.", "LF"),
+    ("Lamp Hours feeds into Fern Height.", "LF"),
+    ("Lamp Hours has no effect on Fern Height.", ""),
+    ("Lamp Hours does not affect Fern Height, but it raises Moss Cover.", "LM"),
+    ("Lamp Hours raises Moss Cover and lowers Snail Count.", "LM LC"),
+    ("Lamp Hours raises Moss Cover, which in turn raises Snail Count.", "LM MC"),
+    ("Lamp Hours raises Moss Cover and Soil Warmth lowers Snail Count.", "LM SC"),
+    ("Lamp Hours raises Moss Cover, and Soil Warmth lowers Snail Count.", "LM SC"),
+    (
+        "While Lamp Hours raises Moss Cover, Soil Warmth and Fern Height lower Snail Count.",
+        "LM SC FC",
+    ),
+    ("Lamp Hours, which is set by Soil Warmth, raises Moss Cover.", "SL LM"),
+    ("Lamp Hours, driven by Soil Warmth, raises Moss Cover.", "SL LM"),
+    ("When Lamp Hours rises, Moss Cover falls.", "LM"),
+    ("As Lamp Hours climbs, so does Moss Cover.", "LM"),
+    ("Moss Cover falls whenever Lamp Hours rises.", "LM"),
+    ("With more Lamp Hours, Moss Cover grows.", "LM"),
+    ("Two things set Moss Cover: Lamp Hours and Soil Warmth.", "LM SM"),
+    ("What determines Moss Cover is Lamp Hours.", "LM"),
+    ("It is Lamp Hours that determines Moss Cover.", "LM"),
+    ("Moss Cover has two direct causes: Lamp Hours and Soil Warmth.", "LM SM"),
+    ("Lamp Hours has direct effects on two quantities: Moss Cover and Snail Count.", "LM LC"),
+    ("The direct causes of Moss Cover are Lamp Hours and Soil Warmth.", "LM SM"),
+    ("Lamp Hours affects Snail Count only through Moss Cover.", "LM MC"),
+    ("Neither Lamp Hours nor Soil Warmth affects Moss Cover.", ""),
+    ("Besides Lamp Hours, Moss Cover also depends on Soil Warmth.", "LM SM"),
+    ("Together with Lamp Hours, Soil Warmth drives Moss Cover.", "LM SM"),
+    ("Lamp Hours, together with Soil Warmth, drives Moss Cover.", "LM SM"),
+    ("Lamp Hours shapes Moss Cover. It also lowers Snail Count.", "LM LC"),
+    ("Lamp Hours shapes Moss Cover. This in turn lowers Snail Count.", "LM MC"),
+    ("Moss Cover varies with Lamp Hours.", "LM"),
+    ("Moss Cover is partly a result of Lamp Hours.", "LM"),
+    ("Lamp Hours is a direct cause of Moss Cover; Soil Warmth is another.", "LM SM"),
+    ("Researchers want to know whether Lamp Hours affects Moss Cover.", ""),
+    ("The notebook holds Lamp Hours, Moss Cover and Soil Warmth.", ""),
+    ("Lamp Hours is measured in hours and Moss Cover in percent.", ""),
+    ("Lamp Hours and Moss Cover were recorded for each greenhouse.", ""),
+    ("Lamp Hours influences Moss Cover, as does Soil Warmth.", "LM SM"),
+    ("Moss Cover is raised by Lamp Hours and lowered by Soil Warmth.", "LM SM"),
+    ("From Lamp Hours comes Moss Cover.", "LM"),
+    ("On Moss Cover, both Lamp Hours and Soil Warmth act directly.", "LM SM"),
+    ("Although it was never measured, Soil Warmth shapes Lamp Hours and Moss Cover.", "SL SM"),
+    ("Soil Warmth was never recorded, yet it shapes both Lamp Hours and Moss Cover.", "SL SM"),
+    ("No one recorded Soil Warmth, which acts on Lamp Hours and Moss Cover.", "SL SM"),
+    ("Soil Warmth, not measured here, pushes Lamp Hours up and Moss Cover down.", "SL SM"),
+    ("Higher Lamp Hours means more Moss Cover.", "LM"),
+    ("Lamp Hours determines how much Moss Cover there is.", "LM"),
+    ("Any change in Lamp Hours shows up directly in Moss Cover.", "LM"),
+    ("Moss Cover takes its level from Lamp Hours and, separately, from Soil Warmth.", "LM SM"),
+    ("Lamp Hours makes Moss Cover more likely.", "LM"),
+    ("Whether a bench has Moss Cover depends on Lamp Hours.", "LM"),
+    ("Lamp Hours thickens Moss Cover.", "LM"),
+    ("Lamp Hours's influence on Moss Cover is immediate.", "LM"),
+    (
+        "Snail Count follows directly from Moss Cover, while Fern Height follows from Soil Warmth.",
+        "MC SF",
+    ),
+    ("Moss Cover and Fern Height each depend on Lamp Hours.", "LM LF"),
+    ("Nothing but Lamp Hours drives Moss Cover.", "LM"),
+    ("A rise in Lamp Hours leads to a drop in Moss Cover.", "LM"),
+    ("Lamp Hours and Moss Cover are correlated.", ""),
+    ("Moss Cover owes part of its level to Lamp Hours.", "LM"),
+    ("Both Moss Cover and Fern Height are driven by Lamp Hours.", "LM LF"),
+    ("Lamp Hours directly affects Moss Cover, Fern Height, and Snail Count.", "LM LF LC"),
+    ("Soil Warmth itself depends on Lamp Hours, and it shapes Moss Cover.", "LS SM"),
+    ("As Lamp Hours goes up, Moss Cover goes down.", "LM"),
+    ("Growers see Moss Cover fall when Lamp Hours rises.", "LM"),
+    ("Soil Warmth tilts the odds of Moss Cover.", "SM"),
+    ("The odds of Moss Cover go up with Lamp Hours.", "LM"),
+    (
+        "Moss Cover is lifted by Lamp Hours, trimmed by Soil Warmth, and nudged by Snail Count.",
+        "LM SM CM",
+    ),
+    ("Soil Warmth works on two fronts: it raises Moss Cover and it lowers Snail Count.", "SM SC"),
+    ("Lamp Hours is what sets Moss Cover.", "LM"),
+    ("Moss Cover, in turn, sets Snail Count.", "MC"),
+    ("There is also a direct path from Lamp Hours to Moss Cover.", "LM"),
+    ("There is a direct effect of Lamp Hours on Moss Cover.", "LM"),
+    ("The step from Lamp Hours to Moss Cover is direct.", "LM"),
+    ("Lamp Hours exerts a direct influence over Moss Cover and Snail Count alike.", "LM LC"),
+    (
+        "Lamp Hours has its own direct effect on Moss Cover, separate from anything that "
+        "Snail Count does.",
+        "LM",
+    ),
+    ("Snail Count is set by Moss Cover as well as by Soil Warmth.", "MC SC"),
+    ("Among the things that set Moss Cover is Lamp Hours.", "LM"),
+    ("Lamp Hours is among the things that set Moss Cover.", "LM"),
+    ("Moss Cover is where Lamp Hours leaves its mark.", "LM"),
+    (
+        "Soil Warmth was not written down, though it bears directly on Moss Cover as "
+        "well as on Snail Count.",
+        "SM SC",
+    ),
+    ("Unmeasured Soil Warmth moves both Lamp Hours and Moss Cover.", "SL SM"),
+    (
+        "Two of the recorded quantities, Lamp Hours and Moss Cover, answer directly to "
+        "Soil Warmth.",
+        "SL SM",
+    ),
+    ("Part of what decides Moss Cover is Lamp Hours.", "LM"),
+    ("Moss Cover is determined partly by Lamp Hours and partly by Soil Warmth.", "LM SM"),
+    ("Lamp Hours never touches Moss Cover directly.", ""),
+    ("If Lamp Hours is raised, Moss Cover rises.", "LM"),
+    ("Lamp Hours changes Moss Cover directly, and the same is true of Soil Warmth.", "LM SM"),
+    ("Fern Height is not affected by Lamp Hours.", ""),
+    ("There is no doubt that Lamp Hours raises Moss Cover.", "LM"),
+    ("It has long been known that Lamp Hours raises Moss Cover.", "LM"),
+    ("There is Lamp Hours, noted daily, and there is Moss Cover, noted weekly.", ""),
+    ("Whether Lamp Hours is long depends directly on Soil Warmth.", "SL"),
+    ("Moss Cover is shaped directly by whether Lamp Hours is long.", "LM"),
+    ("Do Lamp Hours affect Moss Cover?", ""),
+    ("Lamp Hours moves Moss Cover by way of Soil Warmth.", "LS SM"),
+    ("A grower doubts whether Lamp Hours affects Moss Cover.", ""),
+    ("Lamp Hours, not Soil Warmth, raises Moss Cover.", "LM"),
+]
+
+
+@pytest.mark.parametrize(("sentence", "edges"), SENTENCES, ids=lambda value: str(value)[:60])
+def test_a_sentence_is_read(sentence: str, edges: str) -> None:
+    """One misread construction costs every story that uses it."""
+    told = {(NAMES[pair[0]], NAMES[pair[1]]) for pair in edges.split()}
+    assert set(read_story(sentence, list(NAMES.values())).edges) == told
+
+
+TARN = """# The tarns
+
+The brindle pressure of a tarn is set by its gloam salinity. Gloam salinity also lowers the veld
+drift, and brindle pressure pushes the veld drift up. No instrument has ever recorded the gloam
+salinity. Keepers note the brindle pressure each morning, and the veld drift each evening."""
+
+LIGHTHOUSE = """Above Karrow Bay stands a lighthouse, and people in Karrow Bay keep its log. The
+Oskel brightness is noted in candela and the Vimmer fog density in percent.
+
+Any change in the Vimmer fog density directly affects the Oskel brightness. The Tarn wind speed
+is real enough, but has never been measured. The Vimmer fog density depends directly on the Tarn
+wind speed, as does the Oskel brightness. In Karrow Bay nobody doubts it."""
+
+
+@pytest.mark.parametrize(
+    ("story", "names", "edges"),
+    [
+        (
+            TARN,
+            ["brindle pressure", "gloam salinity", "veld drift"],
+            {(0, 2), (1, 0), (1, 2)},
+        ),
+        (
+            LIGHTHOUSE,
+            ["oskel brightness", "vimmer fog density", "tarn wind speed"],
+            {(1, 0), (2, 1), (2, 0)},
+        ),
+    ],
+    ids=["lower-case names", "capitalised names"],
+)
+def test_names_are_found_in_the_story_alone(
+    story: str, names: list[str], edges: set[tuple[int, int]]
+) -> None:
+    """A story-only task gives the number of variables and no names; places are not variables."""
+    reading = read_story(story, (), len(names))
+    assert {name.casefold() for name in reading.variables} == set(names)
+    assert {(a.casefold(), b.casefold()) for a, b in reading.edges} == {
+        (names[a], names[b]) for a, b in edges
+    }
+
+
+@pytest.mark.parametrize(
+    ("story", "measured", "hidden"),
+    [
+        (TARN, ["brindle pressure", "veld drift"], {"gloam salinity"}),
+        (LIGHTHOUSE, ["Oskel brightness", "Vimmer fog density"], {"Tarn wind speed"}),
+        ("Lamp Hours raises Moss Cover. Nobody doubts it.", ["Lamp Hours", "Moss Cover"], set()),
+    ],
+)
+def test_unmeasured_names_are_found_beside_the_columns(
+    story: str, measured: list[str], hidden: set[str]
+) -> None:
+    """A hidden common cause that goes unnoticed makes everything look identifiable."""
+    assert read_story(story, measured).unmeasured == hidden
+
+
+def test_the_longest_name_wins() -> None:
+    """'Moss Cover' inside 'Old Moss Cover' would be read as a variable of its own."""
+    names = ["Moss Cover", "Old Moss Cover"]
+    assert mask("Old Moss Cover lowers moss cover.", names) == "<1> lowers <0>."
+
+
+def test_names_with_punctuation_are_found() -> None:
+    """A name is whatever the table calls its column."""
+    story = 'Corsin "flow" (net) raises the Dusk; level.'
+    reading = read_story(story, ['Corsin "flow" (net)', "Dusk; level"])
+    assert reading.edges == (('Corsin "flow" (net)', "Dusk; level"),)
+
+
+def test_statements_that_close_a_circle_do_not_break_the_reading() -> None:
+    """Graph algorithms raise on a cycle; the statement told more often is kept."""
+    story = (
+        "Lamp Hours raises Moss Cover. Moss Cover raises Lamp Hours. Lamp Hours lifts Moss Cover."
+    )
+    assert read_story(story, ["Lamp Hours", "Moss Cover"]).edges == (("Lamp Hours", "Moss Cover"),)
+
+
+def test_an_empty_story_reads_as_no_edges() -> None:
+    """Nothing to read is not an error."""
+    assert read_story("", ["a", "b"]).edges == ()
+    assert discover("", (), 3) == ()
+    assert sentences("# Title\n\n") == []
