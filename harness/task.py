@@ -1,0 +1,90 @@
+"""One workspace folder, as ``python -m grader workspace`` writes it, seen from a run loop."""
+
+import json
+import os
+import stat
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader import parquet
+from grader.answers import MAX_BYTES
+from grader.errors import UsageError
+from grader.model import RawAnswer, Task
+from grader.spec import VARIANTS
+from grader.validate import check
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceTask:
+    """A task to be taken: its folder, prompt, and what a valid answer is.
+
+    ``kind`` is ``json`` or ``csv``; ``rows`` is the number of held-out rows a CSV must have.
+    """
+
+    task_id: str
+    folder: Path
+    prompt: str
+    shape: str
+    rows: int
+
+    @property
+    def kind(self) -> str:
+        """Format of the answer file, and the label of the block that holds it."""
+        return "csv" if self.shape.endswith("_csv") else "json"
+
+    @property
+    def answer_file(self) -> str:
+        """Name of the answer file."""
+        return f"{self.task_id}.{self.kind}"
+
+    def problem(self, text: str) -> str | None:
+        """What the grader will find wrong with an answer, ``None`` if nothing."""
+        spec = next(variant for variant in VARIANTS if variant.shape == self.shape)
+        task = Task(
+            self.task_id, "", spec.track, spec.rung, spec.family, spec.name, "", spec.input_mode,
+            "", spec.shape, self.answer_file, {"rows": self.rows},
+        )  # fmt: skip
+        checked = check(task, RawAnswer(self.answer_file, text.encode("utf-8", "surrogatepass")))
+        return checked.message if checked.status == "invalid" else None
+
+    def left_in(self, folder: Path) -> str | None:
+        """The text of an answer file left in ``folder``; never through a link, never huge."""
+        with suppress(OSError, UnicodeDecodeError):
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+            with os.fdopen(os.open(folder / self.answer_file, flags), "rb") as stream:
+                if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                    data = stream.read(MAX_BYTES[f".{self.kind}"] + 1)
+                    return data.decode() if len(data) <= MAX_BYTES[f".{self.kind}"] else None
+        return None
+
+
+def open_workspaces(folder: Path) -> list[WorkspaceTask]:
+    """The tasks in ``folder``, sorted by id; raises ``UsageError`` if there are none."""
+    if not folder.is_dir():
+        raise UsageError(f"{folder}: no such folder; make it with `python -m grader workspace`")
+    found = sorted(path.parent for path in folder.glob("*/prompt.md"))
+    if not found:
+        raise UsageError(
+            f"{folder}: no workspaces here; make them with `python -m grader workspace --out DIR`"
+        )
+    return [_open(path) for path in found]
+
+
+def _open(folder: Path) -> WorkspaceTask:
+    path = folder / "answer.schema.json"
+    try:
+        shape = str(json.loads(path.read_bytes())["$id"]).rsplit("/", 1)[-1].removesuffix(".json")
+        prompt = (folder / "prompt.md").read_text(encoding="utf-8")
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise UsageError(f"{path}: unreadable ({error}); write the workspaces again") from None
+    if all(variant.shape != shape for variant in VARIANTS):
+        raise UsageError(f"{path}: unknown answer shape {shape!r}; update causal-exams")
+    held_out = folder / "test_features.parquet"
+    rows = 0
+    if held_out.exists():
+        with parquet.connect() as connection:
+            (rows,) = connection.execute(
+                "SELECT count(*) FROM read_parquet(?)", [[parquet.literal(held_out)]]
+            ).fetchall()[0]
+    return WorkspaceTask(folder.name, folder, prompt, shape, rows)

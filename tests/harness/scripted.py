@@ -1,0 +1,90 @@
+"""A small local server that speaks the chat completions protocol from a script."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass
+class Reply:
+    """One HTTP answer: by default a completion with ``text`` and 10 + 5 tokens."""
+
+    text: str = ""
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytes | None = None
+    delay: float = 0.0
+
+    def payload(self) -> bytes:
+        if self.body is not None:
+            return self.body
+        if self.status != 200:
+            return json.dumps({"error": {"message": self.text or "scripted"}}).encode()
+        message = {"role": "assistant", "content": self.text}
+        usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+        return json.dumps(
+            {
+                "id": "x",
+                "object": "chat.completion",
+                "created": 0,
+                "model": "scripted",
+                "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
+                "usage": usage,
+            }
+        ).encode()
+
+
+Script = Callable[[list[dict[str, Any]]], Reply]
+
+
+@dataclass
+class Server:
+    """The running server: its address, and every request it has seen."""
+
+    url: str
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    keys: list[str | None] = field(default_factory=list)
+
+
+@contextmanager
+def serve(script: list[Reply] | Script) -> Iterator[Server]:
+    """Answer requests from a list, in order, or by a function of the messages."""
+    waiting = list(script) if isinstance(script, list) else []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            server.requests.append(request)
+            server.keys.append(self.headers.get("Authorization"))
+            reply = script(request["messages"]) if callable(script) else waiting.pop(0)
+            time.sleep(reply.delay)
+            payload = reply.payload()
+            try:
+                self.send_response(reply.status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(payload)))
+                for name, value in reply.headers.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(payload)
+            except (BrokenPipeError, ConnectionResetError):
+                pass
+
+        def log_message(self, *arguments: object) -> None:
+            pass
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = Server(f"http://127.0.0.1:{http.server_address[1]}/v1")
+    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield server
+    finally:
+        http.shutdown()
+        thread.join()
+        http.server_close()
