@@ -25,9 +25,12 @@ from grader.model import RawAnswer, Task
 MAX_BYTES: Final = {".json": 1 << 20, ".csv": 16 << 20}
 """The largest answer that is read, by file ending."""
 MAX_LINE: Final = 18 << 20
+MAX_USAGE: Final = 1 << 16
 MAX_ENTRIES: Final = 1_000_000
 MAX_NOTICES: Final = 50
 _TASK_ID_IN_LINE: Final = re.compile(rb'"task_id"\s*:\s*"([A-Za-z0-9_.-]{1,80})"')
+_NUMBERED: Final = parquet.SCAN.replace(")", ", file_row_number = true)")
+_ROWS_AT_ONCE: Final = 50
 _BESIDES: Final = {"run.json", "usage.jsonl", "answers.jsonl", "answers.parquet"}
 
 
@@ -80,7 +83,7 @@ def collect(source: Path, tasks: Iterable[Task]) -> Found:
         _read_lines(source / "answers.jsonl", suffixes, found)
     if "answers.parquet" in os.listdir(source):
         _read_parquet(source / "answers.parquet", "answers.parquet", suffixes, found)
-    _read_besides(source, found)
+    _read_besides(source, suffixes, found)
     return found
 
 
@@ -235,6 +238,9 @@ def _read_parquet(
         if required:
             raise UsageError(f"{text}; pack the answers again") from None
         found.notice(text)
+        for task_id, raw in found.answers.items():
+            if raw.data is None and not raw.reason:  # announced, but damaged further on
+                found.answers[task_id] = RawAnswer(label, reason="unreadable", message="damaged")
 
 
 def _read_rows(
@@ -244,40 +250,88 @@ def _read_rows(
     suffixes: dict[str, str],
     found: Found,
 ) -> None:
-    described = connection.execute("DESCRIBE SELECT * FROM read_parquet(?)", [[pattern]])
+    """Sizes first, then only the answers to keep.
+
+    A dictionary-encoded column repeats one long answer for nothing: a file of a few kB can stand
+    for terabytes, so nothing is unpacked before its size and its task are known.
+    """
+    described = connection.execute(f"DESCRIBE SELECT * FROM {parquet.SCAN}", [[pattern]])
     types = {row[0]: row[1] for row in described.fetchall()}
-    as_bytes = "answer" if types.get("answer") == "BLOB" else "encode(answer::VARCHAR)"
-    if "submission_json" in types:
-        _read_packed_columns(connection, pattern, label, found)
-    cursor = connection.execute(
-        "SELECT task_id, octet_length(data), CASE WHEN octet_length(data) <= ? THEN data END "
-        f"FROM (SELECT task_id::VARCHAR AS task_id, {as_bytes} AS data FROM read_parquet(?)) "
-        "WHERE task_id IS NOT NULL",
-        [max(MAX_BYTES.values()), [pattern]],
-    )
-    row_number = 0
-    while rows := cursor.fetchmany(2000):
-        for task_id, size, data in rows:
-            row_number += 1
-            _add_bytes(task_id, size, data, f"{label} row {row_number}", suffixes, found)
+    is_bytes = types.get("answer") == "BLOB"
+    if "submission_json" in types and "usage_json" in types:
+        _read_packed_columns(connection, pattern, label, suffixes, found)
+    size = "octet_length(answer)" if is_bytes else "strlen(answer::VARCHAR)"
+    rows = connection.execute(
+        f"SELECT file_row_number, task_id::VARCHAR, {size} FROM {_NUMBERED} "
+        f"WHERE task_id IS NOT NULL ORDER BY file_row_number LIMIT {MAX_ENTRIES + 1}",
+        [[pattern]],
+    ).fetchall()
+    if len(rows) > MAX_ENTRIES:
+        found.notice(f"{label}: over {MAX_ENTRIES} rows; only the first are looked at")
+    wanted: dict[int, str] = {}
+    for position, task_id, length in rows[:MAX_ENTRIES]:
+        if _accept(task_id, length, f"{label} row {position + 1}", suffixes, found):
+            wanted[position] = task_id
+    data = "answer" if is_bytes else "encode(answer::VARCHAR)"
+    for start in range(0, len(wanted), _ROWS_AT_ONCE):
+        for position, content in connection.execute(
+            f"SELECT file_row_number, {data} FROM {_NUMBERED} "
+            "WHERE list_contains(?, file_row_number) ORDER BY file_row_number",
+            [[pattern], list(wanted)[start : start + _ROWS_AT_ONCE]],
+        ).fetchall():
+            first = found.answers[wanted[position]]
+            if not first.reason:
+                where = f"{label} row {position + 1}"
+                found.answers[wanted[position]] = RawAnswer(where, bytes(content))
+
+
+def _accept(
+    task_id: str, length: int | None, where: str, suffixes: dict[str, str], found: Found
+) -> bool:
+    """Record the answer of one row, its bytes still to come; false if they are not wanted."""
+    suffix = suffixes.get(task_id)
+    if suffix is None:
+        found.unknown += 1
+        found.notice(f"{where}: {clip(task_id)} is no task of this split; ignored")
+        return False
+    reason = message = ""
+    if length is None:
+        reason, message = "empty", "the answer is null"
+    elif length > MAX_BYTES[suffix]:
+        reason = "too_large"
+        message = f"over {MAX_BYTES[suffix] >> 20} MiB; answers are far smaller"
+    found.add(task_id, RawAnswer(where, reason=reason, message=message))
+    return not found.answers[task_id].reason
 
 
 def _read_packed_columns(
-    connection: duckdb.DuckDBPyConnection, pattern: str, label: str, found: Found
+    connection: duckdb.DuckDBPyConnection,
+    pattern: str,
+    label: str,
+    suffixes: dict[str, str],
+    found: Found,
 ) -> None:
-    rows = connection.execute(
-        "SELECT task_id::VARCHAR, encode(left(submission_json::VARCHAR, 100000)), "
-        "encode(left(usage_json::VARCHAR, 10000)) FROM read_parquet(?)",
+    for (submission,) in connection.execute(
+        f"SELECT encode(submission_json::VARCHAR) FROM {parquet.SCAN} "
+        f"WHERE strlen(submission_json::VARCHAR) <= {MAX_BYTES['.json']} LIMIT 1",
         [[pattern]],
-    ).fetchall()
-    for task_id, submission, usage in rows:
+    ).fetchall():
         try:
-            if not found.run and submission is not None:
-                found.run = _object(bytes(submission))
-            if task_id is not None and usage is not None:
-                found.usage[task_id] = _object(bytes(usage))
+            found.run = _object(bytes(submission))
         except BadJson as error:
-            found.notice(f"{label}: submission or usage of {clip(task_id)}: {error.message}")
+            found.notice(f"{label}: submission_json: {error.message}; ignored")
+    usages = connection.execute(
+        f"SELECT task_id::VARCHAR, encode(usage_json::VARCHAR) FROM {parquet.SCAN} "
+        f"WHERE list_contains(?, task_id::VARCHAR) AND strlen(usage_json::VARCHAR) <= {MAX_USAGE} "
+        f"LIMIT {MAX_ENTRIES}",
+        [[pattern], list(suffixes)],
+    )
+    while rows := usages.fetchmany(100):
+        for task_id, usage in rows:
+            try:
+                found.usage[task_id] = _object(bytes(usage))
+            except BadJson as error:
+                found.notice(f"{label}: usage of {clip(task_id)}: {error.message}; ignored")
 
 
 def _object(data: bytes) -> dict[str, Any]:
@@ -287,28 +341,7 @@ def _object(data: bytes) -> dict[str, Any]:
     return value
 
 
-def _add_bytes(
-    task_id: str,
-    size: int | None,
-    data: bytes | None,
-    where: str,
-    suffixes: dict[str, str],
-    found: Found,
-) -> None:
-    suffix = suffixes.get(task_id)
-    if suffix is None:
-        found.unknown += 1
-        found.notice(f"{where}: {clip(task_id)} is no task of this split; ignored")
-    elif size is None:
-        found.add(task_id, RawAnswer(where, reason="empty", message="the answer is null"))
-    elif data is None or size > MAX_BYTES[suffix]:
-        message = f"over {MAX_BYTES[suffix] >> 20} MiB; answers are far smaller"
-        found.add(task_id, RawAnswer(where, reason="too_large", message=message))
-    else:
-        found.add(task_id, RawAnswer(where, bytes(data)))
-
-
-def _read_besides(folder: Path, found: Found) -> None:
+def _read_besides(folder: Path, suffixes: dict[str, str], found: Found) -> None:
     """``run.json`` and ``usage.jsonl``: informative only, so problems are notices."""
     present = set(os.listdir(folder))
     if "run.json" in present:
@@ -320,10 +353,10 @@ def _read_besides(folder: Path, found: Found) -> None:
         except BadJson as error:
             found.notice(f"run.json: {error.message}; ignored")
     if "usage.jsonl" in present:
-        _read_usage(folder / "usage.jsonl", found)
+        _read_usage(folder / "usage.jsonl", suffixes, found)
 
 
-def _read_usage(path: Path, found: Found) -> None:
+def _read_usage(path: Path, suffixes: dict[str, str], found: Found) -> None:
     try:
         handle = _open_regular(path)
     except _Unreadable as error:
@@ -332,8 +365,11 @@ def _read_usage(path: Path, found: Found) -> None:
     with handle:
         for number, line in enumerate(_lines(handle), start=1):
             try:
-                entry = parse_strict(line)
-                found.usage[entry["task_id"]] = entry
-            except (BadJson, TypeError, KeyError):
-                if line.strip():
-                    found.notice(f"usage.jsonl line {number}: not an object with task_id; ignored")
+                entry = _object(line) if len(line) <= MAX_USAGE else {}
+            except BadJson:
+                entry = {}
+            task_id = entry.get("task_id")
+            if isinstance(task_id, str) and task_id in suffixes:
+                found.usage[task_id] = entry
+            elif line.strip() and not isinstance(task_id, str):
+                found.notice(f"usage.jsonl line {number}: not an object with task_id; ignored")

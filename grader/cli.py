@@ -2,6 +2,8 @@
 
 import argparse
 import importlib
+import io
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -52,9 +54,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        # The reader of our output (head, less) has seen enough.
-        sys.stderr.close()
+        return 0  # the reader of our output (head, less) has seen enough
+    except SystemExit:
+        # argparse after --help, or rich when that reader has gone; both have said what they had to
         return 0
+    except OSError as error:
+        if error.filename is None:
+            _report_bug(error)
+            return 3
+        print(f"error: {error.filename}: {error.strerror}; check the path", file=sys.stderr)
+        return 2
     except Exception as error:
         _report_bug(error)
         return 3
@@ -62,7 +71,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def entry_point() -> None:
     """What the installed ``causal-exams`` script calls."""
-    sys.exit(main())
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A log that knows only ASCII, or a path that is no text, is no reason to fail.
+            stream.reconfigure(errors="replace")
+    code = main()
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)
 
 
 def _dispatch(words: list[str]) -> int:
@@ -108,7 +126,5 @@ def _report_bug(error: Exception) -> None:
         "(CAUSAL_EXAMS_TRACEBACK=1 shows the whole trace).",
         file=sys.stderr,
     )
-    import os
-
     if os.environ.get("CAUSAL_EXAMS_TRACEBACK"):
         traceback.print_exception(error)

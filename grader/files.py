@@ -22,6 +22,11 @@ def replacing(path: Path) -> Iterator[Path]:
 
     Raises ``UsageError`` when the folder cannot be written.
     """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        with _through(path) as temporary:
+            yield temporary
+        return
+    path = path.resolve() if path.is_symlink() else path  # the link stays, its target is replaced
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
@@ -38,6 +43,19 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         with suppress(FileNotFoundError):
             temporary.unlink()
+
+
+@contextmanager
+def _through(path: Path) -> Iterator[Path]:
+    """For ``/dev/stdout``, ``/dev/null`` and pipes: renaming over a device would destroy it."""
+    with tempfile.TemporaryDirectory() as folder:
+        temporary = Path(folder) / "output"
+        yield temporary
+        try:
+            with path.open("wb") as target:
+                target.write(temporary.read_bytes())
+        except OSError as error:
+            raise _unwritable(path, error) from None
 
 
 @contextmanager

@@ -2,16 +2,20 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import duckdb
 
 from grader.errors import UsageError
 
+SCAN: Final = "read_parquet(?, hive_partitioning = false)"
+"""The one way Parquet is read: a folder called ``task_id=x`` must not become a column."""
+
 
 def literal(path: Path) -> str:
-    """``path`` with DuckDB's glob characters escaped, so that it names one file only."""
-    return "".join(f"[{character}]" if character in "*?[" else character for character in str(path))
+    """``path`` as DuckDB names one file: absolute (``~`` is not home), its globs escaped."""
+    text = str(path.absolute())
+    return "".join(f"[{character}]" if character in "*?[" else character for character in text)
 
 
 def identifier(name: str) -> str:
@@ -38,7 +42,7 @@ def read(
     """
     if not paths:
         return []
-    query = f"SELECT {', '.join(columns)} FROM read_parquet(?) {suffix}"
+    query = f"SELECT {', '.join(columns)} FROM {SCAN} {suffix}"
     try:
         return connection.execute(
             query, [[literal(path) for path in paths], *parameters]

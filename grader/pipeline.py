@@ -50,9 +50,20 @@ class Session:
         self.split = release.choose_split(split)
         self.exam = exam
         self.all_tasks = release.tasks(self.split)
+        self._check_variants()
         self.track = self._check_track(track)
         self._exams = release.exams(self.split)
         self._truths: dict[str, Truth] = {}
+
+    def _check_variants(self) -> None:
+        for task in self.all_tasks:
+            try:
+                _ = task.spec
+            except KeyError:
+                raise UsageError(
+                    f"{self.release.public.path}: task {task.task_id} has the variant "
+                    f"{task.family}.{task.variant}, unknown to this grader; update the grader"
+                ) from None
 
     def _check_track(self, track: str | None) -> str | None:
         known = {task.track for task in self.all_tasks}

@@ -25,9 +25,10 @@ def read_predictions(
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise invalid("encoding", f"byte {error.start} is not UTF-8") from None
+    text = text.removeprefix("\ufeff")
     if not text.strip():
         raise invalid("empty", f"the file is empty; write the header {','.join(columns)}")
-    reader = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         header = [cell.strip() for cell in next(reader)]
         positions = _positions(header, columns, invalid)

@@ -6,6 +6,7 @@ Only shards whose SHA-256 agrees with the manifest are read; each is hashed once
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,19 +43,19 @@ class Side:
         file = path / "manifest.json"
         try:
             manifest = json.loads(file.read_bytes())
-            shards = manifest["shards"]
-            assert isinstance(shards, dict) and isinstance(manifest["splits"], dict)
+            _check_manifest(manifest)
         except FileNotFoundError:
             raise UsageError(f"{file}: not found; is this a release folder?") from None
-        except (OSError, ValueError, KeyError, TypeError, AssertionError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise UsageError(f"{file}: unreadable manifest; fetch the release again") from None
         return cls(path, manifest)
 
     def shards(self, config: str, split: str) -> list[Path]:
         """The files of one config and split in order, each checked against its SHA-256."""
-        names = sorted(
-            name for name in self.manifest["shards"] if name.startswith(f"{config}/{split}-")
+        pattern = re.compile(
+            rf"{re.escape(config)}/{re.escape(split)}-[0-9]{{5}}-of-[0-9]{{5}}\.parquet"
         )
+        names = sorted(name for name in self.manifest["shards"] if pattern.fullmatch(name))
         for name in names:
             self._verify(name)
         return [self.path / name for name in names]
@@ -116,7 +117,7 @@ class Release:
         if self.private is None:
             return
         mine, theirs = self.public.manifest, self.private.manifest
-        for key in ("release", "version"):
+        for key in ("release", "version", "fingerprint"):
             if mine.get(key) != theirs.get(key):
                 raise UsageError(
                     f"{self.private.path}: {key} is {theirs.get(key)!r} but the public side has "
@@ -143,6 +144,8 @@ class Release:
             return self.splits[0]
         if name in self.splits:
             return str(name)
+        if not self.splits:
+            raise UsageError(f"{self.public.path}: the manifest lists no split; fetch it again")
         if name is None:
             raise UsageError(
                 f"{self.public.path}: several splits; choose one with --split "
@@ -232,6 +235,15 @@ class Release:
         }
 
 
+def _check_manifest(manifest: dict[str, Any]) -> None:
+    """What reading relies on (``verify`` checks the whole schema); any exception means damaged."""
+    texts = [manifest["release"], manifest["version"]]
+    texts += [entry["sha256"] for entry in manifest["shards"].values()]
+    texts += [split["truth"] for split in manifest["splits"].values()]
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("not text")
+
+
 def _task(row: tuple[Any, ...]) -> Task:
     values = dict(zip(_TASK_COLUMNS, row, strict=True))
     return Task(inputs=as_mapping(values.pop("inputs_json")), **values)
@@ -267,4 +279,9 @@ def select_exam(
         name = choices[0]
     if name not in exams:
         raise UsageError(f"--exam {name}: no such exam{did_you_mean(name, [*exams, 'all'])}")
+    strangers = [task_id for task_id in exams[name] if task_id not in by_id]
+    if strangers:
+        raise UsageError(
+            f"exam {name}: its task {strangers[0]} is not in the release; fetch the release again"
+        )
     return name, [by_id[task_id] for task_id in exams[name]]

@@ -50,8 +50,12 @@ def build_report(selection: "Selection", found: Found, scores: Sequence[Score]) 
 
 def _submission(found: Found) -> dict[str, Any]:
     system = found.run.get("system")
-    name = system if isinstance(system, str) and system.strip() else found.source.stem
-    return {"system": name[:200], "run": found.run}
+    if not isinstance(system, str) or not system.strip():
+        place = found.source.absolute()
+        system = place.stem if place.is_file() else place.resolve().name
+    # A folder name may hold bytes that are no text; the report is UTF-8 all the same.
+    name = system[:200].encode("utf-8", errors="replace").decode("utf-8")
+    return {"system": name, "run": found.run}
 
 
 def _tracks(table: ScoreTable) -> dict[str, dict[str, Any]]:

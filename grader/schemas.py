@@ -2,6 +2,7 @@
 
 import json
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,8 @@ def _validator(name: str) -> Draft202012Validator:
 
 def first_problem(name: str, document: object) -> str | None:
     """``None`` if ``document`` satisfies the schema, else where it fails and what was expected."""
-    error = best_match(_validator(name).iter_errors(document))
+    # The first errors suffice for a message; a hostile list of a million has a million of them.
+    error = best_match(islice(_validator(name).iter_errors(document), 20))
     return None if error is None else _sentence(error)
 
 

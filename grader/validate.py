@@ -90,7 +90,7 @@ def _check_json(spec: Variant, document: Any) -> Checked:
             f'the member "{spec.field}" is absent; add it',
             paper_abstained=spec.abstainable,
         )
-    if spec.abstainable and _abstains(document[spec.field]):
+    if spec.abstainable and _abstains(spec, document[spec.field]):
         return Checked("scored", abstained=True, paper_abstained=True)
     problem = first_problem(f"answers/{spec.shape}", document)
     if problem is not None:
@@ -98,9 +98,12 @@ def _check_json(spec: Variant, document: Any) -> Checked:
     return Checked("scored", content=_CHECKS.get(spec.shape, _unchanged)(document))
 
 
-def _abstains(value: object) -> bool:
-    """The documented abstentions ("non_id", "none", null) and the paper's null-equivalents."""
-    return is_null_equivalent(value) or (isinstance(value, str) and normal_label(value) == "non_id")
+def _abstains(spec: Variant, value: object) -> bool:
+    """The variant's documented abstention, or one of the paper's null-equivalents."""
+    if is_null_equivalent(value):
+        return True
+    sentinel = spec.shape == "adjustment_sets" and isinstance(value, str)
+    return sentinel and normal_label(str(value)) == "non_id"
 
 
 def _unchanged(document: dict[str, Any]) -> dict[str, Any]:

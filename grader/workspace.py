@@ -46,13 +46,12 @@ def _read_scene(
 ) -> dict[str, Any]:
     """Story and columns of one scene; its tables stay in DuckDB as table ``scene``."""
     connection.execute(
-        "CREATE OR REPLACE TEMP TABLE scene AS SELECT * FROM read_parquet(?) "
+        f"CREATE OR REPLACE TEMP TABLE scene AS SELECT * FROM {parquet.SCAN} "
         "WHERE instance_id = ? AND view = ?",
         [[parquet.literal(file) for file in files], instance_id, view],
     )
     row = connection.execute(
-        "SELECT story, columns, list_transform(data, t -> t.name), "
-        "list_transform(test_features, t -> t.name) FROM scene"
+        "SELECT story, columns, [t.name FOR t IN data], [t.name FOR t IN test_features] FROM scene"
     ).fetchone()
     if row is None:
         raise ValueError(f"scene {instance_id} ({view}) is not in the release")

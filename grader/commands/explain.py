@@ -36,14 +36,15 @@ def run(arguments: argparse.Namespace) -> int:
     out = console()
 
     def line(label: str, text: str) -> None:
-        out.print(plain(f"{label:<10} {text}"))
+        out.print(plain(f"{label:<10} {text}"), soft_wrap=True)
 
     spec = task.spec
     line("task", f"{task.task_id}  ({task.track}, rung {spec.rung}, {spec.key}, {task.view} view)")
     line("rule", spec.rule)
     line("pool", f"{spec.pool}; metric {spec.metric}; answer file {task.answer_file}")
     if arguments.prompt:
-        out.print(plain(task.prompt))
+        for text in task.prompt.splitlines():
+            out.print(plain(text), soft_wrap=True)
     if arguments.answers is not None:
         raw = collect(arguments.answers, session.all_tasks).answers.get(task.task_id)
         checked = check(task, raw)
@@ -74,5 +75,5 @@ def _find(tasks: list[Task], task_id: str) -> Task:
 def _shown(data: bytes | None) -> str:
     if data is None:
         return "(none)"
-    text = data[:600].decode("utf-8", errors="replace").strip()
+    text = " ".join(data[:600].decode("utf-8", errors="replace").split())
     return text + (" …" if len(data) > 600 else "")

@@ -33,10 +33,11 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.name.strip() or len(arguments.name) > 200:
         raise UsageError("--name: give 1 to 200 characters")
     selection, found, checked = open_session(arguments).find(arguments.answers)
+    # What could not be read is packed as null: it stays an invalid answer, not a missing one.
     packed = {
         task.task_id: raw.data
         for task in selection.tasks
-        if (raw := found.answers.get(task.task_id)) is not None and raw.data is not None
+        if (raw := found.answers.get(task.task_id)) is not None
     }
     _write(arguments.out, _card(arguments.name, selection, found.run), packed, found.usage)
     counts = Counter(answer.status for answer in checked.values())
@@ -62,7 +63,10 @@ def _card(name: str, selection: Selection, run: dict[str, Any]) -> dict[str, Any
 
 
 def _write(
-    path: Path, card: dict[str, Any], packed: dict[str, bytes], usage: dict[str, dict[str, Any]]
+    path: Path,
+    card: dict[str, Any],
+    packed: dict[str, bytes | None],
+    usage: dict[str, dict[str, Any]],
 ) -> None:
     from grader import parquet
     from grader.files import replacing

@@ -28,9 +28,9 @@ def run(arguments: argparse.Namespace) -> int:
     out = console()
     for task_id, answer in checked.items():
         if answer.status == "invalid":
-            out.print(plain(f"{task_id}  {answer.reason}  {answer.message}"))
+            out.print(plain(f"{task_id}  {answer.reason}  {answer.message}"), soft_wrap=True)
     for notice in found.notices:
-        out.print(plain(f"note: {notice}"))
+        out.print(plain(f"note: {notice}"), soft_wrap=True)
     counts = Counter(answer.status for answer in checked.values())
     abstained = sum(answer.abstained for answer in checked.values())
     out.print(

@@ -32,7 +32,7 @@ def point_predictor(task: Task, truth: Truth, answer: Predictions) -> Content:
         loss=rmse / (1 + sd),
         extra={
             "mae": _bounded_mean([abs(error) for error in errors]),
-            "r2": 1 - (rmse / sd) ** 2 if sd > 0 and rmse < 1e150 else None,
+            "r2": 1 - (rmse / sd) ** 2 if sd > 0 and rmse / sd < 1e150 else None,
         },
     )
 

@@ -1,0 +1,58 @@
+"""Fixtures: the small release, a gold folder, and ways to grade a folder in process."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from grading import Runner
+from small_release import write_release
+
+from grader.cli import main
+from grader.pipeline import Session
+from grader.release import Release
+
+
+@pytest.fixture(scope="session")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small release; read only."""
+    return write_release(tmp_path_factory.mktemp("small") / "release")
+
+
+@pytest.fixture
+def own_release(release: Path, tmp_path: Path) -> Path:
+    """A copy of the release to damage."""
+    return Path(shutil.copytree(release, tmp_path / "own release"))
+
+
+@pytest.fixture(scope="session")
+def dev(release: Path) -> Session:
+    """Split ``dev``, every task."""
+    return Session(Release.open(release), "dev", "all")
+
+
+@pytest.fixture(scope="session")
+def gold_source(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The right answers of ``dev``; read only."""
+    folder = tmp_path_factory.mktemp("gold") / "gold"
+    assert main(["gold", "--release", str(release), "--split", "dev", "--out", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture
+def gold(gold_source: Path, tmp_path: Path) -> Path:
+    """A copy of the right answers to change."""
+    return Path(shutil.copytree(gold_source, tmp_path / "gold"))
+
+
+@pytest.fixture(autouse=True)
+def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CAUSAL_EXAMS_RELEASE", "CAUSAL_EXAMS_TRACEBACK"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def runner(release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Runner:
+    """The real command line on the small release."""
+    place = tmp_path / "outputs"
+    place.mkdir()
+    return Runner(release, place, capsys)

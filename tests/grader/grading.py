@@ -1,0 +1,88 @@
+"""Running the real command line in process, and what every run must satisfy."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from small_release import TASKS, answer_file, task_id
+
+from grader.cli import main
+from grader.schemas import first_problem
+from grader.validate import REASONS
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of the command line."""
+
+    code: int
+    out: str
+    err: str
+    report: dict[str, Any]
+    rows: dict[str, dict[str, Any]]
+
+
+class Runner:
+    """Grades folders against one release and checks what must hold of every graded run."""
+
+    def __init__(self, release: Path, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.release, self.place, self.capsys = release, place, capsys
+
+    def run(self, *words: str | Path) -> Run:
+        """Any command; never a traceback, and one line on stderr when it fails."""
+        self.capsys.readouterr()
+        code = main([str(word) for word in words])
+        out, err = self.capsys.readouterr()
+        assert "Traceback" not in out + err
+        if code == 2:
+            assert err.startswith("error: ") and err.endswith("\n")
+            assert out == "" or words[0] in ("explain", "leaderboard")
+        return Run(code, out, err, {}, {})
+
+    def fails(self, *words: str | Path) -> str:
+        """A command that must refuse its input; its message."""
+        run = self.run(*words)
+        assert run.code == 2, run.out + run.err
+        return run.err
+
+    def grade(self, source: Path, *options: str | Path, exam: str = "all") -> Run:
+        """Grade ``source``; the report and the rows by the task's short name."""
+        json_file, table = self.place / "report.json", self.place / "rows.parquet"
+        run = self.run(
+            "grade", source, "--release", self.release, "--split", "dev", "--exam", exam,
+            "--json", json_file, "--parquet", table, *options,
+        )  # fmt: skip
+        assert run.code in (0, 1), run.err
+        report = json.loads(json_file.read_text(encoding="utf-8"))
+        assert first_problem("report", report) is None
+        census = report["census"]
+        assert census["scored"] + census["missing"] + census["invalid"] == census["tasks"]
+        assert sum(census["invalid_reasons"].values()) == census["invalid"]
+        assert set(census["invalid_reasons"]) <= set(REASONS)
+        return Run(run.code, run.out, run.err, report, read_rows(table))
+
+
+def read_rows(file: Path) -> dict[str, dict[str, Any]]:
+    """Score rows of a ``--parquet`` file by the task's short name."""
+    cursor = duckdb.connect().execute("SELECT * FROM read_parquet(?)", [str(file)])
+    names = [column[0] for column in cursor.description or ()]
+    short = {task_id(name): name for name in TASKS}
+    rows = [dict(zip(names, values, strict=True)) for values in cursor.fetchall()]
+    return {short[row["task_id"]]: row for row in rows}
+
+
+def only_changed(run: Run, names: set[str]) -> None:
+    """Every task but ``names`` still scores as gold does."""
+    for name, row in run.rows.items():
+        if name not in names:
+            assert (row["status"], row["points"]) == ("scored", 1.0), (name, row)
+
+
+def put(folder: Path, name: str, content: bytes | str) -> Path:
+    """Write the answer to the task called ``name``."""
+    file = folder / answer_file(name)
+    file.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+    return file

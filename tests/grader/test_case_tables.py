@@ -1,0 +1,120 @@
+"""Every variant against its table of hand-worked cases (``cases/<family>.<variant>.json``).
+
+A case holds the answer's text (null: no file) and what both readings must make of it, with a
+``why``. A new variant needs a table of its own; the tests below say what must be in it.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_release import TASKS, answer_file, task_id
+
+from grader.gold import gold_answer
+from grader.model import RawAnswer
+from grader.pipeline import Session
+from grader.schemas import first_problem, folder
+from grader.score import SCORERS, score
+from grader.spec import VARIANTS
+from grader.validate import REASONS, check
+
+CASES = Path(__file__).parent / "cases"
+TABLES: dict[str, list[dict[str, Any]]] = {
+    file.stem: json.loads(file.read_text(encoding="utf-8")) for file in sorted(CASES.iterdir())
+}
+ALWAYS = {"right", "wrong", "near", "absent_field", "malformed", "missing"}
+ABSTAINABLE = {"abstain_due", "abstain_undue", "commit_undue", "null_equivalent"}
+
+
+def _named() -> list[Any]:
+    return [
+        pytest.param(case, id=f"{key}-{number}-{case['kind']}")
+        for key, cases in TABLES.items()
+        for number, case in enumerate(cases)
+    ]
+
+
+def grade(dev: Session, name: str, answer: bytes | None) -> tuple[Any, Any]:
+    """The checked answer and the score of one answer to the task called ``name``."""
+    (task,) = [task for task in dev.all_tasks if task.task_id == task_id(name)]
+    raw = None if answer is None else RawAnswer(answer_file(name), answer)
+    checked = check(task, raw)
+    return checked, score(task, dev.truths([task])[task.task_id], checked)
+
+
+@pytest.mark.parametrize("case", _named())
+def test_a_case_scores_as_worked_by_hand(dev: Session, case: dict[str, Any]) -> None:
+    """A change in what any answer is worth must be seen here, with its reason."""
+    answer = case["answer"]
+    checked, result = grade(dev, case["task"], None if answer is None else answer.encode())
+    assert (result.status, result.reason) == (case["status"], case["reason"]), result.message
+    assert (result.pool, result.paper_pool) == (case["pool"], case["paper_pool"])
+    assert result.loss == pytest.approx(case["loss"], abs=1e-12)
+    assert result.points == pytest.approx(case["points"], abs=1e-12)
+    expected = case["paper_loss"]
+    assert result.paper_loss == (None if expected is None else pytest.approx(expected, abs=1e-12))
+    if result.status != "scored":
+        assert answer_file(case["task"]) in result.message, "the message must name the file"
+        assert "\n" not in result.message
+    if checked.abstained:
+        assert case["kind"] in ("abstain_due", "abstain_undue", "null_equivalent")
+
+
+def test_every_variant_has_scorer_schema_gold_writer_and_cases(dev: Session) -> None:
+    """A variant without one of them would be asked but not graded, or graded but not tested."""
+    for spec in VARIANTS:
+        assert spec.key in SCORERS[spec.track], f"{spec.key}: no scorer"
+        assert (folder() / "answers" / f"{spec.shape}.json").is_file(), f"{spec.key}: no schema"
+        kinds = {case["kind"] for case in TABLES.get(spec.key, [])}
+        needed = ALWAYS | (ABSTAINABLE if spec.abstainable else {"no_abstention"})
+        assert needed <= kinds, f"cases/{spec.key}.json lacks {sorted(needed - kinds)}"
+        (name, *_) = [name for name, task in TASKS.items() if task.key == spec.key]
+        (task,) = [task for task in dev.all_tasks if task.task_id == task_id(name)]
+        assert gold_answer(task, dev.truths([task])[task.task_id]), f"{spec.key}: no gold"
+    assert set(TABLES) == {spec.key for spec in VARIANTS}, "a table of no variant"
+    assert {key for scorers in SCORERS.values() for key in scorers} == set(TABLES)
+
+
+def test_cases_belong_to_their_table_and_say_why() -> None:
+    """A case filed under the wrong variant tests something else than it says."""
+    for key, cases in TABLES.items():
+        for case in cases:
+            assert TASKS[case["task"]].key == key
+            assert case["why"].strip()
+            assert case["reason"] == "" or case["reason"] in REASONS
+
+
+def test_every_form_of_every_variant_is_in_a_table() -> None:
+    """A task of the small release that no case answers is a form nobody looked at."""
+    used = {case["task"] for cases in TABLES.values() for case in cases}
+    assert set(TASKS) - used == {"ate_extra"}
+
+
+@pytest.mark.parametrize("name", sorted(TASKS))
+def test_gold_scores_one_point_with_no_loss(dev: Session, name: str) -> None:
+    """A gold answer that does not score 100% means a broken truth or a broken scorer."""
+    (task,) = [task for task in dev.all_tasks if task.task_id == task_id(name)]
+    text = gold_answer(task, dev.truths([task])[task.task_id])
+    _, result = grade(dev, name, text.encode())
+    assert (result.status, result.points, result.loss) == ("scored", 1.0, 0.0)
+    assert result.paper_loss == 0.0
+
+
+@pytest.mark.parametrize("spec", VARIANTS, ids=lambda spec: spec.key)
+def test_what_is_scored_fits_the_published_schema(spec: Any) -> None:
+    """A validator that reads answers differently from the schema helps nobody."""
+    for case in TABLES[spec.key]:
+        if spec.suffix != ".json" or case["status"] != "scored" or '"x"' in case["answer"]:
+            continue
+        document = json.loads(case["answer"])
+        assert first_problem(f"answers/{spec.shape}", document) is None, case["answer"]
+
+
+@pytest.mark.parametrize("spec", VARIANTS, ids=lambda spec: spec.key)
+def test_the_examples_in_a_schema_fit_it(spec: Any) -> None:
+    """Test takers copy the examples."""
+    document = json.loads((folder() / "answers" / f"{spec.shape}.json").read_text("utf-8"))
+    assert document["examples"]
+    for example in document["examples"]:
+        assert first_problem(f"answers/{spec.shape}", example) is None

@@ -1,0 +1,247 @@
+"""Hostile bundles: ``answers.jsonl``, ``answers.parquet``, packed submissions, what lies beside."""
+
+import json
+from pathlib import Path
+
+import duckdb
+import pytest
+from grading import Runner, only_changed
+from small_release import TASKS, answer_file, task_id, variant_of
+
+from grader import answers
+
+
+def as_lines(folder: Path) -> list[str]:
+    """The answers of a folder as lines of ``answers.jsonl``; the files are removed."""
+    lines = []
+    for name, task in TASKS.items():
+        file = folder / answer_file(name)
+        text = file.read_text(encoding="utf-8")
+        value = text if variant_of(task.key).suffix == ".csv" else json.loads(text)
+        lines.append(json.dumps({"task_id": task_id(name), "answer": value}))
+        file.unlink()
+    return lines
+
+
+def parquet(path: Path, query: str) -> Path:
+    """A Parquet file of a query's rows."""
+    quoted = str(path).replace("'", "''")
+    duckdb.connect().execute(f"COPY ({query}) TO '{quoted}' (FORMAT parquet, COMPRESSION zstd)")
+    return path
+
+
+def test_one_file_of_lines_grades_like_a_folder(runner: Runner, gold: Path) -> None:
+    """Two ways to hand in must not have two scores."""
+    before = runner.grade(gold)
+    lines = as_lines(gold)
+    (gold / "answers.jsonl").write_text("\n".join(reversed(lines)), encoding="utf-8")
+    after = runner.grade(gold)
+    assert after.report == before.report and after.rows == before.rows
+
+
+BROKEN_LINES = {
+    "not JSON": ("not_json", '{"task_id": "%s", "answer": {"ate": 1'),
+    "NaN": ("non_finite", '{"task_id": "%s", "answer": {"ate": NaN}}'),
+    "duplicate key": ("duplicate_key", '{"task_id": "%s", "answer": {"ate": 1, "ate": 1}}'),
+    "no answer": ("schema", '{"task_id": "%s"}'),
+    "null answer": ("not_object", '{"task_id": "%s", "answer": null}'),
+    "answer as text": ("not_object", '{"task_id": "%s", "answer": "{\\"ate\\": 1}"}'),
+    "deep": ("too_deep", '{"task_id": "%s", "answer": ' + "[" * 50_000 + "}"),
+    "long answer": ("too_large", '{"task_id": "%s", "answer": "' + "x" * (1 << 20) + '"}'),
+    "control characters": ("not_json", '{"task_id": "%s", "answer": {"ate": 1\x00}}'),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN_LINES)
+def test_a_broken_line_is_its_task_alone(runner: Runner, gold: Path, what: str) -> None:
+    """One bad line must not lose the lines after it."""
+    reason, text = BROKEN_LINES[what]
+    lines = as_lines(gold)
+    (index,) = [k for k, line in enumerate(lines) if task_id("ate") in line]
+    lines[index] = text % task_id("ate")
+    (gold / "answers.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    run = runner.grade(gold)
+    assert (run.rows["ate"]["status"], run.rows["ate"]["reason"]) == ("invalid", reason)
+    assert f"answers.jsonl line {index + 1}" in run.rows["ate"]["message"]
+    only_changed(run, {"ate"})
+
+
+def test_lines_that_name_no_task_are_notices(runner: Runner, gold: Path) -> None:
+    """Garbage between lines, and answers to other exams."""
+    garbage = [b"\xff\xfe", b"[]", b"null", b'{"task_id": 7, "answer": 1}', b"", b"   ",
+               b'{"task_id": "elsewhere", "answer": {}}', b'{"answer": {}}',
+               b"\x1b]0;x\x07"]  # fmt: skip
+    lines = [line.encode() for line in as_lines(gold)]
+    (gold / "answers.jsonl").write_bytes(b"\n".join([*garbage, *lines, *garbage]))
+    run = runner.grade(gold)
+    assert run.report["unknown_answers"] == 2
+    assert len(run.report["notices"]) == 14
+    assert all(notice.isprintable() for notice in run.report["notices"])
+    only_changed(run, set())
+
+
+def test_a_huge_line_is_skipped_not_swallowed(
+    runner: Runner, gold: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line without end must cost neither the memory nor the lines after it."""
+    monkeypatch.setattr(answers, "MAX_LINE", 1 << 16)
+    lines = as_lines(gold)
+    (index,) = [k for k, line in enumerate(lines) if task_id("ate") in line]
+    lines[index] = lines[index][:-1] + " " * (3 << 16) + "}"
+    (gold / "answers.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    run = runner.grade(gold)
+    assert run.rows["ate"]["reason"] == "too_large"
+    only_changed(run, {"ate"})
+
+
+def test_ten_thousand_bad_lines_make_a_bounded_report(runner: Runner, gold: Path) -> None:
+    """A submitter must not be able to flood the report."""
+    (gold / "answers.jsonl").write_text("{}\n" * 10_000, encoding="utf-8")
+    run = runner.grade(gold)
+    assert len(run.report["notices"]) <= 51
+    assert len(run.out) < 20_000
+    only_changed(run, set())
+
+
+def test_parquet_answers_grade_like_a_folder(runner: Runner, gold: Path) -> None:
+    """Text or bytes: the content of the answer file."""
+    before = runner.grade(gold)
+    files = {name: (gold / answer_file(name)).read_text("utf-8") for name in TASKS}
+    values = ", ".join(
+        f"('{task_id(name)}', '{text.replace(chr(39), chr(39) * 2)}')"
+        for name, text in files.items()
+    )
+    for kind in ("VARCHAR", "BLOB"):
+        for name in TASKS:
+            (gold / answer_file(name)).unlink(missing_ok=True)
+        cast = "answer" if kind == "VARCHAR" else "encode(answer)"
+        query = f"SELECT task_id, {cast} AS answer FROM (VALUES {values}) AS t(task_id, answer)"
+        parquet(gold / "answers.parquet", query)
+        after = runner.grade(gold)
+        assert after.report == before.report and after.rows == before.rows
+
+
+BAD_TABLES = {
+    "wrong columns": "SELECT 1 AS id, 'x' AS text",
+    "no answer": f"SELECT '{task_id('ate')}' AS task_id",
+    "null ids": "SELECT NULL::VARCHAR AS task_id, '{}' AS answer",
+    "structs": "SELECT {'a': 1} AS task_id, {'b': [1]} AS answer",
+}
+
+
+@pytest.mark.parametrize("what", BAD_TABLES)
+def test_a_table_of_another_shape_is_a_notice(runner: Runner, gold: Path, what: str) -> None:
+    """The answers in files beside it still count."""
+    parquet(gold / "answers.parquet", BAD_TABLES[what])
+    run = runner.grade(gold)
+    if what != "null ids":
+        assert any("answers.parquet" in notice for notice in run.report["notices"])
+    only_changed(run, set())
+
+
+@pytest.mark.parametrize("keep", [0, 60, -1])
+def test_a_truncated_table_is_a_notice(runner: Runner, gold: Path, keep: int) -> None:
+    """A broken download, and a file that only calls itself Parquet."""
+    file = parquet(gold / "answers.parquet", "SELECT 'x' AS task_id, 'y' AS answer")
+    file.write_bytes(file.read_bytes()[:keep])
+    run = runner.grade(gold)
+    assert len(run.report["notices"]) == 1
+    assert "answers.parquet: cannot be read as Parquet" in run.report["notices"][0]
+    only_changed(run, set())
+    packed = gold.parent / "packed.parquet"
+    packed.write_bytes(file.read_bytes())
+    message = runner.fails("grade", packed, "--release", runner.release, "--split", "dev")
+    assert "packed.parquet: cannot be read as Parquet" in message and "pack" in message
+
+
+def test_a_row_is_null_too_large_or_twice(runner: Runner, gold: Path) -> None:
+    """Each is that row's fault alone; the others are graded."""
+    for name in ("ate", "ett", "sign"):
+        (gold / answer_file(name)).unlink()
+    parquet(
+        gold / "answers.parquet",
+        f"SELECT '{task_id('ate')}' AS task_id, NULL::VARCHAR AS answer "
+        f"UNION ALL SELECT '{task_id('ett')}', repeat('x', 2000000) "
+        f"UNION ALL SELECT '{task_id('sign')}', '{{\"sign\": \"+\"}}' "
+        f"UNION ALL SELECT '{task_id('sign')}', '{{\"sign\": \"-\"}}' "
+        f"UNION ALL SELECT '{task_id('method')}', '{{}}'",
+    )
+    run = runner.grade(gold)
+    reasons = {name: run.rows[name]["reason"] for name in ("ate", "ett", "sign", "method")}
+    twice = "duplicate_answer"
+    assert reasons == {"ate": "empty", "ett": "too_large", "sign": twice, "method": twice}
+    only_changed(run, set(reasons))
+
+
+def test_a_small_file_that_unpacks_to_gigabytes_is_not_unpacked(runner: Runner, gold: Path) -> None:
+    """One long answer, dictionary-encoded, costs nothing to repeat."""
+    (gold / answer_file("ate")).unlink()
+    bomb = parquet(
+        gold / "answers.parquet",
+        f"SELECT CASE WHEN range = 0 THEN '{task_id('ate')}' ELSE 'x' || range END AS task_id, "
+        "repeat('a', 4000000) AS answer FROM range(300)",
+    )
+    assert bomb.stat().st_size < 100_000
+    run = runner.grade(gold)
+    assert run.rows["ate"]["reason"] == "too_large"
+    assert run.report["unknown_answers"] == 299
+    only_changed(run, {"ate"})
+
+
+DEV = ("--split", "dev")
+HOSTILE_NAMES = [
+    "[bold red]x[/bold red]", "[/]", "[link=http://x]y[/link]", "\x1b[2J\x1b[31mred",
+    "<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "a\nb\rc\td",
+    "\u202egnp.exe", "x" * 1_000_000, "\x00", "名前 🎓",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES, ids=range(len(HOSTILE_NAMES)))
+def test_a_hostile_system_name_is_only_text(runner: Runner, gold: Path, name: str) -> None:
+    """Terminals obey escapes, rich obeys markup, browsers obey tags."""
+    (gold / "run.json").write_text(json.dumps({"system": name})[: 1 << 21], encoding="utf-8")
+    page = runner.place / "page.html"
+    run = runner.grade(gold, "--html", page)
+    only_changed(run, set())
+    shown = run.report["submission"]["system"]
+    assert shown == name[:200]
+    html = page.read_text(encoding="utf-8")
+    for text in (run.out, html):
+        assert "\x1b" not in text and "\u202e" not in text and "\x00" not in text
+    assert "<script" not in html and "<img" not in html and "http://x" not in html.split("svg")[0]
+    assert len(html) < 100_000 and len(run.out) < 20_000
+    if name.startswith("[bold"):
+        assert "[bold red]x[/bold red]" in run.out, "markup must be shown, not obeyed"
+    if name.startswith(("[/]", "\x1b")):
+        board = runner.run("leaderboard", gold.parent, "--release", runner.release, *DEV)
+        assert "\x1b" not in board.out
+        assert name.startswith("\x1b") or "[/]" in board.out
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"[]", b"\xff", b'{"system": "  "}', b'{"system": ["x"]}', b"[" * 100_000,
+     b'{"system": "\\ud800"}', b'{"a": "' + b"x" * (2 << 20)],
+    ids=range(8),
+)  # fmt: skip
+def test_a_broken_card_costs_only_the_name(runner: Runner, gold: Path, content: bytes) -> None:
+    """run.json is a courtesy, never a reason not to grade."""
+    (gold / "run.json").write_bytes(content)
+    (gold / "usage.jsonl").write_bytes(content + b'\n{"task_id": ["x"]}\n{"task_id": "x"}\n')
+    run = runner.grade(gold)
+    assert run.report["submission"]["system"] == "gold"
+    only_changed(run, set())
+
+
+def test_a_card_that_is_a_folder_or_a_pipe_is_a_notice(runner: Runner, gold: Path) -> None:
+    """Opening a FIFO waits forever."""
+    import os
+
+    (gold / "run.json").unlink()
+    (gold / "run.json").mkdir()
+    os.mkfifo(gold / "usage.jsonl")
+    os.mkfifo(gold / "answers.jsonl")
+    (gold / "answers.parquet").symlink_to("/dev/zero")
+    run = runner.grade(gold)
+    assert len(run.report["notices"]) == 4
+    only_changed(run, set())

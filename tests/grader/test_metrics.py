@@ -1,0 +1,216 @@
+"""The metrics against independent implementations: scikit-learn, SciPy, brute force."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn import metrics
+
+from grader import bootstrap
+from grader.model import Content, Predictions, Task, Truth
+from grader.tracks.causalds.numbers import interval_score
+from grader.tracks.causalds.prediction import (
+    area_under_roc,
+    point_predictor,
+    prediction_interval,
+)
+from grader.tracks.causalds.sets import f1
+
+NUMBERS = st.floats(-1e3, 1e3)
+BINARY = st.lists(
+    st.tuples(st.sampled_from([0.0, 1.0]), st.floats(-0.5, 1.5) | st.sampled_from([0.0, 0.5, 1.0])),
+    min_size=1,
+    max_size=40,
+)
+
+
+def task(key: str) -> Task:
+    family, _, variant = key.partition(".")
+    return Task(
+        "t", "i", "causalds", 1, family, variant, "clean", "data", "", "", "t.csv", {"alpha": 0.1}
+    )
+
+
+def truth(kind: str, labels: list[float]) -> Truth:
+    target = {"kind": kind, "sd": float(np.std(labels)), "rows": len(labels)}
+    return Truth("t", "i", False, "chain", None, None, target, tuple(labels))
+
+
+def predicted(kind: str, labels: list[float], answers: list[float]) -> Content:
+    return point_predictor(
+        task("prediction.point_predictor"), truth(kind, labels), Predictions(tuple(answers))
+    )
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=2, max_size=40))
+def test_rmse_mae_and_r2_agree_with_scikit_learn(pairs: list[tuple[float, float]]) -> None:
+    """Eq. 1's numerator, and what is shown beside it."""
+    labels, answers = [list(column) for column in zip(*pairs, strict=True)]
+    assume(np.std(labels) > 1e-3)
+    got = predicted("continuous", labels, answers)
+    rmse = metrics.root_mean_squared_error(labels, answers)
+    assert got.value == pytest.approx(rmse, rel=1e-9, abs=1e-12)
+    assert got.loss == pytest.approx(rmse / (1 + np.std(labels)), rel=1e-9, abs=1e-12)
+    assert got.extra["mae"] == pytest.approx(metrics.mean_absolute_error(labels, answers))
+    assert got.extra["r2"] == pytest.approx(metrics.r2_score(labels, answers), rel=1e-6, abs=1e-9)
+
+
+@settings(max_examples=50, deadline=None)
+@given(BINARY)
+def test_auc_brier_and_log_loss_agree_with_scikit_learn(pairs: list[tuple[float, float]]) -> None:
+    """AUC ranks predictions as given; Brier clips to [0, 1], log loss to [1e-6, 1 - 1e-6]."""
+    labels, answers = [list(column) for column in zip(*pairs, strict=True)]
+    got = predicted("binary", labels, answers)
+    brier = metrics.brier_score_loss(labels, np.clip(answers, 0, 1), pos_label=1)
+    inner = np.clip(answers, 1e-6, 1 - 1e-6)
+    assert got.extra["brier"] == pytest.approx(brier, abs=1e-12)
+    assert got.extra["log_loss"] == pytest.approx(
+        metrics.log_loss(labels, inner, labels=[0.0, 1.0]), rel=1e-9
+    )
+    assert got.loss == pytest.approx(math.sqrt(brier) / (1 + np.std(labels)), abs=1e-12)
+    if len(set(labels)) == 2:
+        assert got.metric == "auc"
+        assert got.value == pytest.approx(metrics.roc_auc_score(labels, answers), abs=1e-12)
+    else:
+        assert got.metric == "brier" and got.value == got.extra["brier"]
+
+
+@settings(max_examples=50, deadline=None)
+@given(BINARY)
+def test_auc_is_the_share_of_concordant_pairs(pairs: list[tuple[float, float]]) -> None:
+    """The definition itself, ties at half."""
+    labels, answers = [list(column) for column in zip(*pairs, strict=True)]
+    ones = [answer for label, answer in pairs if label == 1.0]
+    zeros = [answer for label, answer in pairs if label == 0.0]
+    got = area_under_roc(labels, answers)
+    if not ones or not zeros:
+        assert got is None
+        return
+    won = sum((a > b) + 0.5 * (a == b) for a, b in product(ones, zeros))
+    assert got == pytest.approx(won / (len(ones) * len(zeros)))
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "target", "alpha", "expected"),
+    [
+        (0.0, 1.0, 0.5, 0.05, 1.0),  # covered: the width alone
+        (0.0, 1.0, 1.0, 0.05, 1.0),  # a bound is covered
+        (0.0, 1.0, 0.0, 0.05, 1.0),
+        (0.0, 1.0, 1.5, 0.05, 1.0 + 40 * 0.5),  # missed above: 2 / alpha times the miss
+        (0.0, 1.0, -2.0, 0.1, 1.0 + 20 * 2.0),  # missed below
+        (3.0, 3.0, 3.0, 0.1, 0.0),  # no width, right
+        (3.0, 3.0, 4.0, 0.1, 20.0),
+        (-1.0, 2.0, 2.25, 0.5, 3.0 + 4 * 0.25),
+    ],
+)
+def test_the_interval_score_is_gneiting_and_rafterys(
+    lower: float, upper: float, target: float, alpha: float, expected: float
+) -> None:
+    """(u - l) + 2/alpha (l - x) 1[x < l] + 2/alpha (x - u) 1[x > u], worked by hand."""
+    assert interval_score(lower, upper, target, alpha) == pytest.approx(expected)
+
+
+def test_the_interval_score_is_proper() -> None:
+    """Its expectation is least at the true central interval (Gneiting & Raftery 2007)."""
+    sample = stats.norm.ppf((np.arange(4000) + 0.5) / 4000)
+    z = float(stats.norm.ppf(0.95))
+
+    def expected(lower: float, upper: float) -> float:
+        return float(np.mean([interval_score(lower, upper, float(x), 0.1) for x in sample]))
+
+    best = expected(-z, z)
+    for shift, stretch in [
+        (0.2, 1.0),
+        (-0.2, 1.0),
+        (0.0, 0.8),
+        (0.0, 1.25),
+        (0.0, 0.0),
+        (0.0, 9.0),
+    ]:
+        assert expected(shift - stretch * z, shift + stretch * z) > best
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS), min_size=1, max_size=30))
+def test_prediction_intervals_average_row_scores(rows: list[tuple[float, float, float]]) -> None:
+    """The paper averages at every level; coverage includes the bounds."""
+    lower, upper = [min(a, b) for a, b, _ in rows], [max(a, b) for a, b, _ in rows]
+    labels = [y for _, _, y in rows]
+    answer = Predictions(tuple(lower), tuple(lower), tuple(upper))
+    got = prediction_interval(
+        task("prediction.prediction_interval"), truth("continuous", labels), answer
+    )
+    low, high, y = np.array(lower), np.array(upper), np.array(labels)
+    score = np.mean(high - low + 20 * (low - y) * (y < low) + 20 * (y - high) * (y > high))
+    assert got.value == pytest.approx(score, rel=1e-9, abs=1e-9)
+    assert got.loss == pytest.approx(score / (1 + np.std(y)), rel=1e-9, abs=1e-9)
+    assert got.coverage == pytest.approx(np.mean((low <= y) & (y <= high)))
+    assert got.width == pytest.approx(np.mean(high - low))
+
+
+SUBSETS = st.frozensets(st.sampled_from("abcdef"))
+
+
+@settings(max_examples=50, deadline=None)
+@given(SUBSETS, SUBSETS)
+def test_f1_is_the_harmonic_mean_of_precision_and_recall(
+    answer: frozenset[str], target: frozenset[str]
+) -> None:
+    """Against the definition, with the paper's convention for two empty sets."""
+    shared = sum(1 for item in answer if item in target)
+    if not answer and not target:
+        expected = 1.0
+    elif shared == 0:
+        expected = 0.0
+    else:
+        precision, recall = shared / len(answer), shared / len(target)
+        expected = 2 * precision * recall / (precision + recall)
+    assert f1(answer, target) == pytest.approx(expected)
+
+
+def test_the_bootstrap_is_a_function_of_the_task_ids() -> None:
+    """Identical answers with different intervals are what users complain about."""
+    clusters = [(float(k % 3), 2) for k in range(12)]
+    seed = bootstrap.seed_of(["b", "a"])
+    assert seed == bootstrap.seed_of(["a", "b"]) != bootstrap.seed_of(["a", "c"])
+    assert bootstrap.cluster_means(clusters, seed) == bootstrap.cluster_means(clusters, seed)
+    assert bootstrap.cluster_means(clusters, seed) != bootstrap.cluster_means(clusters, seed + 1)
+
+
+def test_the_bootstrap_interval_agrees_with_scipys() -> None:
+    """Resampling instances, then the ratio of sums, percentile method: SciPy's as reference."""
+    generator = np.random.default_rng(5)
+    counts = generator.integers(1, 6, 60)
+    sums = generator.random(60) * counts
+    ours = bootstrap.percentile_interval(
+        bootstrap.cluster_means(list(zip(sums.tolist(), counts.tolist(), strict=True)), 7)
+    )
+    theirs = stats.bootstrap(
+        (sums, counts),
+        lambda s, n, axis: s.sum(axis=axis) / n.sum(axis=axis),
+        paired=True, vectorized=True, method="percentile", n_resamples=20_000,
+        rng=np.random.default_rng(6),
+    )  # fmt: skip
+    # The tail quantile of 1000 replicates has a standard error of about sd/13.
+    tolerance = 4 * theirs.standard_error * math.sqrt(0.025 * 0.975 / 1000) / 0.0584
+    assert ours[0] == pytest.approx(theirs.confidence_interval.low, abs=tolerance)
+    assert ours[1] == pytest.approx(theirs.confidence_interval.high, abs=tolerance)
+
+
+def test_percentiles_interpolate_as_numpy_does() -> None:
+    """The same quantile definition (linear) on any list."""
+    values = [float(v) for v in np.random.default_rng(1).normal(size=137)]
+    assert bootstrap.percentile_interval(values) == pytest.approx(
+        tuple(np.quantile(values, [0.025, 0.975]))
+    )
+
+
+def test_one_instance_has_an_interval_of_no_width() -> None:
+    """Nothing can be said about other instances, and nothing crashes."""
+    low, high = bootstrap.percentile_interval(bootstrap.cluster_means([(1.5, 3)], 1))
+    assert low == high == 0.5

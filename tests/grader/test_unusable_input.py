@@ -1,0 +1,260 @@
+"""What cannot be used exits with 2 and one line: what, where, how to fix it."""
+
+import json
+import os
+import shutil
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from grading import Runner, only_changed
+from small_release import answer_file, shard_entry, write_manifest
+
+from grader import files
+from grader.errors import UsageError
+
+DEV = ("--split", "dev")
+
+
+def test_names_that_do_not_exist_are_answered_with_near_ones(runner: Runner, gold: Path) -> None:
+    """A misspelt name costs a reader of source code an hour, a did-you-mean costs nothing."""
+    at = ("--release", runner.release)
+    said = {
+        "several splits": runner.fails("grade", gold, *at),
+        "did you mean 'test'": runner.fails("grade", gold, *at, "--split", "tset"),
+        "choose from dev, test": runner.fails("grade", gold, *at, "--split", "zzz"),
+        "did you mean 'mini'": runner.fails("grade", gold, *at, *DEV, "--exam", "mimi"),
+        "did you mean 'causalds'": runner.fails("grade", gold, *at, *DEV, "--track", "causald"),
+        "did you mean 'leaderboard'": runner.fails("leaderbord"),
+        "no such folder of answers": runner.fails("validate", gold / "no", *at, *DEV),
+        "no release there": runner.fails("grade", gold, "--release", gold / "no", *DEV),
+        "is this a release folder?": runner.fails("grade", gold, "--release", gold, *DEV),
+        "packed .parquet": runner.fails("grade", gold / answer_file("ate"), *at, *DEV),
+        "must end in .parquet": runner.fails("pack", gold, "--name", "x", "--out", "x", *at, *DEV),
+        "1 to 200 characters": runner.fails("pack", gold, "--name", " ", "--out", "x.parquet"),
+        "unrecognized arguments": runner.fails("grade", gold, "--relese", "x"),
+        "invalid float value": runner.fails("grade", gold, "--fail-under", "many"),
+        "name": runner.fails("grade", "x" * 5000, *at, *DEV),
+    }
+    for text, message in said.items():
+        assert text.lower() in message.lower(), message
+        assert message.count("\n") == 1, message
+
+
+def test_repeated_attempts_are_asked_back(runner: Runner, gold: Path) -> None:
+    """Grading the parent folder would say 'everything missing'."""
+    (gold / "attempt-1").mkdir()
+    message = runner.fails("grade", gold, "--release", runner.release, *DEV)
+    assert "attempt-1" in message and "grade one of them" in message
+
+
+MANIFESTS: dict[str, bytes] = {
+    "empty": b"", "list": b"[]", "null": b"null", "number": b"1", "cut": b'{"shards": {',
+    "bytes": b"\xff\xfe", "deep": b"[" * 100_000, "bare": b"{}",
+    "no names": b'{"shards": {}, "splits": {}}',
+    "lists": b'{"release": "a", "version": "1", "shards": [], "splits": []}',
+    "shards of text": b'{"release": "a", "version": "1", "shards": {"x": "y"}, "splits": {}}',
+    "no hash": b'{"release": "a", "version": "1", "shards": {"x": {}}, "splits": {}}',
+    "no truth": b'{"release": "a", "version": "1", "shards": {}, "splits": {"dev": {}}}',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", MANIFESTS)
+def test_a_damaged_manifest_is_named(
+    runner: Runner, own_release: Path, gold: Path, what: str
+) -> None:
+    """Half a download is the reader's problem to fix, and not a bug report."""
+    file = own_release / "public" / "manifest.json"
+    file.write_bytes(MANIFESTS[what])
+    for command in ("grade", "validate"):
+        message = runner.fails(command, gold, "--release", own_release, *DEV)
+        assert str(file) in message and "fetch" in message
+
+
+def edited(own_release: Path, side: str, **changes: Any) -> None:
+    file = own_release / side / "manifest.json"
+    write_manifest(file.parent, json.loads(file.read_text("utf-8")) | changes)
+
+
+def test_sides_of_different_builds_are_refused(
+    runner: Runner, own_release: Path, gold: Path
+) -> None:
+    """Two builds of one version can hold different truths."""
+    for key, value in (("version", "9"), ("release", "other"), ("fingerprint", "9" * 64)):
+        file = own_release / "private" / "manifest.json"
+        before = file.read_bytes()
+        edited(own_release, "private", **{key: value})
+        message = runner.fails("grade", gold, "--release", own_release, *DEV)
+        assert key in message and "same build" in message
+        file.write_bytes(before)
+
+
+def test_a_public_folder_is_no_private_side(runner: Runner, own_release: Path, gold: Path) -> None:
+    """The likeliest slip of whoever grades for the first time."""
+    options = ("--release", own_release, "--split", "test", "--private", own_release / "public")
+    assert "do not belong together" in runner.fails("grade", gold, *options)
+    options = ("--release", own_release, "--split", "test", "--private", gold)
+    assert "is this a release folder?" in runner.fails("grade", gold, *options)
+
+
+def test_a_shard_that_is_no_parquet_is_named(runner: Runner, own_release: Path, gold: Path) -> None:
+    """Git LFS leaves a pointer file where the data should be, hash and all."""
+    name = "causalds/dev-00000-of-00001.parquet"
+    file = own_release / "public" / name
+    file.write_text("version https://git-lfs.github.com/spec/v1\n", encoding="utf-8")
+    manifest = json.loads((own_release / "public" / "manifest.json").read_text("utf-8"))
+    manifest["shards"][name] = shard_entry(file, [])
+    write_manifest(own_release / "public", manifest)
+    message = runner.fails("grade", gold, "--release", own_release, *DEV)
+    assert str(file) in message and "cannot be read" in message
+
+
+def test_a_release_newer_than_the_grader_says_so(
+    runner: Runner, own_release: Path, gold: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A variant that this grader does not know is no bug of ours."""
+    from grader import spec
+
+    known = {key: value for key, value in spec._BY_KEY.items() if "ate_point" not in key[1]}
+    monkeypatch.setattr(spec, "_BY_KEY", known)
+    message = runner.fails("grade", gold, "--release", own_release, *DEV)
+    assert "effect_estimate.ate_point" in message and "update the grader" in message
+
+
+OUTPUTS = ("--json", "--csv", "--parquet", "--html")
+
+
+@pytest.mark.parametrize("option", OUTPUTS)
+def test_an_output_that_cannot_be_written_is_named(
+    runner: Runner, gold: Path, tmp_path: Path, option: str
+) -> None:
+    """A parent that is a file, and a target that is a folder."""
+    (tmp_path / "file").write_text("precious", encoding="utf-8")
+    (tmp_path / "folder").mkdir()
+    for target in (tmp_path / "file" / "out", tmp_path / "folder"):
+        message = runner.fails("grade", gold, "--release", runner.release, *DEV, option, target)
+        assert str(target) in message and "cannot be written" in message
+    assert (tmp_path / "file").read_text("utf-8") == "precious"
+    assert os.listdir(tmp_path / "folder") == []
+    assert [name for name in os.listdir(tmp_path) if name.startswith(".")] == []
+
+
+@pytest.mark.parametrize("command", ["gold", "workspace"])
+def test_a_folder_is_written_whole_or_not_at_all(
+    runner: Runner, tmp_path: Path, command: str
+) -> None:
+    """Nothing is overwritten, nothing is left behind."""
+    (tmp_path / "file").write_text("precious", encoding="utf-8")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "x").write_text("precious", encoding="utf-8")
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    at = ("--release", runner.release, *DEV)
+    for target in ("file", "full", "file/inside", "link"):
+        message = runner.fails(command, *at, "--out", tmp_path / target)
+        assert str(tmp_path / target) in message
+    (tmp_path / "empty").mkdir()
+    assert runner.run(command, *at, "--out", tmp_path / "empty").code == 0
+    assert [name for name in os.listdir(tmp_path) if name.startswith(".")] == []
+
+
+@pytest.mark.parametrize("option", OUTPUTS)
+def test_an_interrupted_write_leaves_the_old_file(
+    runner: Runner, gold: Path, tmp_path: Path, option: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C in the middle of writing: the report of yesterday is still whole."""
+    target = tmp_path / "out"
+    target.write_text("yesterday", encoding="utf-8")
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    run = runner.run("grade", gold, "--release", runner.release, *DEV, option, target)
+    assert run.code == 130 and run.err == "interrupted\n"
+    assert target.read_text("utf-8") == "yesterday"
+    assert sorted(os.listdir(tmp_path)) == ["gold", "out", "outputs"]
+
+
+def test_an_interrupted_workspace_leaves_nothing(
+    runner: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half a folder of tasks looks like a whole one."""
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("grader.workspace._write_scene", interrupted)
+    at = ("--release", runner.release, *DEV)
+    assert runner.run("workspace", *at, "--out", tmp_path / "w").code == 130
+    assert os.listdir(tmp_path) == ["outputs"]
+
+
+def test_a_device_is_written_through_and_stays_a_device(
+    runner: Runner, gold: Path, tmp_path: Path
+) -> None:
+    """Renaming over /dev/null, as root, breaks the machine; over a FIFO, the pipeline."""
+    at = ("--release", runner.release, *DEV)
+    assert runner.run("grade", gold, *at, "--json", "/dev/null", "--csv", "/dev/null").code == 0
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    assert runner.run("grade", gold, *at, "--json", pipe).code == 0
+    assert json.loads(os.read(reader, 1 << 20))["points"] == 100.0
+    os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_a_linked_output_keeps_its_link(runner: Runner, gold: Path, tmp_path: Path) -> None:
+    """``latest.json -> reports/5.json`` is a common arrangement."""
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports" / "5.json").write_text("old", encoding="utf-8")
+    link = tmp_path / "latest.json"
+    link.symlink_to("reports/5.json")
+    at = ("--release", runner.release, *DEV)
+    assert runner.run("grade", gold, *at, "--json", link).code == 0
+    assert link.is_symlink() and link.read_text("utf-8").startswith("{")
+
+
+def test_a_failure_while_writing_leaves_no_temporary_file(tmp_path: Path) -> None:
+    """A full disk must not fill further."""
+
+    def write() -> None:
+        with files.replacing(tmp_path / "out") as temporary:
+            temporary.write_text("half", encoding="utf-8")
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(UsageError, match="No space left"):
+        write()
+    assert os.listdir(tmp_path) == []
+
+
+def test_reading_needs_no_writing(runner: Runner, gold: Path, own_release: Path) -> None:
+    """A read-only mount is where releases live: nothing is written beside them."""
+    before = sorted(str(path) for path in own_release.rglob("*"))
+    runner.release = own_release
+    listing = sorted(os.listdir(gold))
+    only_changed(runner.grade(gold), set())
+    assert sorted(str(path) for path in own_release.rglob("*")) == before
+    assert sorted(os.listdir(gold)) == listing
+
+
+def test_an_exam_that_names_a_lost_task_is_refused(
+    runner: Runner, own_release: Path, gold: Path
+) -> None:
+    """A release whose parts do not fit together is not graded in part."""
+    import duckdb
+    from small_release import write_shard
+
+    name = "causalds_exams/dev-00000-of-00001.parquet"
+    rows = [{"exam": "mini", "position": 0, "task_id": "cds-lost"}]
+    write_shard(duckdb.connect(), own_release / "public" / name, "causalds_exams", rows)
+    manifest = json.loads((own_release / "public" / "manifest.json").read_text("utf-8"))
+    manifest["shards"][name] = shard_entry(own_release / "public" / name, rows)
+    write_manifest(own_release / "public", manifest)
+    message = runner.fails("grade", gold, "--release", own_release, *DEV)
+    assert "cds-lost" in message and "fetch" in message
+    run = runner.run("verify", own_release)
+    assert run.code == 1 and "cds-lost" in run.out
+    shutil.rmtree(own_release)
