@@ -30,7 +30,8 @@ MAX_ENTRIES: Final = 1_000_000
 MAX_NOTICES: Final = 50
 _TASK_ID_IN_LINE: Final = re.compile(rb'"task_id"\s*:\s*"([A-Za-z0-9_.-]{1,80})"')
 _NUMBERED: Final = parquet.SCAN.replace(")", ", file_row_number = true)")
-_ROWS_AT_ONCE: Final = 50
+_BATCH_BYTES: Final = 32 << 20
+_BATCH_ROWS: Final = 20_000
 _BESIDES: Final = {"run.json", "usage.jsonl", "answers.jsonl", "answers.parquet"}
 
 
@@ -57,6 +58,8 @@ class Found:
         """Tell the submitter something that is not about one known task."""
         if len(self.notices) < MAX_NOTICES:
             self.notices.append(text)
+        elif len(self.notices) == MAX_NOTICES:
+            self.notices.append(f"more than {MAX_NOTICES} notes; the rest is left out")
 
 
 def collect(source: Path, tasks: Iterable[Task]) -> Found:
@@ -269,20 +272,36 @@ def _read_rows(
     if len(rows) > MAX_ENTRIES:
         found.notice(f"{label}: over {MAX_ENTRIES} rows; only the first are looked at")
     wanted: dict[int, str] = {}
+    lengths: list[tuple[int, int]] = []
     for position, task_id, length in rows[:MAX_ENTRIES]:
         if _accept(task_id, length, f"{label} row {position + 1}", suffixes, found):
             wanted[position] = task_id
+            lengths.append((position, length))
     data = "answer" if is_bytes else "encode(answer::VARCHAR)"
-    for start in range(0, len(wanted), _ROWS_AT_ONCE):
+    for batch in _batches(lengths):
         for position, content in connection.execute(
             f"SELECT file_row_number, {data} FROM {_NUMBERED} "
-            "WHERE list_contains(?, file_row_number) ORDER BY file_row_number",
-            [[pattern], list(wanted)[start : start + _ROWS_AT_ONCE]],
+            "WHERE file_row_number IN (SELECT unnest(?::BIGINT[])) ORDER BY file_row_number",
+            [[pattern], batch],
         ).fetchall():
             first = found.answers[wanted[position]]
             if not first.reason:
                 where = f"{label} row {position + 1}"
                 found.answers[wanted[position]] = RawAnswer(where, bytes(content))
+
+
+def _batches(lengths: Iterable[tuple[int, int]]) -> Iterator[list[int]]:
+    """Row numbers in groups that stay small in memory, few enough to keep the scans few."""
+    batch: list[int] = []
+    size = 0
+    for position, length in lengths:
+        if batch and (size + length > _BATCH_BYTES or len(batch) == _BATCH_ROWS):
+            yield batch
+            batch, size = [], 0
+        batch.append(position)
+        size += length
+    if batch:
+        yield batch
 
 
 def _accept(

@@ -7,6 +7,7 @@ from typing import Any
 
 from grader.answers import Found, collect
 from grader.errors import UsageError
+from grader.jsonio import clip
 from grader.model import Checked, Score, Task, Truth
 from grader.names import did_you_mean
 from grader.release import Release, select_exam
@@ -86,6 +87,7 @@ class Session:
         """Collect and check the answers of ``source``, without looking at any truth."""
         found = collect(source, self.all_tasks)
         selection = self.select(frozenset(found.answers))
+        _remark(selection, found)
         checked = {
             task.task_id: check(task, found.answers.get(task.task_id)) for task in selection.tasks
         }
@@ -101,8 +103,33 @@ class Session:
         report = build_report(selection, found, scores)
         return Graded(selection, found, checked, scores, report)
 
+    def refuse_private_details(self, what: str) -> None:
+        """Per-task results of a private-truth split are for whoever says ``--reveal``."""
+        if not self.release.has_public_truth(self.split):
+            raise UsageError(
+                f"--split {self.split}: its truth is private and {what}; "
+                "add --reveal if nobody else will see it"
+            )
+
     def truths(self, tasks: Sequence[Task]) -> dict[str, Truth]:
         """The truth of each task, read once a session."""
         if any(task.task_id not in self._truths for task in tasks):
             self._truths.update(self.release.truths(self.split, tasks))
         return self._truths
+
+
+def _remark(selection: Selection, found: Found) -> None:
+    """Tell a submitter whose answers seem meant for another exam."""
+    if found.unknown and not found.answers:
+        found.notices.insert(
+            0, f"none of the answers is to a task of split {selection.split}; is it the right one?"
+        )
+    meant = {
+        "release": selection.release.name,
+        "split": selection.split,
+        "exam": selection.exam,
+    }
+    for key, value in meant.items():
+        packed = found.run.get(key)
+        if "packed_by" in found.run and packed != value:
+            found.notice(f"packed for {key} {clip(packed)}, graded against {clip(value)}")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from grader.pipeline import Selection
 
 FORMAT = 1
+USAGE_FIGURES = ("input_tokens", "output_tokens", "tool_calls", "seconds", "cost_usd")
 
 
 def build_report(selection: "Selection", found: Found, scores: Sequence[Score]) -> dict[str, Any]:
@@ -37,6 +38,7 @@ def build_report(selection: "Selection", found: Found, scores: Sequence[Score]) 
             "split": selection.split,
             "exam": selection.exam,
             "submission": _submission(found),
+            "usage": _usage(found, [score.task_id for score in scores]),
             "census": census,
             "notices": found.notices,
             "unknown_answers": found.unknown,
@@ -56,6 +58,21 @@ def _submission(found: Found) -> dict[str, Any]:
     # A folder name may hold bytes that are no text; the report is UTF-8 all the same.
     name = system[:200].encode("utf-8", errors="replace").decode("utf-8")
     return {"system": name, "run": found.run}
+
+
+def _usage(found: Found, task_ids: Sequence[str]) -> dict[str, Any]:
+    """Means per task over the tasks of the exam that have the figure; null where none has."""
+    rows = [found.usage[task_id] for task_id in task_ids if task_id in found.usage]
+    means: dict[str, Any] = {"tasks": len(rows)}
+    for figure in USAGE_FIGURES:
+        values = [float(row[figure]) for row in rows if _is_amount(row.get(figure))]
+        means[figure] = math.fsum(values) / len(values) if values else None
+    return means
+
+
+def _is_amount(value: object) -> bool:
+    """A finite number from 0 up to what no honest run exceeds; True and False are no numbers."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1e15
 
 
 def _tracks(table: ScoreTable) -> dict[str, dict[str, Any]]:

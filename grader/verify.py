@@ -152,7 +152,7 @@ def _rows(files: Sequence[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Row id (the first column) and row, as the builder's canonical form has it."""
     with parquet.connect() as connection:
         for file in files:
-            cursor = connection.execute("SELECT * FROM read_parquet(?)", [[parquet.literal(file)]])
+            cursor = connection.execute(f"SELECT * FROM {parquet.SCAN}", [[parquet.literal(file)]])
             names = [column[0] for column in cursor.description or ()]
             while batch := cursor.fetchmany(500):
                 for values in batch:

@@ -51,13 +51,17 @@ def run(arguments: argparse.Namespace) -> int:
         line("answer", _shown(raw.data if raw else None))
         reason = f" ({checked.reason}: {REASONS[checked.reason]})" if checked.reason else ""
         line("status", checked.status + reason)
+        if checked.message:
+            line("why", checked.message)
+        if not arguments.reveal:
+            session.refuse_private_details("the score of one task tells its truth")
         result = score(task, session.truths([task])[task.task_id], checked)
         line("points", f"{number(result.points)} of 1")
         line("fixed", f"pool {result.pool}, loss {number(result.loss)}")
         line("paper", f"pool {result.paper_pool or 'dropped'}, loss {number(result.paper_loss)}")
         if result.value is not None:
             line(result.metric, number(result.value, 6))
-        if result.message:
+        if result.message and result.message != checked.message:
             line("why", result.message)
     if arguments.reveal:
         line("truth", truth_json(session.truths([task])[task.task_id]))

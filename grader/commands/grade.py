@@ -8,9 +8,11 @@ examples:
 """
 
 import argparse
+import sys
 from pathlib import Path
 
 from grader.commands.common import add_exam, add_release, open_session
+from grader.errors import UsageError
 from grader.model import Truth
 from grader.pipeline import Graded
 
@@ -36,7 +38,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Grade, write what was asked for, print, and say by the exit code how it went."""
+    _check_outputs(arguments)
     session = open_session(arguments)
+    if (arguments.csv or arguments.parquet) and not arguments.reveal:
+        session.refuse_private_details("--csv and --parquet have one row per task")
     graded = session.grade(arguments.answers)
     _write(arguments, graded, session.truths(graded.selection.tasks) if arguments.reveal else {})
     _print(arguments, graded)
@@ -45,6 +50,20 @@ def run(arguments: argparse.Namespace) -> int:
         return 1
     points = report["points"] or 0.0
     return int(arguments.fail_under is not None and points < arguments.fail_under)
+
+
+def _check_outputs(arguments: argparse.Namespace) -> None:
+    """No output may replace another, or an answer."""
+    seen: set[Path] = set()
+    for option in ("json", "csv", "parquet", "html"):
+        path: Path | None = getattr(arguments, option)
+        if path is None or (path.exists() and not path.is_file()):
+            continue  # a device such as /dev/null takes any number of outputs
+        if path.absolute() in seen:
+            raise UsageError(f"--{option} {path}: another output has this name; choose another")
+        if path.absolute().parent == arguments.answers.absolute():
+            raise UsageError(f"--{option} {path}: inside the answers folder; choose another place")
+        seen.add(path.absolute())
 
 
 def _write(arguments: argparse.Namespace, graded: Graded, truths: dict[str, Truth]) -> None:
@@ -74,6 +93,8 @@ def _print(arguments: argparse.Namespace, graded: Graded) -> None:
             f"points {report['points']} scored {census['scored']} "
             f"missing {census['missing']} invalid {census['invalid']}"
         )
+        if not census["scored"] and report["notices"]:
+            print(f"note: {report['notices'][0]}", file=sys.stderr)
         return
     from grader.show.terminal import console, report_view
 

@@ -35,11 +35,17 @@ def run(arguments: argparse.Namespace) -> int:
     reports: list[dict[str, Any]] = []
     for source in submissions(arguments.submissions):
         try:
-            reports.append(session.grade(source).report)
+            graded = session.grade(source)
+            if not graded.found.answers and not graded.found.run:
+                raise UsageError(f"{source}: neither an answer nor a run.json in it")
+            reports.append(graded.report)
         except UsageError as error:
             console(stderr=True).print(plain(f"left out: {error}"))
     if not reports:
-        raise UsageError(f"{arguments.submissions}: no usable submission in it")
+        raise UsageError(
+            f"{arguments.submissions}: no usable submission in it; give a folder of packed files "
+            "and answer folders (one answers folder alone: `grade` it)"
+        )
     exams = {report["exam"] for report in reports}
     if len(exams) > 1:
         raise UsageError(f"submissions answer different exams ({', '.join(sorted(exams))}); --exam")

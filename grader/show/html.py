@@ -9,7 +9,7 @@ from typing import Any
 
 from grader import __version__
 from grader.show.svg import heat_map, interval_plot, text
-from grader.show.terminal import number, points_text
+from grader.show.terminal import number, points_text, tokens
 
 _STYLE = """
 :root { --ink:#1c2430; --soft:#5b6675; --line:#d9dee6; --page:#f6f7f9; --card:#fff; --mark:#2458a6 }
@@ -110,9 +110,10 @@ def _leaderboard(ranked: Sequence[tuple[int, dict[str, Any]]]) -> str:
                 text(_name(report)),
                 f'<span class="points"><b>{points}</b></span> <span class="ci">{interval}</span>',
                 *(number(reading.get(key)) for key in _READING_COLUMNS),
+                tokens(report["usage"]),
             ]
         )
-    return _table(["#", "system", "points", *_READING_COLUMNS.values()], rows)
+    return _table(["#", "system", "points", *_READING_COLUMNS.values(), "tokens/task"], rows)
 
 
 _READING_COLUMNS = {

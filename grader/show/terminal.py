@@ -33,6 +33,14 @@ def points_text(points: float | None, interval: Sequence[float] | None) -> str:
     return f"{points:.1f}  [{interval[0]:.1f}, {interval[1]:.1f}]"
 
 
+def tokens(usage: dict[str, Any]) -> str:
+    """Mean tokens per task, in and out, as ``12.9k``; a dash where nothing was reported."""
+    if usage["input_tokens"] is None and usage["output_tokens"] is None:
+        return "–"
+    total = (usage["input_tokens"] or 0) + (usage["output_tokens"] or 0)
+    return f"{total / 1000:.1f}k"
+
+
 def report_view(report: dict[str, Any]) -> RenderableType:
     """One submission: headline, census, readings and families."""
     census = report["census"]
@@ -108,7 +116,16 @@ def leaderboard_view(ranked: Sequence[tuple[int, dict[str, Any]]], title: str) -
     table.add_column("#", justify="right")
     table.add_column("system", overflow="fold")
     table.add_column("points [95% interval]", justify="right")
-    for column in ("CausalDSScore ↓", "PassRate", "S_NR ↓", "F1 loss ↓", "scored", "invalid"):
+    columns = (
+        "CausalDSScore ↓",
+        "PassRate",
+        "S_NR ↓",
+        "F1 loss ↓",
+        "tok/task",
+        "scored",
+        "invalid",
+    )
+    for column in columns:
         table.add_column(column, justify="right")
     for rank, report in ranked:
         reading = report["tracks"].get("causalds", {}).get("readings", {}).get("fixed", {})
@@ -121,6 +138,7 @@ def leaderboard_view(ranked: Sequence[tuple[int, dict[str, Any]]], title: str) -
             number(reading.get("pass_rate")),
             number(reading.get("s_nr")),
             number(reading.get("med_f1_loss")),
+            tokens(report["usage"]),
             f"{census['scored']}/{census['tasks']}",
             str(census["invalid"]),
         )

@@ -268,8 +268,11 @@ def test_ties_share_a_place(runner: Runner, gold: Path, tmp_path: Path) -> None:
     for name in ("b", "a"):
         shutil.copytree(gold, board / name)
     (board / "c").mkdir()
+    (board / "c" / "run.json").write_text('{"system": "c"}', "utf-8")
+    (board / "junk").mkdir()
     out = tmp_path / "o.json"
-    runner.run("leaderboard", board, "--release", runner.release, *DEV, "--json", out)
+    run = runner.run("leaderboard", board, "--release", runner.release, *DEV, "--json", out)
+    assert "left out" in run.err and "junk" in run.err
     assert [entry["rank"] for entry in json.loads(out.read_text("utf-8"))] == [1, 1, 3]
 
 
@@ -310,6 +313,73 @@ def test_the_rows_hold_the_truth_only_when_asked(runner: Runner, gold: Path) -> 
     table = runner.place / "rows.csv"
     runner.grade(gold, "--reveal", "--csv", table)
     assert "truth_json" in table.read_text("utf-8").splitlines()[0]
+
+
+def test_a_private_split_tells_no_task_its_score_unless_asked(
+    runner: Runner, tmp_path: Path
+) -> None:
+    """An absolute error beside one's own answer is the truth, give or take a sign."""
+    private = ("--release", runner.release, "--split", "test")
+    gold = tmp_path / "gold"
+    assert runner.run("gold", *private, "--out", gold).code == 0
+    table = tmp_path / "rows.csv"
+    assert "--reveal" in runner.fails("grade", gold, *private, "--csv", table)
+    assert not table.exists()
+    assert runner.run("grade", gold, *private, "--csv", table, "--reveal").code == 0
+    task = next(iter(sorted(gold.glob("cds-*")))).stem
+    asked = ("explain", task, *private, "--answers", gold)
+    assert "--reveal" in runner.fails(*asked)
+    assert "1.000 of 1" in runner.run(*asked, "--reveal").out
+
+
+def test_outputs_replace_neither_each_other_nor_an_answer(runner: Runner, gold: Path) -> None:
+    """``--json`` aimed at an answer's name used to destroy the answer."""
+    place = runner.place / "one"
+    words = ("grade", gold, "--release", runner.release, *DEV)
+    assert "--csv" in runner.fails(*words, "--json", place, "--csv", place)
+    answer = next(iter(sorted(gold.glob("cds-*.json"))))
+    before = answer.read_bytes()
+    assert "inside the answers folder" in runner.fails(*words, "--json", answer)
+    assert answer.read_bytes() == before
+
+
+def test_answers_meant_for_another_exam_are_remarked_on(
+    runner: Runner, gold: Path, tmp_path: Path
+) -> None:
+    """Zero points without a word sends people looking for a bug in their agent."""
+    words = ("--release", runner.release, "--split", "test", "--exam", "all", "--quiet")
+    run = runner.run("grade", gold, *words)
+    assert "none of the answers is to a task of split test" in run.err
+    packed = tmp_path / "packed.parquet"
+    dev = ("--release", runner.release, *DEV)
+    runner.run("pack", gold, *dev, "--exam", "all", "--name", "x", "--out", packed)
+    report = tmp_path / "report.json"
+    other = sorted(runner_exams(runner))[0]
+    runner.run("grade", packed, *dev, "--exam", other, "--json", report)
+    assert any("packed for exam" in note for note in json.loads(report.read_text())["notices"])
+
+
+def runner_exams(runner: Runner) -> list[str]:
+    """The exams of ``dev``."""
+    from grader.release import Release
+
+    return list(Release.open(runner.release).exams("dev"))
+
+
+def test_usage_figures_are_means_over_the_tasks_that_have_them(runner: Runner, gold: Path) -> None:
+    """Half-filled, hostile and repeated figures must not make a system look cheap or crash."""
+    lines = [
+        {"task_id": task_id("ate"), "input_tokens": 1000, "output_tokens": 200, "cost_usd": None},
+        {"task_id": task_id("ett"), "input_tokens": 3000, "tool_calls": True, "seconds": -4},
+        {"task_id": "cds-unknown", "input_tokens": 10**9},
+    ]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (gold / "usage.jsonl").write_text(text, "utf-8")
+    usage = runner.grade(gold).report["usage"]
+    assert usage == {
+        "tasks": 2, "input_tokens": 2000.0, "output_tokens": 200.0,
+        "tool_calls": None, "seconds": None, "cost_usd": None,
+    }  # fmt: skip
 
 
 def test_verify_accepts_the_release_and_its_public_half(runner: Runner, tmp_path: Path) -> None:
