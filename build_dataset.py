@@ -1,0 +1,8 @@
+"""Builds, plans, checks and compares releases: ``python build_dataset.py --help``."""
+
+import sys
+
+from builder.release.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,211 @@
+"""Rows to Arrow and back to hashes: rounding, content hashes, commitments.
+
+Floats are rounded once, when written: float32 columns (data) to 6 significant digits, float64
+columns (estimated truths and their errors) to 9. Both are idempotent, so a track that needs the
+written values beforehand, for a label's standard deviation say, rounds with the same functions.
+"""
+
+import hashlib
+import struct
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from builder.release.types import Row
+from builder.seeds import hmac_key
+from grader.jsonio import canonical
+
+DATA_DIGITS: Final = 6
+TRUTH_DIGITS: Final = 9
+SMALLEST: Final = np.float32(1e-37)
+"""Smaller data are zero: close to the end of float32's range it has no six digits."""
+
+Floats = npt.NDArray[np.floating[Any]]
+
+
+def round_data(values: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    """``values`` to 6 significant decimal digits, as float32 of the same shape.
+
+    Negative zero and anything below 1e-37 become 0: float32 has no six digits there. Elsewhere six
+    digits survive the passage through float32 (FLT_DIG = 6), so rounding again changes
+    nothing. Raises ``ValueError`` for NaN, infinity or what float32 cannot hold.
+    """
+    exact = np.asarray(values, dtype=np.float64)
+    if not np.isfinite(exact).all() or (np.abs(exact) > np.finfo(np.float32).max).any():
+        raise ValueError("a value is not finite in float32")
+    # Clipped for the logarithm alone: what is smaller becomes zero below.
+    size = np.maximum(np.abs(exact), SMALLEST)
+    shift = DATA_DIGITS - 1 - np.floor(np.log10(size)).astype(np.int64)
+    # Powers of ten are exact up to 10**22: divide by one instead of multiplying by its inverse.
+    up, down = 10.0 ** np.maximum(shift, 0), 10.0 ** np.maximum(-shift, 0)
+    rounded = (np.rint(exact * up / down) / up * down + 0.0).astype(np.float32)
+    return np.where(np.abs(rounded) < SMALLEST, np.float32(0), rounded)
+
+
+def round_truth(value: float) -> float:
+    """``value`` to 9 significant decimal digits; -0 becomes 0. Raises ``ValueError`` for NaN."""
+    if not np.isfinite(value):
+        raise ValueError("a value is not finite")
+    return float(f"{value:.{TRUTH_DIGITS}g}") + 0.0
+
+
+def table_from_rows(rows: Sequence[Row], schema: pa.Schema) -> pa.Table:
+    """``rows`` as a table of exactly ``schema``, floats rounded.
+
+    Raises ``ValueError`` when a row lacks a column, has one too many or holds a float that is not
+    finite, and ``pa.ArrowException`` when a value does not fit its type.
+    """
+    names = set(schema.names)
+    for row in rows:
+        if row.keys() != names:
+            difference = sorted(names.symmetric_difference(row))
+            raise ValueError(f"a row and the schema differ in the columns {', '.join(difference)}")
+    columns = [
+        _rounded(pa.array([row[field.name] for row in rows], type=field.type)) for field in schema
+    ]
+    for column, field in zip(columns, schema, strict=True):
+        if column.null_count and not field.nullable:
+            raise ValueError(f"the column {field.name} must not hold nulls")
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _rounded(array: pa.Array) -> pa.Array:
+    """``array`` with every float in it rounded, at any depth."""
+    if pa.types.is_floating(array.type):
+        return _rounded_floats(array)
+    if pa.types.is_list(array.type):
+        if not _has_floats(array.type):
+            return array
+        return pa.ListArray.from_arrays(
+            array.offsets, _rounded(array.values), type=array.type, mask=_mask(array)
+        )
+    if pa.types.is_struct(array.type):
+        fields = [array.type.field(i) for i in range(array.type.num_fields)]
+        children = [_rounded(array.field(i)) for i in range(array.type.num_fields)]
+        return pa.StructArray.from_arrays(children, fields=fields, mask=_mask(array))
+    return array
+
+
+def _mask(array: pa.Array) -> pa.Array | None:
+    return array.is_null() if array.null_count else None
+
+
+def _has_floats(kind: pa.DataType) -> bool:
+    if pa.types.is_floating(kind):
+        return True
+    return any(_has_floats(kind.field(i).type) for i in range(kind.num_fields))
+
+
+def _rounded_floats(array: pa.Array) -> pa.Array:
+    mask = array.is_null().to_numpy(zero_copy_only=False)
+    values = array.fill_null(0.0).to_numpy(zero_copy_only=False)
+    if pa.types.is_float32(array.type):
+        rounded: Floats = round_data(values)
+    else:
+        rounded = np.array([round_truth(float(value)) for value in values], dtype=np.float64)
+    return pa.array(rounded, type=array.type, mask=mask)
+
+
+class ContentHasher:
+    """SHA-256 over the values of a table fed in pieces, independent of how they are stored.
+
+    Every column is walked down to its leaves in schema order. Each node feeds a hash of its own:
+    validity as one byte a slot where there is a null anywhere below a nullable slot, list lengths
+    and string lengths as little-endian int64, strings as UTF-8, numbers as little-endian bytes
+    with nulls as zero. The digest covers the schema's text, the row count and the digests of all
+    nodes, so that neither row groups nor chunks, encodings or compression enter it.
+    """
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self._schema = schema.remove_metadata()
+        self._nodes: dict[str, Any] = {}
+        self._rows = 0
+
+    def update(self, table: pa.Table) -> None:
+        """Feeds more rows of the schema."""
+        self._rows += table.num_rows
+        for name in self._schema.names:
+            for chunk in table.column(name).chunks:
+                self._feed(name, chunk)
+
+    def hexdigest(self) -> str:
+        """The content hash so far: 64 hex digits."""
+        total = hashlib.sha256()
+        total.update(describe(self._schema).encode("utf-8"))
+        total.update(struct.pack("<q", self._rows))
+        for path in sorted(self._nodes):
+            total.update(path.encode("utf-8") + b"\0" + self._nodes[path].digest())
+        return total.hexdigest()
+
+    def _hash(self, path: str) -> Any:
+        if path not in self._nodes:
+            self._nodes[path] = hashlib.sha256()
+        return self._nodes[path]
+
+    def _feed(self, path: str, array: pa.Array) -> None:
+        valid = array.is_valid().to_numpy(zero_copy_only=False).astype(np.uint8)
+        self._hash(f"{path}?").update(valid.tobytes())
+        kind = array.type
+        if pa.types.is_list(kind):
+            lengths = array.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+            self._hash(f"{path}#").update(lengths.astype("<i8").tobytes())
+            self._feed(f"{path}[]", array.flatten())
+        elif pa.types.is_struct(kind):
+            for index, child in enumerate(array.flatten()):
+                self._feed(f"{path}.{kind.field(index).name}", child)
+        elif pa.types.is_string(kind):
+            texts = [text.encode("utf-8") for text in array.fill_null("").to_pylist()]
+            lengths = np.array([len(text) for text in texts], dtype="<i8")
+            self._hash(f"{path}#").update(lengths.tobytes())
+            self._hash(path).update(b"".join(texts))
+        elif pa.types.is_boolean(kind):
+            values = array.fill_null(False).to_numpy(zero_copy_only=False)
+            self._hash(path).update(values.astype(np.uint8).tobytes())
+        else:
+            values = array.fill_null(0).to_numpy(zero_copy_only=False)
+            self._hash(path).update(values.astype(values.dtype.newbyteorder("<")).tobytes())
+
+
+def describe(schema: pa.Schema) -> str:
+    """The schema as text that does not depend on how Arrow prints types or names list items."""
+    return ";".join(f"{field.name}:{_describe_type(field.type)}" for field in schema)
+
+
+def _describe_type(kind: pa.DataType) -> str:
+    if pa.types.is_list(kind):
+        return f"list<{_describe_type(kind.value_type)}>"
+    if pa.types.is_struct(kind):
+        fields = [kind.field(i) for i in range(kind.num_fields)]
+        return f"struct<{','.join(f'{f.name}:{_describe_type(f.type)}' for f in fields)}>"
+    return str(kind)
+
+
+def content_sha256(schema: pa.Schema, tables: Iterable[pa.Table]) -> str:
+    """The content hash (see ``ContentHasher``) of the rows of ``tables`` in order."""
+    hasher = ContentHasher(schema)
+    for table in tables:
+        hasher.update(table)
+    return hasher.hexdigest()
+
+
+def commitment(row_salts: bytes, config: str, split: str, row: Row) -> tuple[str, str]:
+    """The id of a private row and the salted SHA-256 that binds its publisher to it.
+
+    With ``id`` the row's first column,
+
+    - salt = HMAC-SHA256(key = row_salts, message = UTF-8 of ``"<config>/<split>/<id>"``), 32 bytes;
+    - text = canonical JSON of the row as an object of all its columns by name: sorted keys,
+      separators ``,`` and ``:``, non-ASCII characters as they are, nulls as ``null``, lists as
+      arrays, structs as objects, integers as integers, and floats as the shortest decimal that
+      gives back the stored double, where a float32 is first widened to a double exactly
+      (``grader.jsonio.canonical`` of what DuckDB's ``fetchall`` or Arrow's ``to_pylist`` give);
+    - commitment = SHA-256(salt || UTF-8 of text), hex.
+
+    So the standalone grader recomputes it from the Parquet file with DuckDB alone.
+    """
+    row_id = str(next(iter(row.values())))
+    salt = hmac_key(row_salts, f"{config}/{split}/{row_id}")
+    return row_id, hashlib.sha256(salt + canonical(row).encode("utf-8")).hexdigest()

@@ -1,0 +1,297 @@
+"""One build from configuration to finished release, stage by stage."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal, Protocol
+
+import pyarrow as pa
+
+from builder.release.arrow import content_sha256
+from builder.release.card import write_card
+from builder.release.config import ReleaseConfig
+from builder.release.engine import map_instances
+from builder.release.exams import EXAM_SCHEMA, Candidate, draw_exams, exam_table
+from builder.release.identity import canary, fingerprint
+from builder.release.manifest import (
+    Contents,
+    Parts,
+    Specs,
+    private_manifest,
+    public_manifest,
+    write_manifest,
+)
+from builder.release.parts import Part, build_instance, build_part, find_part, split_into_parts
+from builder.release.planning import find_spec, plan_specs
+from builder.release.progress import Reporter
+from builder.release.roots import Root
+from builder.release.shards import (
+    SHARD_BYTES,
+    Shard,
+    ShardJob,
+    plan_shards,
+    shard_name,
+    write_shard,
+    write_tables,
+)
+from builder.release.workspace import (
+    Workspace,
+    check_replaceable,
+    finished_release,
+    opened,
+    place,
+    publish,
+)
+from builder.tracks import TRACKS
+
+GATE_FILE: Final = "GATE.md"
+
+SMALL_BYTES: Final = 128 * 2**20
+"""Rows of this size in memory are written in about the time that a worker needs to start."""
+
+
+class GateResult(Protocol):
+    """What a build needs to know of a gate."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether every check passed."""
+
+    @property
+    def markdown(self) -> str:
+        """The text of ``GATE.md``."""
+
+
+Gate = Callable[[Path, Reporter], GateResult]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a build ended. ``folder`` holds the release, or what the gate refused.
+
+    ``manifest`` is the public manifest; ``gate`` is absent when nothing had to be built.
+    """
+
+    status: Literal["built", "already built", "refused by the gate"]
+    folder: Path
+    manifest: Mapping[str, Any]
+    gate: GateResult | None
+
+
+def build_release(
+    config: ReleaseConfig,
+    out: Path,
+    roots: Mapping[str, Root],
+    gate: Gate,
+    *,
+    workers: int,
+    fresh: bool = False,
+    reporter: Reporter,
+    shard_bytes: int = SHARD_BYTES,
+) -> Outcome:
+    """Builds a release into ``out``, or finds it there.
+
+    The bytes depend on the configuration, the roots and the code, not on ``workers`` or on what
+    an interrupted run left behind. Raises ``UsageError``, ``InstanceFailed`` and ``WorkerDied``.
+    """
+    workspace = place(out)
+    mark = fingerprint(config, roots)
+    if fresh:
+        check_replaceable(workspace)
+    else:
+        manifest = finished_release(workspace, mark)
+        if manifest is not None:
+            return Outcome("already built", workspace.out, manifest, None)
+    specs = plan_specs(config, roots)
+    with opened(workspace, mark, fresh) as resuming:
+        parts = _build_parts(specs, workspace, workers, resuming, reporter)
+        exams = _draw_all_exams(config, roots, parts)
+        jobs = _shard_jobs(config, roots, parts, workspace, shard_bytes)
+        shards = _write_shards(jobs, _worth(workers, parts), reporter)
+        shards += _write_exams(config, exams, workspace)
+        contents = Contents(config, roots, specs, parts, _exam_counts(exams), shards)
+        manifest = _write_papers(contents, workspace)
+        result = _run_gate(gate, workspace, reporter)
+        if not result.ok:
+            return Outcome("refused by the gate", workspace.release, manifest, result)
+        publish(workspace)
+    return Outcome("built", workspace.out, manifest, result)
+
+
+def _build_parts(
+    specs: Specs, workspace: Workspace, workers: int, resuming: bool, reporter: Reporter
+) -> Parts:
+    """Stages every part that is not already there, in any order."""
+    jobs = {
+        (split, track): split_into_parts(
+            TRACKS.reference(track), track, split, members, workspace.parts
+        )
+        for (split, track), members in specs.items()
+    }
+    staged: dict[Path, Part] = {}
+    missing = []
+    for (_, track), members in jobs.items():
+        for job in members:
+            part = find_part(job, track) if resuming else None
+            if part is None:
+                missing.append(job)
+            else:
+                staged[job.folder] = part
+    if staged:
+        reporter.note(f"resuming: {len(staged)} of {len(staged) + len(missing)} parts are kept")
+    with reporter.stage("instances (parts of 20)", len(missing)) as advance:
+        for part in map_instances(build_part, missing, workers, ordered=False):
+            staged[part.folder] = part
+            reporter.spend(part.seconds)
+            advance()
+    return {key: [staged[job.folder] for job in members] for key, members in jobs.items()}
+
+
+Exams = dict[tuple[str, str], dict[str, list[str]]]
+"""(split, track) to exam to task ids in order."""
+
+
+def _draw_all_exams(config: ReleaseConfig, roots: Mapping[str, Root], parts: Parts) -> Exams:
+    return {
+        (split.name, track): draw_exams(
+            split,
+            track,
+            _candidates(parts[split.name, track], track),
+            roots[split.name].key,
+            str(config.path),
+        )
+        for split in config.splits
+        for track, _ in split.tracks
+    }
+
+
+def _candidates(parts: Sequence[Part], track: str) -> list[Candidate]:
+    columns = ("task_id", "instance_id", "family", "variant")
+    return [
+        Candidate(row["task_id"], row["instance_id"], f"{row['family']}.{row['variant']}")
+        for part in parts
+        for row in part.read(track, columns).to_pylist()
+    ]
+
+
+def _exam_counts(exams: Exams) -> dict[str, dict[str, dict[str, int]]]:
+    counts: dict[str, dict[str, dict[str, int]]] = {}
+    for (split, track), drawn in exams.items():
+        for exam, ids in drawn.items():
+            counts.setdefault(split, {}).setdefault(exam, {})[track] = len(ids)
+    return counts
+
+
+def _shard_jobs(
+    config: ReleaseConfig,
+    roots: Mapping[str, Root],
+    parts: Parts,
+    workspace: Workspace,
+    shard_bytes: int,
+) -> list[ShardJob]:
+    """Every shard of every config, each on the side where it belongs."""
+    jobs: list[ShardJob] = []
+    for split in config.splits:
+        for name, _ in split.tracks:
+            track = TRACKS[name]
+            for table, schema in track.schemas.items():
+                hidden = split.private and table in track.private_configs
+                jobs += plan_shards(
+                    parts[split.name, name],
+                    table,
+                    split.name,
+                    _marked(schema, config),
+                    _repository(workspace, hidden),
+                    roots[split.name].row_salts if hidden else None,
+                    shard_bytes,
+                )
+    return jobs
+
+
+def _repository(workspace: Workspace, hidden: bool) -> Path:
+    if not hidden:
+        return workspace.public
+    workspace.private.mkdir(mode=0o700, exist_ok=True)
+    return workspace.private
+
+
+def _marked(schema: pa.Schema, config: ReleaseConfig) -> pa.Schema:
+    """The schema with the canary in its metadata, so that every shard carries it."""
+    return schema.with_metadata({"canary": f"causal-exams:{canary(config.name, config.version)}"})
+
+
+def _write_shards(jobs: Sequence[ShardJob], workers: int, reporter: Reporter) -> list[Shard]:
+    shards = []
+    with reporter.stage("Parquet shards", len(jobs)) as advance:
+        for shard in map_instances(write_shard, jobs, workers, ordered=False):
+            shards.append(shard)
+            reporter.spend({"parquet": shard.seconds})
+            advance()
+    return shards
+
+
+def _worth(workers: int, parts: Parts) -> int:
+    """One worker where starting more would take longer than writing the shards."""
+    sizes = [size for members in parts.values() for part in members for size in part.sizes.values()]
+    return workers if sum(bytes_ for _, bytes_ in sizes) > SMALL_BYTES else 1
+
+
+def _write_exams(config: ReleaseConfig, exams: Exams, workspace: Workspace) -> list[Shard]:
+    """One shard for the exams of each track and split; exam lists are public and small."""
+    shards = []
+    for (split, track), drawn in exams.items():
+        if drawn:
+            table = f"{track}_exams"
+            job = ShardJob(
+                table,
+                split,
+                workspace.public,
+                shard_name(table, split, 0, 1),
+                _marked(EXAM_SCHEMA, config),
+                (),
+                (),
+            )
+            shards.append(write_tables(job, [exam_table(drawn)]))
+    return shards
+
+
+def _write_papers(contents: Contents, workspace: Workspace) -> dict[str, Any]:
+    """Manifest and card of each repository; the public manifest."""
+    public = public_manifest(contents, workspace.public)
+    write_manifest(public, workspace.public)
+    write_card(public, workspace.public)
+    if any(split.private for split in contents.config.splits):
+        private = private_manifest(contents, workspace.private)
+        write_manifest(private, workspace.private)
+        write_card(private, workspace.private)
+    return public
+
+
+def _run_gate(gate: Gate, workspace: Workspace, reporter: Reporter) -> GateResult:
+    started = time.perf_counter()
+    result = gate(workspace.release, reporter)
+    reporter.spend({"gate": time.perf_counter() - started})
+    (workspace.release / GATE_FILE).write_text(result.markdown, encoding="utf-8")
+    return result
+
+
+def build_alone(config: ReleaseConfig, roots: Mapping[str, Root], label: str) -> dict[str, Any]:
+    """Builds the instance called ``track/split/index`` by itself and describes its rows."""
+    spec = find_spec(plan_specs(config, roots), label)
+    instance = build_instance(TRACKS[spec.track], spec)
+    return {
+        "instance": spec.label,
+        "instance_id": spec.instance_id,
+        "rejections": instance.rejections,
+        "seconds": {stage: round(spent, 4) for stage, spent in instance.seconds.items()},
+        "rows": {
+            config_name: {
+                "count": table.num_rows,
+                "ids": table.column(0).to_pylist(),
+                "bytes": table.nbytes,
+                "content_sha256": content_sha256(table.schema, [table]),
+            }
+            for config_name, table in sorted(instance.tables.items())
+        },
+    }

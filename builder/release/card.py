@@ -1,0 +1,178 @@
+"""The dataset cards: ``README.md`` of each repository, with the YAML that the Hub reads.
+
+The text lives in ``dataset_card/``; what is counted comes from the manifest.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from string import Template
+from typing import Any, Final
+
+import yaml
+
+_TEMPLATES: Final = Path(__file__).parent.parent.parent / "dataset_card"
+
+LICENCE: Final = (
+    "The data are licensed [CC BY 4.0](https://creativecommons.org/licenses/by/4.0/), "
+    "the code that built them Apache-2.0."
+)
+
+_SIZES: Final = (
+    (1_000, "n<1K"),
+    (10_000, "1K<n<10K"),
+    (100_000, "10K<n<100K"),
+    (1_000_000, "100K<n<1M"),
+)
+
+_PARTS: Final = {
+    "": "one row per task: ids, rung, family, variant, the complete prompt, the answer's schema "
+    "and file name",
+    "_exams": "one row per exam, position and task",
+    "_scenes": "one row per scene and view: story, columns, tables",
+    "_truth": "one row per task: whether to abstain, the target and its numerical error",
+    "_labels": "one row per scene with held-out labels",
+    "_worlds": "one row per scene: the hidden world, enough to regenerate and audit it",
+}
+
+
+def write_card(manifest: Mapping[str, Any], repository: Path) -> None:
+    """Writes the ``README.md`` of a repository whose manifest this is."""
+    template = _TEMPLATES / f"{manifest['visibility']}.md"
+    text = Template(template.read_text(encoding="utf-8")).substitute(_fields(manifest))
+    front = yaml.safe_dump(
+        front_matter(manifest), sort_keys=False, allow_unicode=True, default_flow_style=False
+    )
+    (repository / "README.md").write_text(f"---\n{front}---\n\n{text}", encoding="utf-8")
+
+
+def front_matter(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """The card's YAML as a mapping, in the order in which it is written."""
+    front: dict[str, Any] = {
+        "license": "cc-by-4.0",
+        "language": ["en"],
+        "pretty_name": _title(manifest),
+        "tags": ["causality", "causal-inference", "benchmark", "tabular", "text", "synthetic"],
+        "task_categories": ["question-answering", "tabular-regression", "tabular-classification"],
+        "size_categories": [_size_category(_rows(manifest))],
+    }
+    if manifest["visibility"] == "private":
+        front |= {
+            "viewer": False,
+            "extra_gated_prompt": "This repository holds the answers of a running exam. Access is "
+            "for people who grade it.",
+            "extra_gated_fields": {
+                "Name": "text",
+                "Affiliation": "text",
+                "Purpose": "text",
+                "I will not publish these rows or use them to train or tune a system": "checkbox",
+            },
+        }
+    default = _default_config(manifest)
+    front["configs"] = [
+        {
+            "config_name": config,
+            **({"default": True} if config == default else {}),
+            "data_files": [
+                {"split": split, "path": f"{config}/{split}-*.parquet"} for split in splits
+            ],
+        }
+        for config, splits in manifest["configs"].items()
+    ]
+    return front
+
+
+def _default_config(manifest: Mapping[str, Any]) -> str:
+    """The tasks of the first track, or their truths on the private side."""
+    configs: list[str] = list(manifest["configs"])
+    truths = [config for config in configs if config.endswith("_truth")]
+    return min(truths if manifest["visibility"] == "private" and truths else configs)
+
+
+def _fields(manifest: Mapping[str, Any]) -> dict[str, str]:
+    visibility = manifest["visibility"]
+    default = _default_config(manifest)
+    return {
+        "title": _title(manifest),
+        "name": manifest["release"],
+        "version": manifest["version"],
+        "canary": manifest["canary"],
+        "licence": LICENCE,
+        "release_folder": "release",
+        "folder": f"release/{visibility}",
+        "config": default.removesuffix("_truth"),
+        "split": min(manifest["configs"][default]),
+        "task_count": f"{_rows(manifest):,}",
+        "splits": _splits(manifest),
+        "configs": _configs(manifest),
+        "truth_note": _truth_note(manifest),
+        "composition": _composition(manifest),
+    }
+
+
+def _title(manifest: Mapping[str, Any]) -> str:
+    return f"Causal exams ({manifest['release']} {manifest['version']})"
+
+
+def _rows(manifest: Mapping[str, Any]) -> int:
+    """Tasks in this repository; on the private side, truths."""
+    tasks = [track for split in manifest["splits"].values() for track in split["tracks"].values()]
+    return sum(track["realised"].get("tasks", 0) for track in tasks)
+
+
+def _size_category(rows: int) -> str:
+    return next((name for limit, name in _SIZES if rows < limit), "1M<n<10M")
+
+
+def _splits(manifest: Mapping[str, Any]) -> str:
+    lines = ["| split | truth | track | instances | tasks | exams |", "|---|---|---|---|---|---|"]
+    for name, split in manifest["splits"].items():
+        for track, entry in split["tracks"].items():
+            exams = ", ".join(
+                f"{exam} ({counts[track]})"
+                for exam, counts in split["exams"].items()
+                if track in counts
+            )
+            realised = entry["realised"]
+            lines.append(
+                f"| {name} | {split['truth']} | {track} | {realised['instances']:,} "
+                f"| {realised.get('tasks', 0):,} | {exams or 'none'} |"
+            )
+    return "\n".join(lines)
+
+
+def _configs(manifest: Mapping[str, Any]) -> str:
+    lines = ["| config | split | rows | content |", "|---|---|---|---|"]
+    tracks = {track for split in manifest["splits"].values() for track in split["tracks"]}
+    for config, splits in manifest["configs"].items():
+        track = max((track for track in tracks if config.startswith(track)), key=len)
+        content = _PARTS.get(config.removeprefix(track), "")
+        for split, table in splits.items():
+            lines.append(f"| `{config}` | {split} | {table['rows']:,} | {content} |")
+    return "\n".join(lines)
+
+
+def _truth_note(manifest: Mapping[str, Any]) -> str:
+    by_truth: dict[str, list[str]] = {}
+    for name, split in manifest["splits"].items():
+        by_truth.setdefault(split["truth"], []).append(f"`{name}`")
+    notes = []
+    if "public" in by_truth:
+        notes.append(
+            f"The truths of {' and '.join(by_truth['public'])} are here, for study and practice."
+        )
+    if "private" in by_truth:
+        notes.append(
+            f"The truths of {' and '.join(by_truth['private'])} are with the maintainer: validate "
+            "answers with `python -m grader validate answers/`, pack them with "
+            "`python -m grader pack` and hand them in."
+        )
+    return " ".join(notes)
+
+
+def _composition(manifest: Mapping[str, Any]) -> str:
+    instances: dict[str, int] = {}
+    for split in manifest["splits"].values():
+        for track, entry in split["tracks"].items():
+            instances[track] = instances.get(track, 0) + entry["realised"]["instances"]
+    counts = " and ".join(f"{count:,} instances of {track}" for track, count in instances.items())
+    return f"{counts[0].upper()}{counts[1:]}, {_rows(manifest):,} tasks."

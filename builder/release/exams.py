@@ -1,0 +1,108 @@
+"""Exams: which tasks, in which order.
+
+With public truth an exam is a balanced draw and exams may overlap. With private truth every task
+is in exactly one exam, so that no exam gives away another.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+
+from builder.release.config import SplitConfig
+from builder.seeds import hmac_key
+from grader.errors import UsageError
+
+EXAM_SCHEMA: Final = pa.schema(
+    [
+        pa.field("exam", pa.string(), nullable=False),
+        pa.field("position", pa.int32(), nullable=False),
+        pa.field("task_id", pa.string(), nullable=False),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A task as the draw sees it: nothing but public facts."""
+
+    task_id: str
+    instance_id: str
+    variant: str
+
+
+def draw_exams(
+    split: SplitConfig, track: str, tasks: Sequence[Candidate], root: bytes, where: str
+) -> dict[str, list[str]]:
+    """The task ids of every exam of a track in a split, in exam order.
+
+    Exams are filled in the order of the split file; one that takes all tasks comes last and, with
+    private truth, takes what is left. Raises ``UsageError`` (``where`` is the split file) when
+    there are too few tasks or, with private truth, when some would be in no exam.
+    """
+    draws = {
+        exam.name: draw.tasks for exam in split.exams for draw in exam.draws if draw.track == track
+    }
+    remaining = {task.task_id: task for task in tasks}
+    drawn: dict[str, list[str]] = {}
+    for name, count in sorted(draws.items(), key=lambda item: item[1] is None):
+        key = hmac_key(root, f"{track}/{split.name}/exam/{name}")
+        pool = list(remaining.values()) if split.private else list(tasks)
+        if count is not None and count > len(pool):
+            raise UsageError(
+                f"{where}: splits.{split.name}.exams.{name}.{track}.tasks: {count} tasks are asked "
+                f"but there are {len(pool)}; ask fewer or raise the number of instances"
+            )
+        chosen = pool if count is None else balanced_draw(pool, count, key)
+        ids = [task.task_id for task in chosen]
+        drawn[name] = sorted(ids, key=lambda task_id, key=key: rank(key, "position", task_id))  # type: ignore[misc]
+        if split.private:
+            for task_id in ids:
+                del remaining[task_id]
+    if split.private and remaining:
+        raise UsageError(
+            f"{where}: splits.{split.name}.exams: {len(remaining)} tasks of {track} are in no "
+            'exam; let the numbers add up, or let one exam take tasks = "all"'
+        )
+    return {name: drawn[name] for name in draws}
+
+
+def balanced_draw(tasks: Sequence[Candidate], count: int, key: bytes) -> list[Candidate]:
+    """``count`` tasks, variants in turn; each turn prefers the instance least used so far.
+
+    A variant that has run out is passed over. The outcome depends on ``key`` and on the set of
+    tasks, not on their order.
+    """
+    waiting: dict[str, list[Candidate]] = defaultdict(list)
+    for task in sorted(tasks, key=lambda task: rank(key, "task", task.task_id)):
+        waiting[task.variant].append(task)
+    variants = sorted(waiting, key=lambda variant: rank(key, "variant", variant))
+    used: Counter[str] = Counter()
+    chosen: list[Candidate] = []
+    while len(chosen) < count:
+        for variant in variants:
+            if not waiting[variant] or len(chosen) == count:
+                continue
+            # min keeps the first of equals, and the list is in seeded order.
+            task = min(waiting[variant], key=lambda task: used[task.instance_id])
+            waiting[variant].remove(task)
+            used[task.instance_id] += 1
+            chosen.append(task)
+    return chosen
+
+
+def exam_table(exams: Mapping[str, Sequence[str]]) -> pa.Table:
+    """The exams as a table sorted by exam and position."""
+    rows = [
+        {"exam": exam, "position": position, "task_id": task_id}
+        for exam in sorted(exams)
+        for position, task_id in enumerate(exams[exam])
+    ]
+    return pa.Table.from_pylist(rows, schema=EXAM_SCHEMA)
+
+
+def rank(key: bytes, purpose: str, name: str) -> bytes:
+    """A seeded rank that says nothing about what it ranks."""
+    return hmac_key(key, f"{purpose}/{name}")

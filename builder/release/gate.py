@@ -1,0 +1,359 @@
+"""The gate: what must hold before a release gets its name.
+
+It reads the written files alone and writes its findings as ``GATE.md``: no times and no paths, so
+that the same release gives the same bytes. A check either holds or lists its first problems.
+"""
+
+import hashlib
+import math
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from builder.release import gate_checks, gate_tables
+from builder.release.engine import map_instances
+from builder.release.gate_answers import (
+    CEILING,
+    CEILING_TASKS,
+    WHY,
+    Kind,
+    floor_points,
+    uninformed_answer,
+)
+from builder.release.gate_tables import SplitTables
+from builder.release.leak import LeakReport, leak_test
+from grader.gold import gold_answer
+from grader.model import RawAnswer, Task, Truth
+from grader.pipeline import Session
+from grader.release import Release
+from grader.score import score
+from grader.spec import TRACKS, VARIANTS
+from grader.validate import check
+from grader.verify import verify
+
+AUDITS: Final[Mapping[str, str]] = {"causalds": "builder.causalds.audit:audit_instance"}
+"""Track to its second derivation of every truth of an instance, as ``module:function``."""
+
+EXACT: Final = 1e-9
+"""Points may differ by this much between the grader and the stated floor: rounding only."""
+
+WORTH_WORKERS: Final = 150
+"""Instances from which on more processes pay for their start."""
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class GateLine:
+    """One check: its name, whether it holds, its figure, and the first problems if it fails."""
+
+    check: str
+    ok: bool
+    figure: str
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """What uninformed answers to one variant score, in points (0-100): graded and derived."""
+
+    split: str
+    variant: str
+    tasks: int
+    why: str
+    constant: float
+    constant_floor: float
+    random: float
+    random_floor: float
+
+
+@dataclass(frozen=True, slots=True)
+class GateReport:
+    """All findings about a release."""
+
+    lines: tuple[GateLine, ...]
+    floors: tuple[Floor, ...] = ()
+    leaks: LeakReport | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Every check holds."""
+        return all(line.ok for line in self.lines)
+
+    @property
+    def markdown(self) -> str:
+        """The text of ``GATE.md``."""
+        head = "The release passed its gate." if self.ok else "**The release did not pass.**"
+        text = ["# Gate", "", head, "", "| check | result | figure |", "|---|---|---|"]
+        for line in self.lines:
+            text.append(f"| {line.check} | {'ok' if line.ok else '**FAIL**'} | {line.figure} |")
+        for line in self.lines:
+            if line.problems:
+                text += ["", f"## Problems: {line.check}", ""]
+                text += [f"- {problem}" for problem in line.problems]
+        if self.floors:
+            text += ["", *_floor_table(self.floors)]
+        if self.leaks is not None:
+            text += ["", "## Leak test", "", self.leaks.markdown().rstrip("\n")]
+        return "\n".join(text) + "\n"
+
+
+def run_gate(
+    release: Path, progress: Progress | None = None, *, workers: int | None = None
+) -> GateReport:
+    """Run every check over a release folder: ``public``, and ``private`` where truths are private.
+
+    ``progress`` is told what is being done; ``workers`` re-derive truths (default: all cores).
+    Raises ``UsageError`` when there is no release or a private split lacks its private side.
+    """
+    tell = progress or (lambda _: None)
+    tell("gate: hashes, rows and cards")
+    gate_tables.public_side(release)
+    opened = Release.open(release)
+    lines = [*_integrity(opened, release), *_cards(release)]
+    if not all(line.ok for line in lines):
+        return GateReport(tuple(lines))
+    tell("gate: ids, prompts, exams, specification, secrecy")
+    tables = [
+        gate_tables.split_tables(release, track, split)
+        for track in TRACKS
+        for split in gate_tables.splits(release / "public", track)
+    ]
+    lines += _structure(release, tables)
+    if not all(line.ok for line in lines):
+        return GateReport(tuple(lines))
+    tell("gate: every truth a second time")
+    lines.append(_audit(release, tables, workers or os.cpu_count() or 1))
+    tell("gate: gold, empty, constant and random answers")
+    floors: list[Floor] = []
+    for split in opened.splits:
+        lines += _gold_and_empty(opened, split)
+        floors += _floors(opened, split)
+    lines += _floor_lines(floors)
+    tell("gate: leak test")
+    leaks = leak_test(release)
+    lines.append(_leak_line(leaks))
+    return GateReport(tuple(lines), tuple(floors), leaks)
+
+
+def _line(name: str, problems: Iterable[str], figure: str) -> GateLine:
+    found = gate_checks.first(problems)
+    return GateLine(name, not found, figure, tuple(found))
+
+
+def _integrity(opened: Release, release: Path) -> list[GateLine]:
+    """What ``grader verify`` says: manifests, hashes, row counts, commitments."""
+    lines = []
+    for item in verify(opened):
+        detail = item.detail.replace(f"{release}{os.sep}", "")
+        problems = () if item.ok else (detail,)
+        lines.append(GateLine(item.name, item.ok, detail if item.ok else "see below", problems))
+    return lines
+
+
+def _cards(release: Path) -> list[GateLine]:
+    lines = []
+    for side in ("public", "private"):
+        if (release / side).is_dir():
+            found = gate_tables.configs(release / side)
+            problems = gate_checks.card_problems(release / side)
+            lines.append(_line(f"{side} card", problems, f"{len(found)} configs match their files"))
+    return lines
+
+
+def _structure(release: Path, tables: Sequence[SplitTables]) -> list[GateLine]:
+    tasks = sum(len(table.tasks) for table in tables)
+    scenes = sum(len(table.scenes) for table in tables)
+    raw = gate_checks.raw_ids(release)
+    lines = [
+        _line("ids", gate_checks.id_problems(tables, raw), f"{tasks} tasks, {scenes} scenes, "
+              f"no id used twice"),
+        _line("prompts", gate_checks.prompt_problems(tables), f"{tasks} different"),
+    ]  # fmt: skip
+    for table in tables:
+        where = f"{table.split} {table.track}"
+        exams = len({exam for exam, _, _ in table.exams})
+        stated = gate_checks.track_column(release, table.track, table.split)
+        lines.append(
+            _line(f"{where}: exams", gate_checks.exam_problems(table),
+                  f"{exams} exams, {len(table.exams)} places"),
+        )  # fmt: skip
+        lines.append(
+            _line(f"{where}: task rows", gate_checks.spec_problems(table, stated),
+                  f"{len(table.tasks)} agree with the specification"),
+        )  # fmt: skip
+        if table.private:
+            lines.append(
+                _line(
+                    f"{where}: nothing private in public",
+                    gate_checks.secrecy_problems(release / "public", release / "private", table),
+                    f"{len(table.worlds)} keys and worlds searched for",
+                )
+            )
+    return lines
+
+
+def _audit(release: Path, tables: Sequence[SplitTables], workers: int) -> GateLine:
+    """Every truth against its second derivation, an instance at a time."""
+    jobs = [job for table in tables for job in _audit_jobs(release, table)]
+    workers = workers if len(jobs) >= WORTH_WORKERS else 1
+    problems = [problem for found in map_instances(audit, jobs, workers) for problem in found]
+    truths = sum(len(job[2]) for job in jobs)
+    return _line("second derivation of every truth", problems,
+                 f"{truths} truths of {len(jobs)} instances agree")  # fmt: skip
+
+
+AuditJob = tuple[str, Mapping[str, Any], Sequence[Mapping[str, Any]], Any, Mapping[str, Any]]
+"""Track, world row, truth rows, label row or None, scene row."""
+
+
+def _audit_jobs(release: Path, table: SplitTables) -> list[AuditJob]:
+    side = release / ("private" if table.private else "public")
+    truths: dict[str, list[Mapping[str, Any]]] = {}
+    for truth in table.truth.values():
+        truths.setdefault(truth["instance_id"], []).append(truth)
+    labels = {
+        row["instance_id"]: row
+        for row in gate_tables.rows(gate_tables.shards(side, f"{table.track}_labels", table.split))
+    }
+    scenes: dict[str, Mapping[str, Any]] = {}
+    for row in gate_tables.rows(
+        gate_tables.shards(release / "public", f"{table.track}_scenes", table.split)
+    ):
+        scenes.setdefault(row["instance_id"], row)
+    return [
+        (table.track, world, truths.get(name, []), labels.get(name), scenes[name])
+        for name, world in table.worlds.items()
+    ]
+
+
+def audit(job: AuditJob) -> list[str]:
+    """The problems of one instance; an exception is one, never a reason to skip the check."""
+    track, world, truths, label, scene = job
+    module, function = AUDITS[track].split(":")
+    derive: Callable[..., list[str]] = getattr(import_module(module), function)
+    try:
+        found = derive(world, truths, label, scene)
+    except Exception as error:
+        found = [f"the second derivation failed: {type(error).__name__}: {error}"]
+    return [f"{world['instance_id']}: {problem}" for problem in found]
+
+
+def _gold_and_empty(opened: Release, split: str) -> list[GateLine]:
+    """The right answers, through the whole grader, are worth 100 points; no answer is worth 0."""
+    session = Session(opened, split, "all")
+    tasks = session.select().tasks
+    truths = session.truths(tasks)
+    with tempfile.TemporaryDirectory() as folder:
+        empty = session.grade(Path(folder))
+        for task in tasks:
+            text = gold_answer(task, truths[task.task_id])
+            (Path(folder) / task.answer_file).write_text(text, encoding="utf-8")
+        gold = session.grade(Path(folder))
+    wrong = [
+        f"{row.task_id} ({row.family}.{row.variant}): {row.status} {row.reason}, loss {row.loss:g}"
+        for row in gold.scores
+        if row.status != "scored" or row.points != 1.0 or row.loss != 0
+    ]
+    points = gold.report["points"]
+    if points != 100.0:
+        wrong.append(f"{points} points")
+    earned = [f"{row.task_id}: {row.points:g} points" for row in empty.scores if row.points != 0]
+    return [
+        _line(f"{split}: gold answers", wrong, f"{len(tasks)} tasks, {points:g} points"),
+        _line(f"{split}: empty answers", earned, f"{empty.report['points']:g} points"),
+    ]
+
+
+def _floors(opened: Release, split: str) -> list[Floor]:
+    """Constant and random answers per variant: as graded, and as derived from the truths."""
+    session = Session(opened, split, "all")
+    tasks = session.select().tasks
+    truths = session.truths(tasks)
+    by_variant: dict[str, list[Task]] = {}
+    for task in tasks:
+        by_variant.setdefault(task.spec.key, []).append(task)
+    floors = []
+    for key, members in sorted(by_variant.items()):
+        figures = [
+            100 * math.fsum(values) / len(members)
+            for kind in ("constant", "random")
+            for values in zip(
+                *(_graded_and_derived(kind, t, truths[t.task_id]) for t in members), strict=True
+            )
+        ]
+        why = WHY[members[0].spec.shape]
+        floors.append(Floor(split, key, len(members), why, *figures))
+    return floors
+
+
+def _graded_and_derived(kind: Kind, task: Task, truth: Truth) -> tuple[float, float]:
+    """Points of an uninformed answer: the grader's, and the floor's own derivation."""
+    digest = hashlib.sha256(f"{kind}/{task.task_id}".encode()).digest()
+    rng = np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "big")))
+    answer = uninformed_answer(kind, task, truth, rng)
+    checked = check(task, RawAnswer(task.answer_file, answer.encode("utf-8")))
+    return score(task, truth, checked).points, floor_points(task, truth, answer)
+
+
+def _floor_lines(floors: Sequence[Floor]) -> list[GateLine]:
+    """One line for constant and one for random answers."""
+    lines = []
+    for kind in ("constant", "random"):
+        problems: list[str] = []
+        graded = []
+        for floor in floors:
+            points, derived = (
+                (floor.constant, floor.constant_floor)
+                if kind == "constant"
+                else (floor.random, floor.random_floor)
+            )
+            graded.append(points * floor.tasks)
+            where = f"{floor.split} {floor.variant}"
+            if abs(points - derived) > 100 * EXACT:
+                problems.append(f"{where}: graded {points:.9f}, stated floor {derived:.9f}")
+            ceiling = 100 * CEILING.get(_pool(floor.variant), 1.0)
+            if floor.tasks >= CEILING_TASKS and points >= ceiling:
+                problems.append(f"{where}: {points:.1f} points, at least the ceiling {ceiling:g}")
+        mean = math.fsum(graded) / max(sum(floor.tasks for floor in floors), 1)
+        lines.append(_line(f"{kind} answers", problems, f"{mean:.1f} points, as derived"))
+    return lines
+
+
+def _pool(key: str) -> str:
+    return next(variant.pool for variant in VARIANTS if variant.key == key)
+
+
+def _floor_table(floors: Sequence[Floor]) -> list[str]:
+    lines = [
+        "## Floors",
+        "",
+        "What answers that know nothing score, in points. Each is graded and, independently, "
+        "derived from the truths by the variant's published rule; the gate fails when the two "
+        "differ, or when a guess at a label or set reaches "
+        f"{100 * CEILING['pass']:g} points over at least {CEILING_TASKS} tasks.",
+        "",
+        "| split | variant | tasks | constant | random | the constant answer scores |",
+        "|---|---|--:|--:|--:|---|",
+    ]
+    for floor in floors:
+        lines.append(
+            f"| {floor.split} | {floor.variant} | {floor.tasks} | {floor.constant:.1f} | "
+            f"{floor.random:.1f} | {floor.why.replace('|', chr(92) + '|')} |"
+        )
+    return lines
+
+
+def _leak_line(leaks: LeakReport) -> GateLine:
+    if not leaks.rows:
+        return GateLine("leak test", True, "too few rows to test any fact")
+    problems = [f"{row.split}, {row.fact}: p = {row.p:.2g}" for row in leaks.leaks]
+    smallest = min(row.p for row in leaks.rows)
+    return _line("leak test", problems, f"{len(leaks.rows)} facts, smallest p {smallest:.2g}, "
+                 f"threshold {leaks.threshold:.2g}")  # fmt: skip

@@ -1,0 +1,324 @@
+"""What the gate checks in a release's own rows: ids, prompts, exams, specification, secrecy.
+
+Every check takes what was read and returns problems as one-line strings; none means it holds.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import yaml
+
+from builder.release.gate_tables import (
+    PRIVATE_PARTS,
+    SceneRow,
+    SplitTables,
+    TaskRow,
+    configs,
+    open_shard,
+    rows,
+    shards,
+    splits,
+)
+from grader.spec import Variant
+from grader.spec import variant as variant_of
+
+INPUTS: Final[Mapping[str, frozenset[str]]] = {
+    "prediction_csv": frozenset({"outcome", "outcome_kind", "columns", "rows"}),
+    "prediction_interval_csv": frozenset({"outcome", "outcome_kind", "columns", "rows", "alpha"}),
+    "sign": frozenset({"treatment", "outcome"}),
+    "value": frozenset({"treatment", "outcome"}),
+    "edges": frozenset({"variables"}),
+    "method": frozenset({"treatment", "outcome", "observed"}),
+    "adjustment_sets": frozenset({"treatment", "outcome", "available"}),
+    "ate": frozenset({"treatment", "outcome", "x0", "x1"}),
+    "ate_interval": frozenset({"treatment", "outcome", "x0", "x1", "alpha"}),
+    "effect_value": frozenset({"treatment", "outcome", "x0", "x1"}),
+}
+"""What ``inputs_json`` declares, by answer shape."""
+
+SHARED_COLUMNS: Final = frozenset({"task_id", "instance_id"})
+"""Columns that private configs have in common with public ones by design."""
+
+_HEX: Final = re.compile(r"[0-9a-f]{32,}")
+_KEY_DIGITS: Final = 64
+
+
+def card_problems(root: Path) -> list[str]:
+    """Whether the card's YAML configs name each shard exactly once, under its config and split."""
+    text = (
+        (root / "README.md").read_text(encoding="utf-8") if (root / "README.md").is_file() else ""
+    )
+    parts = text.split("---\n")
+    if len(parts) < 3 or parts[0]:
+        return [f"{root.name}/README.md: no YAML front matter"]
+    declared: Counter[str] = Counter()
+    problems = []
+    for entry in (yaml.safe_load(parts[1]) or {}).get("configs", []):
+        for files in entry.get("data_files", []):
+            found = sorted(root.glob(files["path"]))
+            expected = shards(root, entry["config_name"], files["split"])
+            if not found or found != expected:
+                problems.append(
+                    f"{root.name}/README.md: {files['path']} matches {len(found)} files, "
+                    f"{entry['config_name']} has {len(expected)} of split {files['split']}"
+                )
+            declared.update(path.relative_to(root).as_posix() for path in found)
+    present = {path.relative_to(root).as_posix() for path in root.glob("*/*.parquet")}
+    for path in sorted(present ^ declared.keys()):
+        problems.append(f"{root.name}/README.md: no config holds {path}")
+    problems += [
+        f"{root.name}/README.md: two configs hold {p}" for p, n in declared.items() if n > 1
+    ]
+    return problems
+
+
+def id_problems(tables: Sequence[SplitTables], raw_ids: Mapping[str, list[str]]) -> list[str]:
+    """No id twice, within a config or between configs; rows refer to rows that exist.
+
+    ``raw_ids`` are the ids of every config and split as read, duplicates included.
+    """
+    problems = []
+    for place, ids in raw_ids.items():
+        repeated = [name for name, count in Counter(ids).items() if count > 1]
+        problems += [f"{place}: {name} appears {Counter(ids)[name]} times" for name in repeated]
+        if ids != sorted(ids):
+            problems.append(f"{place}: rows are not sorted by id")
+    tasks: Counter[str] = Counter(_digits(task) for table in tables for task in table.tasks)
+    scenes = Counter(
+        _digits(instance) for table in tables for instance in {key[0] for key in table.scenes}
+    )
+    together = tasks + scenes
+    problems += [
+        f"id {name} is used {count} times" for name, count in together.items() if count > 1
+    ]
+    for table in tables:
+        problems += _reference_problems(table)
+    return problems
+
+
+def _reference_problems(table: SplitTables) -> Iterator[str]:
+    for task in table.tasks.values():
+        truth = table.truth.get(task.task_id)
+        if (task.instance_id, task.view) not in table.scenes:
+            yield f"{task.task_id}: no scene {task.instance_id} in view {task.view}"
+        if truth is None or truth["instance_id"] != task.instance_id:
+            yield f"{task.task_id}: no truth, or one about another instance"
+    for extra in sorted(table.truth.keys() - table.tasks.keys()):
+        yield f"{extra}: a truth without a task"
+    instances = {instance for instance, _ in table.scenes}
+    for instance in sorted(instances ^ table.worlds.keys()):
+        yield f"{instance}: a scene without a world, or a world without a scene"
+
+
+def _digits(name: str) -> str:
+    return name.rpartition("-")[2]
+
+
+def prompt_problems(tables: Sequence[SplitTables]) -> list[str]:
+    """No two tasks ask the same; file names and ids, which differ anyhow, are left out."""
+    seen: dict[str, str] = {}
+    problems = []
+    for table in tables:
+        for task in table.tasks.values():
+            text = task.prompt.replace(task.task_id, "")
+            if text in seen:
+                problems.append(f"{task.task_id} and {seen[text]}: the same prompt")
+            seen.setdefault(text, task.task_id)
+    return problems
+
+
+def exam_problems(table: SplitTables) -> list[str]:
+    """Exams name existing tasks, each once; in a private split each task is in one exam only."""
+    problems = []
+    members: dict[str, list[tuple[int, str]]] = {}
+    for exam, position, task_id in table.exams:
+        members.setdefault(exam, []).append((position, task_id))
+    for exam, entries in members.items():
+        positions = [position for position, _ in entries]
+        ids = [task_id for _, task_id in entries]
+        problems += [f"exam {exam}: no task {i}" for i in ids if i not in table.tasks]
+        if len(set(ids)) < len(ids) or len(set(positions)) < len(positions):
+            problems.append(f"exam {exam}: a task or a position appears twice")
+    if table.private:
+        problems += _private_exam_problems(table)
+    return problems
+
+
+def _private_exam_problems(table: SplitTables) -> Iterator[str]:
+    """One hidden world, one task, one exam: one row must not give away another."""
+    exams = Counter(task_id for _, _, task_id in table.exams)
+    asked = Counter(task.instance_id for task in table.tasks.values())
+    for task_id in table.tasks:
+        if exams[task_id] != 1:
+            yield f"{task_id}: in {exams[task_id]} exams of a private split, not 1"
+    for instance in {key[0] for key in table.scenes}:
+        if asked[instance] != 1:
+            yield f"{instance}: {asked[instance]} tasks in a private split, not 1"
+    for instance, count in Counter(key[0] for key in table.scenes).items():
+        if count > 1:
+            yield f"{instance}: {count} views in a private split, not 1"
+
+
+def spec_problems(table: SplitTables, tracks: Mapping[str, str]) -> list[str]:
+    """Every task row is what the grader's specification says of its variant.
+
+    ``tracks`` maps a task id to its ``track`` column.
+    """
+    problems = []
+    for task in table.tasks.values():
+        try:
+            spec = variant_of(table.track, task.key)
+        except KeyError:
+            problems.append(f"{task.task_id}: unknown variant {task.key}")
+            continue
+        scene = table.scenes.get((task.instance_id, task.view))
+        found = [*_row_problems(task, spec, tracks[task.task_id])]
+        if scene is not None:
+            found += _scene_problems(task, scene, table.private)
+        problems += [f"{task.task_id} ({task.key}): {problem}" for problem in found]
+    return problems
+
+
+def _row_problems(task: TaskRow, spec: Variant, track: str) -> Iterator[str]:
+    expected = {
+        "track": (track, spec.track),
+        "rung": (task.rung, spec.rung),
+        "input_mode": (task.input_mode, spec.input_mode),
+        "answer_schema": (task.answer_schema, spec.shape),
+        "answer_file": (task.answer_file, task.task_id + spec.suffix),
+        "inputs_json": (sorted(task.inputs), sorted(INPUTS[spec.shape])),
+    }
+    for column, (found, wanted) in expected.items():
+        if found != wanted:
+            yield f"{column} is {found}, not {wanted}"
+    if task.answer_file not in task.prompt:
+        yield "the prompt does not name the answer file"
+
+
+def _scene_problems(task: TaskRow, scene: SceneRow, private: bool) -> Iterator[str]:
+    """Inputs against the scene: its tables, its columns, its story."""
+    columns = [name for name, _ in scene.columns]
+    if scene.story not in task.prompt:
+        yield "the prompt does not hold the story"
+    if list(scene.data_columns) != columns:
+        yield "the data's columns are not those declared"
+    if task.input_mode == "data" and scene.rows[0] == 0:
+        yield "a data task without data"
+    inputs = task.inputs
+    if task.family == "prediction":
+        features = [name for name in columns if name != inputs["outcome"]]
+        if list(inputs["columns"]) != columns or list(scene.test_columns) != features:
+            yield "test_features is not every column but the outcome"
+        if inputs["rows"] != scene.rows[1]:
+            yield f"{inputs['rows']} rows asked, test_features has {scene.rows[1]}"
+        if dict(scene.columns).get(inputs["outcome"]) != inputs["outcome_kind"]:
+            yield "the outcome's kind is not that of its column"
+    elif private and scene.test_columns:
+        yield "a private scene ships test_features that its task does not need"
+    if private and task.input_mode == "story" and scene.data_columns:
+        yield "a private story task ships data"
+    listed = [name for key in ("observed", "available") for name in inputs.get(key, ())]
+    named = {*listed, *(inputs[role] for role in ("treatment", "outcome") if role in inputs)}
+    strange = sorted(named - set(columns)) if columns else []
+    if strange or any(name not in task.prompt for name in named):
+        yield f"names that no column or prompt has: {', '.join(strange)}"
+    if len(set(listed)) < len(listed):
+        yield "a list names a variable twice"
+
+
+def secrecy_problems(public: Path, private: Path, table: SplitTables) -> list[str]:
+    """Nothing of a private split's hidden side is anywhere in the public repository."""
+    prefix = table.track
+    problems = [
+        f"public/{prefix}_{part}: private config of split {table.split} is public"
+        for part in PRIVATE_PARTS
+        if shards(public, f"{prefix}_{part}", table.split)
+    ]
+    hidden = {
+        name
+        for config in configs(private)
+        for path in shards(private, config, table.split)
+        for name in open_shard(path).schema_arrow.names
+    } - SHARED_COLUMNS
+    for config in configs(public):
+        for path in shards(public, config, table.split):
+            names = set(open_shard(path).schema_arrow.names)
+            problems += [f"{config}: has the private column {n}" for n in sorted(names & hidden)]
+    blob = _public_text(public)
+    runs = {run[i : i + _KEY_DIGITS] for run in _HEX.findall(blob) for i in range(len(run))}
+    for instance, world in table.worlds.items():
+        if world["key"] in runs:
+            problems.append(f"{instance}: its key is in the public repository")
+        if world["world_json"] in blob:
+            problems.append(f"{instance}: its world is in the public repository")
+    problems += _salt_problems(private, table.split, runs)
+    return problems
+
+
+def _salt_problems(private: Path, split: str, runs: set[str]) -> list[str]:
+    manifest = json.loads((private / "manifest.json").read_bytes())
+    salts = manifest.get("salts", {}).get(split, {})
+    return [f"the salt '{name}' is public" for name, salt in salts.items() if salt in runs]
+
+
+def _public_text(public: Path) -> str:
+    """Every text in the public repository: papers, Parquet metadata, string cells at any depth."""
+    texts: list[str] = []
+    for path in sorted(public.rglob("*")):
+        if not path.is_file():
+            continue
+        if path.suffix != ".parquet":
+            texts.append(path.read_text(encoding="utf-8", errors="replace"))
+            continue
+        with open_shard(path) as file:
+            for key, value in (file.metadata.metadata or {}).items():
+                texts.append(f"{key!r} {value!r}")
+            for group in range(file.metadata.num_row_groups):
+                for column in file.read_row_group(group).columns:
+                    texts.extend(_strings(column.combine_chunks()))
+    return "\n".join(texts)
+
+
+def _strings(array: pa.Array) -> Iterator[str]:
+    if pa.types.is_string(array.type):
+        yield from (text for text in array.to_pylist() if text)
+    elif pa.types.is_list(array.type):
+        yield from _strings(array.flatten())
+    elif pa.types.is_struct(array.type):
+        for child in array.flatten():
+            yield from _strings(child)
+
+
+def raw_ids(release: Path) -> dict[str, list[str]]:
+    """The first column of every config and split of both sides, as it stands in the files.
+
+    Exams have no id of their own, and a scene has a row per view: they are left out.
+    """
+    found: dict[str, list[str]] = {}
+    for side in ("public", "private"):
+        for config in configs(release / side):
+            if config.endswith(("_exams", "_scenes")):
+                continue
+            for split in splits(release / side, config):
+                paths = shards(release / side, config, split)
+                column = open_shard(paths[0]).schema_arrow.names[0] if paths else ""
+                found[f"{config}/{split}"] = [row[column] for row in rows(paths, [column])]
+    return found
+
+
+def track_column(release: Path, track: str, split: str) -> dict[str, str]:
+    """Task id to the ``track`` it states."""
+    paths = shards(release / "public", track, split)
+    return {row["task_id"]: row["track"] for row in rows(paths, ["task_id", "track"])}
+
+
+def first(problems: Iterable[Any], limit: int = 5) -> list[str]:
+    """The first few problems, and how many more there are."""
+    found = [str(problem) for problem in problems]
+    more = [f"and {len(found) - limit} more"] if len(found) > limit else []
+    return [*found[:limit], *more]

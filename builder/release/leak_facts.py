@@ -1,0 +1,216 @@
+"""The private facts that nothing public may give away, one labelled table each."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any, Final
+
+from builder.causal import LatentDAG, ate_identifiable, ett_identifiable
+from builder.release.gate_tables import SplitTables, TaskRow
+from builder.release.leak_features import Subject
+from grader.spec import VARIANTS, Variant
+
+MIN_CLASS: Final = 8
+"""Rows a class needs; smaller ones are merged into the next smallest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A private fact: its value (a class label) for each subject it concerns."""
+
+    name: str
+    subjects: tuple[Subject, ...]
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenScene:
+    """What a private world row says about its graph: node names are those of the graph."""
+
+    graph: LatentDAG
+    treatment: str
+    outcome: str
+    structure: str
+    motif: str
+    binary_treatment: bool
+
+
+def hidden_scene(row: Mapping[str, Any]) -> HiddenScene:
+    """The graph and roles in a row of ``<track>_worlds``."""
+    record = json.loads(row["world_json"])
+    world, treatment = record["world"], record["treatment"]
+    graph = LatentDAG(
+        tuple(node["name"] for node in world["nodes"]),
+        tuple((cause, effect) for cause, effect in world["edges"]),
+        frozenset(world["latent"]),
+    )
+    kinds = {node["name"]: node["kind"] for node in world["nodes"]}
+    return HiddenScene(
+        graph,
+        treatment,
+        record["outcome"],
+        row["structure"],
+        row["motif"],
+        kinds[treatment] == "binary",
+    )
+
+
+def facts(tables: SplitTables) -> list[Fact]:
+    """All facts of one split: those about scenes, then those about each variant's answers."""
+    context = _Context(
+        tables,
+        {instance: hidden_scene(row) for instance, row in tables.worlds.items()},
+        _exam_positions(tables),
+    )
+    return [*_scene_facts(context), *_answer_facts(context)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    tables: SplitTables
+    hidden: Mapping[str, HiddenScene]
+    positions: Mapping[str, list[int]]
+
+
+def _scene_facts(context: _Context) -> list[Fact]:
+    subjects = _scene_subjects(context)
+    hidden = [context.hidden[subject.scene.instance_id] for subject in subjects]
+    readings: dict[str, Callable[[HiddenScene], object]] = {
+        "structure": lambda scene: scene.structure,
+        "motif": lambda scene: scene.motif,
+        "ATE identifiable": lambda scene: ate_identifiable(
+            scene.graph, scene.treatment, scene.outcome
+        ),
+        "ETT identifiable": lambda scene: ett_identifiable(
+            scene.graph, scene.treatment, scene.outcome, binary_treatment=scene.binary_treatment
+        ),
+    }
+    found: list[Fact] = []
+    for name, reading in readings.items():
+        labels = tuple(str(reading(scene)) for scene in hidden)
+        if all(labels != fact.labels for fact in found):  # the motif, where nothing is grafted
+            found.append(Fact(f"scene: {name}", tuple(subjects), labels))
+    return found
+
+
+def _scene_subjects(context: _Context) -> list[Subject]:
+    """One subject a scene (its first view), with all tasks of that view."""
+    tables = context.tables
+    first: dict[str, str] = {}
+    for instance, view in sorted(tables.scenes):
+        first.setdefault(instance, view)
+    asked: dict[tuple[str, str], list[TaskRow]] = {}
+    for task in tables.tasks.values():
+        asked.setdefault((task.instance_id, task.view), []).append(task)
+    return [
+        _subject(context, (scene, view), asked.get((scene, view), []))
+        for scene, view in sorted(first.items())
+    ]
+
+
+def _answer_facts(context: _Context) -> list[Fact]:
+    tables = context.tables
+    found: list[Fact] = []
+    for variant in VARIANTS:
+        if variant.track != tables.track:
+            continue
+        tasks = sorted(
+            (task for task in tables.tasks.values() if task.key == variant.key),
+            key=lambda task: task.task_id,
+        )
+        truths = [tables.truth[task.task_id] for task in tasks]
+        subjects = [_subject(context, (task.instance_id, task.view), [task]) for task in tasks]
+        for name, labels in _readings(variant, truths):
+            kept = [(s, label) for s, label in zip(subjects, labels, strict=True) if label]
+            found.append(
+                Fact(
+                    f"{variant.key}: {name}",
+                    tuple(subject for subject, _ in kept),
+                    tuple(label for _, label in kept),
+                )
+            )
+    return found
+
+
+def _readings(variant: Variant, truths: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[str]]]:
+    """The facts of one variant; an empty label leaves a task out.
+
+    Prediction targets are rows of data and give no fact; a sketch's target is the graph.
+    """
+    targets = [json.loads(truth["target_json"]) for truth in truths]
+    shape = variant.shape
+    if shape.startswith("prediction"):
+        return []
+    if shape == "edges":
+        return [("structure", [truth["structure"] for truth in truths])]
+    if shape == "adjustment_sets":
+        return [("category", [_category(target) for target in targets])]
+    if shape in ("sign", "method"):
+        return [("label", [" or ".join(sorted(target["accepted"])) for target in targets])]
+    abstain = [("should abstain", [str(truth["should_abstain"]) for truth in truths])]
+    return [
+        *(abstain if variant.abstainable else []),
+        ("sign", [_sign_label(truth["value"]) for truth in truths]),
+        ("above the median", _halves([truth["value"] for truth in truths])),
+    ]
+
+
+def _category(target: Mapping[str, Any]) -> str:
+    if target["category"] == "set" and [] in target["sets"]:
+        return "empty set"
+    return str(target["category"])
+
+
+def _sign_label(value: float | None) -> str:
+    if value is None:
+        return ""
+    return "zero" if value == 0 else "positive" if value > 0 else "negative"
+
+
+def _halves(values: Sequence[float | None]) -> list[str]:
+    known = [value for value in values if value is not None]
+    middle = median(known) if known else 0.0
+    return ["" if value is None else str(value > middle) for value in values]
+
+
+def _subject(context: _Context, scene: tuple[str, str], tasks: Sequence[TaskRow]) -> Subject:
+    instance, _ = scene
+    graph = context.hidden[instance].graph
+    return Subject(
+        context.tables.scenes[scene],
+        tuple(tasks),
+        tuple(p for task in tasks for p in context.positions.get(task.task_id, ())),
+        _asked_name(tasks, "treatment"),
+        _asked_name(tasks, "outcome"),
+        (len(graph.nodes), len(graph.edges), len(graph.latent)),
+    )
+
+
+def _asked_name(tasks: Iterable[TaskRow], role: str) -> str:
+    """The name that prompts give to a role; empty where none does, for it is then not public."""
+    named = {str(task.inputs[role]) for task in tasks if role in task.inputs}
+    return min(named, default="")
+
+
+def _exam_positions(tables: SplitTables) -> dict[str, list[int]]:
+    positions: dict[str, list[int]] = {}
+    for _, position, task_id in tables.exams:
+        positions.setdefault(task_id, []).append(position)
+    return positions
+
+
+def merge_rare(labels: Sequence[str]) -> tuple[str, ...]:
+    """``labels`` with the smallest classes merged until each has ``MIN_CLASS`` rows."""
+    names = {label: label for label in labels}
+    while True:
+        counts = Counter(names[label] for label in labels)
+        rare = sorted(counts.items(), key=lambda item: (item[1], item[0]))
+        if len(rare) < 2 or rare[0][1] >= MIN_CLASS:
+            return tuple(names[label] for label in labels)
+        merged = " + ".join(sorted([rare[0][0], rare[1][0]]))
+        names = {
+            label: merged if name in (rare[0][0], rare[1][0]) else name
+            for label, name in names.items()
+        }

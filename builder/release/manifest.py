@@ -1,0 +1,215 @@
+"""The manifests of the public and the private repository (``schemas/manifest.json``)."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from builder.release.config import ReleaseConfig
+from builder.release.identity import FORMAT, canary, fingerprint, library_versions, source_sha256
+from builder.release.parts import Part
+from builder.release.roots import Root
+from builder.release.shards import Shard
+from builder.release.types import InstanceSpec
+from grader import __version__
+from grader.errors import UsageError
+from grader.jsonio import canonical, pretty
+from grader.schemas import first_problem
+
+MANIFEST: Final = "manifest.json"
+
+Specs = Mapping[tuple[str, str], Sequence[InstanceSpec]]
+"""(split, track) to the planned instances."""
+
+Parts = Mapping[tuple[str, str], Sequence[Part]]
+"""(split, track) to the staged parts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """All that a manifest is written from.
+
+    ``exams`` maps a split to an exam to a track to its number of tasks.
+    """
+
+    config: ReleaseConfig
+    roots: Mapping[str, Root]
+    specs: Specs
+    parts: Parts
+    exams: Mapping[str, Mapping[str, Mapping[str, int]]]
+    shards: Sequence[Shard]
+
+
+def public_manifest(contents: Contents, repository: Path) -> dict[str, Any]:
+    """The public manifest: of a private-truth split it shows only what its questions show."""
+    return _manifest(contents, repository, private=False)
+
+
+def private_manifest(contents: Contents, repository: Path) -> dict[str, Any]:
+    """The private manifest: all counts, the same commitments, and the salts."""
+    manifest = _manifest(contents, repository, private=True)
+    manifest["salts"] = {
+        name: {"rows": root.row_salts.hex(), "seed": root.seed_salt.hex()}
+        for name, root in contents.roots.items()
+        if root.private
+    }
+    return manifest
+
+
+def write_manifest(manifest: Mapping[str, Any], repository: Path) -> None:
+    """Writes ``manifest.json``; one that breaks its schema is our bug (``ValueError``)."""
+    problem = first_problem("manifest", manifest)
+    if problem is not None:
+        raise ValueError(f"manifest.json would be invalid {problem}")
+    repository.mkdir(exist_ok=True)
+    (repository / MANIFEST).write_text(pretty(manifest), encoding="utf-8")
+
+
+def read_manifest(repository: Path) -> dict[str, Any]:
+    """The manifest of a repository on disk; raises ``UsageError``."""
+    file = repository / MANIFEST
+    try:
+        manifest = json.loads(file.read_bytes())
+    except FileNotFoundError:
+        raise UsageError(f"{file}: not found; name the folder of a release") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{file}: cannot be read ({error}); build the release again") from None
+    problem = first_problem("manifest", manifest)
+    if problem is not None:
+        raise UsageError(f"{file}: no manifest, {problem}; build the release again")
+    assert isinstance(manifest, dict)
+    return manifest
+
+
+def changed_shards(repository: Path, manifest: Mapping[str, Any]) -> list[str]:
+    """The shards that are absent or whose SHA-256 is not the manifest's."""
+    changed = []
+    for name, entry in sorted(manifest["shards"].items()):
+        try:
+            with (repository / name).open("rb") as handle:
+                digest = hashlib.file_digest(handle, "sha256").hexdigest()
+        except OSError:
+            digest = ""
+        if digest != entry["sha256"]:
+            changed.append(name)
+    return changed
+
+
+def _manifest(contents: Contents, repository: Path, *, private: bool) -> dict[str, Any]:
+    config = contents.config
+    here = sorted(
+        (shard for shard in contents.shards if shard.repository == repository),
+        key=lambda shard: shard.name,
+    )
+    return {
+        "format": FORMAT,
+        "release": config.name,
+        "version": config.version,
+        "visibility": "private" if private else "public",
+        "builder": __version__,
+        "source_sha256": source_sha256(),
+        "libraries": library_versions(),
+        "canary": canary(config.name, config.version),
+        "fingerprint": fingerprint(config, contents.roots),
+        "configuration": config.document,
+        "splits": {
+            split.name: _split(contents, split.name, private)
+            for split in config.splits
+            if split.private or not private
+        },
+        "configs": _configs(here),
+        "shards": {
+            shard.name: {
+                "rows": shard.rows,
+                "bytes": shard.bytes,
+                "sha256": shard.sha256,
+                "content_sha256": shard.content_sha256,
+            }
+            for shard in here
+        },
+        "commitments": _commitments(contents.shards),
+    }
+
+
+def _split(contents: Contents, name: str, private: bool) -> dict[str, Any]:
+    split = next(split for split in contents.config.splits if split.name == name)
+    entry: dict[str, Any] = {"truth": split.truth}
+    if split.private:
+        entry["seed_commitment"] = contents.roots[name].commitment
+    else:
+        entry["seed"] = split.seed
+    revealing = private or not split.private
+    entry["tracks"] = {track: _track(contents, name, track, revealing) for track, _ in split.tracks}
+    entry["exams"] = contents.exams.get(name, {})
+    return entry
+
+
+def _track(contents: Contents, split: str, track: str, revealing: bool) -> dict[str, Any]:
+    """Requested and realised counts; what tells of hidden worlds only where it may be seen."""
+    specs = contents.specs[split, track]
+    parts = contents.parts[split, track]
+    settings = [json.loads(spec.config_json) for spec in specs]
+    requested: dict[str, Any] = {"instances": len(specs)}
+    for key, name in (("motif", "motifs"), ("variant", "variants")):
+        values = [setting[key] for setting in settings if isinstance(setting.get(key), str)]
+        if values:
+            requested[name] = _counted(values)
+    tasks = _column(parts, track, "variant")
+    families = _column(parts, track, "family")
+    realised: dict[str, Any] = {
+        "instances": sum(len(set(_column([part], track, "instance_id"))) for part in parts),
+        "tasks": len(tasks),
+        "variants": _counted(f"{a}.{b}" for a, b in zip(families, tasks, strict=True)),
+    }
+    entry = {"requested": requested, "realised": realised}
+    if revealing:
+        realised["motifs"] = _counted(_column(parts, f"{track}_worlds", "motif"))
+        realised["structures"] = _counted(_column(parts, f"{track}_truth", "structure"))
+        rejections: Counter[str] = Counter()
+        for part in parts:
+            rejections.update(part.rejections)
+        entry["rejections"] = dict(sorted(rejections.items()))
+    return entry
+
+
+def _column(parts: Sequence[Part], config: str, column: str) -> list[str]:
+    """One text column over all parts; empty where a track has no such config or column."""
+    values: list[str] = []
+    for part in parts:
+        if config in part.sizes:
+            table = part.read(config)
+            if column in table.schema.names:
+                values.extend(table.column(column).to_pylist())
+    return values
+
+
+def _counted(values: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(values).items()))
+
+
+def _configs(shards: Sequence[Shard]) -> dict[str, dict[str, Any]]:
+    """Rows, bytes and content hash of each config and split, from its shards in order."""
+    groups: dict[tuple[str, str], list[Shard]] = {}
+    for shard in shards:
+        groups.setdefault((shard.config, shard.split), []).append(shard)
+    configs: dict[str, dict[str, Any]] = {}
+    for (config, split), members in sorted(groups.items()):
+        text = canonical([digest for shard in members for digest in shard.groups])
+        configs.setdefault(config, {})[split] = {
+            "rows": sum(shard.rows for shard in members),
+            "bytes": sum(shard.bytes for shard in members),
+            "content_sha256": hashlib.sha256(text.encode("ascii")).hexdigest(),
+        }
+    return configs
+
+
+def _commitments(shards: Sequence[Shard]) -> dict[str, dict[str, dict[str, str]]]:
+    commitments: dict[str, dict[str, dict[str, str]]] = {}
+    for shard in shards:
+        if shard.commitments:
+            table = commitments.setdefault(shard.config, {}).setdefault(shard.split, {})
+            table.update(shard.commitments)
+    return commitments

@@ -1,0 +1,219 @@
+"""Parts: the unit of work and of resuming.
+
+A part is 20 instances of one track and split, consecutive in the order of their public ids. It is
+staged as one uncompressed Arrow IPC file per config and a record with their hashes, and appears
+under its final name in one step. A rerun keeps the parts whose record and hashes match.
+"""
+
+import hashlib
+import json
+import shutil
+import time
+import traceback
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from builder.release.arrow import table_from_rows
+from builder.release.engine import InstanceFailed
+from builder.release.types import InstanceSpec, Track
+from builder.tracks import load_track
+from grader.jsonio import canonical
+
+PART_INSTANCES: Final = 20
+RECORD: Final = "part.json"
+
+
+@dataclass(frozen=True, slots=True)
+class PartJob:
+    """What a worker needs to stage one part; ``track_reference`` is ``module:attribute``."""
+
+    track_reference: str
+    split: str
+    number: int
+    specs: tuple[InstanceSpec, ...]
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A staged part: its folder and what its record says.
+
+    ``sizes`` maps a config to (rows, bytes in memory); ``seconds`` is the time of each stage.
+    """
+
+    folder: Path
+    track: str
+    split: str
+    sizes: dict[str, tuple[int, int]]
+    rejections: dict[str, int]
+    seconds: dict[str, float]
+
+    def read(self, config: str, columns: Sequence[str] | None = None) -> pa.Table:
+        """One config's rows, memory-mapped."""
+        with pa.memory_map(str(self.folder / f"{config}.arrow")) as source:
+            table = pa.ipc.open_file(source).read_all()
+        return table if columns is None else table.select(list(columns))
+
+
+def sort_key(schema: pa.Schema) -> tuple[str, ...]:
+    """The columns that order a config's rows and must be unique: the id, and the view if any.
+
+    A task's id is its own; only where rows are views of one instance does the view belong to it.
+    """
+    first = schema.names[0]
+    views = first == "instance_id" and "view" in schema.names
+    return (first, "view") if views else (first,)
+
+
+def split_into_parts(
+    track_reference: str, track: str, split: str, specs: Sequence[InstanceSpec], staging: Path
+) -> list[PartJob]:
+    """The parts of one track and split, in the order of their instances' public ids."""
+    ordered = sorted(specs, key=lambda spec: spec.instance_id)
+    return [
+        PartJob(
+            track_reference,
+            split,
+            number,
+            tuple(ordered[start : start + PART_INSTANCES]),
+            staging / track / split / f"{number:05d}",
+        )
+        for number, start in enumerate(range(0, len(ordered), PART_INSTANCES))
+    ]
+
+
+def build_part(job: PartJob) -> Part:
+    """Builds the instances of a part and stages them; runs in a worker.
+
+    Raises ``InstanceFailed`` naming the instance when the track or its rows are wrong.
+    """
+    started = time.perf_counter()
+    track = load_track(job.track_reference)
+    # The first conversion in a process loads libraries; it belongs to no instance.
+    table_from_rows([], next(iter(track.schemas.values())))
+    pa.array([np.zeros(1)])
+    shutil.rmtree(_temporary(job), ignore_errors=True)
+    pieces: dict[str, list[pa.Table]] = {config: [] for config in track.schemas}
+    rejections: Counter[str] = Counter()
+    seconds = {"start-up": time.perf_counter() - started}
+    for spec in job.specs:
+        instance = build_instance(track, spec)
+        for config, table in instance.tables.items():
+            pieces[config].append(table)
+        rejections.update(instance.rejections)
+        for stage, spent in instance.seconds.items():
+            seconds[stage] = seconds.get(stage, 0.0) + spent
+    started = time.perf_counter()
+    sizes = {
+        config: _stage(job, config, track.schemas[config], tables)
+        for config, tables in pieces.items()
+    }
+    seconds["staging"] = seconds.get("staging", 0.0) + time.perf_counter() - started
+    part = Part(job.folder, track.name, job.split, sizes, dict(rejections), seconds)
+    _publish(job, part)
+    return part
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One built instance: its checked tables and what they cost.
+
+    ``rejections`` counts rejected attempts by reason, ``seconds`` the time of each stage.
+    """
+
+    tables: dict[str, pa.Table]
+    rejections: dict[str, int]
+    seconds: dict[str, float]
+
+
+def build_instance(track: Track, spec: InstanceSpec) -> Instance:
+    """One instance as tables that fit the track's schemas; raises ``InstanceFailed``."""
+    try:
+        built = track.build(spec)
+        unknown = built.rows.keys() - track.schemas.keys()
+        if unknown:
+            raise ValueError(f"rows for the unknown config {min(unknown)}")
+        started = time.perf_counter()
+        tables = {
+            config: table_from_rows(rows, track.schemas[config])
+            for config, rows in built.rows.items()
+        }
+        for config, table in tables.items():
+            _check_owner(config, table, spec)
+        seconds = _summed(built.seconds)
+        seconds["staging"] = time.perf_counter() - started
+    except Exception as error:
+        summary = f"{type(error).__name__}: {error}"
+        raise InstanceFailed(spec.label, summary, traceback.format_exc()) from None
+    return Instance(tables, _summed(built.rejections), seconds)
+
+
+def _check_owner(config: str, table: pa.Table, spec: InstanceSpec) -> None:
+    """A row that names another instance would end up outside its part."""
+    if "instance_id" in table.schema.names:
+        strangers = set(table.column("instance_id").to_pylist()) - {spec.instance_id}
+        if strangers:
+            raise ValueError(f"{config} has a row of another instance ({min(strangers)})")
+
+
+def find_part(job: PartJob, track: str) -> Part | None:
+    """The part if it was staged before, whole and unchanged; otherwise nothing."""
+    try:
+        record = json.loads((job.folder / RECORD).read_bytes())
+        for config, digest in record["sha256"].items():
+            if _file_sha256(job.folder / f"{config}.arrow") != digest:
+                return None
+        sizes = {config: (rows, size) for config, (rows, size) in record["sizes"].items()}
+        return Part(job.folder, track, job.split, sizes, record["rejections"], record["seconds"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _stage(
+    job: PartJob, config: str, schema: pa.Schema, pieces: Sequence[pa.Table]
+) -> tuple[int, int]:
+    """Writes one config of a part under the part's temporary name; its rows and bytes."""
+    folder = _temporary(job)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    table = pa.concat_tables([schema.empty_table(), *pieces]).combine_chunks()
+    table = table.sort_by([(key, "ascending") for key in sort_key(schema)]).combine_chunks()
+    file = str(folder / f"{config}.arrow")
+    with pa.OSFile(file, "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
+        writer.write_table(table)
+    return table.num_rows, table.nbytes
+
+
+def _publish(job: PartJob, part: Part) -> None:
+    """Writes the record and gives the part its final name in one step."""
+    folder = _temporary(job)
+    record: dict[str, Any] = {
+        "sha256": {config: _file_sha256(folder / f"{config}.arrow") for config in part.sizes},
+        "sizes": part.sizes,
+        "rejections": part.rejections,
+        "seconds": part.seconds,
+    }
+    (folder / RECORD).write_text(canonical(record), encoding="utf-8")
+    shutil.rmtree(job.folder, ignore_errors=True)
+    folder.rename(job.folder)
+
+
+def _temporary(job: PartJob) -> Path:
+    return job.folder.with_name(job.folder.name + ".unfinished")
+
+
+def _file_sha256(file: Path) -> str:
+    with file.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def _summed(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    total: Counter[str] = Counter()
+    for name, value in pairs:
+        total[name] += value
+    return dict(total)

@@ -1,0 +1,109 @@
+"""What a person sees while a release is built: bars in a terminal, one line a stage elsewhere."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Final
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.table import Table
+
+LAST_STAGES: Final = ("staging", "parquet", "gate", "start-up")
+"""The stages that are the same for every track, listed after the track's own."""
+
+
+class Reporter:
+    """Writes messages for people to standard error; standard output stays free for data.
+
+    ``seconds`` collects what each stage cost, summed over workers.
+    """
+
+    def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
+        self.console = console or Console(stderr=True, highlight=False, soft_wrap=True)
+        self.quiet = quiet
+        self.seconds: dict[str, float] = {}
+
+    def note(self, text: str) -> None:
+        """One line of information, unless quiet."""
+        if not self.quiet:
+            self.console.print(text, markup=False)
+
+    def warn(self, text: str) -> None:
+        """One line that even a quiet run shows."""
+        self.console.print(f"warning: {text}", markup=False)
+
+    def spend(self, seconds: Mapping[str, float]) -> None:
+        """Adds to the time of stages."""
+        for stage, spent in seconds.items():
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + spent
+
+    @contextmanager
+    def stage(self, title: str, total: int) -> Iterator[Callable[[], None]]:
+        """Shows a stage of ``total`` steps; yields the function to call after each step."""
+        started = time.perf_counter()
+        steps = 0
+
+        def count() -> None:
+            nonlocal steps
+            steps += 1
+
+        if self.quiet or not self.console.is_terminal:
+            yield count
+        else:
+            with _bar(self.console) as bar:
+                task = bar.add_task(title, total=total)
+
+                def advance() -> None:
+                    count()
+                    bar.advance(task)
+
+                yield advance
+        self.note(f"{title}: {steps} of {total} in {time.perf_counter() - started:.1f} s")
+
+    def table_of_times(self) -> None:
+        """Prints seconds and shares of each stage, summed over workers."""
+        if self.quiet or not self.seconds:
+            return
+        table = Table("stage", title="time over all workers", title_justify="left", box=None)
+        table.add_column("seconds", justify="right")
+        table.add_column("share", justify="right")
+        total = sum(self.seconds.values())
+        for stage in _in_order(self.seconds):
+            spent = self.seconds[stage]
+            table.add_row(stage, f"{spent:.2f}", f"{spent / total:.0%}" if total else "-")
+        self.console.print(table)
+
+
+def _in_order(seconds: Mapping[str, float]) -> Sequence[str]:
+    """The track's stages by cost, then the common ones."""
+    own = sorted((stage for stage in seconds if stage not in LAST_STAGES), key=seconds.__getitem__)
+    return own[::-1] + [stage for stage in LAST_STAGES if stage in seconds]
+
+
+def _bar(console: Console) -> Progress:
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+    )
+
+
+def human_size(size: float) -> str:
+    """Bytes for people: ``8.1 MB``."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 1000 or unit == "GB":
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1000
+    raise AssertionError("unreachable")

@@ -1,0 +1,221 @@
+"""From staged parts to Parquet shards: order, row groups, shard sizes, writing.
+
+The bytes of a shard depend on the rows and on the pinned Parquet writer alone. Rows are sorted by
+id; dictionaries are kept for strings only (measured: float32 tables grow with one); a page index
+lets the Hub's viewer and DuckDB read single pages.
+"""
+
+import hashlib
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from builder.release.arrow import ContentHasher, commitment, content_sha256
+from builder.release.parts import Part, sort_key
+
+SHARD_BYTES: Final = 256 * 2**20
+"""Target size of a shard's rows in memory; a shard is a little smaller on disk."""
+
+GROUP_ROWS: Final = 1000
+"""Rows in a row group, scenes apart: those carry tables and go one part to a group."""
+
+SCENES: Final = "_scenes"
+
+Indices = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The rows of one row group in their final order: row ``rows[i]`` of part ``parts[i]``."""
+
+    parts: Indices
+    rows: Indices
+
+
+@dataclass(frozen=True, slots=True)
+class ShardJob:
+    """What a worker needs to write one shard.
+
+    ``name`` is the shard's path inside ``repository``. ``row_salts`` is set where every row is to
+    be committed to.
+    """
+
+    config: str
+    split: str
+    repository: Path
+    name: str
+    schema: pa.Schema
+    parts: tuple[Part, ...]
+    groups: tuple[Group, ...]
+    row_salts: bytes | None = field(repr=False, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A written shard as the manifest lists it, and the commitments to its rows by row id.
+
+    ``groups`` are the content hashes of its row groups in order: a config's hash is made of them,
+    so that it does not depend on where one shard ends and the next begins. ``seconds`` is the time
+    that writing took; it never enters a release.
+    """
+
+    config: str
+    split: str
+    repository: Path
+    name: str
+    rows: int
+    bytes: int
+    sha256: str
+    content_sha256: str
+    groups: tuple[str, ...]
+    commitments: Mapping[str, str]
+    seconds: float
+
+
+def plan_shards(
+    parts: Sequence[Part],
+    config: str,
+    split: str,
+    schema: pa.Schema,
+    repository: Path,
+    row_salts: bytes | None,
+    shard_bytes: int = SHARD_BYTES,
+) -> list[ShardJob]:
+    """The shards of one config and split: whole row groups, spread evenly.
+
+    Raises ``ValueError`` when two rows have the same id.
+    """
+    groups = _groups(parts, config, schema)
+    size = sum(part.sizes[config][1] for part in parts)
+    count = max(1, min(len(groups), -(-size // shard_bytes)))
+    cuts = [round(index * len(groups) / count) for index in range(count + 1)]
+    return [
+        ShardJob(
+            config,
+            split,
+            repository,
+            shard_name(config, split, index, count),
+            schema,
+            tuple(parts),
+            tuple(groups[cuts[index] : cuts[index + 1]]),
+            row_salts,
+        )
+        for index in range(count)
+    ]
+
+
+def shard_name(config: str, split: str, index: int, count: int) -> str:
+    """The path of a shard inside its repository, as the Hub expects it."""
+    return f"{config}/{split}-{index:05d}-of-{count:05d}.parquet"
+
+
+def write_shard(job: ShardJob) -> Shard:
+    """Writes one shard from staged parts; runs in a worker."""
+    return write_tables(job, _read_groups(job))
+
+
+def write_tables(job: ShardJob, groups: Iterable[pa.Table]) -> Shard:
+    """Writes one shard, one row group to a table; the file appears under its name when whole."""
+    started = time.perf_counter()
+    file = job.repository / job.name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    temporary = file.with_name(file.name + ".unfinished")
+    hasher = ContentHasher(job.schema)
+    commitments: dict[str, str] = {}
+    hashes = []
+    rows = 0
+    with pq.ParquetWriter(str(temporary), job.schema, **_writer_options(job.schema)) as writer:
+        for table in groups:
+            table = table.replace_schema_metadata(job.schema.metadata)
+            writer.write_table(table, row_group_size=max(1, table.num_rows))
+            hasher.update(table)
+            hashes.append(content_sha256(job.schema, [table]))
+            rows += table.num_rows
+            if job.row_salts is not None:
+                for row in table.to_pylist():
+                    row_id, digest = commitment(job.row_salts, job.config, job.split, row)
+                    commitments[row_id] = digest
+    with temporary.open("rb") as handle:
+        digest = hashlib.file_digest(handle, "sha256").hexdigest()
+    size = temporary.stat().st_size
+    temporary.rename(file)
+    return Shard(
+        job.config,
+        job.split,
+        job.repository,
+        job.name,
+        rows,
+        size,
+        digest,
+        hasher.hexdigest(),
+        tuple(hashes),
+        commitments,
+        time.perf_counter() - started,
+    )
+
+
+def _writer_options(schema: pa.Schema) -> dict[str, Any]:
+    return {
+        "version": "2.6",
+        "compression": "zstd",
+        "compression_level": 3,
+        "use_dictionary": list(_string_leaves(schema)),
+        "write_page_index": True,
+    }
+
+
+def _string_leaves(schema: pa.Schema) -> Iterator[str]:
+    """The Parquet paths of all string columns, nested ones included."""
+    for member in schema:
+        yield from _leaves(member.name, member.type)
+
+
+def _leaves(path: str, kind: pa.DataType) -> Iterator[str]:
+    if pa.types.is_list(kind):
+        yield from _leaves(f"{path}.list.element", kind.value_type)
+    elif pa.types.is_struct(kind):
+        for index in range(kind.num_fields):
+            yield from _leaves(f"{path}.{kind.field(index).name}", kind.field(index).type)
+    elif pa.types.is_string(kind):
+        yield path
+
+
+def _groups(parts: Sequence[Part], config: str, schema: pa.Schema) -> list[Group]:
+    """All rows of a config in the order of their ids, cut into row groups."""
+    keys = sort_key(schema)
+    order: list[tuple[tuple[str, ...], int, int]] = []
+    for number, part in enumerate(parts):
+        columns = [part.read(config, keys).column(key).to_pylist() for key in keys]
+        order.extend((key, number, row) for row, key in enumerate(zip(*columns, strict=True)))
+    order.sort()
+    for before, after in pairwise(order):
+        if before[0] == after[0]:
+            raise ValueError(f"{config}: two rows have the id {'/'.join(before[0])}")
+    numbers = np.array([entry[1] for entry in order], dtype=np.int64)
+    rows = np.array([entry[2] for entry in order], dtype=np.int64)
+    if config.endswith(SCENES):
+        cuts = np.flatnonzero(np.diff(numbers)) + 1
+    else:
+        cuts = np.arange(GROUP_ROWS, len(order), GROUP_ROWS)
+    pieces = zip(np.split(numbers, cuts), np.split(rows, cuts), strict=True)
+    return [Group(part, row) for part, row in pieces if len(row)]
+
+
+def _read_groups(job: ShardJob) -> Iterator[pa.Table]:
+    for group in job.groups:
+        pieces, places = [], []
+        for number in np.unique(group.parts):
+            place = np.flatnonzero(group.parts == number)
+            table = job.parts[number].read(job.config)
+            pieces.append(table.take(pa.array(group.rows[place])))
+            places.append(place)
+        back = np.argsort(np.concatenate(places), kind="stable")
+        yield pa.concat_tables(pieces).take(pa.array(back)).combine_chunks()

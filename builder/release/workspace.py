@@ -1,0 +1,166 @@
+"""Where a release comes into being: ``OUT.partial`` beside ``OUT``.
+
+Nothing under the final name is ever half-written: a release is assembled in ``OUT.partial`` and
+gets its name in one step, after the gate. Staged parts stay there until then, readable by nobody
+else, and are removed with it.
+"""
+
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from builder.release.manifest import MANIFEST, changed_shards, read_manifest
+from grader.errors import UsageError
+from grader.jsonio import canonical
+
+_STATE: Final = "state.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """The folders of one build. ``out`` is absolute; ``partial`` lies beside it."""
+
+    out: Path
+
+    @property
+    def partial(self) -> Path:
+        """The folder in which everything happens."""
+        return self.out.with_name(self.out.name + ".partial")
+
+    @property
+    def parts(self) -> Path:
+        """Where parts are staged."""
+        return self.partial / "parts"
+
+    @property
+    def release(self) -> Path:
+        """Where the release is assembled."""
+        return self.partial / "release"
+
+    @property
+    def public(self) -> Path:
+        """The public repository being assembled."""
+        return self.release / "public"
+
+    @property
+    def private(self) -> Path:
+        """The private repository being assembled."""
+        return self.release / "private"
+
+
+def place(out: Path) -> Workspace:
+    """The workspace of an output folder; raises ``UsageError`` when it cannot be one."""
+    try:
+        resolved = out.resolve()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise UsageError(f"--out {out}: no usable path ({error}); name a new folder") from None
+    if not resolved.name:
+        raise UsageError(f"--out {out}: is the root of the file system; name a new folder")
+    if resolved.exists() and not resolved.is_dir():
+        raise UsageError(f"--out {out}: is a file; name a new folder")
+    return Workspace(resolved)
+
+
+def finished_release(workspace: Workspace, fingerprint: str) -> Mapping[str, Any] | None:
+    """The public manifest if ``out`` already holds this very release, whole; else nothing.
+
+    Raises ``UsageError`` when something else stands there, or a damaged release.
+    """
+    out = workspace.out
+    if not out.exists() or not any(out.iterdir()):
+        return None
+    if not is_release(out):
+        raise UsageError(
+            f"--out {out}: is a folder with other things in it; name a new folder with --out"
+        )
+    manifest = read_manifest(out / "public")
+    if manifest["fingerprint"] != fingerprint:
+        raise UsageError(
+            f"--out {out}: holds {manifest['release']} {manifest['version']} from another "
+            "configuration, secret or code; replace it with --fresh or name another --out"
+        )
+    for repository in _repositories(out, manifest):
+        changed = changed_shards(repository, read_manifest(repository))
+        if changed:
+            raise UsageError(
+                f"--out {out}: {repository.name}/{changed[0]} is absent or changed; build it "
+                "again with --fresh"
+            )
+    return manifest
+
+
+def is_release(folder: Path) -> bool:
+    """Whether a folder looks like the output of a build."""
+    return (folder / "public" / MANIFEST).is_file()
+
+
+def check_replaceable(workspace: Workspace) -> None:
+    """With ``--fresh`` a release may be replaced, but nothing else; raises ``UsageError``."""
+    out = workspace.out
+    if out.exists() and any(out.iterdir()) and not is_release(out):
+        raise UsageError(f"--out {out}: is no release, so --fresh will not replace it")
+
+
+@contextmanager
+def opened(workspace: Workspace, fingerprint: str, fresh: bool) -> Iterator[bool]:
+    """Takes hold of ``OUT.partial``; yields whether staged parts of the same build may be there.
+
+    Parts of another configuration, secret or code are removed. Raises ``UsageError`` when another
+    build is at work there or the folder cannot be written.
+    """
+    partial = workspace.partial
+    try:
+        partial.mkdir(parents=True, exist_ok=True, mode=0o700)
+        partial.chmod(0o700)
+        handle = os.open(partial / ".lock", os.O_CREAT | os.O_RDWR, 0o600)
+    except OSError as error:
+        raise UsageError(
+            f"--out {workspace.out}: cannot write {partial} ({error.strerror or error}); "
+            "name a folder you may write to"
+        ) from None
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UsageError(
+                f"--out {workspace.out}: another build is at work in {partial}; wait for it or "
+                "name another --out"
+            ) from None
+        same = not fresh and _state(partial) == fingerprint
+        if not same:
+            shutil.rmtree(workspace.parts, ignore_errors=True)
+            (partial / _STATE).write_text(canonical({"fingerprint": fingerprint}), encoding="utf-8")
+        shutil.rmtree(workspace.release, ignore_errors=True)
+        workspace.public.mkdir(parents=True)
+        yield same
+    finally:
+        os.close(handle)
+
+
+def publish(workspace: Workspace) -> None:
+    """Gives the assembled release its final name and removes everything staged."""
+    out = workspace.out
+    if out.exists():
+        # Out of the way first: a folder cannot be renamed onto one that is not empty.
+        out.rename(workspace.partial / "replaced")
+    workspace.release.rename(out)
+    shutil.rmtree(workspace.partial)
+
+
+def _repositories(out: Path, manifest: Mapping[str, Any]) -> list[Path]:
+    private = any(split["truth"] == "private" for split in manifest["splits"].values())
+    return [out / "public", *([out / "private"] if private else [])]
+
+
+def _state(partial: Path) -> str | None:
+    try:
+        fingerprint = json.loads((partial / _STATE).read_bytes())["fingerprint"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return str(fingerprint)

@@ -1,0 +1,43 @@
+"""The tracks that the builder knows, imported when first asked for."""
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+
+from builder.release.types import Track
+
+
+class LazyTracks(Mapping[str, Track]):
+    """A mapping of track names to tracks that imports a track on its first look-up.
+
+    Listing the names costs nothing, so ``--help`` and ``new-secret`` need no numerical library.
+    """
+
+    def __init__(self, references: Mapping[str, str]) -> None:
+        self._references = dict(references)
+
+    def register(self, name: str, reference: str) -> None:
+        """Adds a track found at ``reference`` (``module:attribute``)."""
+        self._references[name] = reference
+
+    def reference(self, name: str) -> str:
+        """The ``module:attribute`` of a track: what a worker process needs to find it."""
+        return self._references[name]
+
+    def __getitem__(self, name: str) -> Track:
+        return load_track(self._references[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._references)
+
+    def __len__(self) -> int:
+        return len(self._references)
+
+
+def load_track(reference: str) -> Track:
+    """The track at ``module:attribute``."""
+    module, attribute = reference.split(":")
+    track: Track = getattr(import_module(module), attribute)
+    return track
+
+
+TRACKS = LazyTracks({"causalds": "builder.causalds:TRACK"})

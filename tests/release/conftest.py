@@ -1,0 +1,65 @@
+"""A small split file and the builder with a small track, for every test of the release."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import fake_builder
+import pytest
+from tiny_release import ENVIRONMENT, SECRET, SPLIT_FILE
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def split_file(tmp_path: Path) -> Path:
+    file = tmp_path / "tiny.toml"
+    file.write_text(SPLIT_FILE, encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+def secret(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("TINY_SECRET", SECRET)
+    return SECRET
+
+
+@pytest.fixture
+def command() -> Callable[..., int]:
+    """Runs a builder command in this process, with the small track and a gate that passes."""
+
+    def run(*arguments: object) -> int:
+        return fake_builder.main([str(argument) for argument in arguments])
+
+    return run
+
+
+@pytest.fixture
+def process() -> Run:
+    """Runs a builder command in a process of its own; variables as keywords."""
+
+    def run(*arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, fake_builder.__file__, *map(str, arguments)],
+            env=ENVIRONMENT | variables,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished release of the small track with a public and a private split; do not change."""
+    folder = tmp_path_factory.mktemp("tiny")
+    (folder / "tiny.toml").write_text(SPLIT_FILE, encoding="utf-8")
+    out = folder / "release"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TINY_SECRET", SECRET)
+        arguments = ["build", str(folder / "tiny.toml"), "--out", str(out), "--workers", "1"]
+        assert fake_builder.main([*arguments, "--quiet"]) == 0
+    return out

@@ -1,0 +1,87 @@
+"""A small real release for tests of the gate, and ways to damage a copy of it."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from tiny_release import SECRET
+
+from builder.release.build import build_release
+from builder.release.config import load_config
+from builder.release.progress import Reporter
+from builder.release.roots import read_roots
+
+SPLITS = """
+name = "gated"
+version = "0.1.0"
+
+[splits.dev]
+truth = "public"
+seed = "gate 1"
+[splits.dev.causalds]
+scenes = 7
+rows = { train = 60, test = 20 }
+motifs = { chain = 1, confounding = 1, fork = 1, collider = 1, mediation = 1, iv = 1 }
+treatment_binary = 0.5
+outcome_binary = 0.4
+[splits.dev.exams.practice]
+causalds = { tasks = "all" }
+
+[splits.test]
+truth = "private"
+secret_env = "GATE_SECRET"
+[splits.test.causalds]
+scenes = 10
+rows = { train = 60, test = 20 }
+motifs = { chain = 1, confounding = 1, collider = 1, iv = 1 }
+treatment_binary = 0.5
+outcome_binary = 0.4
+[splits.test.exams.demo]
+causalds = { tasks = "all" }
+"""
+
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class _Passed:
+    ok: bool = True
+    markdown: str = ""
+
+
+def build(folder: Path, monkeypatch: Any) -> Path:
+    """Builds the release under ``folder`` without running a gate over it."""
+    monkeypatch.setenv("GATE_SECRET", SECRET)
+    file = folder / "gated.toml"
+    file.write_text(SPLITS, encoding="utf-8")
+    config = load_config(file)
+    roots, _ = read_roots(config)
+    build_release(
+        config,
+        folder / "release",
+        roots,
+        lambda *_: _Passed(),
+        workers=1,
+        reporter=Reporter(quiet=True),
+    )
+    return folder / "release"
+
+
+def edit(release: Path, side: str, name: str, change: Callable[[Rows], Rows | None]) -> None:
+    """Changes the rows of one shard and puts its new hash and row count into the manifest."""
+    shard = f"{name}-00000-of-00001.parquet"
+    path = release / side / shard
+    table = pq.read_table(path)
+    rows = table.to_pylist()
+    rows = change(rows) or rows
+    pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), path)
+    manifest = release / side / "manifest.json"
+    document = json.loads(manifest.read_text(encoding="utf-8"))
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    document["shards"][shard] |= {"sha256": digest, "rows": len(rows)}
+    manifest.write_text(json.dumps(document), encoding="utf-8")

@@ -1,0 +1,298 @@
+"""Hand-made releases for tests of the gate: small, honest unless a leak is planted.
+
+Nothing here uses the builder's sampler or writer: a mistake there must not hide from these tests.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from builder.causal import (
+    MOTIFS,
+    ate_identifiable,
+    identification_method,
+    minimal_adjustment_sets,
+    valid_adjustment_sets,
+)
+from grader.spec import VARIANTS
+
+TABLE = pa.list_(pa.struct([("name", pa.string()), ("values", pa.list_(pa.float32()))]))
+SCHEMAS = {
+    "causalds": pa.schema(
+        [(name, pa.string()) for name in ("task_id", "instance_id", "track")]
+        + [("rung", pa.int8())]
+        + [(name, pa.string()) for name in ("family", "variant", "view", "input_mode", "prompt",
+                                            "answer_schema", "answer_file", "inputs_json")]
+    ),
+    "causalds_exams": pa.schema(
+        [("exam", pa.string()), ("position", pa.int32()), ("task_id", pa.string())]
+    ),
+    "causalds_scenes": pa.schema(
+        [(name, pa.string()) for name in ("instance_id", "view", "story")]
+        + [("columns", pa.list_(pa.struct([("name", pa.string()), ("kind", pa.string())])))]
+        + [("data", TABLE), ("test_features", TABLE)]
+    ),
+    "causalds_truth": pa.schema(
+        [("task_id", pa.string()), ("instance_id", pa.string()), ("should_abstain", pa.bool_()),
+         ("structure", pa.string()), ("value", pa.float64()), ("value_se", pa.float64()),
+         ("value_draws", pa.int64()), ("value_source", pa.string()), ("target_json", pa.string())]
+    ),
+    "causalds_labels": pa.schema(
+        [(name, pa.string()) for name in ("instance_id", "outcome", "kind")]
+        + [("values", pa.list_(pa.float32()))]
+    ),
+    "causalds_worlds": pa.schema(
+        [("instance_id", pa.string()), ("index", pa.int32()), ("attempt", pa.int16())]
+        + [(name, pa.string()) for name in ("key", "structure", "motif", "treatment", "outcome",
+                                            "world_json")]
+    ),
+}  # fmt: skip
+ID_COLUMN = {"causalds": "task_id", "causalds_truth": "task_id", "causalds_exams": "exam"}
+PRIVATE = frozenset({"causalds_truth", "causalds_labels", "causalds_worlds"})
+SEVEN = ("chain", "confounding", "fork", "collider", "mediation", "frontdoor", "iv")
+SYLLABLES = ("ba", "ko", "mi", "ra", "tu", "se", "lo", "ni", "va", "pe")
+
+Tables = dict[str, list[dict[str, Any]]]
+
+
+@dataclass
+class Plan:
+    """What to make. ``order`` may replace the honest column order, ``task_id`` the honest id."""
+
+    scenes: int = 40
+    seed: int = 1
+    private: bool = False
+    train: int = 4
+    test: int = 3
+    motifs: tuple[str, ...] = SEVEN
+    variants: frozenset[str] = field(
+        default_factory=lambda: frozenset(variant.key for variant in VARIANTS)
+    )
+    order: Callable[[Any, np.random.Generator], list[str]] | None = None
+    task_id: Callable[[str, str], str] | None = None
+    sort_key: Callable[[dict[str, Any]], object] | None = None
+
+
+def make_tables(plan: Plan) -> Tables:
+    """The rows of every config, sorted by id as a release has them."""
+    rng = np.random.default_rng(plan.seed)
+    tables: Tables = {config: [] for config in SCHEMAS}
+    for index in range(plan.scenes):
+        _scene(plan, index, rng, tables)
+    for config, rows in tables.items():
+        if config != "causalds_exams":
+            id_column = ID_COLUMN.get(config, "instance_id")
+            rows.sort(key=plan.sort_key or (lambda row, c=id_column: row[c]))
+    ids = sorted(row["task_id"] for row in tables["causalds"])
+    order = rng.permutation(len(ids))
+    tables["causalds_exams"] = [
+        {"exam": "all_of_it", "position": place, "task_id": ids[number]}
+        for place, number in enumerate(order)
+    ]
+    return tables
+
+
+def _scene(plan: Plan, index: int, rng: np.random.Generator, tables: Tables) -> None:
+    motif = MOTIFS[plan.motifs[index % len(plan.motifs)]]
+    graph = motif.graph
+    names = _names(rng, len(graph.nodes))
+    told = dict(zip(graph.nodes, names, strict=True))
+    kinds = {
+        node: "binary" if node not in graph.latent and rng.random() < 0.4 else "continuous"
+        for node in graph.nodes
+    }
+    instance = _hex_id("scene", rng)
+    shuffled = [str(node) for node in rng.permutation(list(graph.observed))]
+    nodes = plan.order(motif, rng) if plan.order else shuffled
+    columns = [told[node] for node in nodes]
+    story = _story(graph, told, rng)
+    data = {told[node]: _column(rng, kinds[node], plan.train + plan.test) for node in nodes}
+    outcome, treatment = told[motif.outcome], told[motif.treatment]
+    labels = data[outcome][plan.train :]
+    value = round(float(rng.normal()), 6)
+    asked = [variant for variant in VARIANTS if variant.key in plan.variants]
+    if plan.private:
+        asked = [asked[index % len(asked)]]
+    ships = any(variant.input_mode == "data" for variant in asked)
+    predicts = any(variant.shape.endswith("_csv") for variant in asked)
+    told_columns = columns if ships else []
+    tables["causalds_scenes"].append(
+        {
+            "instance_id": instance,
+            "view": "clean",
+            "story": story,
+            "columns": [{"name": told[n], "kind": kinds[n]} for n in nodes] if ships else [],
+            "data": [{"name": n, "values": data[n][: plan.train]} for n in told_columns],
+            "test_features": [
+                {"name": n, "values": data[n][plan.train :]}
+                for n in told_columns
+                if n != outcome and predicts
+            ],
+        }
+    )
+    tables["causalds_labels"].append(
+        {
+            "instance_id": instance,
+            "outcome": outcome,
+            "kind": kinds[motif.outcome],
+            "values": labels,
+        }
+    )
+    world = {
+        "world": {
+            "nodes": [{"name": node, "kind": kinds[node]} for node in graph.nodes],
+            "edges": [list(edge) for edge in graph.edges],
+            "latent": sorted(graph.latent),
+        },
+        "treatment": motif.treatment,
+        "outcome": motif.outcome,
+    }
+    tables["causalds_worlds"].append(
+        {
+            "instance_id": instance, "index": index, "attempt": 0, "key": rng.bytes(32).hex(),
+            "structure": motif.name, "motif": motif.name, "treatment": treatment,
+            "outcome": outcome, "world_json": json.dumps(world),
+        }
+    )  # fmt: skip
+    binary = kinds[motif.treatment] == "binary"
+    contrast = {"x0": 0, "x1": 1} if binary else {"x0": -0.7, "x1": 0.71}
+    ends = {"treatment": treatment, "outcome": outcome}
+    for variant in asked:
+        task_id = _hex_id("cds", rng)
+        if plan.task_id:
+            task_id = plan.task_id(task_id, motif.name)
+        inputs, target = _ask(
+            variant, plan, motif, told, ends, contrast, columns, kinds, labels, rng
+        )
+        identifiable = ate_identifiable(graph, motif.treatment, motif.outcome)
+        abstain = variant.abstainable and not identifiable
+        numeric = variant.shape in ("value", "ate", "ate_interval", "effect_value")
+        shown = {**inputs, "variant": variant.key}
+        tables["causalds"].append(
+            {
+                "task_id": task_id, "instance_id": instance, "track": "causalds",
+                "rung": variant.rung, "family": variant.family, "variant": variant.name,
+                "view": "clean", "input_mode": variant.input_mode,
+                "prompt": f"{story}\n\nQuestion: {json.dumps(shown)}. Answer in "
+                f"{task_id}{variant.suffix}.",
+                "answer_schema": variant.shape, "answer_file": task_id + variant.suffix,
+                "inputs_json": json.dumps(inputs),
+            }
+        )  # fmt: skip
+        tables["causalds_truth"].append(
+            {
+                "task_id": task_id, "instance_id": instance, "should_abstain": abstain,
+                "structure": motif.name, "value": value if numeric and not abstain else None,
+                "value_se": 0.0 if numeric and not abstain else None,
+                "value_draws": None, "value_source": "graph" if numeric else None,
+                "target_json": json.dumps(target),
+            }
+        )  # fmt: skip
+
+
+def _ask(
+    variant: Any, plan: Plan, motif: Any, told: dict[str, str], ends: dict[str, str],
+    contrast: dict[str, float], columns: list[str], kinds: dict[str, str], labels: list[float],
+    rng: np.random.Generator,
+) -> tuple[dict[str, Any], dict[str, Any]]:  # fmt: skip
+    graph, x, y = motif.graph, motif.treatment, motif.outcome
+    listed = [str(name) for name in rng.permutation([told[node] for node in graph.observed])]
+    if variant.family == "prediction":
+        alpha = {"alpha": 0.1} if variant.name == "prediction_interval" else {}
+        inputs = {"outcome": told[y], "outcome_kind": kinds[y], "columns": columns,
+                  "rows": plan.test, **alpha}  # fmt: skip
+        sd = float(np.std(np.asarray(labels, dtype=np.float32).astype(float)))
+        return inputs, {"kind": kinds[y], "sd": sd, "rows": plan.test}
+    if variant.key == "association.sign_only":
+        return ends, {"accepted": [str(rng.choice(["+", "-", "unknown"]))]}
+    if variant.shape == "edges":
+        edges = [[told[a], told[b]] for a, b in graph.edges]
+        return {"variables": len(graph.nodes)}, {"nodes": list(told.values()), "edges": edges}
+    if variant.shape == "method":
+        label = identification_method(graph, x, y)
+        return {**ends, "observed": listed}, {"accepted": [label]}
+    if variant.shape == "adjustment_sets":
+        sets = [sorted(told[n] for n in found) for found in minimal_adjustment_sets(graph, x, y)]
+        category = "set"
+        if not ate_identifiable(graph, x, y):
+            category, sets = "non_id", []
+        elif not valid_adjustment_sets(graph, x, y):
+            category = "no_backdoor"
+        available = [name for name in listed if name not in ends.values()]
+        return {**ends, "available": available}, {"category": category, "sets": sets}
+    if variant.shape == "value":
+        return ends, {}
+    alpha = {"alpha": 0.05} if variant.name == "ate_uq_95" else {}
+    return {**ends, **contrast, **alpha}, {}
+
+
+def _story(graph: Any, told: dict[str, str], rng: np.random.Generator) -> str:
+    """Sentences of one length for every variable and edge, in random order."""
+    sentences = [f"There is a quantity called {told[node]}." for node in graph.nodes]
+    sentences += [f"It is known that {told[a]} drives {told[b]}." for a, b in graph.edges]
+    sentences += [f"Nobody records {told[node]}." for node in sorted(graph.latent)]
+    return " ".join(str(sentence) for sentence in rng.permutation(sentences))
+
+
+def _names(rng: np.random.Generator, count: int) -> list[str]:
+    names: list[str] = []
+    while len(names) < count:
+        name = "".join(str(part) for part in rng.choice(SYLLABLES, size=rng.integers(2, 5)))
+        if name not in names:
+            names.append(name)
+    return names
+
+
+def _column(rng: np.random.Generator, kind: str, rows: int) -> list[float]:
+    if kind == "binary":
+        return [float(value) for value in rng.integers(0, 2, rows)]
+    return [round(float(value), 4) for value in rng.normal(size=rows)]
+
+
+def _hex_id(prefix: str, rng: np.random.Generator) -> str:
+    return f"{prefix}-{rng.bytes(8).hex()}"
+
+
+def write(tables: Tables, out: Path, *, private: bool = False, split: str = "dev") -> Path:
+    """Write ``tables`` as a release with manifests and cards; returns ``out``."""
+    sides = {"public": [c for c in SCHEMAS if not private or c not in PRIVATE]}
+    if private:
+        sides["private"] = [c for c in SCHEMAS if c in PRIVATE]
+    for side, configs in sides.items():
+        root = out / side
+        shards = {}
+        for config in configs:
+            name = f"{config}/{split}-00000-of-00001.parquet"
+            path = root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            table = pa.Table.from_pylist(tables[config], schema=SCHEMAS[config])
+            size = 20 if config == "causalds_scenes" else 1000
+            pq.write_table(table, path, row_group_size=size, compression="zstd")
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()
+            shards[name] = {"sha256": digest, "rows": table.num_rows}
+        manifest = {
+            "release": "handmade", "version": "0.0.1", "shards": shards,
+            "splits": {split: {"truth": "private" if private else "public"}},
+        }  # fmt: skip
+        (root / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+        (root / "README.md").write_text(_card(configs, split), encoding="utf-8")
+    return out
+
+
+def _card(configs: list[str], split: str) -> str:
+    lines = ["---", "configs:"]
+    for config in sorted(configs):
+        lines += [
+            f"- config_name: {config}",
+            "  data_files:",
+            f"  - split: {split}",
+            f"    path: {config}/{split}-*.parquet",
+        ]
+    return "\n".join([*lines, "---", "", "# Hand-made release", ""])

@@ -1,0 +1,275 @@
+"""A build gives the same bytes whatever happens on the way, and never half a release."""
+
+import json
+import shutil
+import stat
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from fake_builder import gate, small_track
+from tiny_release import OTHER_SECRET, SECRET, tree
+
+from builder.release.build import build_release
+from builder.release.config import load_config
+from builder.release.parts import Part
+from builder.release.progress import Reporter
+from builder.release.roots import read_roots
+from builder.release.shards import plan_shards
+from builder.release.workspace import Workspace, opened
+from grader.schemas import first_problem
+
+
+def test_workers_and_hash_seed_leave_no_trace_in_the_bytes(tiny, split_file, process, tmp_path):
+    """Set order or completion order in a file would make every rebuild look like a change."""
+    done = process(
+        "build", split_file, "--out", tmp_path / "b", "--workers", 2,
+        PYTHONHASHSEED="77", TINY_SECRET=SECRET,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert tree(tmp_path / "b") == tree(tiny)
+
+
+def test_a_killed_build_is_resumed_to_the_same_bytes(
+    tiny, split_file, process, command, secret, tmp_path, capsys
+):
+    """A build of hours must survive a power cut without starting over or mixing two runs."""
+    out = tmp_path / "c"
+    arguments = ("build", split_file, "--out", out, "--workers", 1)
+    killed = process(*arguments, FAKE_KILL_AT="40", TINY_SECRET=SECRET)
+    assert killed.returncode != 0
+    assert not out.exists()
+    kept = list(tmp_path.glob("c.partial/parts/causalds/*/*/part.json"))
+    assert kept
+    assert command(*arguments) == 0
+    assert f"{len(kept)} of 6 parts are kept" in capsys.readouterr().err
+    assert tree(out) == tree(tiny)
+    assert not (tmp_path / "c.partial").exists()
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_is_reported_and_costs_only_its_part(split_file, process, tmp_path):
+    """The pool's own message names neither cause nor cure."""
+    done = process(
+        "build", split_file, "--out", tmp_path / "d", "--workers", 2,
+        FAKE_KILL_AT="40", TINY_SECRET=SECRET,
+    )  # fmt: skip
+    assert done.returncode == 3
+    assert "a worker process died" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_damaged_part_is_built_again(tiny, split_file, command, secret, monkeypatch, tmp_path):
+    """A staged file that a full disk cut short would otherwise end up in the release."""
+    out = tmp_path / "e"
+    monkeypatch.setenv("FAKE_GATE_FAILS", "1")
+    assert command("build", split_file, "--out", out, "--workers", 1, "--quiet") == 1
+    staged = sorted(tmp_path.glob("e.partial/parts/**/causalds.arrow"))[0]
+    staged.write_bytes(staged.read_bytes()[:-8])
+    monkeypatch.delenv("FAKE_GATE_FAILS")
+    assert command("build", split_file, "--out", out, "--workers", 1, "--quiet") == 0
+    assert tree(out) == tree(tiny)
+
+
+def test_parts_of_another_configuration_are_not_used(
+    split_file, command, secret, monkeypatch, tmp_path, capsys
+):
+    """A changed seed with half of the old parts would give a release that nobody can rebuild."""
+    build = ("build", split_file, "--out", tmp_path / "g", "--workers", 1)
+    monkeypatch.setenv("FAKE_GATE_FAILS", "1")
+    for _ in range(2):
+        assert command(*build) == 1
+    assert "6 of 6 parts are kept" in capsys.readouterr().err
+    split_file.write_text(split_file.read_text().replace("tiny 1", "tiny 2"))
+    assert command(*build) == 1
+    monkeypatch.setenv("TINY_SECRET", OTHER_SECRET)
+    assert command(*build) == 1
+    assert command(*build, "--fresh") == 1
+    assert "are kept" not in capsys.readouterr().err
+
+
+def test_two_rows_with_one_id_are_our_bug(tmp_path):
+    """An id that collides would give one answer two truths."""
+    schema = pa.schema([("task_id", pa.string())])
+    table = pa.table({"task_id": ["a", "b", "a"]}, schema=schema)
+    with pa.ipc.new_file(str(tmp_path / "t.arrow"), schema) as writer:
+        writer.write_table(table)
+    part = Part(tmp_path, "t", "dev", {"t": (3, 12)}, {}, {})
+    with pytest.raises(ValueError, match="two rows have the id a"):
+        plan_shards([part], "t", "dev", schema, tmp_path, None)
+
+
+def test_a_refused_release_keeps_its_working_name(
+    split_file, command, secret, monkeypatch, tmp_path, capsys
+):
+    """A release that fails its gate must not be found under the name people publish."""
+    monkeypatch.setenv("FAKE_GATE_FAILS", "1")
+    out = tmp_path / "refused"
+    assert command("build", split_file, "--out", out, "--workers", 1) == 1
+    assert not out.exists()
+    partial = tmp_path / "refused.partial"
+    assert "99 points" in (partial / "release/GATE.md").read_text()
+    assert stat.S_IMODE(partial.stat().st_mode) == 0o700
+    assert "99 points" in capsys.readouterr().err
+
+
+def test_the_private_side_and_the_staging_are_closed_to_others(tiny):
+    """A shared machine is where most private splits would leak."""
+    assert stat.S_IMODE((tiny / "private").stat().st_mode) == 0o700
+    assert stat.S_IMODE((tiny / "public").stat().st_mode) & stat.S_IRWXU == 0o700
+    assert not tiny.with_name("release.partial").exists()
+
+
+def test_building_twice_finds_the_release_finished(split_file, command, secret, tmp_path, capsys):
+    """Repeating the command of a README must not cost another hour, nor fail."""
+    out = tmp_path / "r"
+    assert command("build", split_file, "--out", out, "--workers", 1) == 0
+    before = {file: file.stat().st_mtime_ns for file in out.rglob("*")}
+    assert command("build", split_file, "--out", out, "--workers", 1) == 0
+    assert "already built" in capsys.readouterr().err
+    assert {file: file.stat().st_mtime_ns for file in out.rglob("*")} == before
+
+
+def test_a_finished_release_is_replaced_only_with_fresh(
+    split_file, command, secret, tmp_path, capsys
+):
+    """Silently replacing a published release would orphan every answer given to it."""
+    out = tmp_path / "r"
+    assert command("build", split_file, "--out", out, "--workers", 1) == 0
+    before = tree(out)
+    split_file.write_text(split_file.read_text().replace("tiny 1", "tiny 2"))
+    assert command("build", split_file, "--out", out, "--workers", 1) == 2
+    assert "--fresh" in capsys.readouterr().err
+    assert tree(out) == before
+    assert command("build", split_file, "--out", out, "--workers", 1, "--fresh") == 0
+    assert tree(out) != before
+    assert not (tmp_path / "r.partial").exists()
+
+
+def test_a_damaged_release_is_not_called_finished(tiny, split_file, command, secret, tmp_path):
+    """`already built` is a promise that the hashes were looked at."""
+    out = tmp_path / "r"
+    shutil.copytree(tiny, out)
+    shard = next(out.glob("public/causalds_scenes/*.parquet"))
+    shard.write_bytes(shard.read_bytes()[:-1] + b"?")
+    assert command("build", split_file, "--out", out, "--workers", 1) == 2
+
+
+def test_a_folder_of_other_things_is_never_replaced(split_file, command, secret, tmp_path, capsys):
+    """`--out ~ --fresh` must not empty a home folder."""
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home/letter.txt").write_text("dear")
+    for flags in ([], ["--fresh"]):
+        code = command("build", split_file, "--out", tmp_path / "home", "--workers", 1, *flags)
+        assert code == 2
+    assert (tmp_path / "home/letter.txt").read_text() == "dear"
+
+
+def test_an_unexpected_error_names_the_instance_and_how_to_rebuild_it(
+    split_file, process, command, secret, tmp_path, capsys
+):
+    """One bad scene in a thousand is hopeless to find without its name."""
+    done = process(
+        "build", split_file, "--out", tmp_path / "f", "--workers", 2,
+        FAKE_FAIL_AT="7", TINY_SECRET=SECRET,
+    )  # fmt: skip
+    assert done.returncode == 3
+    assert "the matrix is singular" in done.stderr
+    assert f"build {split_file} --only causalds/" in done.stderr
+    assert SECRET not in done.stderr
+    assert command("build", split_file, "--only", "causalds/dev/7") == 0
+    assert json.loads(capsys.readouterr().out)["rows"]["causalds"]["count"] == 3
+
+
+def test_rows_are_sorted_by_id_and_scenes_come_twenty_to_a_row_group(tiny):
+    """Build order would tell which scene came first; the viewer fails on huge row groups."""
+    for file in tiny.rglob("*.parquet"):
+        table = pq.read_table(file)
+        ids = table.column(0).to_pylist()
+        assert ids == sorted(ids), file
+    scenes = pq.ParquetFile(tiny / "public/causalds_scenes/dev-00000-of-00001.parquet").metadata
+    sizes = [scenes.row_group(i).num_rows for i in range(scenes.num_row_groups)]
+    assert sizes == [20, 20, 5]
+
+
+def test_shards_follow_the_published_format(tiny):
+    """The Hub's viewer needs the page index; float columns with dictionaries double in size."""
+    for file in tiny.rglob("*.parquet"):
+        metadata = pq.ParquetFile(file).metadata
+        for index in range(metadata.num_columns):
+            column = metadata.row_group(0).column(index)
+            assert column.compression == "ZSTD"
+            assert column.has_offset_index and column.has_column_index, column.path_in_schema
+            if column.physical_type in ("FLOAT", "DOUBLE"):
+                assert not column.has_dictionary_page
+
+
+def test_many_shards_hold_the_same_rows_as_one(tiny, split_file, secret, tmp_path):
+    """A cut between shards must lose or repeat nothing."""
+    out = tmp_path / "many"
+    with small_track():
+        config = load_config(split_file)
+        roots, _ = read_roots(config)
+        build_release(
+            config, out, roots, gate, workers=1, reporter=Reporter(quiet=True), shard_bytes=9000
+        )
+    shards = sorted((out / "public/causalds_scenes").glob("dev-*.parquet"))
+    assert [file.name for file in shards] == [f"dev-0000{i}-of-00003.parquet" for i in range(3)]
+    manifests = [
+        json.loads((folder / "public/manifest.json").read_text()) for folder in (tiny, out)
+    ]
+    for config_name in ("causalds_scenes", "causalds", "causalds_truth"):
+        whole = pq.read_table(tiny / f"public/{config_name}")
+        assert pq.read_table(out / f"public/{config_name}").equals(whole)
+        mine, theirs = (manifest["configs"][config_name] for manifest in manifests)
+        assert mine["dev"]["content_sha256"] == theirs["dev"]["content_sha256"]
+
+
+def test_manifests_fit_their_schema_and_count_what_is_there(tiny):
+    """The manifest is what strangers trust; it must agree with the files."""
+    for side in ("public", "private"):
+        manifest = json.loads((tiny / side / "manifest.json").read_text())
+        assert first_problem("manifest", manifest) is None
+        files = {file.relative_to(tiny / side).as_posix() for file in tiny.glob(f"{side}/*/*")}
+        assert files == set(manifest["shards"])
+        for name, entry in manifest["shards"].items():
+            assert pq.ParquetFile(tiny / side / name).metadata.num_rows == entry["rows"]
+            assert (tiny / side / name).stat().st_size == entry["bytes"]
+    public = json.loads((tiny / "public/manifest.json").read_text())
+    assert public["splits"]["dev"]["tracks"]["causalds"]["rejections"] == {"bound not met": 9}
+    hidden = public["splits"]["test"]["tracks"]["causalds"]
+    assert "rejections" not in hidden and "structures" not in hidden["realised"]
+
+
+def test_the_lock_says_when_content_changes(split_file, command, secret, tmp_path, capsys):
+    """A silent change of a published split is the worst bug a benchmark can have."""
+    out = tmp_path / "r"
+    build = ("build", split_file, "--workers", 1, "--out")
+    assert command(*build, out, "--update-lock") == 0
+    lock = json.loads(split_file.with_suffix(".lock.json").read_text())
+    assert set(lock["splits"]) == {"dev"}
+    assert command(*build, out) == 0
+    assert "matches" in capsys.readouterr().err
+    split_file.write_text(split_file.read_text().replace("tasks = 20", "tasks = 21"))
+    assert command(*build, tmp_path / "s") == 0
+    message = capsys.readouterr().err
+    assert "dev/causalds_exams" in message and "dev/causalds_truth" not in message
+
+
+@pytest.mark.parametrize("name", ["with space", "[brackets]*?", "quo'te\"s", "ünï"])
+def test_odd_folder_names_are_only_names(name: str, split_file, command, secret, tmp_path: Path):
+    """A path is not a pattern, and not SQL."""
+    folder = tmp_path / name
+    folder.mkdir()
+    file = folder / split_file.name
+    file.write_text(split_file.read_text())
+    assert command("build", file, "--out", folder / "out", "--workers", 1, "--quiet") == 0
+    assert command("plan", file) == 0
+
+
+def test_two_builds_do_not_share_a_working_folder(split_file, command, secret, tmp_path, capsys):
+    """Two terminals building into one folder would interleave their parts."""
+    with opened(Workspace(tmp_path / "r"), "other", fresh=False):
+        assert command("build", split_file, "--out", tmp_path / "r", "--workers", 1) == 2
+    assert "another build is at work" in capsys.readouterr().err

@@ -1,0 +1,62 @@
+"""``map_instances``: the one place where work is spread over processes."""
+
+import os
+import time
+
+import pytest
+from threadpoolctl import threadpool_info
+
+from builder.release.engine import WorkerDied, map_instances
+
+
+def slow_square(number: int) -> int:
+    """Earlier items take longer, so that completion order differs from item order."""
+    time.sleep(0.1 if number == 0 else 0.0)
+    return number * number
+
+
+def threads(_: int) -> tuple[set[int], str | None]:
+    """The threads of every linear algebra library here, and what children would inherit."""
+    import numpy  # noqa: F401 - loads the library that is asked about
+
+    return {pool["num_threads"] for pool in threadpool_info()}, os.environ.get("OMP_NUM_THREADS")
+
+
+def misbehave(number: int) -> int:
+    """Fails, or takes the whole process along."""
+    if number == 3:
+        raise ZeroDivisionError("three")
+    if number == 5:
+        os._exit(1)
+    return number
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_results_come_in_order_or_all_of_them_in_any(workers):
+    """Callers that zip results with items rely on the order."""
+    assert list(map_instances(slow_square, range(5), workers)) == [0, 1, 4, 9, 16]
+    assert sorted(map_instances(slow_square, range(5), workers, ordered=False)) == [0, 1, 4, 9, 16]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_linear_algebra_runs_on_one_thread(workers):
+    """The number of threads changes the last bits of a sum, and eight workers of eight threads."""
+    before = os.environ.get("OMP_NUM_THREADS")
+    for counts, _ in map_instances(threads, range(2), workers):
+        assert counts <= {1}
+    assert os.environ.get("OMP_NUM_THREADS") == before
+
+
+def test_errors_pass_through_and_a_dead_worker_is_one(capfd):
+    """An exception must keep its type on the way out of a process."""
+    with pytest.raises(ZeroDivisionError, match="three"):
+        list(map_instances(misbehave, [1, 2, 3, 4], 2))
+    with pytest.raises(ZeroDivisionError, match="three"):
+        list(map_instances(misbehave, [1, 2, 3, 4], 1))
+    with pytest.raises(WorkerDied, match="same command again"):
+        list(map_instances(misbehave, [1, 5, 1, 1], 2))
+
+
+def test_nothing_to_do_is_fine():
+    """A resumed build may find every part finished."""
+    assert list(map_instances(slow_square, [], 4)) == []

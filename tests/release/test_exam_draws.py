@@ -1,0 +1,74 @@
+"""Exams: balanced, spread over scenes, reproducible; with private truth a partition."""
+
+import random
+from collections import Counter
+
+import pytest
+
+from builder.release.config import Draw, ExamConfig, SplitConfig
+from builder.release.exams import Candidate, balanced_draw, draw_exams, exam_table
+from grader.errors import UsageError
+
+KEY = b"r" * 32
+TASKS = [
+    Candidate(f"cds-{scene:02d}{variant}", f"scene-{scene:02d}", variant)
+    for scene in range(30)
+    for variant in "abcde"
+    if variant != "e" or scene < 3
+]
+
+
+def _split(truth, **exams):
+    configs = tuple(ExamConfig(name, (Draw("t", n),)) for name, n in exams.items())
+    return SplitConfig("dev", truth, "s", None, None, (("t", None),), configs)
+
+
+def test_variants_take_turns_until_one_runs_out():
+    """An exam that happens to hold one variant twice as often scores that variant twice."""
+    counts = Counter(task.variant for task in balanced_draw(TASKS, 43, KEY))
+    assert counts == {"a": 10, "b": 10, "c": 10, "d": 10, "e": 3}
+
+
+def test_scenes_are_used_evenly():
+    """Twenty questions about one scene measure one scene."""
+    counts = Counter(task.instance_id for task in balanced_draw(TASKS, 30, KEY))
+    assert max(counts.values()) <= 2 and len(counts) >= 25
+
+
+def test_the_draw_does_not_depend_on_the_order_of_its_tasks():
+    """Tasks arrive in the order of ids, which is nobody's promise."""
+    shuffled = random.Random(1).sample(TASKS, len(TASKS))
+    assert balanced_draw(shuffled, 20, KEY) == balanced_draw(TASKS, 20, KEY)
+    assert balanced_draw(TASKS, 20, b"q" * 32) != balanced_draw(TASKS, 20, KEY)
+
+
+def test_public_exams_may_overlap_and_all_means_all():
+    """The mini exam is part of the whole."""
+    exams = draw_exams(_split("public", mini=20, full=None), "t", TASKS, KEY, "x.toml")
+    assert list(exams) == ["mini", "full"]
+    assert len(set(exams["mini"])) == 20
+    assert sorted(exams["full"]) == sorted(task.task_id for task in TASKS)
+    assert exams["full"] != sorted(exams["full"])
+
+
+def test_private_exams_share_no_task_and_leave_none_over():
+    """A task in two exams, or in none, breaks the promise of a private split."""
+    exams = draw_exams(_split("private", rest=None, small=40), "t", TASKS, KEY, "x.toml")
+    assert len(exams["small"]) == 40
+    assert sorted(exams["small"] + exams["rest"]) == sorted(task.task_id for task in TASKS)
+    with pytest.raises(UsageError, match="are in no exam"):
+        draw_exams(_split("private", small=40), "t", TASKS, KEY, "x.toml")
+
+
+def test_asking_for_too_many_tasks_names_the_key_and_the_number_there_is():
+    """The user needs both numbers to mend the split file."""
+    with pytest.raises(UsageError, match=r"x.toml: .*exams.mini.t.tasks: 999 .* there are 123"):
+        draw_exams(_split("public", mini=999), "t", TASKS, KEY, "x.toml")
+
+
+def test_positions_count_from_zero_within_each_exam():
+    """The grader takes the order of an exam from its positions."""
+    rows = exam_table({"b": ["z", "y"], "a": ["x"]}).to_pylist()
+    assert [(row["exam"], row["position"], row["task_id"]) for row in rows] == [
+        ("a", 0, "x"), ("b", 0, "z"), ("b", 1, "y"),
+    ]  # fmt: skip

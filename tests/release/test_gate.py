@@ -1,0 +1,222 @@
+"""The gate over a small real release: it passes, and each kind of damage is caught by name."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from gate_release import Rows, build, edit
+
+from builder.release.gate import GateReport, run_gate
+from builder.release.gate_checks import secrecy_problems
+from builder.release.gate_tables import split_tables
+from grader.errors import UsageError
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        return build(tmp_path_factory.mktemp("gate"), monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def passed(built: Path) -> GateReport:
+    return run_gate(built)
+
+
+@pytest.fixture
+def release(built: Path, tmp_path: Path) -> Path:
+    """A copy to damage."""
+    return Path(shutil.copytree(built, tmp_path / "copy"))
+
+
+def _failures(release: Path) -> dict[str, str]:
+    report = run_gate(release)
+    assert not report.ok
+    assert "**FAIL**" in report.markdown
+    return {line.check: " / ".join(line.problems) for line in report.lines if not line.ok}
+
+
+def test_a_fresh_build_passes_every_check(passed: GateReport) -> None:
+    """A gate that refuses good releases would be bypassed."""
+    assert passed.ok, passed.markdown
+    figures = {line.check: line.figure for line in passed.lines}
+    assert figures["dev: gold answers"].endswith("100 points")
+    assert figures["test: gold answers"] == "10 tasks, 100 points"
+    assert figures["dev: empty answers"] == "0 points"
+    assert {floor.split for floor in passed.floors} == {"dev", "test"}
+
+
+def test_the_report_holds_no_time_and_no_path_and_repeats(
+    built: Path, release: Path, passed: GateReport
+) -> None:
+    """GATE.md is part of a release whose bytes must repeat."""
+    again = run_gate(release)
+    assert again.markdown == passed.markdown
+    assert str(built.parent) not in passed.markdown
+    assert not re.search(r"\d\d:\d\d|20\d\d-|seconds", passed.markdown)
+
+
+def test_a_changed_file_stops_the_gate_at_the_hashes(release: Path) -> None:
+    """Checking the rows of a file that is not the released one proves nothing."""
+    path = release / "public/causalds_truth/dev-00000-of-00001.parquet"
+    path.write_bytes(path.read_bytes() + b" ")
+    failures = _failures(release)
+    assert list(failures) == ["public shards"]
+    assert "SHA-256" in failures["public shards"]
+    assert str(release) not in failures["public shards"]
+
+
+def _first(rows: Rows, **wanted: Any) -> dict[str, Any]:
+    return next(row for row in rows if all(row[key] == value for key, value in wanted.items()))
+
+
+def _wrong_number(rows: Rows) -> None:
+    row = next(row for row in rows if row["value"] not in (None, 0.0))
+    row["value"] += 0.4
+
+
+def _wrong_label(rows: Rows) -> None:
+    row = next(row for row in rows if "trivial_zero" in row["target_json"])
+    row["target_json"] = '{"accepted":["backdoor"]}'
+
+
+@pytest.mark.parametrize("change", [_wrong_number, _wrong_label])
+def test_a_wrong_truth_is_caught_though_it_grades_itself_right(
+    release: Path, change: Callable[[Rows], None]
+) -> None:
+    """Gold answers come from the truth: only a second derivation sees that it is wrong."""
+    edit(release, "public", "causalds_truth/dev", change)
+    failures = _failures(release)
+    assert list(failures) == ["second derivation of every truth"]
+
+
+def test_a_changed_private_truth_breaks_its_commitment(release: Path) -> None:
+    """What was committed to before the exam must be what is graded after it."""
+
+    def change(rows: Rows) -> None:
+        rows[0]["should_abstain"] = not rows[0]["should_abstain"]
+
+    edit(release, "private", "causalds_truth/test", change)
+    assert "test commitments" in _failures(release)
+
+
+def _same_prompt(rows: Rows) -> None:
+    one, other = (row for row in rows if row["variant"] in ("ate_point", "effect_size_point")
+                  and row["instance_id"] == rows[0]["instance_id"])  # fmt: skip
+    other["prompt"] = one["prompt"].replace(one["task_id"], other["task_id"])
+
+
+def _other_rung(rows: Rows) -> None:
+    rows[0]["rung"] = 3 if rows[0]["rung"] != 3 else 1
+
+
+def _undeclared_input(rows: Rows) -> None:
+    rows[0]["inputs_json"] = json.dumps({**json.loads(rows[0]["inputs_json"]), "hint": 1})
+
+
+def _no_story(rows: Rows) -> None:
+    rows[0]["prompt"] = f"Answer in {rows[0]['answer_file']}."
+
+
+def _strange_name(rows: Rows) -> None:
+    row = _first(rows, variant="method_label")
+    inputs = json.loads(row["inputs_json"])
+    inputs["observed"][0] = "Nobody"
+    row["inputs_json"] = json.dumps(inputs)
+
+
+@pytest.mark.parametrize(
+    ("change", "check"),
+    [
+        (_same_prompt, "prompts"),
+        (_other_rung, "dev causalds: task rows"),
+        (_undeclared_input, "dev causalds: task rows"),
+        (_no_story, "dev causalds: task rows"),
+        (_strange_name, "dev causalds: task rows"),
+        (lambda rows: rows[::-1], "ids"),
+    ],
+)
+def test_damaged_task_rows_are_named(
+    release: Path, change: Callable[[Rows], Rows | None], check: str
+) -> None:
+    """Each of these would reach test takers as an unfair or unanswerable question."""
+    edit(release, "public", "causalds/dev", change)
+    assert check in _failures(release)
+
+
+def test_an_id_used_twice_is_caught(release: Path) -> None:
+    """One answer file would stand for two tasks."""
+    edit(release, "public", "causalds/dev", lambda rows: [rows[0], *rows])
+    assert "dev task ids" in _failures(release)
+
+
+def test_exams_name_existing_tasks_once(release: Path) -> None:
+    """A repeated task counts twice; in a private split, two exams share one hidden world."""
+
+    def repeat(rows: Rows) -> None:
+        rows[1]["task_id"] = rows[0]["task_id"]
+
+    edit(release, "public", "causalds_exams/test", repeat)
+    problems = _failures(release)["test causalds: exams"]
+    assert "in 0 exams of a private split" in problems
+    assert "appears twice" in problems
+
+
+def test_a_card_that_misses_a_config_is_caught(release: Path) -> None:
+    """The Hub reads the card: a config that it does not name cannot be loaded."""
+    card = release / "public/README.md"
+    text = card.read_text(encoding="utf-8").replace("causalds_scenes/dev-", "causalds_scene/dev-")
+    card.write_text(text, encoding="utf-8")
+    problems = _failures(release)["public card"]
+    assert "matches 0 files" in problems
+
+
+def test_a_private_key_or_world_in_public_is_caught(release: Path) -> None:
+    """A key in a log or a card opens the hidden world of its scene."""
+    public, private = release / "public", release / "private"
+    table = split_tables(release, "causalds", "test")
+    assert secrecy_problems(public, private, table) == []
+    key = next(iter(table.worlds.values()))["key"]
+    (public / "NOTES.txt").write_text(f"built 00{key}ff", encoding="utf-8")
+    assert "its key is in the public repository" in secrecy_problems(public, private, table)[0]
+
+    def tell(rows: Rows) -> None:
+        rows[0]["story"] += next(iter(table.worlds.values()))["world_json"]
+
+    (public / "NOTES.txt").unlink()
+    edit(release, "public", "causalds_scenes/test", tell)
+    assert "its world is in the public repository" in secrecy_problems(public, private, table)[0]
+
+
+def test_private_columns_and_salts_in_public_are_caught(release: Path) -> None:
+    """A truth column pushed to the public repository by mistake ends the exam."""
+    public, private = release / "public", release / "private"
+    table = split_tables(release, "causalds", "test")
+    path = public / "causalds/test-00000-of-00001.parquet"
+    tasks = pq.read_table(path)
+    pq.write_table(tasks.append_column("should_abstain", [[False] * tasks.num_rows]), path)
+    salts = json.loads((private / "manifest.json").read_bytes())["salts"]["test"]
+    (public / "NOTES.txt").write_text(salts["rows"], encoding="utf-8")
+    assert secrecy_problems(public, private, table) == [
+        "causalds: has the private column should_abstain",
+        "the salt 'rows' is public",
+    ]
+
+
+def test_progress_is_told(built: Path) -> None:
+    """The gate takes a while on a large release; silence looks like a hang."""
+    said: list[str] = []
+    run_gate(built, said.append)
+    assert said[0].startswith("gate:")
+    assert said[-1] == "gate: leak test"
+
+
+def test_a_missing_release_is_one_line(tmp_path: Path) -> None:
+    """`check` on a mistyped folder must say so."""
+    with pytest.raises(UsageError, match="no release here"):
+        run_gate(tmp_path)

@@ -1,0 +1,122 @@
+"""What a person does first with a release: load it with ``datasets``, query it with SQL."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+import yaml
+
+LOAD = """
+import sys
+from datasets import load_dataset
+folder = sys.argv[1]
+assert load_dataset(folder + "/public", split="dev").num_rows == 135, "default config"
+assert load_dataset(folder + "/public", "causalds", split="test").num_rows == 45
+scenes = load_dataset(folder + "/public", "causalds_scenes", split="dev")
+scene = scenes[0]
+assert [column["name"] for column in scene["data"]] == ["X", "Y"]
+assert len(scene["data"][0]["values"]) == 50
+assert scene["test_features"] == []
+streamed = next(iter(load_dataset(folder + "/public", "causalds_scenes", split="dev",
+                                  streaming=True)))
+assert streamed == scene
+assert load_dataset(folder + "/public", "causalds_exams", split="dev").num_rows == 20
+truth = load_dataset(folder + "/private", split="test")
+assert truth.num_rows == 45 and truth[0]["task_id"].startswith("cds-")
+assert load_dataset(folder + "/private", "causalds_worlds", split="test").num_rows == 45
+print("loaded")
+"""
+
+
+def _front(card: str) -> dict[str, object]:
+    front = yaml.safe_load(card.split("---\n")[1])
+    assert isinstance(front, dict)
+    return front
+
+
+def _blocks(card: str, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", card, flags=re.DOTALL)
+
+
+def _offline(folder: Path) -> dict[str, str]:
+    return os.environ | {
+        "HF_HUB_OFFLINE": "1",
+        "HF_HOME": str(folder / "home"),
+        "HF_DATASETS_DISABLE_PROGRESS_BARS": "1",
+    }
+
+
+@pytest.mark.slow
+def test_datasets_loads_every_kind_of_config_offline_and_streaming(tiny, tmp_path):
+    """A card whose YAML does not fit its files makes the whole repository unloadable."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOAD, str(tiny)],
+        env=_offline(tmp_path), capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.stdout == "loaded\n", done.stderr
+
+
+@pytest.mark.slow
+def test_the_python_on_the_card_runs(tiny, tmp_path):
+    """An example that fails is worse than none."""
+    (code,) = _blocks((tiny / "public/README.md").read_text(), "python")
+    done = subprocess.run(
+        [sys.executable, "-c", code + "\nassert len(table['X']) == 50"],
+        cwd=tiny.parent, env=_offline(tmp_path), capture_output=True, text=True, timeout=300,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("side", ["public", "private"])
+def test_the_sql_on_the_card_runs(side, tiny, monkeypatch):
+    """The card promises SQL straight on the shards."""
+    monkeypatch.chdir(tiny / side)
+    queries = _blocks((tiny / side / "README.md").read_text(), "sql")
+    assert queries
+    for query in queries:
+        assert duckdb.sql(query).fetchall()
+
+
+def test_every_shard_belongs_to_one_entry_of_the_card(tiny):
+    """A shard that no glob finds is lost; one that two find is loaded twice."""
+    for side in ("public", "private"):
+        front = _front((tiny / side / "README.md").read_text())
+        found: list[Path] = []
+        for config in front["configs"]:
+            for entry in config["data_files"]:
+                files = list((tiny / side).glob(entry["path"]))
+                assert files
+                found += files
+        assert sorted(found) == sorted((tiny / side).rglob("*.parquet"))
+        assert sum("default" in config for config in front["configs"]) == 1
+
+
+def test_the_cards_say_what_the_hub_needs(tiny):
+    """Licence and size class are what the Hub's search filters on; the gate, what keeps it shut."""
+    public = _front((tiny / "public/README.md").read_text())
+    private = _front((tiny / "private/README.md").read_text())
+    assert public["license"] == private["license"] == "cc-by-4.0"
+    assert public["size_categories"] == ["n<1K"]
+    assert "extra_gated_fields" in private and "extra_gated_fields" not in public
+
+
+def test_no_placeholder_is_left_on_a_card(tiny):
+    """``${name}`` on a published page tells that nobody looked."""
+    for side in ("public", "private"):
+        assert "${" not in (tiny / side / "README.md").read_text()
+
+
+def test_the_canary_is_in_card_manifest_and_shards(tiny):
+    """A filter for training data sees single files, not the repository."""
+    import pyarrow.parquet as pq
+
+    card = (tiny / "public/README.md").read_text()
+    (canary,) = re.findall(r"causal-exams:[0-9a-f-]{36}", card)
+    assert canary.removeprefix("causal-exams:") in (tiny / "public/manifest.json").read_text()
+    for file in tiny.rglob("*.parquet"):
+        assert pq.read_schema(file).metadata[b"canary"].decode() == canary

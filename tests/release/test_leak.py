@@ -1,0 +1,184 @@
+"""The leak test on hand-made releases: honest ones pass, planted leaks are caught."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from handmade import SEVEN, Plan, make_tables, write
+
+from builder.release.gate_tables import SceneRow, split_tables
+from builder.release.leak import LeakReport, leak_test
+from builder.release.leak_facts import facts, merge_rare
+from builder.release.leak_features import disclosures, everything_else
+from grader.errors import UsageError
+
+FEW = frozenset({"association.sign_only", "causal_sketch.edges_only"})
+
+
+def _leaks(plan: Plan, folder: Path, permutations: int = 99) -> LeakReport:
+    release = write(make_tables(plan), folder, private=plan.private)
+    return leak_test(release, permutations=permutations)
+
+
+def _p(report: LeakReport, fact: str) -> float:
+    return next(row.p for row in report.rows if row.fact == fact)
+
+
+def test_an_honest_release_is_clean(tmp_path: Path) -> None:
+    """A test that fires on honest releases would be switched off."""
+    report = _leaks(Plan(scenes=98, seed=4, variants=FEW), tmp_path)
+    assert report.ok, report.markdown()
+    assert {row.fact for row in report.rows} == {
+        "scene: structure",
+        "scene: ATE identifiable",
+        "association.sign_only: label",
+        "causal_sketch.edges_only: structure",
+    }
+
+
+def test_an_id_that_encodes_the_motif_is_caught(tmp_path: Path) -> None:
+    """Public ids are the first thing a test taker sorts by."""
+
+    def encoded(task_id: str, motif: str) -> str:
+        return f"{task_id[:9]}{SEVEN.index(motif):x}{task_id[10:]}"
+
+    report = _leaks(Plan(scenes=98, variants=FEW, task_id=encoded), tmp_path)
+    assert _p(report, "scene: structure") <= report.threshold
+    assert _p(report, "causal_sketch.edges_only: structure") <= report.threshold
+    assert _p(report, "association.sign_only: label") > report.threshold
+    assert "**leaks**" in report.markdown()
+
+
+def test_a_column_order_that_follows_the_graph_is_caught(tmp_path: Path) -> None:
+    """The reference release shipped its columns in topological order."""
+
+    def topological(motif: Any, rng: np.random.Generator) -> list[str]:
+        observed = set(motif.graph.observed)
+        return [node for node in motif.graph.topological_order() if node in observed]
+
+    report = _leaks(Plan(scenes=98, variants=FEW, order=topological), tmp_path)
+    assert _p(report, "scene: structure") <= report.threshold
+
+
+def test_rows_sorted_by_motif_are_caught(tmp_path: Path) -> None:
+    """Rows in the order of generation would place equal motifs side by side."""
+    tables = make_tables(Plan(scenes=98, variants=FEW))
+    motifs = {row["instance_id"]: row["motif"] for row in tables["causalds_worlds"]}
+    for config in ("causalds", "causalds_scenes"):
+        tables[config].sort(key=lambda row: (motifs[row["instance_id"]], row["view"]))
+    report = leak_test(write(tables, tmp_path), permutations=99)
+    assert _p(report, "scene: structure") <= report.threshold
+
+
+def test_an_answer_that_shows_in_the_length_of_the_prompt_is_caught(tmp_path: Path) -> None:
+    """A hint such as an extra sentence for one answer must not pass as boilerplate."""
+    tables = make_tables(Plan(scenes=98, variants=FEW))
+    signs = {row["task_id"]: "+" in row["target_json"] for row in tables["causalds_truth"]}
+    for row in tables["causalds"]:
+        if row["variant"] == "sign_only" and signs[row["task_id"]]:
+            row["prompt"] += " Think."
+    report = leak_test(write(tables, tmp_path), permutations=99)
+    assert _p(report, "association.sign_only: label") <= report.threshold
+
+
+def test_answers_that_follow_the_position_in_the_exam_are_caught(tmp_path: Path) -> None:
+    """An exam ordered by difficulty or by answer would tell both."""
+    tables = make_tables(Plan(scenes=98, variants=FEW))
+    signs = {row["task_id"]: row["target_json"] for row in tables["causalds_truth"]}
+    order = sorted(tables["causalds_exams"], key=lambda row: signs[row["task_id"]])
+    for place, row in enumerate(order):
+        row["position"] = place
+    report = leak_test(write(tables, tmp_path), permutations=99)
+    assert _p(report, "association.sign_only: label") <= report.threshold
+
+
+def test_the_report_is_a_function_of_the_release(tmp_path: Path) -> None:
+    """GATE.md must not change between two runs over the same bytes."""
+    plan = Plan(scenes=70, seed=3, variants=FEW)
+    assert _leaks(plan, tmp_path / "a").markdown() == _leaks(plan, tmp_path / "b").markdown()
+
+
+def test_a_private_split_is_tested_from_both_sides(tmp_path: Path) -> None:
+    """The split that must not leak is the one whose truth lies elsewhere."""
+    plan = Plan(scenes=98, private=True, variants=frozenset({"causal_sketch.edges_only"}))
+    report = _leaks(plan, tmp_path)
+    assert report.ok
+    assert any(row.fact == "scene: structure" for row in report.rows)
+    with pytest.raises(UsageError, match="put the private side beside"):
+        (tmp_path / "private").rename(tmp_path / "elsewhere")
+        leak_test(tmp_path)
+
+
+def test_what_cannot_be_tested_is_listed_with_its_reason(tmp_path: Path) -> None:
+    """A fact that silently leaves the table would look clean."""
+    asked = {"causal_sketch.edges_only", "identification.method_label", "effect_estimate.ate_point"}
+    plan = Plan(scenes=60, motifs=("iv", "chain"), variants=frozenset(asked))
+    report = _leaks(plan, tmp_path)
+    reasons = {fact: reason for _, fact, reason in report.skipped}
+    assert reasons["scene: structure"] == "determined by the disclosures"
+    assert reasons["association.sign_only: label"] == "no such task"
+    assert "association.sign_only: label: no such task" in report.markdown()
+    single = _leaks(Plan(scenes=20, motifs=("chain",), variants=FEW), tmp_path / "one")
+    assert ("dev", "scene: structure", "constant") in single.skipped
+
+
+def test_a_missing_release_or_split_is_one_line(tmp_path: Path) -> None:
+    """A traceback says nothing to who mistyped a folder."""
+    with pytest.raises(UsageError, match="no release here"):
+        leak_test(tmp_path / "nothing")
+    release = write(make_tables(Plan(scenes=8, variants=FEW)), tmp_path)
+    with pytest.raises(UsageError, match="no split 'test' of causalds; choose from dev"):
+        leak_test(release, split="test")
+
+
+def test_disclosures_hold_counts_and_kinds_but_no_names_or_ids(tmp_path: Path) -> None:
+    """Rows are exchanged where disclosures agree: a name among them would make each row unique."""
+    release = write(make_tables(Plan(scenes=30)), tmp_path)
+    for fact in facts(split_tables(release, "causalds", "dev")):
+        for subject in fact.subjects:
+            text = repr(disclosures(subject))
+            assert subject.scene.instance_id not in text
+            assert not any(name in text for name, _ in subject.scene.columns)
+            assert not any(task.task_id in text for task in subject.tasks)
+
+
+def test_every_feature_has_a_row_per_subject_and_no_gap(tmp_path: Path) -> None:
+    """A NaN in one feature would spoil every kernel it enters."""
+    release = write(make_tables(Plan(scenes=14)), tmp_path)
+    for fact in facts(split_tables(release, "causalds", "dev")):
+        for family in everything_else(fact.subjects):
+            for feature in family.features:
+                assert feature.shape[0] == len(fact.subjects)
+                assert np.isfinite(feature).all()
+
+
+def test_scenes_without_columns_are_described_too(tmp_path: Path) -> None:
+    """Story tasks of a private split ship no table."""
+    plan = Plan(scenes=12, private=True, variants=frozenset({"identification.method_label"}))
+    tables = split_tables(write(make_tables(plan), tmp_path, private=True), "causalds", "dev")
+    scene = next(iter(tables.scenes.values()))
+    assert isinstance(scene, SceneRow)
+    assert (scene.columns, scene.rows) == ((), (0, 0))
+    assert all(everything_else(fact.subjects) for fact in facts(tables) if fact.subjects)
+
+
+def test_rare_classes_are_merged_until_each_is_large_enough() -> None:
+    """One row of a class can be guessed by chance; eight cannot."""
+    labels = ["a"] * 20 + ["b"] * 5 + ["c"] * 4 + ["d"] * 2
+    merged = merge_rare(labels)
+    assert merged[:20] == ("a",) * 20
+    assert len(set(merged[20:])) == 1
+    assert merge_rare(["x"] * 3) == ("x",) * 3
+
+
+@pytest.mark.slow
+def test_four_hundred_scenes_take_two_minutes_at_most(tmp_path: Path) -> None:
+    """The gate runs in every build; a slow test would be skipped."""
+    release = write(make_tables(Plan(scenes=400)), tmp_path)
+    start = time.perf_counter()
+    report = leak_test(release)
+    assert time.perf_counter() - start < 120
+    assert report.ok, report.markdown()
+    assert len(report.rows) >= 12

@@ -1,0 +1,166 @@
+"""A private split: built only with its secret, which is then nowhere to be found."""
+
+import base64
+import hashlib
+import hmac
+import json
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+from tiny_release import OTHER_SECRET, SECRET, SPLIT_FILE
+
+BAD = {
+    "absent": (None, "the secret is absent"),
+    "blank": ("  ", "the secret is absent"),
+    "short": (SECRET[:30], "holds 120 bits; at least 128"),
+    "not hex": ("correct horse battery staple correct", "hexadecimal digits"),
+    "prefixed": ("0x" + SECRET, "hexadecimal digits"),
+    "odd": (SECRET + "a", "even number"),
+    "endless": ("ab" * 5000, "more than 4096"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_an_unfit_secret_is_refused_without_being_shown(
+    name, split_file, command, monkeypatch, tmp_path, capsys
+):
+    """A weak or mistyped secret builds an exam that anyone can open."""
+    value, reason = BAD[name]
+    monkeypatch.delenv("TINY_SECRET", raising=False)
+    if value is not None:
+        monkeypatch.setenv("TINY_SECRET", value)
+    assert command("build", split_file, "--out", tmp_path / "r") == 2
+    message = capsys.readouterr().err
+    assert reason in message and "new-secret" in message
+    assert message.count("\n") == 1
+    if value and value.strip():
+        assert value not in message
+    assert not (tmp_path / "r").exists() and not (tmp_path / "r.partial").exists()
+
+
+def test_a_plan_needs_no_secret(split_file, command, monkeypatch, capsys):
+    """Reviewing a split file must not require the keys to it."""
+    monkeypatch.delenv("TINY_SECRET", raising=False)
+    assert command("plan", split_file) == 0
+    assert "private/causalds_truth/test-*.parquet" in capsys.readouterr().out
+
+
+def _with_key_file(split_file, key: str, mode: int):
+    (split_file.parent / "key").write_text(key + "\n")
+    (split_file.parent / "key").chmod(mode)
+    text = SPLIT_FILE.replace('secret_env = "TINY_SECRET"', 'secret_file = "key"')
+    split_file.write_text(text)
+
+
+def test_a_key_file_stands_in_for_the_variable(tiny, split_file, command, tmp_path, capsys):
+    """Same secret, same data, wherever it is kept; and its place is not published."""
+    _with_key_file(split_file, SECRET.upper(), 0o600)
+    assert command("build", split_file, "--out", tmp_path / "r", "--workers", 1) == 0
+    assert "chmod" not in capsys.readouterr().err
+    for side in ("public", "private"):
+        mine, theirs = (
+            json.loads((folder / side / "manifest.json").read_text())
+            for folder in (tmp_path / "r", tiny)
+        )
+        assert mine == theirs
+
+
+def test_a_key_file_that_others_can_read_is_warned_about(split_file, command, tmp_path, capsys):
+    """Whoever shares the machine shares the exam."""
+    _with_key_file(split_file, SECRET, 0o644)
+    assert command("build", split_file, "--out", tmp_path / "r", "--workers", 1, "--quiet") == 0
+    assert "chmod 600" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("trouble", ["absent", "folder", "binary"])
+def test_an_unusable_key_file_is_named(trouble, split_file, command, tmp_path, capsys):
+    """The message must say which file, for there may be several."""
+    _with_key_file(split_file, SECRET, 0o600)
+    key = split_file.parent / "key"
+    if trouble == "binary":
+        key.write_bytes(bytes(range(200, 240)))
+    else:
+        key.unlink()
+    if trouble == "folder":
+        key.mkdir()
+    assert command("build", split_file, "--out", tmp_path / "r") == 2
+    message = capsys.readouterr().err
+    assert str(key) in message and message.count("\n") == 1
+
+
+def test_the_secret_is_nowhere_in_the_release(tiny, split_file, process, tmp_path):
+    """Neither as text nor as bytes nor in base64, not even on the private side or in messages."""
+    done = process("build", split_file, "--out", tmp_path / "r", "--workers", 1, TINY_SECRET=SECRET)
+    raw = bytes.fromhex(SECRET)
+    needles = [SECRET.encode(), SECRET.upper().encode(), raw, raw[::-1], base64.b64encode(raw)[:40]]
+    places = {str(file): file.read_bytes() for file in tiny.rglob("*") if file.is_file()}
+    places["messages"] = (done.stdout + done.stderr).encode()
+    for place, data in places.items():
+        for needle in needles:
+            assert needle not in data, place
+
+
+def test_the_public_side_holds_no_salt_and_no_private_row(tiny):
+    """With its salt, a commitment to a short row can be opened by trying all rows."""
+    salts = json.loads((tiny / "private/manifest.json").read_text())["salts"]["test"]
+    public = b"".join(file.read_bytes() for file in (tiny / "public").rglob("*") if file.is_file())
+    for salt in salts.values():
+        assert salt.encode() not in public and bytes.fromhex(salt) not in public
+    worlds = pq.read_table(tiny / "private/causalds_worlds").to_pylist()
+    assert not any(row["key"].encode() in public for row in worlds)
+    hidden = {file.parent.name for file in tiny.glob("public/*/test-*.parquet")}
+    assert hidden == {"causalds", "causalds_exams", "causalds_scenes"}
+
+
+def test_another_secret_shares_no_id_and_no_data_row(tiny, split_file, command, monkeypatch,
+                                                     tmp_path):  # fmt: skip
+    """Two exams of one split file must not help with each other."""
+    monkeypatch.setenv("TINY_SECRET", OTHER_SECRET)
+    out = tmp_path / "r"
+    assert command("build", split_file, "--out", out, "--workers", 1, "--quiet") == 0
+    seen: list[set[object]] = []
+    for folder in (tiny, out):
+        tasks = pq.read_table(folder / "public/causalds/test-00000-of-00001.parquet").to_pylist()
+        scenes = pq.read_table(
+            folder / "public/causalds_scenes/test-00000-of-00001.parquet"
+        ).to_pylist()
+        values: set[object] = {row["task_id"] for row in tasks}
+        values |= {row["instance_id"] for row in scenes}
+        for scene in scenes:
+            columns = [column["values"] for column in scene["data"]]
+            values |= set(zip(*columns, strict=True))
+        seen.append(values)
+        assert len(values) == 45 + 45 + 45 * 50
+    assert not seen[0] & seen[1]
+    dev = "public/causalds_scenes/dev-00000-of-00001.parquet"
+    assert (tiny / dev).read_bytes() == (out / dev).read_bytes()
+
+
+def test_the_seed_commitment_opens_with_salt_and_secret(tiny):
+    """This is what a maintainer shows when an exam is retired."""
+    public = json.loads((tiny / "public/manifest.json").read_text())
+    salts = json.loads((tiny / "private/manifest.json").read_text())["salts"]["test"]
+    opened = hashlib.sha256(bytes.fromhex(salts["seed"]) + bytes.fromhex(SECRET)).hexdigest()
+    assert public["splits"]["test"]["seed_commitment"] == opened
+
+
+def test_every_private_row_is_committed_to(tiny):
+    """Recomputed with DuckDB and the standard library alone, as the standalone grader does it."""
+    public = json.loads((tiny / "public/manifest.json").read_text())
+    private = json.loads((tiny / "private/manifest.json").read_text())
+    assert public["commitments"] == private["commitments"]
+    key = bytes.fromhex(private["salts"]["test"]["rows"])
+    assert set(public["commitments"]) == {"causalds_truth", "causalds_labels", "causalds_worlds"}
+    for config, splits in public["commitments"].items():
+        cursor = duckdb.connect()
+        cursor.execute(f"SELECT * FROM '{tiny}/private/{config}/test-*.parquet'")
+        names = [column[0] for column in cursor.description]
+        expected = {}
+        for values in cursor.fetchall():
+            row = dict(zip(names, values, strict=True))
+            salt = hmac.digest(key, f"{config}/test/{values[0]}".encode(), "sha256")
+            text = json.dumps(row, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+            expected[values[0]] = hashlib.sha256(salt + text.encode("utf-8")).hexdigest()
+        assert splits == {"test": expected}
+        assert expected

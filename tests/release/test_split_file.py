@@ -1,0 +1,131 @@
+"""Split files: whatever is wrong is said in one line, before any work starts."""
+
+from pathlib import Path
+
+import pytest
+from fake_builder import small_track
+from tiny_release import SPLIT_FILE
+
+from builder.release.config import load_config
+from grader.errors import UsageError
+
+CASES = {
+    "unknown key": ("name =", "nam =", ["nam: unknown key; did you mean 'name'?"]),
+    "name missing": ('name = "tiny"', "", ["name: missing; add name ="]),
+    "name not text": ('name = "tiny"', "name = 3", ["name: must be a string", "a number"]),
+    "name with capitals": ('"tiny"', '"Tiny Exam"', ["name: 'Tiny Exam' does not do"]),
+    "version": ('"0.1.0"', '"latest"', ["version: 'latest' does not do", "0.1.0"]),
+    "no splits": (SPLIT_FILE[SPLIT_FILE.index("[splits") :], "", ["splits: missing"]),
+    "splits no table": ("[splits.dev]", "[splits]\nx = 1\n[splits.dev]", ["splits.x: must be a"]),
+    "split name": ("splits.dev", "splits.Dev-1", ["splits.Dev-1: no good split name"]),
+    "split called all": ("splits.dev", "splits.all", ["splits.all: no good split name"]),
+    "truth missing": ('truth = "public"', "", ["splits.dev.truth: missing"]),
+    "truth": ('"public"', '"hidden"', ["splits.dev.truth: 'hidden' does not do"]),
+    "seed missing": ('seed = "tiny 1"', "", ["splits.dev.seed: missing"]),
+    "seed blank": ('"tiny 1"', '" "', ["splits.dev.seed"]),
+    "seed no text": ('"tiny 1"', "17", ["splits.dev.seed: must be a string"]),
+    "secret in the open": ('seed = "tiny 1"', 'secret_env = "X"', ["splits.dev.secret_env"]),
+    "seed of a private split": (
+        'secret_env = "TINY_SECRET"', 'seed = "x"', ["splits.test.seed: whoever knows the seed"],
+    ),
+    "no secret": ('secret_env = "TINY_SECRET"', "", ["splits.test.secret_env: missing"]),
+    "two secrets": (
+        'secret_env = "TINY_SECRET"', 'secret_env = "A"\nsecret_file = "b"', ["both secret_env"],
+    ),
+    "secret variable": ('"TINY_SECRET"', '"A-B"', ["splits.test.secret_env: 'A-B' does not do"]),
+    "track misspelt": (
+        "splits.dev.causalds]", "splits.dev.causals]",
+        ["splits.dev.causals: unknown key; did you mean 'causalds'?"],
+    ),
+    "no track": (
+        "[splits.dev.causalds]\nscenes = 45\n[splits.dev.exams.mini]\n"
+        'causalds = { tasks = 20, balance = "variant" }',
+        "", ["splits.dev.causalds: missing"],
+    ),
+    "track's own key": ("scenes = 45", "scene = 45", ["splits.dev.causalds.scene: unknown key"]),
+    "exam of another track": (
+        "causalds = { tasks = 20", "ccr = { tasks = 20", ["exams.mini.ccr: unknown key"],
+    ),
+    "exam empty": (
+        'causalds = { tasks = 20, balance = "variant" }', "", ["splits.dev.exams.mini: empty"],
+    ),
+    "exam called all": ("exams.mini", "exams.all", ["exams.all: no good exam name"]),
+    "tasks missing": ("tasks = 20, ", "", ["exams.mini.causalds.tasks: missing"]),
+    "tasks zero": ("tasks = 20", "tasks = 0", ["exams.mini.causalds.tasks: 0 does not do"]),
+    "tasks true": ("tasks = 20", "tasks = true", ["tasks: True does not do"]),
+    "tasks word": ("tasks = 20", 'tasks = "every"', ["tasks: 'every' does not do"]),
+    "balance": ('"variant"', '"rung"', ["balance: 'rung' does not do"]),
+    "draw key": ("balance =", "balanced =", ["balanced: unknown key; did you mean 'balance'?"]),
+    "private without exam": (
+        '[splits.test.exams.demo]\ncausalds = { tasks = "all" }', "",
+        ["splits.test.exams: no exam takes the tasks of causalds"],
+    ),
+    "private taken twice": (
+        'causalds = { tasks = "all" }',
+        'causalds = { tasks = "all" }\n[splits.test.exams.more]\ncausalds = { tasks = "all" }',
+        ["splits.test.exams: two exams take all"],
+    ),
+    "a date": ('seed = "tiny 1"', "seed = 2024-01-01", ["splits.dev.seed", "is no setting"]),
+    "infinity": ("scenes = 45", "scenes = inf", ["splits.dev.causalds.scenes", "is no setting"]),
+    "no TOML": ('name = "tiny"', "name = tiny", ["invalid TOML", "line 2"]),
+    "key twice": ('name = "tiny"', 'name = "a"\nname = "b"', ["invalid TOML"]),
+}  # fmt: skip
+
+
+def _problem(file: Path) -> str:
+    with small_track(), pytest.raises(UsageError) as caught:
+        load_config(file)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_mistake_is_named_with_its_place_and_cure(name, split_file):
+    """A mistake found after an hour of building, or never, costs the release."""
+    old, new, expected = CASES[name]
+    assert old in SPLIT_FILE
+    split_file.write_text(SPLIT_FILE.replace(old, new, 1))
+    message = _problem(split_file)
+    assert message.startswith(f"{split_file}: ")
+    assert "\n" not in message
+    for part in expected:
+        assert part in message
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path):
+    """The commonest mistake is the path."""
+    (tmp_path / "latin.toml").write_bytes(b'name = "\xe9"')
+    (tmp_path / "big.toml").write_bytes(b"#" * 2_000_000)
+    for name, reason in (
+        ("none.toml", "not found"),
+        (".", "is a folder"),
+        ("latin.toml", "not UTF-8"),
+        ("big.toml", "larger than"),
+    ):
+        message = _problem(tmp_path / name)
+        assert reason in message and str(tmp_path) in message
+
+
+def test_the_place_of_a_secret_is_not_part_of_the_configuration(split_file):
+    """The manifest publishes the configuration."""
+    with small_track():
+        config = load_config(split_file)
+    assert "TINY_SECRET" not in str(config.document)
+    assert config.splits[1].secret_env == "TINY_SECRET"
+
+
+def test_private_exams_that_do_not_add_up_fail_before_building(
+    split_file, command, secret, tmp_path, capsys
+):
+    """A task in no exam could never be graded; it is a waste of an hour to find out late."""
+    for tasks in ("44", "46"):
+        split_file.write_text(SPLIT_FILE.replace('"all"', tasks))
+        assert command("build", split_file, "--out", tmp_path / "r") == 2
+        assert "exactly one exam" in capsys.readouterr().err
+        assert not (tmp_path / "r.partial").exists()
+
+
+def test_an_exam_larger_than_its_split_says_so(split_file, command, secret, tmp_path, capsys):
+    """How many tasks there are is known only after asking them."""
+    split_file.write_text(SPLIT_FILE.replace("tasks = 20", "tasks = 200"))
+    assert command("build", split_file, "--out", tmp_path / "r", "--workers", 1) == 2
+    assert "200 tasks are asked but there are 135" in capsys.readouterr().err
