@@ -1,0 +1,69 @@
+"""``python -m benchmarks``: whole-process times of the grader, stage shares of the builder.
+
+Absolute times depend on the machine; read the ratios. Every figure is the median of several runs
+that alternate with the runs of its reference, so that a drifting machine does both the same.
+"""
+
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+REFERENCE = [sys.executable, "-c", "import duckdb, jsonschema"]
+ROUNDS = 9
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def main() -> int:
+    """Build the mini release, then time grading it against the reference."""
+    console = Console()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        build = [sys.executable, "build_dataset.py", "build", "splits/mini.toml", "--out"]
+        console.rule("building splits/mini.toml: where the time goes")
+        subprocess.run([*build, str(folder / "release")], cwd=ROOT, check=True)
+        answers = folder / "informed"
+        release = ["--release", str(folder / "release")]
+        baseline = [sys.executable, "-m", "baselines", "informed", *release]
+        subprocess.run([*baseline, "--out", str(answers)], cwd=ROOT, check=True)
+        grade = [sys.executable, "-m", "grader", str(answers), *release, "--quiet"]
+        table = Table(title="whole process, median of paired runs; reference: " + REFERENCE[-1])
+        for column in ("command", "seconds", "reference", "ratio (min – max)", "target"):
+            table.add_column(column)
+        for label, command, target in (
+            ("grade, 100-task exam", grade, "≤ 4"),
+            ("validate, 100-task exam", [*grade[:3], "validate", *grade[3:-1]], ""),
+            ("schema of one variant", [*grade[:3], "schema", "ate_uq_95"], ""),
+        ):
+            table.add_row(label, *_paired(command), target)
+        console.print(table)
+    return 0
+
+
+def _paired(command: list[str]) -> tuple[str, str, str]:
+    ours, theirs = [], []
+    for _ in range(ROUNDS + 1):
+        theirs.append(_seconds(REFERENCE))
+        ours.append(_seconds(command))
+    ours, theirs = ours[1:], theirs[1:]  # the first pair warms the file cache
+    ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
+    return (
+        f"{statistics.median(ours):.3f}",
+        f"{statistics.median(theirs):.3f}",
+        f"{statistics.median(ratios):.2f} ({min(ratios):.2f} – {max(ratios):.2f})",
+    )
+
+
+def _seconds(command: list[str]) -> float:
+    start = time.perf_counter()
+    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    sys.exit(main())

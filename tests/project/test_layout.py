@@ -1,0 +1,45 @@
+"""The rules of the house that a reader cannot see at a glance."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ALLOWED = {
+    "grader": {"grader", "duckdb", "jsonschema", "rich"},
+    "harness": {"harness", "grader", "rich", "openai"},
+}
+
+
+def imported(folder: Path) -> Iterator[tuple[Path, str]]:
+    for file in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    yield file, alias.name.partition(".")[0]
+            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+                yield file, node.module.partition(".")[0]
+
+
+@pytest.mark.parametrize("package", sorted(ALLOWED))
+def test_imports_flow_one_way(root: Path, package: str) -> None:
+    """A grader that imports the builder drags NumPy into every leaderboard, and truth code too."""
+    import sys
+
+    for file, module in imported(root / package):
+        assert module in ALLOWED[package] | sys.stdlib_module_names, f"{file} imports {module}"
+
+
+def test_the_builder_imports_no_consumer(root: Path) -> None:
+    """The builder must not need a baseline or the harness to state a truth."""
+    for file, module in imported(root / "builder"):
+        assert module not in {"harness", "baselines"}, f"{file} imports {module}"
+
+
+def test_modules_stay_small_enough_to_read(root: Path) -> None:
+    """Aim under 400 lines: beyond that there is usually a second idea in the file."""
+    for package in ("grader", "builder", "harness", "baselines"):
+        for file in (root / package).rglob("*.py"):
+            lines = len(file.read_text(encoding="utf-8").splitlines())
+            assert lines <= 400, f"{file} has {lines} lines"
