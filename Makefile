@@ -42,10 +42,10 @@ test: $(VENV)/.dev
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy
-	$(RUN) -m pytest
+	$(RUN) -m pytest --numprocesses auto --dist loadfile
 
 slow: $(VENV)/.dev
-	$(RUN) -m pytest -m slow
+	$(RUN) -m pytest --numprocesses auto --dist loadfile -m slow
 
 bench: $(VENV)/.dev
 	$(RUN) -m benchmarks

@@ -1,10 +1,11 @@
 """Sentence frames: how a direct effect is said in plain English.
 
-A frame says one effect, or two causes of one effect, in one sentence that names every variable
-exactly. No frame tells the sign or the strength of an effect. Slots are ``{cause}``, ``{cause2}``
-and ``{effect}``; a slot listed in ``clauses`` may also hold "whether the Corsin valve is open"
-when its variable is binary. The narrator fills these frames; the verifier reads the finished text
-back through the same frames, sentence by sentence.
+A frame says one effect in one sentence that names both variables exactly. Two effects are never
+merged into one sentence: the number of sentences would then tell the shape of the graph. No frame
+tells the sign or the strength of an effect. Slots are ``{cause}`` and ``{effect}``; a slot listed in
+``clauses`` may also hold "whether the Corsin valve is open" when its variable is binary. The
+narrator fills these frames; the verifier reads the finished text back through the same frames,
+sentence by sentence.
 """
 
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ def _frame(text: str, *clauses: str, graded: bool = False) -> Frame:
     return Frame(text, frozenset(clauses), graded)
 
 
-ONE_CAUSE: Final[tuple[Frame, ...]] = (
+EFFECTS: Final[tuple[Frame, ...]] = (
     _frame("{cause} directly affects {effect}", "cause", "effect"),
     _frame("{cause} has a direct effect on {effect}", "cause", "effect"),
     _frame("{cause} acts directly on {effect}", "cause"),
@@ -44,16 +45,6 @@ ONE_CAUSE: Final[tuple[Frame, ...]] = (
     _frame("{effect} is shaped directly by {cause}", "cause", graded=True),
     _frame("{effect} is partly determined by {cause}, with nothing in between", "cause"),
     _frame("{effect} depends on {cause} directly, without any detour"),
-)
-
-TWO_CAUSES: Final[tuple[Frame, ...]] = (
-    _frame("{cause} and {cause2} both directly affect {effect}", "effect"),
-    _frame("both {cause} and {cause2} act directly on {effect}"),
-    _frame("{cause} and {cause2} each have a direct influence on {effect}", "effect"),
-    _frame("{effect} depends directly on both {cause} and {cause2}", "effect"),
-    _frame("{effect} responds directly to {cause} and also to {cause2}", graded=True),
-    _frame("{effect} is directly affected by both {cause} and {cause2}"),
-    _frame("{effect} is shaped directly by {cause} and by {cause2}", graded=True),
 )
 
 OPENERS: Final[tuple[str, ...]] = (

@@ -20,7 +20,6 @@ from builder.words.verify import verify
 
 _OPENER_RATE = 0.35
 _ASIDE_RATE = 0.3
-_PAIR_RATE = 0.4
 _CLAUSE_RATE = 0.5
 
 
@@ -168,45 +167,28 @@ def _plain(facts: Facts, node: str) -> bool:
 def _tell_effects(draft: _Draft) -> list[str]:
     """The effects paragraph: every edge once, in a seeded order, with openers and asides."""
     rng, facts = draft.rng, draft.facts
-    one, two = _Deck(rng, frames.ONE_CAUSE), _Deck(rng, frames.TWO_CAUSES)
+    deck = _Deck(rng, frames.EFFECTS)
     openers, later = _Deck(rng, frames.OPENERS), _Deck(rng, frames.LATER_OPENERS)
     asides = _Deck(rng, frames.ASIDES)
     sentences = [draft.word(_Deck(rng, frames.EFFECT_INTROS).deal())]
-    groups = _group_edges(draft)
+    edges = [facts.edges[int(i)] for i in rng.permutation(len(facts.edges))]
     plain_so_far = True
-    for position, (causes, effect) in enumerate(groups):
-        frame = _fitting(one if len(causes) == 1 else two, facts.variables[effect])
+    for position, (cause, effect) in enumerate(edges):
+        frame = _fitting(deck, facts.variables[effect])
         slots = {
             "effect": _phrase(draft, frame, "effect", facts.variables[effect]),
-            "cause": _phrase(draft, frame, "cause", facts.variables[causes[0]]),
+            "cause": _phrase(draft, frame, "cause", facts.variables[cause]),
         }
-        if len(causes) == 2:
-            slots["cause2"] = _phrase(draft, frame, "cause2", facts.variables[causes[1]])
         opener = ""
         if draft.chance(_OPENER_RATE) and plain_so_far:
             opener = (later if position and draft.chance(0.5) else openers).deal()
         plain_so_far = not opener
         text = draft.word(opener + frame.text, **slots)
-        edges = [("edge", facts.variables[c].name, facts.variables[effect].name) for c in causes]
-        sentences.append(draft.attest(text, *edges))
-        if position < len(groups) - 1 and draft.chance(_ASIDE_RATE):
+        edge = ("edge", facts.variables[cause].name, facts.variables[effect].name)
+        sentences.append(draft.attest(text, edge))
+        if position < len(edges) - 1 and draft.chance(_ASIDE_RATE):
             sentences.append(draft.word(asides.deal()))
     return sentences
-
-
-def _group_edges(draft: _Draft) -> list[tuple[list[str], str]]:
-    """The edges in a seeded order, some pairs with a common effect told in one sentence."""
-    edges = [draft.facts.edges[int(i)] for i in draft.rng.permutation(len(draft.facts.edges))]
-    groups: list[tuple[list[str], str]] = []
-    while edges:
-        cause, effect = edges.pop(0)
-        causes = [cause]
-        partner = next((edge for edge in edges if edge[1] == effect), None)
-        if partner is not None and draft.chance(_PAIR_RATE):
-            edges.remove(partner)
-            causes.append(partner[0])
-        groups.append((causes, effect))
-    return groups
 
 
 def _fitting(deck: _Deck[frames.Frame], effect: Variable) -> frames.Frame:

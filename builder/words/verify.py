@@ -90,7 +90,7 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
     openers = "|".join(_regex(text) for text in (*frames.OPENERS, *frames.LATER_OPENERS))
     patterns = [
         (re.compile(rf"(?:{openers})?{_regex(frame.text, frame.clauses)}\."), "edge")
-        for frame in (*frames.ONE_CAUSE, *frames.TWO_CAUSES)
+        for frame in frames.EFFECTS
     ]
     for kind, lines in (
         ("node", (*frames.ONE_MEASURED, *frames.TWO_MEASURED, *frames.TWO_MEASURED_ALIKE)),
@@ -103,7 +103,7 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 def _regex(template: str, clauses: frozenset[str] = frozenset()) -> str:
     """A frame as a regular expression; slots about people and books match any plain words."""
-    slots = {slot: rf"[Tt]he «(?P<{slot}>\d+)»" for slot in ("cause", "cause2", "effect")}
+    slots = {slot: rf"[Tt]he «(?P<{slot}>\d+)»" for slot in ("cause", "effect")}
     for slot in clauses:
         state = rf"[Ww]hether the «(?P<{slot}_of>\d+)» (?P<{slot}_state>is [a-z ]+?)"
         slots[slot] = rf"(?:{slots[slot]}|{state})"
@@ -131,7 +131,7 @@ def _reading(
             if states is None or state != states[1]:
                 return ()
     if kind == "edge":
-        return tuple(("edge", name(c), name("effect")) for c in ("cause", "cause2") if name(c))
+        return (("edge", name("cause"), name("effect")),)
     if kind == "states":
         return (("states", name("a"), groups["zero"], groups["one"]),)
     if kind == "unmeasured":

@@ -15,11 +15,10 @@ from builder.words.frames import (
     ASIDES,
     COUNT_INTROS,
     EFFECT_INTROS,
+    EFFECTS,
     LATER_OPENERS,
     NO_MORE_EFFECTS,
-    ONE_CAUSE,
     OPENERS,
-    TWO_CAUSES,
 )
 from builder.words.verify import _TECHNICAL, read_edges, split_sentences
 
@@ -160,21 +159,19 @@ def test_every_frame_says_what_its_slots_say() -> None:
     Direction is judged here by grammar: passive and 'depends', 'responds' put the effect first.
     """
     effect_first = re.compile(r"\bby\b|depends|responds")
-    for frame in (*ONE_CAUSE, *TWO_CAUSES):
+    for frame in EFFECTS:
         first = re.search(r"\{(\w+)\}", frame.text)
         assert first is not None
         expected = "effect" if effect_first.search(frame.text) else "cause"
         assert first[1].startswith(expected), frame.text
         slots = re.findall(r"\{(\w+)\}", frame.text)
-        assert sorted(slots) == (
-            ["cause", "effect"] if frame in ONE_CAUSE else ["cause", "cause2", "effect"]
-        )
+        assert sorted(slots) == ["cause", "effect"]
 
 
 def test_frames_tell_no_sign_and_are_direct() -> None:
     """The sign of an effect is for the data to tell; an indirect effect is no edge."""
     signs = re.compile(r"rais|lower|increas|decreas|reduc|boost|more|less|higher|cut|improv", re.I)
-    for frame in (*ONE_CAUSE, *TWO_CAUSES):
+    for frame in EFFECTS:
         assert not signs.search(frame.text), frame.text
         assert re.search(r"direct|nothing in between|without any detour", frame.text), frame.text
 
@@ -186,7 +183,7 @@ def test_fixed_sentences_name_no_variable_and_no_theory() -> None:
     texts += [text for theme in themes() for text in (*theme.settings, *theme.colour)]
     for text in texts:
         assert not _TECHNICAL.search(text), text
-        assert not re.search(r"\{(a|b|cause2?|effect)\}", text), text
+        assert not re.search(r"\{(a|b|cause|effect)\}", text), text
     for theme in themes():
         for text in (*theme.settings, *theme.colour):
             assert not re.search(r"\b(affects?|causes?|because|depends?|influences?)\b", text), text
