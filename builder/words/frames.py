@@ -2,8 +2,8 @@
 
 A frame says one effect in one sentence that names both variables exactly. Two effects are never
 merged into one sentence: the number of sentences would then tell the shape of the graph. No frame
-tells the sign or the strength of an effect. Slots are ``{cause}`` and ``{effect}``; a slot listed in
-``clauses`` may also hold "whether the Corsin valve is open" when its variable is binary. The
+tells the sign or the strength of an effect. Slots are ``{cause}`` and ``{effect}``; a slot listed
+in ``clauses`` may also hold "whether the Corsin valve is open" when its variable is binary. The
 narrator fills these frames; the verifier reads the finished text back through the same frames,
 sentence by sentence.
 """
