@@ -40,4 +40,4 @@ def load_track(reference: str) -> Track:
     return track
 
 
-TRACKS = LazyTracks({"causalds": "builder.causalds:TRACK"})
+TRACKS = LazyTracks({"causalds": "builder.causalds:TRACK", "ccr": "builder.ccr:TRACK"})

@@ -1,6 +1,7 @@
 """The right answer to a task, written from its truth in the answer format itself."""
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Final
 
 from grader.jsonio import pretty
@@ -43,6 +44,21 @@ def _sets(task: Task, truth: Truth) -> str:
     return pretty({"adjustment_sets": truth.target["sets"] if category == "set" else category})
 
 
+def _units(task: Task, truth: Truth) -> str:
+    answers = truth.target["answers"]
+    return pretty({rung: [bit == "1" for bit in answers[rung]] for rung in sorted(answers)})
+
+
+def _quantities(task: Task, truth: Truth) -> str:
+    listed = truth.target["quantities"]
+    return pretty({"quantities": {n: float(Fraction(q["exact"])) for n, q in listed.items()}})
+
+
+def _deduction(task: Task, truth: Truth) -> str:
+    verdict = truth.target["verdict"]
+    return pretty({"value": truth.value if verdict == "value" else verdict})
+
+
 _WRITERS: Final[Mapping[str, Callable[[Task, Truth], str]]] = {
     "prediction_csv": _csv,
     "prediction_interval_csv": _csv,
@@ -54,4 +70,7 @@ _WRITERS: Final[Mapping[str, Callable[[Task, Truth], str]]] = {
     "ate_interval": _interval,
     "edges": _edges,
     "adjustment_sets": _sets,
+    "unit_answers": _units,
+    "quantities": _quantities,
+    "deduction": _deduction,
 }

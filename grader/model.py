@@ -1,6 +1,6 @@
 """The values that travel down the pipeline: task, truth, raw answer, checked answer, score."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -97,7 +97,7 @@ class Content:
     """
 
     metric: str
-    value: float
+    value: float | None
     loss: float
     coverage: float | None = None
     width: float | None = None
@@ -138,3 +138,17 @@ class Score:
     width: float | None
     extra_json: str
     message: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrackSummary:
+    """A headline of a track's own (``grader/tracks/summaries.py``), in points from 0 to 100.
+
+    ``replicates`` are the headline's bootstrap replicates, ``metrics`` plain figures beside it,
+    ``details`` what the report draws.
+    """
+
+    points: float
+    replicates: Sequence[float]
+    metrics: Mapping[str, Any]
+    details: Mapping[str, Any]

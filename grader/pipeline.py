@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.answers import Found, collect
+from grader.attempts import MERGED, attempt_folders, join, merge
 from grader.errors import UsageError
 from grader.jsonio import clip
 from grader.model import Checked, Score, Task, Truth
@@ -13,6 +14,7 @@ from grader.names import did_you_mean
 from grader.release import Release, select_exam
 from grader.report import build_report
 from grader.score import score
+from grader.tracks.summaries import summaries
 from grader.validate import check
 
 
@@ -85,11 +87,32 @@ class Session:
 
     def find(self, source: Path) -> tuple[Selection, Found, dict[str, Checked]]:
         """Collect and check the answers of ``source``, without looking at any truth."""
+        folders = attempt_folders(source)
+        if folders and self.track is not None:
+            return self._find_attempts(source, folders)
         found = collect(source, self.all_tasks)
         selection = self.select(frozenset(found.answers))
         _remark(selection, found)
         checked = {
             task.task_id: check(task, found.answers.get(task.task_id)) for task in selection.tasks
+        }
+        return selection, found, checked
+
+    def _find_attempts(
+        self, source: Path, folders: Sequence[Path]
+    ) -> tuple[Selection, Found, dict[str, Checked]]:
+        """The attempts at one track, as replicates of each other where the track has them."""
+        attempts = [collect(folder, self.all_tasks) for folder in folders]
+        found = join(source, attempts)
+        selection = self.select(frozenset(found.answers))
+        if not any(task.spec.shape in MERGED for task in selection.tasks):
+            collect(source, self.all_tasks)  # says that attempts are graded one at a time
+        kept = [attempt for attempt in attempts if attempt.answers] or attempts[:1]
+        checked = {
+            task.task_id: merge(
+                task, [check(task, attempt.answers.get(task.task_id)) for attempt in kept]
+            )
+            for task in selection.tasks
         }
         return selection, found, checked
 
@@ -100,7 +123,8 @@ class Session:
         scores = [
             score(task, truths[task.task_id], checked[task.task_id]) for task in selection.tasks
         ]
-        report = build_report(selection, found, scores)
+        own = summaries(scores, truths, checked)
+        report = build_report(selection, found, scores, own)
         return Graded(selection, found, checked, scores, report)
 
     def refuse_private_details(self, what: str) -> None:

@@ -1,13 +1,13 @@
 """``report.json``: all that a submission's scores say, as plain data (``schemas/report.json``)."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from grader import __version__, bootstrap
 from grader.aggregate import ScoreTable
 from grader.answers import Found
-from grader.model import Score
+from grader.model import Score, TrackSummary
 from grader.spec import LOSS_CAP
 
 if TYPE_CHECKING:
@@ -17,12 +17,26 @@ FORMAT = 1
 USAGE_FIGURES = ("input_tokens", "output_tokens", "tool_calls", "seconds", "cost_usd")
 
 
-def build_report(selection: "Selection", found: Found, scores: Sequence[Score]) -> dict[str, Any]:
-    """Aggregate the score rows. The same answers give the same bytes: no clock, no host name."""
+def build_report(
+    selection: "Selection",
+    found: Found,
+    scores: Sequence[Score],
+    own: Mapping[str, TrackSummary] | None = None,
+) -> dict[str, Any]:
+    """Aggregate the score rows. The same answers give the same bytes: no clock, no host name.
+
+    ``own`` are headlines of tracks that are more than the mean of their tasks' points.
+    """
     with ScoreTable(scores) as table:
         tracks = _tracks(table)
         intervals, replicates = _intervals(table, scores)
         census = _census(table, len(scores))
+    for track, summary in (own or {}).items():
+        tracks[track]["points"] = summary.points
+        tracks[track]["metrics"] |= summary.metrics
+        tracks[track]["details"] = dict(summary.details)
+        replicates[track] = list(summary.replicates)
+        intervals[track] = list(bootstrap.percentile_interval(summary.replicates))
     for track, interval in intervals.items():
         tracks[track]["points_interval"] = interval
     points, points_interval = _overall(tracks, replicates)

@@ -6,10 +6,11 @@ from typing import Any, Final
 from grader.jsonio import canonical
 from grader.model import Checked, Content, Score, Task, Truth
 from grader.route import needs_content, route
-from grader.tracks import causalds
+from grader.tracks import causalds, ccr
 
 SCORERS: Final[Mapping[str, Mapping[str, Callable[[Task, Truth, Any], Content]]]] = {
     "causalds": causalds.SCORERS,
+    "ccr": ccr.SCORERS,
 }
 """Track, then ``family.variant``, then its scorer."""
 

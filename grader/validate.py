@@ -13,6 +13,7 @@ from grader.names import is_null_equivalent, normal_label
 from grader.predictions import read_predictions
 from grader.schemas import first_problem
 from grader.spec import Variant
+from grader.tracks.ccr import checks as ccr
 
 REASONS: Final[Mapping[str, str]] = {
     "no_answer": "no answer file for the task",
@@ -34,7 +35,8 @@ REASONS: Final[Mapping[str, str]] = {
     "absent_bound": "a number with a null or absent bound",
     "not_csv": "no CSV with a header line",
     "wrong_columns": "a required column is absent or appears twice",
-    "wrong_length": "not exactly one row per held-out row",
+    "wrong_length": "not exactly one row per held-out row, or one answer per case",
+    "unknown_quantity": "a quantity, cause or effect that the task does not ask about",
     "not_a_number": "a cell that is not a finite decimal number",
 }
 
@@ -62,7 +64,7 @@ def check(task: Task, raw: RawAnswer | None) -> Checked:
             raise Invalid(raw.reason, raw.message)
         if task.spec.suffix == ".csv":
             return _check_csv(task, raw.data)
-        return _check_json(task.spec, parse_strict(raw.data))
+        return _check_json(task, parse_strict(raw.data))
     except (Invalid, BadJson) as problem:
         return Checked(
             "invalid",
@@ -79,7 +81,8 @@ def _check_csv(task: Task, data: bytes) -> Checked:
     return Checked("scored", content=predictions)
 
 
-def _check_json(spec: Variant, document: Any) -> Checked:
+def _check_json(task: Task, document: Any) -> Checked:
+    spec = task.spec
     if not isinstance(document, dict):
         # A bare null is no object, yet the paper's reading knows null for an abstention only in
         # the answer's field, so it is invalid in both.
@@ -95,6 +98,8 @@ def _check_json(spec: Variant, document: Any) -> Checked:
     problem = first_problem(f"answers/{spec.shape}", document)
     if problem is not None:
         raise Invalid("schema", problem)
+    if spec.shape in _TASK_CHECKS:
+        return Checked("scored", content=_TASK_CHECKS[spec.shape](task, document, Invalid))
     return Checked("scored", content=_CHECKS.get(spec.shape, _unchanged)(document))
 
 
@@ -157,3 +162,10 @@ _CHECKS: Final[Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]]] = {
     "adjustment_sets": _adjustment_sets,
     "ate_interval": _ate_interval,
 }
+
+_TASK_CHECKS: Final[Mapping[str, Callable[[Task, dict[str, Any], type[Invalid]], Any]]] = {
+    "unit_answers": ccr.check_units,
+    "quantities": ccr.check_quantities,
+    "deduction": ccr.check_deduction,
+}
+"""Checks that need to know what the task declares."""

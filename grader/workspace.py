@@ -21,7 +21,8 @@ from grader.schemas import schema
 def write_workspaces(release: Release, split: str, tasks: Sequence[Task], folder: Path) -> None:
     """One sub-folder of ``folder`` per task, named by its id.
 
-    Each holds ``prompt.md``, ``story.md`` and ``answer.schema.json``; data tasks also
+    Each holds ``prompt.md`` and ``answer.schema.json``; where the track ships scenes,
+    ``story.md``; data tasks also
     ``data.parquet`` and ``columns.json``; predictions also ``test_features.parquet``.
     """
     scenes: dict[tuple[str, str, str], list[Task]] = defaultdict(list)
@@ -37,8 +38,24 @@ def write_workspaces(release: Release, split: str, tasks: Sequence[Task], folder
             transient=True,
         ):
             files = release.public.shards(f"{name}_scenes", split)
+            if not files:  # a track whose prompts hold all there is
+                _write_prompts(asked, folder)
+                continue
             scene = _read_scene(connection, files, instance_id, view)
             _write_scene(connection, scene, asked, folder)
+
+
+def _write_prompts(asked: Sequence[Task], folder: Path) -> None:
+    for task in asked:
+        place = folder / task.task_id
+        place.mkdir()
+        _write_question(task, place)
+
+
+def _write_question(task: Task, place: Path) -> None:
+    (place / "prompt.md").write_text(task.prompt, encoding="utf-8")
+    document = schema(f"answers/{task.answer_schema}")
+    (place / "answer.schema.json").write_text(pretty(document), encoding="utf-8")
 
 
 def _read_scene(
@@ -68,10 +85,8 @@ def _write_scene(
     for task in asked:
         place = folder / task.task_id
         place.mkdir()
-        (place / "prompt.md").write_text(task.prompt, encoding="utf-8")
+        _write_question(task, place)
         (place / "story.md").write_text(scene["story"] + "\n", encoding="utf-8")
-        document = schema(f"answers/{task.answer_schema}")
-        (place / "answer.schema.json").write_text(pretty(document), encoding="utf-8")
         if task.input_mode != "data":
             continue
         (place / "columns.json").write_text(pretty(scene["columns"]), encoding="utf-8")

@@ -1,0 +1,28 @@
+"""The ccr track: contexts whose causal quantities compose, and questions that show whether
+answers do.
+
+Public functions: ``exact_quantities(context)`` and ``enumerated_quantities(context)`` give
+``{pair: {"pns", "pn", "ps", "ate"}}`` as fractions, ``cut_tree(dag)`` the commutative cut tree,
+``compositions(cut_tree)`` its indirect paths, ``prompts(row)`` every full prompt of a task.
+``TRACK`` is what the release machinery uses.
+"""
+
+from builder.ccr.graph import CutTree, Dag, compositions, cut_tree
+from builder.ccr.model import BooleanContext, LinearContext
+from builder.ccr.quantities import enumerated_quantities, exact_quantities
+from builder.ccr.text import Prompt, prompts
+from builder.ccr.track import TRACK
+
+__all__ = [
+    "TRACK",
+    "BooleanContext",
+    "CutTree",
+    "Dag",
+    "LinearContext",
+    "Prompt",
+    "compositions",
+    "cut_tree",
+    "enumerated_quantities",
+    "exact_quantities",
+    "prompts",
+]

@@ -37,7 +37,10 @@ from grader.spec import TRACKS, VARIANTS
 from grader.validate import check
 from grader.verify import verify
 
-AUDITS: Final[Mapping[str, str]] = {"causalds": "builder.causalds.audit:audit_instance"}
+AUDITS: Final[Mapping[str, str]] = {
+    "causalds": "builder.causalds.audit:audit_instance",
+    "ccr": "builder.ccr.audit:audit_instance",
+}
 """Track to its second derivation of every truth of an instance, as ``module:function``."""
 
 EXACT: Final = 1e-9
@@ -209,8 +212,8 @@ def _audit(release: Path, tables: Sequence[SplitTables], workers: int) -> GateLi
                  f"{truths} truths of {len(jobs)} instances agree")  # fmt: skip
 
 
-AuditJob = tuple[str, Mapping[str, Any], Sequence[Mapping[str, Any]], Any, Mapping[str, Any]]
-"""Track, world row, truth rows, label row or None, scene row."""
+AuditJob = tuple[str, Mapping[str, Any], Sequence[Mapping[str, Any]], Any, Any]
+"""Track, world row, truth rows, label row or None, scene row or None."""
 
 
 def _audit_jobs(release: Path, table: SplitTables) -> list[AuditJob]:
@@ -228,7 +231,7 @@ def _audit_jobs(release: Path, table: SplitTables) -> list[AuditJob]:
     ):
         scenes.setdefault(row["instance_id"], row)
     return [
-        (table.track, world, truths.get(name, []), labels.get(name), scenes[name])
+        (table.track, world, truths.get(name, []), labels.get(name), scenes.get(name))
         for name, world in table.worlds.items()
     ]
 

@@ -9,6 +9,7 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -31,6 +32,9 @@ WHY: Final[Mapping[str, str]] = {
     "ate": "0 where identifiable: (1 + |ATE|) / (1 + 2|ATE|); nothing where it had to abstain",
     "ate_interval": "0 ± 1 where identifiable: (1 + |ATE|) / (1 + |ATE| + interval score)",
     "effect_value": "0 where identifiable: (1 + |ETT|) / (1 + 2|ETT|); nothing elsewhere",
+    "unit_answers": "always yes: no effect anywhere, a PNS of 0, never within 0.1",
+    "quantities": "0 throughout: never within 0.1 of a value that is not 0",
+    "deduction": "always inconsistent: the share of contradictory givens",
 }
 """Why a constant answer scores what it scores, by answer shape."""
 
@@ -44,6 +48,11 @@ say how small the effects are.
 CEILING_TASKS: Final = 20
 """Tasks a variant needs before its ceiling is applied."""
 
+OWN_FLOORS: Final[Mapping[str, str]] = dict.fromkeys(
+    ("unit_answers", "quantities", "deduction"), "builder.ccr.floors"
+)
+"""Answer shapes whose uninformed answers and floors a track's own module derives."""
+
 _SIGNS: Final = ("+", "-", "unknown")
 _METHODS: Final = ("trivial_zero", "backdoor", "frontdoor", "other_id", "none")
 
@@ -53,6 +62,8 @@ def uninformed_answer(kind: Kind, task: Task, truth: Truth, rng: np.random.Gener
     shape = task.spec.shape
     if shape.endswith("_csv"):
         return _csv(kind, task, rng)
+    if shape in OWN_FLOORS:
+        return str(_own(shape).uninformed_answer(kind, task, rng))
     return canonical(_constant(shape) if kind == "constant" else _random(shape, task, truth, rng))
 
 
@@ -60,11 +71,17 @@ def floor_points(task: Task, truth: Truth, answer: str) -> float:
     """The points in [0, 1] that ``answer`` deserves by the variant's published rule."""
     if task.spec.shape.endswith("_csv"):
         return _csv_points(task, truth, answer)
+    if task.spec.shape in OWN_FLOORS:
+        return float(_own(task.spec.shape).floor_points(task, truth, answer))
     content = json.loads(answer)
     abstains = content.get(task.spec.field) in (None, "none", "non_id")
     if truth.should_abstain or (abstains and task.spec.abstainable):
         return float(truth.should_abstain and abstains)
     return _content_points(task, truth, content)
+
+
+def _own(shape: str) -> Any:
+    return import_module(OWN_FLOORS[shape])
 
 
 def _constant(shape: str) -> dict[str, object]:

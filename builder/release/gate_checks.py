@@ -38,8 +38,17 @@ INPUTS: Final[Mapping[str, frozenset[str]]] = {
     "ate": frozenset({"treatment", "outcome", "x0", "x1"}),
     "ate_interval": frozenset({"treatment", "outcome", "x0", "x1", "alpha"}),
     "effect_value": frozenset({"treatment", "outcome", "x0", "x1"}),
+    "unit_answers": frozenset({"cause", "effect", "units"}),
+    "quantities": frozenset({"quantities"}),
+    "deduction": frozenset({"measure", "cause", "effect", "cut_tree"}),
 }
 """What ``inputs_json`` declares, by answer shape."""
+
+WITHOUT_SCENES: Final = frozenset({"ccr"})
+"""Tracks whose prompts hold all there is: they ship no ``<track>_scenes``."""
+
+PROTOCOLS: Final = frozenset({"ccr"})
+"""Tracks in which all tasks of an instance are one protocol, even in a private-truth split."""
 
 SHARED_COLUMNS: Final = frozenset({"task_id", "instance_id"})
 """Columns that private configs have in common with public ones by design."""
@@ -90,7 +99,7 @@ def id_problems(tables: Sequence[SplitTables], raw_ids: Mapping[str, list[str]])
             problems.append(f"{place}: rows are not sorted by id")
     tasks: Counter[str] = Counter(_digits(task) for table in tables for task in table.tasks)
     scenes = Counter(
-        _digits(instance) for table in tables for instance in {key[0] for key in table.scenes}
+        _digits(instance) for table in tables for instance in _instances(table)
     )
     together = tasks + scenes
     problems += [
@@ -104,15 +113,23 @@ def id_problems(tables: Sequence[SplitTables], raw_ids: Mapping[str, list[str]])
 def _reference_problems(table: SplitTables) -> Iterator[str]:
     for task in table.tasks.values():
         truth = table.truth.get(task.task_id)
-        if (task.instance_id, task.view) not in table.scenes:
+        scene_less = table.track in WITHOUT_SCENES
+        if not scene_less and (task.instance_id, task.view) not in table.scenes:
             yield f"{task.task_id}: no scene {task.instance_id} in view {task.view}"
         if truth is None or truth["instance_id"] != task.instance_id:
             yield f"{task.task_id}: no truth, or one about another instance"
     for extra in sorted(table.truth.keys() - table.tasks.keys()):
         yield f"{extra}: a truth without a task"
-    instances = {instance for instance, _ in table.scenes}
+    instances = _instances(table)
     for instance in sorted(instances ^ table.worlds.keys()):
         yield f"{instance}: a scene without a world, or a world without a scene"
+
+
+def _instances(table: SplitTables) -> set[str]:
+    """The instances as the public side shows them."""
+    if table.track in WITHOUT_SCENES:
+        return {task.instance_id for task in table.tasks.values()}
+    return {instance for instance, _ in table.scenes}
 
 
 def _digits(name: str) -> str:
@@ -156,12 +173,26 @@ def _private_exam_problems(table: SplitTables) -> Iterator[str]:
     for task_id in table.tasks:
         if exams[task_id] != 1:
             yield f"{task_id}: in {exams[task_id]} exams of a private split, not 1"
+    if table.track in PROTOCOLS:
+        yield from _torn_protocols(table)
+        return
     for instance in {key[0] for key in table.scenes}:
         if asked[instance] != 1:
             yield f"{instance}: {asked[instance]} tasks in a private split, not 1"
     for instance, count in Counter(key[0] for key in table.scenes).items():
         if count > 1:
             yield f"{instance}: {count} views in a private split, not 1"
+
+
+def _torn_protocols(table: SplitTables) -> Iterator[str]:
+    """All tasks of an instance are in one exam: one exam must not give away another's."""
+    places: dict[str, set[str]] = {}
+    for exam, _, task_id in table.exams:
+        if task_id in table.tasks:
+            places.setdefault(table.tasks[task_id].instance_id, set()).add(exam)
+    for instance, exams in sorted(places.items()):
+        if len(exams) > 1:
+            yield f"{instance}: its tasks are in {len(exams)} exams of a private split, not 1"
 
 
 def spec_problems(table: SplitTables, tracks: Mapping[str, str]) -> list[str]:

@@ -114,7 +114,10 @@ def _requested(specs: Sequence[InstanceSpec]) -> dict[str, dict[str, int]]:
 
 def _task_bounds(track: str, specs: Sequence[InstanceSpec]) -> tuple[int, int]:
     """How many tasks there will be: one where its variant is assigned, else up to all variants."""
-    assigned = sum(isinstance(json.loads(spec.config_json).get("variant"), str) for spec in specs)
+    plans = [json.loads(spec.config_json) for spec in specs]
+    if plans and all("tasks" in plan for plan in plans):  # the track has counted them itself
+        return sum(plan["tasks"][0] for plan in plans), sum(plan["tasks"][1] for plan in plans)
+    assigned = sum(isinstance(plan.get("variant"), str) for plan in plans)
     variants = sum(variant.track == track for variant in VARIANTS)
     return len(specs), assigned + (len(specs) - assigned) * max(1, variants)
 

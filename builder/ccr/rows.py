@@ -1,0 +1,193 @@
+"""Contexts and their tasks as rows of the release (``docs/ccr.md``)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from builder.ccr.graph import Pair
+from builder.ccr.model import Bits
+from builder.ccr.plan import TRACK_NAME, ContextPlan
+from builder.ccr.quantities import Quantities
+from builder.ccr.units import Units
+from builder.release.types import InstanceSpec, Row
+from builder.seeds import public_id
+from grader.jsonio import canonical
+from grader.spec import variant as variant_of
+
+VIEW: Final = "clean"
+PREFIX: Final = "ccr"
+
+
+def _schema(*fields: tuple[str, pa.DataType], nullable: frozenset[str] = frozenset()) -> pa.Schema:
+    return pa.schema([pa.field(name, kind, nullable=name in nullable) for name, kind in fields])
+
+
+_TEXT = pa.string()
+
+SCHEMAS: Final[Mapping[str, pa.Schema]] = {
+    "ccr": _schema(
+        ("task_id", _TEXT),
+        ("instance_id", _TEXT),
+        ("track", _TEXT),
+        ("rung", pa.int8()),
+        ("family", _TEXT),
+        ("variant", _TEXT),
+        ("view", _TEXT),
+        ("input_mode", _TEXT),
+        ("prompt", _TEXT),
+        ("answer_schema", _TEXT),
+        ("answer_file", _TEXT),
+        ("inputs_json", _TEXT),
+    ),
+    "ccr_truth": _schema(
+        ("task_id", _TEXT),
+        ("instance_id", _TEXT),
+        ("should_abstain", pa.bool_()),
+        ("structure", _TEXT),
+        ("value", pa.float64()),
+        ("value_se", pa.float64()),
+        ("value_draws", pa.int64()),
+        ("value_source", _TEXT),
+        ("target_json", _TEXT),
+        nullable=frozenset({"value", "value_se", "value_draws", "value_source"}),
+    ),
+    "ccr_worlds": _schema(
+        ("instance_id", _TEXT),
+        ("index", pa.int32()),
+        ("attempt", pa.int16()),
+        ("key", _TEXT),
+        ("structure", _TEXT),
+        ("purpose", _TEXT),
+        ("world_json", _TEXT),
+    ),
+}
+PRIVATE_CONFIGS: Final = frozenset({"ccr_truth", "ccr_worlds"})
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One task: its public parts, its truth, and what the world row keeps for the audit.
+
+    ``label`` is unique inside the context; ``value`` is the exact answer where it is one number.
+    """
+
+    label: str
+    variant: str
+    prompt: str
+    inputs: Mapping[str, object]
+    value: Fraction | None
+    target: Mapping[str, object]
+    audit: Mapping[str, object]
+
+
+def task_id(spec: InstanceSpec, label: str) -> str:
+    """The public id of a task."""
+    return public_id(PREFIX, spec.id_key, label)
+
+
+def task_row(spec: InstanceSpec, question: Question) -> Row:
+    """A row of ``ccr``."""
+    variant = variant_of(TRACK_NAME, question.variant)
+    name = task_id(spec, question.label)
+    return {
+        "task_id": name,
+        "instance_id": spec.instance_id,
+        "track": TRACK_NAME,
+        "rung": variant.rung,
+        "family": variant.family,
+        "variant": variant.name,
+        "view": VIEW,
+        "input_mode": variant.input_mode,
+        "prompt": question.prompt,
+        "answer_schema": variant.shape,
+        "answer_file": name + variant.suffix,
+        "inputs_json": canonical(dict(question.inputs)),
+    }
+
+
+def truth_row(spec: InstanceSpec, plan: ContextPlan, question: Question) -> Row:
+    """A row of ``ccr_truth``: values are exact, so their error is zero and nothing was drawn."""
+    exact = question.value is not None
+    return {
+        "task_id": task_id(spec, question.label),
+        "instance_id": spec.instance_id,
+        "should_abstain": False,
+        "structure": structure(plan),
+        "value": None if question.value is None else float(question.value),
+        "value_se": 0.0 if exact else None,
+        "value_draws": 0 if exact else None,
+        "value_source": "exact" if exact else None,
+        "target_json": canonical(dict(question.target)),
+    }
+
+
+def world_row(
+    spec: InstanceSpec,
+    plan: ContextPlan,
+    world: Mapping[str, object],
+    questions: Sequence[Question],
+) -> Row:
+    """A row of ``ccr_worlds``: everything needed to regenerate and to audit the context."""
+    tasks = {
+        task_id(spec, question.label): {
+            "variant": question.variant,
+            "label": question.label,
+            **question.audit,
+        }
+        for question in questions
+    }
+    return {
+        "instance_id": spec.instance_id,
+        "index": spec.index,
+        "attempt": 0,
+        "key": spec.key.hex(),
+        "structure": structure(plan),
+        "purpose": plan.purpose,
+        "world_json": canonical({**world, "tasks": tasks}),
+    }
+
+
+def structure(plan: ContextPlan) -> str:
+    """The slice that a context belongs to."""
+    kind = "linear, " if plan.purpose == "linear" else ""
+    return f"{kind}{len(plan.sizes)} components"
+
+
+def fractions(quantities: Mapping[str, Fraction]) -> dict[str, str]:
+    """Exact values as text, ``numerator/denominator``."""
+    return {name: str(value) for name, value in quantities.items()}
+
+
+def quantities_json(quantities: Mapping[Pair, Quantities]) -> list[dict[str, object]]:
+    """All quantities of a context, one record a pair."""
+    return [
+        {"cause": pair[0], "effect": pair[1], **fractions(values)}
+        for pair, values in quantities.items()
+    ]
+
+
+def answer_bits(answers: Bits) -> str:
+    """True answers as text: 1 for yes, 0 for no, in unit order."""
+    return "".join("1" if answer else "0" for answer in answers.tolist())
+
+
+def weights_json(units: Units) -> dict[str, Any]:
+    """Exact weights: whole numerators over one denominator, or the probability of each cell."""
+    if units.exhaustive:
+        return {"numerators": list(units.numerators), "denominator": units.denominator}
+    return {"cells": {name: str(value) for name, value in units.cells}}
+
+
+def packed(bits: Bits) -> list[str]:
+    """Each node's bits over the units, eight to a byte, in hexadecimal."""
+    return [np.packbits(row).tobytes().hex() for row in bits]
+
+
+def unpacked(rows: Sequence[str], count: int) -> Bits:
+    """What :func:`packed` packed, shape (nodes, ``count``)."""
+    packed_rows = [np.frombuffer(bytes.fromhex(row), dtype=np.uint8) for row in rows]
+    return np.array([np.unpackbits(row, count=count) for row in packed_rows]).astype(bool)

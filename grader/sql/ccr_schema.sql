@@ -1,0 +1,45 @@
+-- What Algorithm 1 says of a submission; filled by grader/tracks/ccr/summary.py.
+CREATE TABLE ccr_pairs (
+    instance_id   VARCHAR NOT NULL,
+    cause         VARCHAR NOT NULL,
+    effect        VARCHAR NOT NULL,
+    span          INTEGER NOT NULL,   -- components between cause and effect
+    mediators     INTEGER NOT NULL,
+    shortest_path INTEGER NOT NULL,
+    eta           DOUBLE,             -- external error of the PNS; NULL without an estimate
+    valid_share   DOUBLE  NOT NULL,
+    valid         BOOLEAN NOT NULL,
+    near          BOOLEAN NOT NULL,
+    factual       DOUBLE,             -- unit accuracy by rung; NULL where nothing was answered
+    do_true       DOUBLE,
+    do_false      DOUBLE,
+    violations    DOUBLE,
+    answers       BIGINT  NOT NULL,
+    invalid       BIGINT  NOT NULL
+);
+CREATE TABLE ccr_compositions (
+    instance_id  VARCHAR NOT NULL,
+    path         VARCHAR NOT NULL,
+    edges        INTEGER NOT NULL,
+    epsilon      DOUBLE,              -- external error; NULL without an estimate
+    gamma        DOUBLE,              -- internal error
+    valid        BOOLEAN NOT NULL,
+    near_valid   BOOLEAN NOT NULL,
+    consistent   BOOLEAN NOT NULL,
+    class        VARCHAR NOT NULL,    -- VC, VI, IC, II
+    pn_valid     BOOLEAN NOT NULL, pn_consistent  BOOLEAN NOT NULL,
+    ps_valid     BOOLEAN NOT NULL, ps_consistent  BOOLEAN NOT NULL,
+    ate_valid    BOOLEAN NOT NULL, ate_consistent BOOLEAN NOT NULL
+);
+CREATE TABLE ccr_contexts (
+    instance_id VARCHAR NOT NULL,
+    class       VARCHAR NOT NULL,
+    complete    BOOLEAN NOT NULL,
+    share       DOUBLE  NOT NULL      -- of compositions that are valid and consistent
+);
+CREATE TABLE ccr_stated (
+    task_id     VARCHAR NOT NULL,
+    instance_id VARCHAR NOT NULL,
+    family      VARCHAR NOT NULL,     -- direct or deductive
+    points      DOUBLE  NOT NULL
+);

@@ -1,0 +1,87 @@
+"""What can be said of a ccr answer without its truth.
+
+A simulation answer is all or nothing only where its lists cannot be aligned with the cases; a
+single entry that is no yes or no stays a matter of that one case.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from grader.jsonio import clip
+from grader.model import Task
+
+RUNGS: Final = ("factual", "do_true", "do_false")
+"""The three answers to every case: association, and the two interventions."""
+
+INVALID: Final = -1
+"""An entry that is neither yes nor no."""
+
+_WORD: Final = re.compile(r"\s*(yes|no|true|false)\b", re.IGNORECASE)
+_YES: Final = frozenset({"yes", "true"})
+
+Answers = dict[str, list[int]]
+"""Rung to one entry a unit: 1 yes, 0 no, ``INVALID``."""
+
+Raise = Callable[[str, str], Exception]
+
+
+def check_units(task: Task, document: dict[str, Any], invalid: Raise) -> tuple[Answers, ...]:
+    """The answer set, as the only member of a tuple (replicates are merged later)."""
+    for role in ("cause", "effect"):
+        if role in document and document[role] != task.inputs[role]:
+            raise invalid(
+                "unknown_quantity",
+                f"at /{role}: {clip(document[role])} is not this task's {role} "
+                f"({task.inputs[role]}); is the file named after another task?",
+            )
+    units = int(task.inputs["units"])
+    for rung in RUNGS:
+        if len(document[rung]) != units:
+            raise invalid(
+                "wrong_length",
+                f"at /{rung}: {len(document[rung])} answers, but there are {units} cases; give "
+                "one for each, in their order",
+            )
+    return ({rung: _entries(document[rung]) for rung in RUNGS},)
+
+
+def _entries(entries: Sequence[object]) -> list[int]:
+    if all(type(entry) is bool for entry in entries):
+        return [1 if entry else 0 for entry in entries]
+    return [_entry(entry) for entry in entries]
+
+
+def _entry(entry: object) -> int:
+    """``true``, ``false``, or text that begins with the word yes or no; nothing else will do."""
+    if isinstance(entry, bool):
+        return int(entry)
+    found = _WORD.match(entry) if isinstance(entry, str) else None
+    return INVALID if found is None else int(found[1].lower() in _YES)
+
+
+def check_quantities(task: Task, document: dict[str, Any], invalid: Raise) -> dict[str, Any]:
+    """Only listed quantities may be stated; one that is absent is merely not right."""
+    listed = task.inputs["quantities"]
+    for name in document["quantities"]:
+        if name not in listed:
+            raise invalid(
+                "unknown_quantity",
+                f"at /quantities: {clip(name)} is none of {', '.join(sorted(listed))}",
+            )
+    return document
+
+
+def check_deduction(task: Task, document: dict[str, Any], invalid: Raise) -> dict[str, Any]:
+    """A number, or one of the two words."""
+    value = document["value"]
+    if isinstance(value, str):
+        label = value.strip().lower()
+        if label not in ("inconsistent", "insufficient"):
+            raise invalid(
+                "unknown_label",
+                f'at /value: {clip(value)} is neither a number nor "inconsistent" nor '
+                '"insufficient"',
+            )
+        return {**document, "value": label}
+    return document

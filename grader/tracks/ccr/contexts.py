@@ -1,0 +1,229 @@
+"""All answers to one context together: validity, consistency, classes, completeness."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from grader.model import Checked, Score, Truth
+from grader.tracks.ccr.algorithm import (
+    Class,
+    Composition,
+    PairName,
+    algorithm_1,
+    class_of,
+    complete,
+    compose_pn_ps,
+    paths,
+    product,
+)
+from grader.tracks.ccr.estimates import MEASURES, exact_of, resample
+from grader.tracks.ccr.rae import NEAR_SHARE, VALID_SHARE, within
+
+
+@dataclass(frozen=True, slots=True)
+class PairLine:
+    """One cause-effect pair of a context. ``share`` is that of estimates within the threshold."""
+
+    pair: PairName
+    mediators: int
+    shortest_path: int
+    eta: float | None
+    share: float
+    extra: Mapping[str, float]
+
+    @property
+    def valid(self) -> bool:
+        """Externally valid."""
+        return self.share >= VALID_SHARE
+
+
+@dataclass(frozen=True, slots=True)
+class PathLine:
+    """One composition. Shares are of estimates within the threshold of truth and of reference."""
+
+    composition: Composition
+    valid_share: float
+    consistent_share: float
+    measures: Mapping[str, tuple[bool, bool]]
+
+    @property
+    def valid(self) -> bool:
+        """Externally valid."""
+        return self.valid_share >= VALID_SHARE
+
+    @property
+    def consistent(self) -> bool:
+        """Internally consistent."""
+        return self.consistent_share >= VALID_SHARE
+
+    @property
+    def quadrant(self) -> Class:
+        """VC, VI, IC or II."""
+        return class_of(self.valid, self.consistent)
+
+
+@dataclass(frozen=True, slots=True)
+class ContextResult:
+    """Everything Algorithm 1 says of one context."""
+
+    instance_id: str
+    nodes: tuple[str, ...]
+    pairs: tuple[PairLine, ...]
+    compositions: tuple[PathLine, ...]
+    complete: bool
+    attempted: bool
+
+    @property
+    def valid(self) -> bool:
+        """Every quantity is: global, local and composed."""
+        return all(line.valid for line in (*self.pairs, *self.compositions))
+
+    @property
+    def consistent(self) -> bool:
+        """Every composition is."""
+        return all(line.consistent for line in self.compositions)
+
+    @property
+    def quadrant(self) -> Class:
+        """VC, VI, IC or II."""
+        return class_of(self.valid, self.consistent)
+
+    @property
+    def share(self) -> float:
+        """The share of compositions that are valid and consistent: the context's points."""
+        return sum(line.quadrant == "VC" for line in self.compositions) / len(self.compositions)
+
+
+def evaluate_context(
+    scores: Sequence[Score], truths: Mapping[str, Truth], checked: Mapping[str, Checked]
+) -> ContextResult | None:
+    """The result of the simulation tasks of one context.
+
+    Only compositions all of whose pairs are among the tasks count; without any there is no result.
+    """
+    lines = {score.task_id: truths[score.task_id].target for score in scores}
+    by_pair = {(t["cause"], t["effect"]): name for name, t in lines.items()}
+    (nodes, *_) = [tuple(target["tree"]) for target in lines.values()]
+    rank = {pair: (nodes.index(pair[0]), nodes.index(pair[1])) for pair in by_pair}
+    ordered = sorted(by_pair, key=lambda pair: rank[pair])
+    extras = {score.task_id: json.loads(score.extra_json) for score in scores}
+    exact = {pair: exact_of(lines[by_pair[pair]]) for pair in ordered}
+    estimates = {pair: _estimates(extras[by_pair[pair]]) for pair in ordered}
+    references = [
+        pair
+        for pair in ordered
+        if lines[by_pair[pair]]["reference"]
+        and all(edge in by_pair for path in paths(nodes, pair) for edge in _edges(path))
+    ]
+    if not references:
+        return None
+    pns = {pair: None if e is None else e["pns"] for pair, e in estimates.items()}
+    truth = {pair: values["pns"] for pair, values in exact.items()}
+    errors = algorithm_1(nodes, references, truth, pns)
+    resamples = _resamples(scores, truths, checked, extras)
+    pairs = tuple(
+        PairLine(
+            pair,
+            lines[by_pair[pair]]["mediators"],
+            lines[by_pair[pair]]["shortest_path"],
+            errors.eta[pair],
+            extras[by_pair[pair]].get("valid_share", 0.0),
+            extras[by_pair[pair]],
+        )
+        for pair in ordered
+    )
+    compositions = tuple(
+        _path_line(found, exact, estimates, {pair: resamples.get(by_pair[pair]) for pair in ordered})
+        for found in errors.compositions
+    )
+    closed = {
+        pair: value
+        for pair, value in truth.items()
+        if all(edge in by_pair for path in paths(nodes, pair) for edge in _edges(path))
+    }
+    whole = complete(nodes, closed, pns) and all(line.valid for line in (*pairs, *compositions))
+    attempted = any(score.status != "missing" for score in scores)
+    instance = scores[0].instance_id
+    return ContextResult(instance, nodes, pairs, compositions, whole, attempted)
+
+
+def _edges(path: Sequence[str]) -> list[PairName]:
+    return list(zip(path, path[1:], strict=False))
+
+
+def _estimates(extra: Mapping[str, float]) -> dict[str, float] | None:
+    if "estimate_pns" not in extra:
+        return None
+    return {name: extra[f"estimate_{name}"] for name in MEASURES}
+
+
+def _resamples(
+    scores: Sequence[Score],
+    truths: Mapping[str, Truth],
+    checked: Mapping[str, Checked],
+    extras: Mapping[str, Mapping[str, float]],
+) -> dict[str, list[float]]:
+    """The resampled PNS estimates of each task; none where there is a single answer set."""
+    return {
+        score.task_id: resample(
+            truths[score.task_id].target, checked[score.task_id].content, score.instance_id
+        )
+        for score in scores
+        if extras[score.task_id].get("replicates", 1) > 1
+        and "estimate_pns" in extras[score.task_id]
+    }
+
+
+def _path_line(
+    found: Composition,
+    exact: Mapping[PairName, Mapping[str, float]],
+    estimates: Mapping[PairName, Mapping[str, float] | None],
+    resamples: Mapping[PairName, list[float] | None],
+) -> PathLine:
+    reference = (found.path[0], found.path[-1])
+    truth = exact[reference]["pns"]
+    whole = estimates[reference]
+    measures = {
+        name: _agreements(_composed(estimates, found.path, name), exact[reference][name], whole, name)
+        for name in MEASURES
+    }
+    edges = _edges(found.path)
+    drawn = {pair: resamples[pair] for pair in (reference, *edges)}
+    if found.value is None or not any(drawn.values()):
+        valid, consistent = measures["pns"]
+        return PathLine(found, float(valid), float(consistent), measures)
+    # A pair with a single answer set is constant beside the resampled ones.
+    count = max(len(values) for values in drawn.values() if values)
+    columns = {
+        pair: values or [estimate["pns"] if (estimate := estimates[pair]) else 0.0] * count
+        for pair, values in drawn.items()
+    }
+    within_truth = within_whole = 0
+    for k in range(count):
+        value = product({pair: columns[pair][k] for pair in edges}, found.path) or 0.0
+        within_truth += within(truth, value)
+        within_whole += whole is not None and within(columns[reference][k], value)
+    return PathLine(found, within_truth / count, within_whole / count, measures)
+
+
+def _composed(
+    estimates: Mapping[PairName, Mapping[str, float] | None], path: Sequence[str], measure: str
+) -> float | None:
+    if measure in ("pn", "ps"):
+        both = compose_pn_ps(estimates, path)
+        return None if both is None else both[measure == "ps"]
+    values = {pair: None if e is None else e[measure] for pair, e in estimates.items()}
+    return product(values, path)
+
+
+def _agreements(
+    value: float | None, truth: float, whole: Mapping[str, float] | None, measure: str
+) -> tuple[bool, bool]:
+    if value is None:
+        return False, False
+    return within(truth, value), whole is not None and within(whole[measure], value)
+
+
+def nearly(share: float) -> bool:
+    """At least 75%, but not 90%: near-valid, or nearly consistent."""
+    return NEAR_SHARE <= share < VALID_SHARE

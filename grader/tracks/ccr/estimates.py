@@ -1,0 +1,185 @@
+"""From yes/no answers to the estimates of one pair, by the units' exact weights.
+
+The PNS is the mean of ``y1 (1 - y0)`` on the same unit: the joint event, which a difference of
+means equals only without monotonicity violations. ``PN = PNS / P(y1)`` and ``PS = PNS / P(not y0)``
+hold without confounding (CCR Eq. B.7, B.8).
+"""
+
+import math
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import accumulate, compress
+from typing import Any, Final
+
+from grader.tracks.ccr.checks import INVALID, RUNGS, Answers
+from grader.tracks.ccr.rae import rae
+
+MEASURES: Final = ("pns", "pn", "ps", "ate")
+MAX_INVALID: Final = 0.1
+"""The share of invalid answers (of answers, not of weight) beyond which there is no estimate."""
+
+RESAMPLES: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The answers to one pair, scored.
+
+    ``estimates`` is ``None`` where too many answers are invalid. ``accuracy`` is by rung;
+    ``violations`` the weighted share of units with y1 = 0 and y0 = 1; ``error`` the standard error
+    of the PNS estimate from the sampling of units (zero for exhaustive ones).
+    """
+
+    exact: Mapping[str, float]
+    estimates: Mapping[str, float] | None
+    accuracy: Mapping[str, float]
+    violations: float | None
+    error: float | None
+    answers: int
+    invalid: int
+    replicates: int
+    by_replicate: Sequence[float] = field(default=())
+
+    @property
+    def rae(self) -> float | None:
+        """The external error of the PNS."""
+        return None if self.estimates is None else rae(self.exact["pns"], self.estimates["pns"])
+
+
+def weights_of(target: Mapping[str, Any]) -> list[float]:
+    """The weight of every unit; exact weights rounded once."""
+    weights, answers = target["weights"], target["answers"]
+    if "numerators" in weights:
+        denominator = weights["denominator"]
+        return [numerator / denominator for numerator in weights["numerators"]]
+    cells = [*map(str.__add__, answers["do_true"], answers["do_false"])]
+    sizes = Counter(cells)
+    share = {cell: float(Fraction(text) / sizes[cell]) for cell, text in weights["cells"].items()}
+    return [share[cell] for cell in cells]
+
+
+def exact_of(target: Mapping[str, Any]) -> dict[str, float]:
+    """The exact value of each measure."""
+    return {name: float(Fraction(text)) for name, text in target["exact"].items()}
+
+
+def estimate(target: Mapping[str, Any], sets: Sequence[Answers | None]) -> Pair:
+    """Score the answer sets of one pair; ``None`` is a replicate without a usable answer.
+
+    An invalid answer is wrong, and enters the estimates as the opposite of the right one.
+    """
+    truth = {rung: [int(bit) for bit in target["answers"][rung]] for rung in RUNGS}
+    weights = weights_of(target)
+    units = len(weights)
+    total = 3 * units * len(sets)
+    silent: Answers = {rung: [INVALID] * units for rung in RUNGS}
+    given = [silent if answers is None else answers for answers in sets]
+    invalid = sum(answers[rung].count(INVALID) for answers in given for rung in RUNGS)
+    accuracy = {
+        rung: sum(sum(map(int.__eq__, answers[rung], truth[rung])) for answers in given)
+        / (units * len(sets))
+        for rung in RUNGS
+    }
+    exact = exact_of(target)
+    if invalid > MAX_INVALID * total:
+        return Pair(exact, None, accuracy, None, None, total, invalid, len(sets))
+    found = [_one(truth, weights, answers) for answers in given]
+    count = len(found)
+    means = {name: math.fsum(f[name] for f in found) / count for name in MEASURES}
+    violations = math.fsum(f["violations"] for f in found) / count
+    by_replicate = tuple(f["pns"] for f in found)
+    error = _error(target, truth, given) if count == 1 else None
+    return Pair(
+        exact, means, accuracy, violations, error, total, invalid, count, by_replicate
+    )
+
+
+def opposed(truth: Mapping[str, list[int]], answers: Answers) -> dict[str, list[int]]:
+    """The answers with every invalid one replaced by the opposite of the right one."""
+    return {
+        rung: answers[rung]
+        if INVALID not in answers[rung]
+        else [1 - t if a == INVALID else a for a, t in zip(answers[rung], truth[rung], strict=True)]
+        for rung in RUNGS
+    }
+
+
+def _one(
+    truth: Mapping[str, list[int]], weights: Sequence[float], answers: Answers
+) -> dict[str, float]:
+    """The estimates of one answer set."""
+    filled = opposed(truth, answers)
+    high, low = filled["do_true"], filled["do_false"]
+    pns = math.fsum(compress(weights, map(int.__gt__, high, low)))
+    above = math.fsum(compress(weights, high))
+    below = math.fsum(compress(weights, low))
+    whole = math.fsum(weights)
+    return {
+        "pns": pns,
+        "pn": pns / above if above else 0.0,
+        "ps": pns / (whole - below) if whole - below > 1e-12 else 0.0,
+        "ate": above - below,
+        "violations": math.fsum(compress(weights, map(int.__lt__, high, low))),
+    }
+
+
+def _error(
+    target: Mapping[str, Any], truth: Mapping[str, list[int]], given: Sequence[Answers]
+) -> float:
+    """Closed-form standard error of a stratified mean: sum of P_c^2 s_c^2 / n_c; 0 if exhaustive."""
+    cells = target["weights"].get("cells")
+    if not cells:
+        return 0.0
+    filled = opposed(truth, given[0])
+    names = [*map(str.__add__, target["answers"]["do_true"], target["answers"]["do_false"])]
+    hits = Counter(compress(names, map(int.__gt__, filled["do_true"], filled["do_false"])))
+    sizes = Counter(names)
+    variance = 0.0
+    for cell, text in cells.items():
+        n = sizes[cell]
+        mean = hits[cell] / n
+        variance += float(Fraction(text)) ** 2 * mean * (1 - mean) / (n - 1)
+    return math.sqrt(variance)
+
+
+def resample(
+    target: Mapping[str, Any], sets: Sequence[Answers | None], seed: str
+) -> list[float]:
+    """``RESAMPLES`` PNS estimates, each taking one replicate a unit at random (CCR §6.1).
+
+    Units of equal weight on which equally many replicates see the joint event are alike, so that
+    one binomial draw stands for all of them; units on which all replicates agree are constant.
+    """
+    truth = {rung: [int(bit) for bit in target["answers"][rung]] for rung in RUNGS}
+    weights = weights_of(target)
+    silent: Answers = {rung: [INVALID] * len(weights) for rung in RUNGS}
+    filled = [opposed(truth, answers or silent) for answers in sets]
+    seen = [list(map(int.__gt__, f["do_true"], f["do_false"])) for f in filled]
+    counts = [sum(column) for column in zip(*seen, strict=True)]
+    replicates = len(filled)
+    fixed = math.fsum(compress(weights, (count == replicates for count in counts)))
+    groups = Counter(
+        (weight, count)
+        for weight, count in zip(weights, counts, strict=True)
+        if 0 < count < replicates
+    )
+    generator = random.Random(f"{seed}/{target['cause']}/{target['effect']}")
+    totals = [fixed] * RESAMPLES
+    for (weight, count), size in sorted(groups.items()):
+        masses = _binomial(size, count / replicates)
+        drawn = generator.choices(range(size + 1), cum_weights=masses, k=RESAMPLES)
+        totals = [total + weight * hits for total, hits in zip(totals, drawn, strict=True)]
+    return totals
+
+
+def _binomial(size: int, p: float) -> list[float]:
+    """The cumulative masses of a binomial distribution."""
+    logs = [
+        math.lgamma(size + 1) - math.lgamma(k + 1) - math.lgamma(size - k + 1)
+        + k * math.log(p) + (size - k) * math.log1p(-p)
+        for k in range(size + 1)
+    ]  # fmt: skip
+    return list(accumulate(math.exp(log) for log in logs))

@@ -1,0 +1,144 @@
+"""The ccr part of a report: contexts evaluated, tables filled, aggregates by SQL."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import duckdb
+
+from grader import bootstrap
+from grader.aggregate import sql
+from grader.model import Checked, Score, TrackSummary, Truth
+from grader.tracks.ccr.contexts import ContextResult, evaluate_context, nearly
+
+DRAWN_CONTEXTS = 60
+"""Contexts whose details go into the report, in the order of their ids."""
+
+
+def summarise(
+    scores: Sequence[Score], truths: Mapping[str, Truth], checked: Mapping[str, Checked]
+) -> TrackSummary:
+    """Headline, its bootstrap replicates, figures, and what the report draws."""
+    contexts = contexts_of(scores, truths, checked)
+    stated = [score for score in scores if score.family != "simulation"]
+    with duckdb.connect(config={"threads": 1, "enable_external_access": "false"}) as connection:
+        connection.execute(sql("ccr_schema"))
+        _fill(connection, "ccr_pairs", [row for c in contexts for row in _pairs(c)])
+        _fill(connection, "ccr_compositions", [row for c in contexts for row in _paths(c)])
+        _fill(
+            connection,
+            "ccr_contexts",
+            [(c.instance_id, c.quadrant, c.complete, c.share) for c in contexts],
+        )
+        _fill(
+            connection,
+            "ccr_stated",
+            [(s.task_id, s.instance_id, s.family, s.points) for s in stated],
+        )
+        (metrics,) = _rows(connection, "ccr_summary")
+        curves = _rows(connection, "ccr_curves")
+        clusters = _rows(connection, "ccr_clusters")
+    points = metrics.pop("points")
+    details = {"curves": curves, "contexts": [_details(c) for c in contexts[:DRAWN_CONTEXTS]]}
+    seed = bootstrap.seed_of(score.task_id for score in scores)
+    if points is None:
+        # An exam that drew a part of every context has no composition: its pairs are all there is.
+        clusters = [{"part": s.instance_id, "points": s.points, "tasks": 1} for s in scores]
+        points = 100 * sum(score.points for score in scores) / len(scores)
+    return TrackSummary(points, _replicates(clusters, seed), metrics, details)
+
+
+def contexts_of(
+    scores: Sequence[Score], truths: Mapping[str, Truth], checked: Mapping[str, Checked]
+) -> list[ContextResult]:
+    """The result of every context that is asked about in full, by instance id."""
+    by_context: dict[str, list[Score]] = {}
+    for score in scores:
+        if score.family == "simulation":
+            by_context.setdefault(score.instance_id, []).append(score)
+    found = [evaluate_context(by_context[name], truths, checked) for name in sorted(by_context)]
+    return [result for result in found if result is not None]
+
+
+def _replicates(clusters: Sequence[Mapping[str, Any]], seed: int) -> list[float]:
+    """Replicates of the headline: each part is resampled by itself, then both are averaged."""
+    parts: dict[str, list[tuple[float, int]]] = {}
+    for row in clusters:
+        parts.setdefault(row["part"], []).append((row["points"], row["tasks"]))
+    means = [bootstrap.cluster_means(parts[name], seed) for name in sorted(parts)]
+    return [100 * sum(column) / len(column) for column in zip(*means, strict=True)]
+
+
+def _fill(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Sequence[Any]]) -> None:
+    if rows:
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        unnests = ", ".join(f"unnest(${k})" for k in range(1, len(columns) + 1))
+        connection.execute(f"INSERT INTO {table} SELECT {unnests}", columns)
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, name: str) -> list[dict[str, Any]]:
+    cursor = connection.execute(sql(name))
+    columns = [column[0] for column in cursor.description or ()]
+    return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+
+
+def _pairs(context: ContextResult) -> list[tuple[Any, ...]]:
+    return [
+        (
+            context.instance_id,
+            *line.pair,
+            context.nodes.index(line.pair[1]) - context.nodes.index(line.pair[0]),
+            line.mediators,
+            line.shortest_path,
+            line.eta,
+            line.share,
+            line.valid,
+            nearly(line.share),
+            *(line.extra.get(f"accuracy_{rung}") for rung in ("factual", "do_true", "do_false")),
+            line.extra.get("monotonicity_violations"),
+            int(line.extra.get("answers", 0)),
+            int(line.extra.get("invalid_answers", 0)),
+        )
+        for line in context.pairs
+    ]
+
+
+def _paths(context: ContextResult) -> list[tuple[Any, ...]]:
+    return [
+        (
+            context.instance_id,
+            " -> ".join(line.composition.path),
+            len(line.composition.path) - 1,
+            line.composition.external,
+            line.composition.internal,
+            line.valid,
+            nearly(line.valid_share),
+            line.consistent,
+            line.quadrant,
+            *(flag for name in ("pn", "ps", "ate") for flag in line.measures[name]),
+        )
+        for line in context.compositions
+    ]
+
+
+def _details(context: ContextResult) -> dict[str, Any]:
+    """What the drawings need of one context."""
+    return {
+        "instance_id": context.instance_id,
+        "nodes": list(context.nodes),
+        "class": context.quadrant,
+        "complete": context.complete,
+        "pairs": [
+            {"pair": list(line.pair), "valid": line.valid, "share": line.share}
+            for line in context.pairs
+        ],
+        "compositions": [
+            {
+                "path": list(line.composition.path),
+                "epsilon": line.composition.external,
+                "gamma": line.composition.internal,
+                "valid": line.valid,
+                "consistent": line.consistent,
+            }
+            for line in context.compositions
+        ],
+    }

@@ -1,0 +1,25 @@
+"""Tracks whose headline is more than the mean of their tasks' points."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from grader.model import Checked, Score, TrackSummary, Truth
+from grader.tracks.ccr.summary import summarise as summarise_ccr
+
+Summarise = Callable[
+    [Sequence[Score], Mapping[str, Truth], Mapping[str, Checked]], TrackSummary
+]
+
+SUMMARIES: Final[Mapping[str, Summarise]] = {"ccr": summarise_ccr}
+"""Track to the function that computes its headline, figures and drawings."""
+
+
+def summaries(
+    scores: Sequence[Score], truths: Mapping[str, Truth], checked: Mapping[str, Checked]
+) -> dict[str, TrackSummary]:
+    """The summary of every track in ``scores`` that has one."""
+    found: dict[str, list[Score]] = {}
+    for score in scores:
+        if score.track in SUMMARIES:
+            found.setdefault(score.track, []).append(score)
+    return {track: SUMMARIES[track](rows, truths, checked) for track, rows in found.items()}
