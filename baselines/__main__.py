@@ -28,6 +28,15 @@ NOTES: Final = {
     "random": "a legal answer drawn at random, seeded by the task id",
     "naive": "regresses on everything and reports; never abstains",
     "informed": "reads the graph from the story, picks the identifying estimator, abstains",
+    "ccr-perfect": "ccr only: reads every prompt by rules; valid and consistent",
+    "ccr-noise-0.5": "ccr only: flips 0.5% of the right answers",
+    "ccr-noise-1": "ccr only: flips 1% of the right answers",
+    "ccr-noise-5": "ccr only: flips 5% of the right answers",
+    "ccr-noise-20": "ccr only: flips 20% of the right answers",
+    "ccr-ignores": "ccr only: ignores interventions; invalid but consistent",
+    "ccr-truncates": "ccr only: follows causes for two steps",
+    "ccr-biased": "ccr only: a shifted model; invalid but consistent",
+    "ccr-global-wrong": "ccr only: local pairs right, the global one wrong",
 }
 
 
@@ -48,7 +57,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     if arguments.list:
         for name, note in NOTES.items():
-            print(f"{name:10}{note}")
+            print(f"{name:18}{note}")
         return 0
     try:
         options = _options(arguments)

@@ -5,6 +5,7 @@ from typing import Final
 
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from baselines import ccr_reasoners
 from baselines.causalds_informed import informed
 from baselines.causalds_naive import naive
 from baselines.release import Exam, Scene, iterate_scenes
@@ -20,6 +21,14 @@ ANALYSTS: Final[Mapping[tuple[str, str], Analyst]] = {
 """By baseline name and track; a track without an analyst goes unanswered."""
 
 
+PROMPT_ANALYSTS: Final[Mapping[tuple[str, str], Callable[[Task], Answer]]] = {
+    ("naive", "ccr"): ccr_reasoners.naive,
+    ("informed", "ccr"): ccr_reasoners.perfect,
+    **{(name, "ccr"): solver for name, solver in ccr_reasoners.REASONERS.items()},
+}
+"""The same for tracks without scenes, whose prompts hold all there is."""
+
+
 def analyse(name: str, exam: Exam) -> Iterator[tuple[Task, Answer]]:
     """Each task of ``exam`` that ``name`` has an analyst for, with its answer, scene by scene."""
     # One thread: the tables are small, and sums then have one order on every machine.
@@ -29,3 +38,7 @@ def analyse(name: str, exam: Exam) -> Iterator[tuple[Task, Answer]]:
                 analyst = ANALYSTS.get((name, task.track))
                 if analyst is not None:
                     yield task, analyst(task, scene)
+    for task in exam.tasks:
+        reader = PROMPT_ANALYSTS.get((name, task.track))
+        if reader is not None:
+            yield task, reader(task)

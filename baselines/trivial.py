@@ -13,6 +13,7 @@ from baselines.writing import Answer, Table
 from grader.model import Task
 
 SIGNS: Final = ("+", "-", "unknown")
+_RUNGS: Final = ("factual", "do_true", "do_false")
 METHODS: Final = ("trivial_zero", "backdoor", "frontdoor", "other_id", "none")
 
 
@@ -40,7 +41,12 @@ def constant(task: Task) -> Answer:
         "ate": {"ate": 0.0},
         "ate_interval": {"ate": 0.0, "ci_lower": -1.0, "ci_upper": 1.0},
         "effect_value": {"value": 0.0},
+        "deduction": {"value": 0.5},
     }
+    if shape == "unit_answers":
+        return {rung: [True] * inputs["units"] for rung in _RUNGS}
+    if shape == "quantities":
+        return {"quantities": dict.fromkeys(inputs["quantities"], 0.5)}
     return answers[shape]
 
 
@@ -55,6 +61,13 @@ def random(task: Task) -> Answer:
         columns = rng.random((3, rows)) if binary else rng.standard_normal((3, rows))
         low, middle, high = np.sort(columns, axis=0)
         return _predictions(shape, middle, low, high)
+    if shape == "unit_answers":
+        return {rung: (rng.random(inputs["units"]) < 0.5).tolist() for rung in _RUNGS}
+    if shape == "quantities":
+        return {"quantities": {name: float(rng.random()) for name in inputs["quantities"]}}
+    if shape == "deduction":
+        words = ("inconsistent", "insufficient", float(rng.random()))
+        return {"value": words[int(rng.integers(3))]}
     if shape == "sign":
         return {"sign": str(rng.choice(SIGNS))}
     if shape == "value":

@@ -89,8 +89,8 @@ def _rule(
 
 
 def _listed(operator: str, clauses: Sequence[str]) -> str:
-    quantity = "at least one" if operator == "or" else "all"
-    return f"{quantity} of these hold: {'; '.join(clauses)}"
+    quantity = "at least one of these holds" if operator == "or" else "all of these hold"
+    return f"{quantity}: {'; '.join(clauses)}"
 
 
 def _capital(text: str) -> str:

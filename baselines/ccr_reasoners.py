@@ -1,0 +1,131 @@
+"""Reference reasoners of the ccr track: readers of the prompt with one known fault each.
+
+They show where each kind of error lands in the paper's taxonomy (CCR §4.2); ``docs/ccr.md`` says
+which class each must reach.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from baselines.ccr_solver import divide, solve
+from baselines.ccr_story import Simulation, read_simulation
+from baselines.trivial import generator
+from baselines.writing import Answer
+from builder.ccr import Dag, cut_tree
+from grader.model import Task
+
+Solver = Callable[[Task], Answer]
+
+RUNGS: Final = ("factual", "do_true", "do_false")
+
+
+def simulate(
+    read: Simulation, *, depth: int | None = None, overlooked: frozenset[str] = frozenset()
+) -> dict[str, list[bool]]:
+    """All answers of a task, under a fault or none."""
+    story = read.story
+    worlds: dict[str, dict[str, bool]] = {
+        "factual": {},
+        "do_true": {read.cause: True},
+        "do_false": {read.cause: False},
+    }
+    return {
+        rung: [
+            story.value(read.effect, case, do, depth=depth, overlooked=overlooked)
+            for case in read.cases
+        ]
+        for rung, do in worlds.items()
+    }
+
+
+def perfect(task: Task) -> Answer:
+    """Everything right, from the text alone."""
+    if task.family != "simulation":
+        return solve(task.prompt)
+    return simulate(read_simulation(task.prompt))
+
+
+def noise(rate: float, seed: str = "") -> Solver:
+    """The right answers, each flipped with probability ``rate``."""
+
+    def answer(task: Task) -> Answer:
+        right = perfect(task)
+        if task.family != "simulation" or not isinstance(right, Mapping):
+            return right
+        rng = generator(task, f"noise/{rate}/{seed}")
+        return {
+            rung: [bool(a) ^ bool(f) for a, f in zip(right[rung], flips, strict=True)]
+            for rung in RUNGS
+            for flips in [rng.random(len(right[rung])) < rate]
+        }
+
+    return answer
+
+
+def ignores(task: Task) -> Answer:
+    """The factual answer to every question: no intervention ever changes anything."""
+    if task.family != "simulation":
+        return solve(task.prompt)
+    answers = simulate(read_simulation(task.prompt))
+    return dict.fromkeys(RUNGS, answers["factual"])
+
+
+def truncates(steps: int) -> Solver:
+    """Follows a chain of causes for some steps, then looks at own conditions only."""
+
+    def answer(task: Task) -> Answer:
+        if task.family != "simulation":
+            return solve(task.prompt)
+        return simulate(read_simulation(task.prompt), depth=steps)
+
+    return answer
+
+
+def biased(task: Task) -> Answer:
+    """Right reasoning about a shifted model: cutpoints and the leaf lose their own condition.
+
+    Every component's PNS is then too large, by at least a quarter, and all of it composes.
+    """
+    if task.family != "simulation":
+        return solve(task.prompt)
+    read = read_simulation(task.prompt)
+    cuts = cut_tree(_dag(read)).nodes[1:]
+    return simulate(read, overlooked=frozenset(cuts))
+
+
+def global_wrong(task: Task) -> Answer:
+    """Every local pair right; the leaf's own condition is overlooked in the global one."""
+    if task.family != "simulation":
+        return solve(task.prompt)
+    read = read_simulation(task.prompt)
+    whole = (read.cause, read.effect) == cut_tree(_dag(read)).whole
+    return simulate(read, overlooked=frozenset({read.effect}) if whole else frozenset())
+
+
+def naive(task: Task) -> Answer:
+    """Follows two steps, takes an even chance for every probability, divides whatever is given."""
+    if task.family == "simulation":
+        return truncates(2)(task)
+    if task.family == "deductive":
+        return divide(task.prompt)
+    return {"quantities": dict.fromkeys(task.inputs["quantities"], 0.5)}
+
+
+def _dag(read: Simulation) -> Dag:
+    edges = [(p, name) for name, rule in read.story.rules.items() for p in rule.parents]
+    return Dag.from_edges(edges)
+
+
+REASONERS: Final[Mapping[str, Solver]] = {
+    "ccr-perfect": perfect,
+    "ccr-noise-0.5": noise(0.005),
+    "ccr-noise-1": noise(0.01),
+    "ccr-noise-5": noise(0.05),
+    "ccr-noise-20": noise(0.2),
+    "ccr-ignores": ignores,
+    "ccr-truncates": truncates(2),
+    "ccr-biased": biased,
+    "ccr-global-wrong": global_wrong,
+}
+"""Systems that answer the ccr track alone."""
+

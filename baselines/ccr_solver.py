@@ -1,0 +1,101 @@
+"""Direct and deductive ccr tasks solved from their prompts."""
+
+import re
+from fractions import Fraction
+from typing import Any
+
+from baselines.ccr_story import Story, read_story
+from builder.ccr import BooleanContext, Dag, LinearContext, cut_tree, exact_quantities
+from builder.ccr.quantities import total_effect
+from builder.ccr.questions import check_deduction
+from builder.ccr.text import Given
+
+_TERM = re.compile(r"(\w+)\((\w+), (\w+)\)")
+
+
+def solve(prompt: str) -> dict[str, Any]:
+    """The answer to a direct or deductive task, as its answer file holds it."""
+    if "These values are given" in prompt:
+        return {"value": _deduction(prompt)}
+    listed = re.findall(r"^- (Q\d+): (.*)$", prompt, re.MULTILINE)
+    value = _linear(prompt) if "obey these equations" in prompt else _boolean(prompt)
+    return {"quantities": {name: _product(text, value) for name, text in listed}}
+
+
+def _product(text: str, value: Any) -> float:
+    result = Fraction(1)
+    for measure, cause, effect in _TERM.findall(text):
+        result *= value(measure.lower(), cause, effect)
+    return float(result)
+
+
+def _boolean(prompt: str) -> Any:
+    context = model(read_story(prompt), prompt)
+    quantities = exact_quantities(context, cut_tree(context.dag))
+    return lambda measure, cause, effect: quantities[cause, effect][measure]
+
+
+def model(story: Story, prompt: str) -> BooleanContext:
+    """The model with the probabilities that the prompt states."""
+    odds: dict[tuple[str, str], int] = {}
+    for line in re.findall(r"^- (.*: 0\.\d)$", prompt, re.MULTILINE):
+        clause, _, number = line.rpartition(": ")
+        match = story.theme.own.fullmatch(clause)
+        if match is not None:
+            odds[match[1], match[2]] = round(10 * float(number))
+    order = story.order()
+    place = {name: k for k, name in enumerate(order)}
+    rules = [story.rules[name] for name in order]
+    return BooleanContext(
+        Dag(tuple(order), tuple(tuple(sorted(place[p] for p in r.parents)) for r in rules)),
+        tuple(rule.own for rule in rules),
+        tuple(rule.among for rule in rules),
+        tuple(odds[rule.holder, rule.need] for rule in rules),
+    )
+
+
+def _linear(prompt: str) -> Any:
+    equations: dict[str, list[tuple[Fraction, str]]] = {}
+    for name, terms in re.findall(r"^- (\w+) = (.*)$", prompt, re.MULTILINE):
+        parts = [term.split(" ") for term in terms.split(" + ")]
+        equations[name] = [(Fraction(part[0]), part[1]) for part in parts if part[0] != "noise"]
+    edges = [(parent, name) for name, terms in equations.items() for _, parent in terms]
+    dag = Dag.from_edges(edges)
+    rows = []
+    for node, parents in enumerate(dag.parents):
+        found = {parent: value for value, parent in equations[dag.names[node]]}
+        rows.append(tuple(found[dag.names[p]] for p in parents))
+    context = LinearContext(dag, tuple(rows))
+    return lambda _, cause, effect: total_effect(context, cause, effect)
+
+
+def _deduction(prompt: str) -> Any:
+    chain = re.search(r"in causal order: (\w+(?: -> \w+)+)\.", prompt)
+    target = re.search(r"What is (\w+)\((\w+), (\w+)\)\?", prompt)
+    if chain is None or target is None:
+        raise ValueError("no cut tree, or nothing asked")
+    givens = [
+        Given((cause, effect), Fraction(value))
+        for cause, effect, value in re.findall(
+            r"^- \w+\((\w+), (\w+)\) = (\S+)$", prompt, re.MULTILINE
+        )
+    ]
+    verdict, value = check_deduction(
+        chain[1].split(" -> "), givens, (target[2], target[3]), bounded=target[1] == "PNS"
+    )
+    return value if verdict == "value" else verdict
+
+
+def divide(prompt: str) -> dict[str, Any]:
+    """The global value over the product of all others, whatever the givens say."""
+    values = [
+        float(value)
+        for value in re.findall(r"^- \w+\(\w+, \w+\) = (\S+)$", prompt, re.MULTILINE)
+    ]
+    chain = re.search(r"in causal order: (\w+) -> .*?(\w+)\.", prompt)
+    assert chain is not None
+    whole = re.search(rf"\({chain[1]}, {chain[2]}\) = (\S+)$", prompt, re.MULTILINE)
+    result = float(whole[1]) if whole else 1.0
+    for value in values:
+        result /= value if value else 1.0
+    return {"value": result * (float(whole[1]) if whole else 1.0)}
