@@ -128,4 +128,3 @@ REASONERS: Final[Mapping[str, Solver]] = {
     "ccr-global-wrong": global_wrong,
 }
 """Systems that answer the ccr track alone."""
-

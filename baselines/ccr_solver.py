@@ -89,8 +89,7 @@ def _deduction(prompt: str) -> Any:
 def divide(prompt: str) -> dict[str, Any]:
     """The global value over the product of all others, whatever the givens say."""
     values = [
-        float(value)
-        for value in re.findall(r"^- \w+\(\w+, \w+\) = (\S+)$", prompt, re.MULTILINE)
+        float(value) for value in re.findall(r"^- \w+\(\w+, \w+\) = (\S+)$", prompt, re.MULTILINE)
     ]
     chain = re.search(r"in causal order: (\w+) -> .*?(\w+)\.", prompt)
     assert chain is not None

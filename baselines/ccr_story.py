@@ -153,9 +153,7 @@ def read_story(text: str) -> Story:
     lines = [line[2:] for line in text.splitlines() if " exactly when " in line]
     (theme,) = [theme for theme in _THEMES if lines and theme.state.match(lines[0])]
     palette = {
-        shade: colour
-        for colour, shades in _PALETTE.findall(text)
-        for shade in shades.split(", ")
+        shade: colour for colour, shades in _PALETTE.findall(text) for shade in shades.split(", ")
     }
     rules: dict[str, Rule] = {}
     for line in lines:
@@ -235,7 +233,8 @@ def read_question(story: Story, question: str) -> tuple[dict[str, bool], str]:
 
 
 def _asked(story: Story, question: str) -> str:
-    (name,) = [word for word in re.findall(r"\w+", question) if word in story.rules]
+    words: list[str] = re.findall(r"\w+", question)
+    (name,) = [word for word in words if word in story.rules]
     return name
 
 
@@ -244,5 +243,7 @@ def answer_question(prompt: str) -> bool:
     context, _, rest = prompt.partition("This is the case: ")
     case, _, question = rest.partition("\n\n")
     story = read_story(context)
-    do, effect = read_question(story, question.removesuffix("Begin your answer with Yes or No and be brief.").strip())
+    do, effect = read_question(
+        story, question.removesuffix("Begin your answer with Yes or No and be brief.").strip()
+    )
     return story.value(effect, story.bits(case), do)

@@ -60,4 +60,3 @@ def join(source: Path, found: Sequence[Found]) -> Found:
             joined.notice(f"{label}: no answer in it; left out")
         joined.run = joined.run or attempt.run
     return joined
-

@@ -8,6 +8,7 @@ path sums, unit answers from a scalar evaluation, deductions from linear algebra
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from builder.ccr.graph import Dag
@@ -78,7 +79,7 @@ def _value(
 ) -> Fraction:
     path = quantity["path"]
     value = Fraction(1)
-    for cause, effect in zip(path, path[1:], strict=False):
+    for cause, effect in pairwise(path):
         if isinstance(context, LinearContext):
             value *= path_sum(context, cause, effect)
         else:
@@ -123,7 +124,10 @@ def _simulation(
 
 
 def _exhaustive(
-    context: BooleanContext, effect: int, bits: Sequence[Sequence[bool]], weights: Sequence[Fraction]
+    context: BooleanContext,
+    effect: int,
+    bits: Sequence[Sequence[bool]],
+    weights: Sequence[Fraction],
 ) -> Iterator[str]:
     """Every pattern of the effect's ancestors once, with its probability."""
     ancestors = context.dag.ancestors(effect)

@@ -44,7 +44,9 @@ def parse_config(table: Mapping[str, object], where: str) -> Config:
     """
     for key in table:
         if key not in (*PURPOSES, *_OTHERS):
-            raise UsageError(f"{where}.{key}: unknown key{did_you_mean(key, (*PURPOSES, *_OTHERS))}")
+            raise UsageError(
+                f"{where}.{key}: unknown key{did_you_mean(key, (*PURPOSES, *_OTHERS))}"
+            )
     counts = tuple(
         (name, _whole(table.get(name, 0), 0, _MOST, f"{where}.{name}")) for name in PURPOSES
     )

@@ -4,8 +4,9 @@ Derived from the truths by the published rules, independently of the grader's sc
 """
 
 import json
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -53,16 +54,17 @@ def floor_points(task: Task, truth: Truth, answer: str) -> float:
     return float(_near(Fraction(target["exact"]), Fraction(value)))
 
 
-def _pns(target: dict[str, object] | object, content: dict[str, list[bool]]) -> Fraction:
+def _pns(target: Mapping[str, Any], content: Mapping[str, list[bool]]) -> Fraction:
     """The weighted share of units whose effect is there under do(true) and not under do(false)."""
-    assert isinstance(target, dict)
     truth, weights = target["answers"], target["weights"]
-    hits = [h and not l for h, l in zip(content["do_true"], content["do_false"], strict=True)]
+    hits = [
+        high and not low for high, low in zip(content["do_true"], content["do_false"], strict=True)
+    ]
     if "numerators" in weights:
         hit = sum(n for n, hit in zip(weights["numerators"], hits, strict=True) if hit)
         return Fraction(hit, weights["denominator"])
     total = Fraction(0)
-    cells = [h + l for h, l in zip(truth["do_true"], truth["do_false"], strict=True)]
+    cells = [high + low for high, low in zip(truth["do_true"], truth["do_false"], strict=True)]
     for cell, text in weights["cells"].items():
         inside = [hit for name, hit in zip(cells, hits, strict=True) if name == cell]
         total += Fraction(text) * sum(inside) / len(inside)

@@ -215,9 +215,8 @@ def articulation_points(dag: Dag) -> set[int]:
             stack.pop()
             if above == 0:
                 branches += 1
-            elif above > 0:
-                if low[node] >= order[above]:
-                    cuts.add(above)
+            elif above > 0 and low[node] >= order[above]:
+                cuts.add(above)
             if above >= 0:
                 low[above] = min(low[above], low[node])
     return cuts | ({0} if branches > 1 else set())
@@ -239,7 +238,9 @@ def component_edges(kind: str, size: int, rng: np.random.Generator) -> list[tupl
         return sorted({*((0, v) for v in range(1, size)), *rim})
     every = list(combinations(range(size), 2))
     while True:
-        edges = [edge for edge, kept in zip(every, rng.random(len(every)) < 0.5, strict=True) if kept]
+        edges = [
+            edge for edge, kept in zip(every, rng.random(len(every)) < 0.5, strict=True) if kept
+        ]
         inner = range(1, size - 1)
         sources, sinks = {a for a, _ in edges}, {b for _, b in edges}
         if not (sources >= {0, *inner} and sinks >= {*inner, size - 1}):

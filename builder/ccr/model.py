@@ -91,9 +91,7 @@ def context_from_json(record: Mapping[str, Any]) -> Context:
     )
 
 
-def evaluate(
-    context: BooleanContext, bits: Bits, do: Mapping[int, bool] | None = None
-) -> Bits:
+def evaluate(context: BooleanContext, bits: Bits, do: Mapping[int, bool] | None = None) -> Bits:
     """The value of every node, shape (nodes, units), from its bits, same shape.
 
     ``do`` sets nodes whatever their functions say.
@@ -109,9 +107,7 @@ def evaluate(
     return values
 
 
-def node_value(
-    context: BooleanContext, node: int, bit: Bits, parents: Sequence[Bits]
-) -> Bits:
+def node_value(context: BooleanContext, node: int, bit: Bits, parents: Sequence[Bits]) -> Bits:
     """The function of one node: elementwise over units."""
     if not parents:
         return bit

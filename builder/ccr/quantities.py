@@ -10,6 +10,7 @@ the definitions (CCR Definitions 2.3, 2.4, B.1, B.2).
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import prod
 from typing import Final
 
@@ -140,9 +141,7 @@ def enumerated_quantities(context: Context) -> dict[Pair, Quantities]:
         high, low = (evaluate(context, bits, {x: level}) for level in (True, False))
         for effect in tree.nodes[start + 1 :]:
             y = context.dag.index(effect)
-            found[cause, effect] = _by_definition(
-                weights, factual[x], factual[y], high[y], low[y]
-            )
+            found[cause, effect] = _by_definition(weights, factual[x], factual[y], high[y], low[y])
     return found
 
 
@@ -258,7 +257,7 @@ def path_sum(context: LinearContext, cause: str, effect: str) -> Fraction:
 
 def composed(values: Mapping[Pair, Fraction], path: tuple[str, ...]) -> Fraction:
     """The product along a path of the cut tree (CCR Theorem 5.1)."""
-    return prod((values[pair] for pair in zip(path, path[1:], strict=False)), start=Fraction(1))
+    return prod((values[pair] for pair in pairwise(path)), start=Fraction(1))
 
 
 def compose_pn_ps(

@@ -133,8 +133,8 @@ def _contradiction(
             low = min(tree.local, key=lambda pair: values[pair])
             other = next(pair for pair in tree.local if pair != low)
             raised = Fraction(135, 100) * values[low]
-            givens = (Given(tree.whole, raised), Given(low, values[low]))
-            return Deduction(givens, other, "inconsistent", None)
+            two = (Given(tree.whole, raised), Given(low, values[low]))
+            return Deduction(two, other, "inconsistent", None)
         raise ValueError("two components cannot contradict each other")
     edges = list(pairwise(tree.nodes))
     target = edges.pop(0) if rng.random() < 0.5 else edges.pop()

@@ -187,10 +187,9 @@ def _part(kind: str, size: int, design: Design, rng: np.random.Generator) -> _Pa
 
 
 def _operators(operators: str, size: int, rng: np.random.Generator) -> tuple[Operator, ...]:
-    if operators == "or":
-        return ("or",) * size
-    if operators == "and":
-        return ("and",) * size
+    if operators in ("or", "and"):
+        one: Operator = "or" if operators == "or" else "and"
+        return tuple(one for _ in range(size))
     return tuple("or" if drawn else "and" for drawn in (rng.random(size) < 0.5).tolist())
 
 

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -70,9 +71,7 @@ def context_text(context: BooleanContext, words: Words, rng: np.random.Generator
     return "\n".join([words.intro, "", "The rules, in no particular order:", *rules])
 
 
-def _rule(
-    context: BooleanContext, words: Words, node: int, rng: np.random.Generator
-) -> str:
+def _rule(context: BooleanContext, words: Words, node: int, rng: np.random.Generator) -> str:
     state = _capital(words.states[node])
     own = words.owns[node]
     parents = [words.states[p] for p in context.dag.parents[node]]
@@ -162,7 +161,7 @@ class Asked:
     @property
     def text(self) -> str:
         """Such as ``PNS(A, B)`` or ``ATE(A, B) x ATE(B, C)``."""
-        steps = zip(self.path, self.path[1:], strict=False)
+        steps = pairwise(self.path)
         return " x ".join(f"{self.measure.upper()}({a}, {b})" for a, b in steps)
 
     @property

@@ -15,7 +15,6 @@ from builder.ccr.graph import CutTree, Pair, cut_tree
 from builder.ccr.model import LinearContext
 from builder.ccr.plan import TRACK_NAME, ContextPlan, plan_contexts
 from builder.ccr.quantities import (
-    MAX_ENUMERATED,
     Quantities,
     enumerated_quantities,
     exact_quantities,
@@ -108,15 +107,13 @@ def draw(plan: ContextPlan, key: bytes, where: str) -> tuple[Sampled, Words]:
     context = replace(sampled.context, dag=replace(sampled.context.dag, names=words.names))
     tree = cut_tree(context.dag)
     quantities = exact_quantities(context, tree)
-    if len(words.names) <= min(CHECKED_NODES, MAX_ENUMERATED):
-        if enumerated_quantities(context) != quantities:
-            raise ValueError(f"{where}: exact and enumerated quantities differ")
+    small = len(words.names) <= CHECKED_NODES
+    if small and enumerated_quantities(context) != quantities:
+        raise ValueError(f"{where}: exact and enumerated quantities differ")
     return Sampled(context, tree, quantities, sampled.rejections), words
 
 
-def _simulation(
-    spec: InstanceSpec, sampled: Sampled, words: Words, key: bytes
-) -> list[Question]:
+def _simulation(spec: InstanceSpec, sampled: Sampled, words: Words, key: bytes) -> list[Question]:
     """One task for every pair that can be measured."""
     story = context_text(sampled.context, words, stream(key, "story"))
     asked = measurable(sampled.tree, sampled.quantities)
@@ -227,7 +224,13 @@ def _deduction(
         target["exact"] = str(found.value)
     givens = [[*given.pair, str(given.value)] for given in found.givens]
     return Question(
-        plan.variant, plan.variant, prompt, inputs, found.value, target, {"givens": givens, "cause": found.target[0], "effect": found.target[1]}
+        plan.variant,
+        plan.variant,
+        prompt,
+        inputs,
+        found.value,
+        target,
+        {"givens": givens, "cause": found.target[0], "effect": found.target[1]},
     )
 
 

@@ -48,7 +48,7 @@ class Units:
         """The exact weight of every unit; they add up to 1."""
         if self.exhaustive:
             return [Fraction(n, self.denominator) for n in self.numerators]
-        names = [f"{int(h)}{int(l)}" for h, l in zip(self.high, self.low, strict=True)]
+        names = [f"{int(high)}{int(low)}" for high, low in zip(self.high, self.low, strict=True)]
         return [share / names.count(name) for name in names for share in [dict(self.cells)[name]]]
 
 
@@ -169,9 +169,7 @@ def _component_cells(
     return cells[::-1]
 
 
-def _choose(
-    weights: NDArray[np.int64], count: int, rng: np.random.Generator
-) -> NDArray[np.int64]:
+def _choose(weights: NDArray[np.int64], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Indices drawn in proportion to whole weights."""
     sums = np.cumsum(weights)
     drawn = rng.integers(0, sums[-1], count)

@@ -6,9 +6,7 @@ from typing import Final
 from grader.model import Checked, Score, TrackSummary, Truth
 from grader.tracks.ccr.summary import summarise as summarise_ccr
 
-Summarise = Callable[
-    [Sequence[Score], Mapping[str, Truth], Mapping[str, Checked]], TrackSummary
-]
+Summarise = Callable[[Sequence[Score], Mapping[str, Truth], Mapping[str, Checked]], TrackSummary]
 
 SUMMARIES: Final[Mapping[str, Summarise]] = {"ccr": summarise_ccr}
 """Track to the function that computes its headline, figures and drawings."""

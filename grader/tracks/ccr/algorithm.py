@@ -116,7 +116,7 @@ def agree(values: Sequence[float | None]) -> bool:
     known = [value for value in values if value is not None]
     if len(known) < len(values):
         return False
-    return not known or within(min(known), max(known)) and within(max(known), min(known))
+    return not known or (within(min(known), max(known)) and within(max(known), min(known)))
 
 
 def complete(

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from grader.model import Checked, Score, Truth
 from grader.tracks.ccr.algorithm import (
@@ -76,7 +77,8 @@ class ContextResult:
     @property
     def valid(self) -> bool:
         """Every quantity is: global, local and composed."""
-        return all(line.valid for line in (*self.pairs, *self.compositions))
+        pairs, paths = self.pairs, self.compositions
+        return all(line.valid for line in pairs) and all(line.valid for line in paths)
 
     @property
     def consistent(self) -> bool:
@@ -133,7 +135,9 @@ def evaluate_context(
         for pair in ordered
     )
     compositions = tuple(
-        _path_line(found, exact, estimates, {pair: resamples.get(by_pair[pair]) for pair in ordered})
+        _path_line(
+            found, exact, estimates, {pair: resamples.get(by_pair[pair]) for pair in ordered}
+        )
         for found in errors.compositions
     )
     closed = {
@@ -141,14 +145,15 @@ def evaluate_context(
         for pair, value in truth.items()
         if all(edge in by_pair for path in paths(nodes, pair) for edge in _edges(path))
     }
-    whole = complete(nodes, closed, pns) and all(line.valid for line in (*pairs, *compositions))
+    right = [line.valid for line in pairs] + [line.valid for line in compositions]
+    whole = complete(nodes, closed, pns) and all(right)
     attempted = any(score.status != "missing" for score in scores)
     instance = scores[0].instance_id
     return ContextResult(instance, nodes, pairs, compositions, whole, attempted)
 
 
 def _edges(path: Sequence[str]) -> list[PairName]:
-    return list(zip(path, path[1:], strict=False))
+    return list(pairwise(path))
 
 
 def _estimates(extra: Mapping[str, float]) -> dict[str, float] | None:
@@ -184,7 +189,9 @@ def _path_line(
     truth = exact[reference]["pns"]
     whole = estimates[reference]
     measures = {
-        name: _agreements(_composed(estimates, found.path, name), exact[reference][name], whole, name)
+        name: _agreements(
+            _composed(estimates, found.path, name), exact[reference][name], whole, name
+        )
         for name in MEASURES
     }
     edges = _edges(found.path)

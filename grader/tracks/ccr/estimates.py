@@ -92,9 +92,7 @@ def estimate(target: Mapping[str, Any], sets: Sequence[Answers | None]) -> Pair:
     violations = math.fsum(f["violations"] for f in found) / count
     by_replicate = tuple(f["pns"] for f in found)
     error = _error(target, truth, given) if count == 1 else None
-    return Pair(
-        exact, means, accuracy, violations, error, total, invalid, count, by_replicate
-    )
+    return Pair(exact, means, accuracy, violations, error, total, invalid, count, by_replicate)
 
 
 def opposed(truth: Mapping[str, list[int]], answers: Answers) -> dict[str, list[int]]:
@@ -129,7 +127,7 @@ def _one(
 def _error(
     target: Mapping[str, Any], truth: Mapping[str, list[int]], given: Sequence[Answers]
 ) -> float:
-    """Closed-form standard error of a stratified mean: sum of P_c^2 s_c^2 / n_c; 0 if exhaustive."""
+    """Standard error of a stratified mean, sum of P_c^2 s_c^2 / n_c; 0 for exhaustive units."""
     cells = target["weights"].get("cells")
     if not cells:
         return 0.0
@@ -145,9 +143,7 @@ def _error(
     return math.sqrt(variance)
 
 
-def resample(
-    target: Mapping[str, Any], sets: Sequence[Answers | None], seed: str
-) -> list[float]:
+def resample(target: Mapping[str, Any], sets: Sequence[Answers | None], seed: str) -> list[float]:
     """``RESAMPLES`` PNS estimates, each taking one replicate a unit at random (CCR §6.1).
 
     Units of equal weight on which equally many replicates see the joint event are alike, so that

@@ -15,9 +15,7 @@ def score_pair(task: Task, truth: Truth, sets: Sequence[Answers | None]) -> Cont
     pair = estimate(truth.target, sets)
     share = valid_share(truth, sets, pair)
     valid = share >= VALID_SHARE
-    extra: dict[str, float] = {
-        f"accuracy_{rung}": value for rung, value in pair.accuracy.items()
-    }
+    extra: dict[str, float] = {f"accuracy_{rung}": value for rung, value in pair.accuracy.items()}
     extra |= {"answers": pair.answers, "invalid_answers": pair.invalid}
     extra |= {"replicates": pair.replicates, "valid_share": share}
     if pair.estimates is None or pair.rae is None:
