@@ -11,85 +11,14 @@ from typing import Final
 
 import numpy as np
 
-_NAMES: Final = [
-    "Aino",
-    "Amara",
-    "Anselm",
-    "Arlo",
-    "Asha",
-    "Basil",
-    "Beatriz",
-    "Bela",
-    "Bodil",
-    "Caius",
-    "Carys",
-    "Chidi",
-    "Cosima",
-    "Dara",
-    "Delphine",
-    "Dov",
-    "Edda",
-    "Eloise",
-    "Emre",
-    "Enzo",
-    "Farida",
-    "Fenna",
-    "Finlay",
-    "Gaia",
-    "Gideon",
-    "Greta",
-    "Hakan",
-    "Hedda",
-    "Hiro",
-    "Idris",
-    "Imani",
-    "Ines",
-    "Isolde",
-    "Jaro",
-    "Jelena",
-    "Joss",
-    "Kaito",
-    "Keziah",
-    "Klara",
-    "Lazlo",
-    "Leda",
-    "Linnea",
-    "Lucan",
-    "Maeve",
-    "Malik",
-    "Marit",
-    "Mina",
-    "Nadia",
-    "Nico",
-    "Noor",
-    "Odile",
-    "Olga",
-    "Oscar",
-    "Paloma",
-    "Petra",
-    "Quentin",
-    "Rafi",
-    "Renske",
-    "Rosalind",
-    "Sami",
-    "Selma",
-    "Signe",
-    "Soren",
-    "Tamar",
-    "Teo",
-    "Thora",
-    "Ulla",
-    "Umar",
-    "Vera",
-    "Viggo",
-    "Wanda",
-    "Wim",
-    "Xenia",
-    "Yara",
-    "Yusuf",
-    "Zelda",
-    "Zoran",
-]
+_NAMES: Final = """
+Aino Amara Anselm Arlo Asha Basil Beatriz Bela Bodil Caius Carys Chidi Cosima Dara
+Delphine Dov Edda Eloise Emre Enzo Farida Fenna Finlay Gaia Gideon Greta Hakan Hedda Hiro
+Idris Imani Ines Isolde Jaro Jelena Joss Kaito Keziah Klara Lazlo Leda Linnea Lucan Maeve
+Malik Marit Mina Nadia Nico Noor Odile Olga Oscar Paloma Petra Quentin Rafi Renske
+Rosalind Sami Selma Signe Soren Tamar Teo Thora Ulla Umar Vera Viggo Wanda Wim Xenia Yara
+Yusuf Zelda Zoran
+""".split()  # noqa: SIM905 (a list literal would fill a page)
 
 MAX_NODES: Final = len(_NAMES)
 """Variables that every theme has names for."""
@@ -235,8 +164,8 @@ def flu_vaccine(tenths: Sequence[int], rng: np.random.Generator) -> Words:
         ),
         (),
         "An office nurse offers flu shots after a hard winter. Whether a colleague gets one "
-        "depends on that colleague's days of high fever and, for some, on whether certain colleagues get "
-        "theirs. Low fever and cough are noted, but decide nothing.",
+        "depends on that colleague's days of high fever and, for some, on whether certain "
+        "colleagues get theirs. Low fever and cough are noted, but decide nothing.",
         "A case lists, for each colleague, the days of high fever, of low fever and of cough.",
         "whatever the fevers were and whatever the other colleagues do",
     )
@@ -257,8 +186,8 @@ def clinical_notes(tenths: Sequence[int], rng: np.random.Generator) -> Words:
         tuple(((f"allele {code} absent",), (f"allele {code} present",)) for code in alleles),
         tuple((f"allele {code} absent", f"allele {code} present") for code in others),
         "A ward keeps notes on a panel of laboratory markers. Whether a marker is raised depends "
-        "on one inherited allele and, for some markers, on whether certain other markers are raised. "
-        "Alleles that are not mentioned below, age and diet do not matter.",
+        "on one inherited allele and, for some markers, on whether certain other markers are "
+        "raised. Alleles that are not mentioned below, age and diet do not matter.",
         "A case lists which alleles were found in one patient.",
         "whatever alleles the patient carries and whatever the other markers show",
     )
