@@ -26,6 +26,6 @@ def test_the_release_verifies(release: Path) -> None:
 
 def test_every_variant_is_asked_in_every_form() -> None:
     """A variant, or its abstention, that no task asks would pass every test by absence."""
-    for spec in VARIANTS:
+    for spec in (spec for spec in VARIANTS if spec.track == "causalds"):
         forms = {task.abstain for task in TASKS.values() if task.key == spec.key}
         assert forms == ({False, True} if spec.abstainable else {False}), spec.key

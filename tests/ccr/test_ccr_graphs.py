@@ -1,0 +1,94 @@
+"""Graphs with cutpoints, their components and cut trees."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from worlds import figure_4
+
+from builder.ccr import Dag, compositions, cut_tree
+from builder.ccr.graph import KINDS, articulation_points, chain, component_edges
+
+
+def skeleton(dag: Dag) -> "nx.Graph[int]":
+    graph: nx.Graph[int] = nx.Graph()
+    graph.add_nodes_from(range(len(dag.names)))
+    graph.add_edges_from(dag.edges)
+    return graph
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(KINDS), st.integers(3, 8))
+def test_a_component_is_biconnected_with_one_source_and_sink(
+    seed: int, kind: str, size: int
+) -> None:
+    """A component with a cutpoint inside would give two cut-tree edges where one is meant."""
+    edges = component_edges(kind, size, np.random.default_rng(seed))
+    graph: nx.Graph[int] = nx.Graph(edges)
+    assert nx.is_biconnected(graph) and len(graph) == size
+    assert {b for _, b in edges} == set(range(1, size))
+    assert {a for a, _ in edges} == set(range(size - 1))
+    if kind == "cycle":
+        assert len(edges) == size
+    if kind == "wheel" and size > 3:
+        assert len(edges) == 2 * (size - 1)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 6))
+def test_cutpoints_agree_with_networkx(seed: int, count: int) -> None:
+    """Low points are easy to get wrong at the root of the search."""
+    rng = np.random.default_rng(seed)
+    kinds = [KINDS[k] for k in rng.integers(0, 3, count)]
+    dag = chain(kinds, rng.integers(2, 6, count).tolist(), rng)
+    graph = skeleton(dag)
+    assert articulation_points(dag) == set(nx.articulation_points(graph))
+    tree = cut_tree(dag)
+    found = {frozenset(part) for part in nx.biconnected_components(graph)}
+    assert {frozenset(part.members) for part in tree.components} == found
+    assert len(tree.components) == count
+    for component in tree.components:
+        assert component.members[0] == component.root and component.members[-1] == component.leaf
+
+
+def test_the_running_example_of_figure_4() -> None:
+    """Eight variables, three components, the quantities of Table 1, three indirect paths."""
+    tree = cut_tree(figure_4().dag)
+    assert tree.nodes == ("X", "C", "D", "Y") and len(tree.components) == 3
+    assert tree.whole == ("X", "Y")
+    assert set(tree.local) == {("X", "C"), ("X", "D"), ("C", "D"), ("C", "Y"), ("D", "Y")}
+    assert set(compositions(tree)) == {("X", "C", "Y"), ("X", "D", "Y"), ("X", "C", "D", "Y")}
+
+
+@pytest.mark.parametrize("nodes", range(3, 12))
+def test_counts_of_table_d1(nodes: int) -> None:
+    """n - 2 cutpoints, C(n, 2) edges, 2^(n - 2) paths for cut trees of 3 to 11 nodes."""
+    names = [f"N{k}" for k in range(nodes)]
+    tree = cut_tree(Dag.from_edges(list(zip(names, names[1:], strict=False))))
+    assert len(tree.nodes) - 2 == nodes - 2
+    assert len(tree.pairs) == nodes * (nodes - 1) // 2
+    assert len(list(tree.paths())) == 2 ** (nodes - 2)
+    assert len(compositions(tree)) == 2 ** (nodes - 2) - 1
+
+
+@pytest.mark.parametrize(
+    ("edges", "problem"),
+    [
+        (["AB", "AC", "BC"], "no cutpoint"),
+        (["AB"], "no cutpoint"),
+        (["AB", "CB", "BD"], "2 roots"),
+        (["AB", "BC", "BD"], "2 leaves"),
+    ],
+)
+def test_graphs_outside_the_assumptions_are_refused(edges: list[str], problem: str) -> None:
+    """Composition is not promised without A1 to A3."""
+    dag = Dag.from_edges([(edge[0], edge[1]) for edge in edges])
+    with pytest.raises(ValueError, match=problem):
+        cut_tree(dag)
+
+
+def test_a_cycle_is_no_graph() -> None:
+    """A cyclic model would never be evaluated."""
+    with pytest.raises(ValueError, match="cycle"):
+        Dag.from_edges([("A", "B"), ("B", "A")])

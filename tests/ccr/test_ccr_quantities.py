@@ -1,0 +1,120 @@
+"""Exact quantities: three routes agree, compositions hold, the paper's numbers come out."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from worlds import appendix_c, figure_4, random_context
+
+from builder.ccr import compositions, cut_tree, enumerated_quantities, exact_quantities
+from builder.ccr.quantities import (
+    compose_pn_ps,
+    composed,
+    path_sum,
+    total_effect,
+    twin_quantities,
+)
+
+
+def check(seed: int) -> None:
+    context = random_context(np.random.default_rng(seed))
+    tree = cut_tree(context.dag)
+    exact = exact_quantities(context)
+    assert exact == enumerated_quantities(context)
+    pns = {pair: values["pns"] for pair, values in exact.items()}
+    for pair in tree.pairs:
+        for path in compositions(tree, pair):
+            assert composed(pns, path) == pns[pair]
+        assert exact[pair]["ate"] == exact[pair]["pns"]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_exact_quantities_equal_full_enumeration_as_fractions(seed: int) -> None:
+    """A truth that is off in the last digit is a truth nobody can check."""
+    check(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(10))
+def test_500_contexts_agree_with_enumeration(block: int) -> None:
+    """The issue's count: 500 contexts of up to 16 nodes."""
+    for seed in range(1000 + 50 * block, 1050 + 50 * block):
+        check(seed)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_node_elimination_gives_the_same(seed: int) -> None:
+    """The gate's second derivation must not share the first one's assumptions."""
+    context = random_context(np.random.default_rng(5000 + seed), most=9)
+    exact = exact_quantities(context)
+    for pair in cut_tree(context.dag).pairs:
+        assert twin_quantities(context, pair) == exact[pair]
+
+
+def test_node_elimination_is_right_where_the_factorisation_cannot_help() -> None:
+    """The second derivation must be able to disagree: a pair across the cut tree's grain."""
+    context = figure_4(4)
+    found = twin_quantities(context, ("A", "C"))
+    # A raises C exactly when C's own bit, X and B are all zero: 0.6 ** 3.
+    assert found["pns"] == Fraction(6, 10) ** 3
+    assert found["pn"] != found["pns"]  # X confounds A and C: PN is not PNS / P(y_x)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_pn_and_ps_compose_by_the_rules_of_appendix_b(seed: int) -> None:
+    """Equations B.28 and B.29, exactly, for every triple of the cut tree."""
+    context = random_context(np.random.default_rng(9000 + seed))
+    exact = exact_quantities(context)
+    nodes = cut_tree(context.dag).nodes
+    triples = [(x, y, z) for i, x in enumerate(nodes) for j, y in enumerate(nodes[i + 1 :], i + 1)
+               for z in nodes[j + 1 :]]  # fmt: skip
+    for x, y, z in triples:
+        first, second = exact[x, y], exact[y, z]
+        if min(first["pns"], second["pns"]) == 0:
+            continue
+        pair = compose_pn_ps((first["pn"], first["ps"]), (second["pn"], second["ps"]))
+        assert pair == (exact[x, z]["pn"], exact[x, z]["ps"])
+
+
+def test_the_running_example_has_the_stated_values() -> None:
+    """All *or* with p = 0.7: powers of 0.3, too small for 1,000 samples."""
+    pns = {pair: float(v["pns"]) for pair, v in exact_quantities(figure_4()).items()}
+    assert pns == pytest.approx(
+        {
+            ("X", "C"): 0.027,
+            ("X", "D"): 0.0081,
+            ("X", "Y"): 0.3**7,
+            ("C", "D"): 0.3,
+            ("C", "Y"): 0.0081,
+            ("D", "Y"): 0.027,
+        }
+    )
+
+
+def test_the_linear_example_of_appendix_c() -> None:
+    """4.5, 20.25, and 23.625 when an edge bypasses the cutpoint (Eq. C.8 to C.11)."""
+    context = appendix_c(bypass=False)
+    exact = exact_quantities(context)
+    assert exact["X1", "X3"]["ate"] == exact["X3", "Y"]["ate"] == Fraction(9, 2)
+    assert exact["X1", "Y"]["ate"] == Fraction(81, 4)
+    assert enumerated_quantities(context) == exact
+    trap = appendix_c(bypass=True)
+    assert total_effect(trap, "X1", "Y") == path_sum(trap, "X1", "Y") == Fraction(189, 8)
+    product = total_effect(trap, "X1", "X3") * total_effect(trap, "X3", "Y")
+    assert product == Fraction(81, 4)
+    with pytest.raises(ValueError, match="no cutpoint"):
+        exact_quantities(trap)
+
+
+def test_nine_components_are_still_exact() -> None:
+    """The global effect of nine components needs no enumeration, and no float could state it."""
+    from builder.ccr.graph import chain
+    from builder.ccr.model import BooleanContext
+
+    dag = chain(["cycle"] * 9, [3] * 9, np.random.default_rng(1))
+    count = len(dag.names)
+    context = BooleanContext(dag, ("or",) * count, ("or",) * count, (6,) * count)
+    tree = cut_tree(dag)
+    exact = exact_quantities(context)[tree.whole]["pns"]
+    assert exact == Fraction(4, 10) ** 18
+    assert twin_quantities(context, tree.whole)["pns"] == exact

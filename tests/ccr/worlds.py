@@ -1,0 +1,79 @@
+"""Contexts and graphs that several tests of the ccr track use."""
+
+import numpy as np
+
+from builder.ccr import BooleanContext, Dag, LinearContext
+from builder.ccr.graph import KINDS, chain
+from builder.ccr.plan import ContextPlan
+from builder.ccr.sampling import draw_kinds
+from builder.release.types import Built, InstanceSpec
+from builder.seeds import hmac_key
+
+FIGURE_4 = "XA XB XC AC BC CD DE DF EF EY FY".split()
+"""The paper's running example: eight variables, three components, cutpoints C and D."""
+
+
+def figure_4(tenths: int = 7) -> BooleanContext:
+    """The running example with *or* throughout, as in the paper's experiment."""
+    dag = Dag.from_edges([(edge[0], edge[1]) for edge in FIGURE_4])
+    count = len(dag.names)
+    return BooleanContext(dag, ("or",) * count, ("or",) * count, (tenths,) * count)
+
+
+def random_context(rng: np.random.Generator, most: int = 16) -> BooleanContext:
+    """Any Boolean context of at most ``most`` nodes: no bounds on its quantities."""
+    while True:
+        count = int(rng.integers(2, 6))
+        sizes = rng.integers(2, 7, count).tolist()
+        if sum(sizes) - count + 1 > most:
+            continue
+        dag = chain(draw_kinds(KINDS, count, rng), sizes, rng)
+        nodes = len(dag.names)
+        own, among = (["or" if bit else "and" for bit in rng.random(nodes) < 0.5] for _ in "ab")
+        tenths = tuple(rng.integers(1, 10, nodes).tolist())
+        return BooleanContext(dag, tuple(own), tuple(among), tenths)  # type: ignore[arg-type]
+
+
+def spec_of(seed: str, **changes: object) -> InstanceSpec:
+    """An instance to build: three components of three nodes unless changed."""
+    fields: dict[str, object] = {
+        "purpose": "simulation",
+        "variant": None,
+        "verdict": None,
+        "sizes": (3, 3, 3),
+        "kinds": ("cycle", "wheel", "random"),
+        "operators": "mixed",
+        "tenths": (2, 8),
+        "theme": "CandyParty",
+        "tasks": (1, 1),
+    }
+    fields |= changes
+    sizes = fields["sizes"]
+    assert isinstance(sizes, tuple)
+    kinds = ("cycle", "wheel", "random") * 3
+    fields["kinds"] = kinds[: len(sizes)]
+    plan = ContextPlan(**fields)  # type: ignore[arg-type]
+    key = hmac_key(seed.encode(), "test")
+    ids = hmac_key(key, "id")
+    name = "ctx-" + ids.hex()[:16]
+    return InstanceSpec("ccr", "dev", 0, key, name, False, ids, plan.to_json())
+
+
+def built(seed: str, **changes: object) -> Built:
+    """The rows of a context."""
+    from builder.ccr import TRACK
+
+    return TRACK.build(spec_of(seed, **changes))
+
+
+def appendix_c(bypass: bool) -> LinearContext:
+    """The paper's linear example (Fig. C.1): all coefficients 1.5, with or without X5 -> X6."""
+    from fractions import Fraction
+
+    edges = [("X1", "X2"), ("X2", "X3"), ("X1", "X5"), ("X5", "X3"), ("X3", "X4"), ("X4", "Y")]
+    edges += [("X3", "X6"), ("X6", "Y")] + ([("X5", "X6")] if bypass else [])
+    dag = Dag.from_edges(edges)
+    rows = tuple(tuple(Fraction(3, 2) for _ in parents) for parents in dag.parents)
+    return LinearContext(dag, rows)
+
+
