@@ -1,0 +1,148 @@
+"""Prompts hold all that is needed, and their order says nothing."""
+
+import json
+
+import numpy as np
+import pytest
+from worlds import built, spec_of
+
+from baselines.ccr_reasoners import perfect
+from baselines.ccr_story import answer_question, read_simulation
+from builder.ccr import TRACK, cut_tree, prompts
+from builder.ccr.model import context_from_json
+from builder.ccr.themes import THEMES
+from grader.model import RawAnswer, Task, Truth
+from grader.score import score
+from grader.validate import check
+
+
+def tasks_of(rows: dict[str, list[dict[str, object]]]) -> list[tuple[Task, Truth]]:
+    """Task and truth pairs as the grader sees them."""
+    truths = {row["task_id"]: row for row in rows["ccr_truth"]}
+    found = []
+    for row in rows["ccr"]:
+        fields = {k: v for k, v in row.items() if k != "inputs_json"}
+        task = Task(**fields, inputs=json.loads(row["inputs_json"]))  # type: ignore[arg-type]
+        truth = truths[task.task_id]
+        found.append(
+            (
+                task,
+                Truth(
+                    task.task_id,
+                    task.instance_id,
+                    False,
+                    str(truth["structure"]),
+                    truth["value"],  # type: ignore[arg-type]
+                    truth["value_se"],  # type: ignore[arg-type]
+                    json.loads(str(truth["target_json"])),
+                ),
+            )
+        )
+    return found
+
+
+def points(task: Task, truth: Truth, answer: object) -> float:
+    raw = RawAnswer(task.answer_file, json.dumps(answer).encode())
+    return score(task, truth, check(task, raw)).points
+
+
+@pytest.mark.parametrize("theme", sorted(THEMES))
+@pytest.mark.parametrize("operators", ["random", "mixed"])
+def test_the_story_reader_answers_every_unit_from_the_text_alone(
+    theme: str, operators: str
+) -> None:
+    """One wrong answer means that a prompt lacks, or garbles, what is needed."""
+    for seed in range(3):
+        rows = built(f"{theme}/{seed}", theme=theme, operators=operators, sizes=(3, 4, 3)).rows
+        for task, truth in tasks_of(rows):
+            answers = perfect(task)
+            expected = {
+                rung: [bit == "1" for bit in bits] for rung, bits in truth.target["answers"].items()
+            }
+            assert answers == expected
+
+
+@pytest.mark.parametrize("theme", sorted(THEMES))
+def test_single_questions_can_be_answered_one_call_at_a_time(theme: str) -> None:
+    """Each full prompt of ``prompts(row)`` must stand by itself."""
+    (row, *_) = built("calls", theme=theme, sizes=(3, 3)).rows["ccr"]
+    (truth,) = [t for task, t in tasks_of(built("calls", theme=theme, sizes=(3, 3)).rows)
+                if task.task_id == row["task_id"]]  # fmt: skip
+    found = list(prompts(row))
+    units = json.loads(str(row["inputs_json"]))["units"]
+    assert len(found) == 3 * units and len({prompt.text for prompt in found}) == 3 * units
+    for prompt in found:
+        expected = truth.target["answers"][prompt.kind][prompt.unit] == "1"
+        assert answer_question(prompt.text) == expected
+
+
+@pytest.mark.parametrize("theme", sorted(THEMES))
+@pytest.mark.parametrize("purpose", ["direct", "deductive"])
+def test_direct_and_deductive_prompts_hold_all_that_is_needed(purpose: str, theme: str) -> None:
+    """The same for stated values, right or impossible."""
+    for seed, verdict in enumerate(("value", "inconsistent", "insufficient")):
+        for sizes in ((3, 3), (3, 4, 3), (3, 3, 3, 3)):
+            changes = {"purpose": purpose, "variant": f"{purpose}.boolean", "theme": theme}
+            changes |= {"verdict": verdict if purpose == "deductive" else None}
+            rows = built(f"{theme}/{seed}", sizes=sizes, **changes).rows
+            ((task, truth),) = tasks_of(rows)
+            assert points(task, truth, perfect(task)) == 1.0
+            if purpose == "deductive":
+                assert truth.target["verdict"] == verdict
+                text = task.prompt
+                assert "exactly when" not in text and "probabilities" not in text
+
+
+@pytest.mark.parametrize("variant", ["direct.linear", "direct.trap", "deductive.linear"])
+def test_linear_prompts_hold_all_that_is_needed(variant: str) -> None:
+    """Equations in, effects out; the trap's two numbers differ."""
+    for seed, verdict in enumerate(("value", "inconsistent", "insufficient")):
+        sizes = (4, 4) if variant == "direct.trap" else (3, 4, 3)
+        rows = built(f"linear/{seed}", purpose="linear", variant=variant, verdict=verdict,
+                     sizes=sizes).rows  # fmt: skip
+        ((task, truth),) = tasks_of(rows)
+        assert points(task, truth, perfect(task)) == 1.0
+        if variant == "direct.trap":
+            first, second = perfect(task)["quantities"].values()  # type: ignore[index]
+            assert first != pytest.approx(second, rel=0.2)
+
+
+def test_text_order_is_unrelated_to_topological_order() -> None:
+    """Scanning downwards must not be a way to find causes: Kendall's tau averages to zero."""
+    taus: dict[str, list[float]] = {"rules": [], "cases": [], "names": []}
+    for seed in range(150):
+        rows = built(f"order/{seed}", sizes=(3, 4, 3), theme="abstract").rows
+        world = json.loads(str(rows["ccr_worlds"][0]["world_json"]))
+        names = context_from_json(world["context"]).dag.names
+        prompt = str(rows["ccr"][0]["prompt"])
+        story = read_simulation(prompt).story
+        taus["rules"].append(tau([names.index(name) for name in story.rules]))
+        taus["names"].append(tau([sorted(names).index(name) for name in names]))
+        line = prompt.partition("\n1. ")[2].partition("\n")[0]
+        holders = {rule.holder: name for name, rule in story.rules.items()}
+        shown = [holders[item.split()[1]] for item in line.split("; ")]
+        taus["cases"].append(tau([names.index(name) for name in shown]))
+    for place, values in taus.items():
+        error = np.std(values) / np.sqrt(len(values))
+        assert abs(np.mean(values)) < 4 * error, place
+
+
+def tau(ranks: list[int]) -> float:
+    pairs = [(a, b) for k, a in enumerate(ranks) for b in ranks[k + 1 :]]
+    return sum(1 if a < b else -1 for a, b in pairs) / len(pairs)
+
+
+def test_a_context_is_a_function_of_its_key() -> None:
+    """The same key gives the same bytes; another gives another context."""
+    assert built("same") == built("same") or built("same").rows == built("same").rows
+    assert built("same").rows["ccr"] != built("other").rows["ccr"]
+    spec = spec_of("same")
+    assert TRACK.build(spec).rows == TRACK.build(spec).rows
+    world = json.loads(str(built("same").rows["ccr_worlds"][0]["world_json"]))
+    assert list(cut_tree(context_from_json(world["context"]).dag).nodes) == world["tree"]
+
+
+def test_rows_that_are_no_simulation_prompt_are_refused() -> None:
+    """A damaged prompt must not silently lose its cases."""
+    with pytest.raises(ValueError, match="section is absent"):
+        list(prompts({"family": "simulation", "prompt": "hello"}))

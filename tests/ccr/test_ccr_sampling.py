@@ -1,0 +1,165 @@
+"""Contexts that can be measured, and units whose right answers give the exact value."""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from builder.ccr.config import parse_config
+from builder.ccr.graph import KINDS, Component, Dag, chain, cut_tree
+from builder.ccr.model import BooleanContext, evaluate, patterns
+from builder.ccr.quantities import component_response, exact_quantities
+from builder.ccr.sampling import (
+    Design,
+    best_component,
+    check_design,
+    draw_kinds,
+    measurable,
+    references,
+    sample_context,
+)
+from builder.ccr.units import MAX_UNITS, pair_units
+from grader.errors import UsageError
+
+
+def design(count: int, size: int = 3, operators: str = "random") -> Design:
+    kinds = draw_kinds(KINDS, count, np.random.default_rng(count))
+    return Design((size,) * count, kinds, operators)
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 5])
+@pytest.mark.parametrize("operators", ["random", "mixed"])
+def test_sampled_contexts_keep_the_bounds(count: int, operators: str) -> None:
+    """Below the bounds a relative error of 0.1 cannot be told from noise."""
+    rng = np.random.default_rng(count)
+    for _ in range(10):
+        sampled = sample_context(design(count, 4, operators), rng, "here")
+        tree = sampled.tree
+        adjacent = list(zip(tree.nodes, tree.nodes[1:], strict=False))
+        for pair in adjacent:
+            assert Fraction(15, 100) <= sampled.quantities[pair]["pns"] <= Fraction(85, 100)
+        assert sampled.quantities[tree.whole]["pns"] >= Fraction(2, 100)
+        assert measurable(tree, sampled.quantities) == tree.pairs
+        assert references(tree, sampled.quantities) == (tree.whole,)
+
+
+def test_nine_components_ask_only_what_can_be_measured() -> None:
+    """The global PNS of nine components is exact, and far too small to ask about."""
+    rng = np.random.default_rng(3)
+    for _ in range(5):
+        sampled = sample_context(design(9), rng, "here")
+        tree, exact = sampled.tree, sampled.quantities
+        asked, counted = measurable(tree, exact), references(tree, exact)
+        assert exact[tree.whole]["pns"] < Fraction(2, 100) and tree.whole not in asked
+        assert all(tree.span(p) <= 5 and exact[p]["pns"] >= Fraction(2, 100) for p in asked)
+        assert counted and all(2 <= tree.span(pair) <= 5 for pair in counted)
+        for pair in counted:
+            for path in tree.paths(pair):
+                assert set(zip(path, path[1:], strict=False)) <= set(asked)
+
+
+@pytest.mark.parametrize("operators", ["or", "and", "random", "mixed"])
+@pytest.mark.parametrize(("kind", "size"), [("cycle", 2), ("cycle", 3), ("cycle", 4), ("wheel", 4)])
+@pytest.mark.parametrize("tenths", [(2, 8), (4, 8), (3, 5)])
+def test_the_best_attainable_pns_is_that_of_brute_force(
+    operators: str, kind: str, size: int, tenths: tuple[int, int]
+) -> None:
+    """A bound that is too low refuses good designs; one too high samples in vain."""
+    parents = chain([kind], [size], np.random.default_rng(0)).parents
+    dag = Dag(tuple(map(str, range(size))), parents)
+    both = ("or", "and")
+    choices = {"or": [("or",) * size], "and": [("and",) * size]}.get(
+        operators, list(product(both, repeat=size))
+    )
+    best = Fraction(0)
+    for own in choices:
+        for among in choices if operators == "mixed" and size < 4 else [own]:
+            for ends in product(tenths, repeat=size - 1):
+                context = BooleanContext(dag, own, among, (5, *ends))  # type: ignore[arg-type]
+                best = max(best, component_response(context, Component(tuple(range(size)))).pns)
+    assert best_component(size, operators, tenths) == best
+
+
+def test_an_unattainable_design_is_refused_with_its_bound() -> None:
+    """Sampling in vain for minutes is no way to say that sizes are wrong."""
+    with pytest.raises(UsageError, match=r"splits.dev.ccr: a wheel of 5 .* at most 0.1296"):
+        check_design(Design((3, 5), ("cycle", "wheel"), "or", (4, 8)), "splits.dev.ccr")
+    with pytest.raises(UsageError, match=r"global PNS of at most 0.01"):
+        check_design(Design((5,) * 5, ("cycle",) * 5, "or"), "splits.dev.ccr")
+    check_design(Design((5, 5), ("wheel", "wheel"), "or"), "splits.dev.ccr")
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({}, "simulation: no context"),
+        ({"simulation": -1}, "simulation: -1 does not do"),
+        ({"simulation": 1, "theme": []}, "unknown key"),
+        ({"simulation": 1, "components": [1, 3]}, "components: 1 does not do"),
+        ({"simulation": 1, "nodes": [4, 3]}, "4 is more than 3"),
+        ({"simulation": 1, "kinds": ["weel"]}, "unknown name 'weel'"),
+        ({"simulation": 1, "probability": [0.25, 0.8]}, "0.25 does not do"),
+        ({"simulation": 1, "operators": ["or"], "nodes": [3, 10]}, "at most 0.1342"),
+        ({"long": 1, "nodes": [3, 12]}, "more than the 77 variables"),
+    ],
+)
+def test_a_bad_table_is_refused_in_one_line(change: dict[str, object], problem: str) -> None:
+    """A split file is checked before any work starts."""
+    with pytest.raises(UsageError) as refused:
+        parse_config(change, "mini.toml: splits.dev.ccr")
+    assert problem in str(refused.value) and "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("count", "size"), [(2, 3), (3, 3), (4, 4), (9, 3)])
+def test_right_answers_give_every_exact_quantity(count: int, size: int) -> None:
+    """Exhaustive or stratified: no sampling error in the estimate of a perfect reasoner."""
+    rng = np.random.default_rng(count)
+    sampled = sample_context(design(count, size), rng, "here")
+    context, exact = sampled.context, sampled.quantities
+    for pair in measurable(sampled.tree, exact):
+        units = pair_units(context, sampled.tree, pair, rng)
+        weights = units.weights()
+        ancestors = context.dag.ancestors(context.dag.index(pair[1]))
+        assert units.exhaustive == (2 ** len(ancestors) <= MAX_UNITS)
+        assert len(weights) == (2 ** len(ancestors) if units.exhaustive else MAX_UNITS)
+        assert sum(weights) == 1
+        cells = list(zip(weights, units.high, units.low, strict=True))
+        pns = sum(w for w, high, low in cells if high and not low)
+        above = sum(w for w, high, _ in cells if high)
+        below = sum(w for w, _, low in cells if low)
+        found = {"pns": pns, "pn": pns / above, "ps": pns / (1 - below), "ate": above - below}
+        assert found == exact[pair]
+
+
+def test_stratified_units_follow_their_distribution_within_a_cell() -> None:
+    """Units drawn from the wrong conditional would bias every noisy reasoner's estimate."""
+    rng = np.random.default_rng(11)
+    sampled = sample_context(design(4, 4, "mixed"), rng, "here")
+    context, tree = sampled.context, sampled.tree
+    effect = context.dag.index(tree.nodes[-1])
+    everything = patterns(len(context.dag.names))
+    odds = np.array(context.tenths)[:, None] / 10
+    mass = np.where(everything, odds, 1 - odds).prod(axis=0)
+    high, low = (evaluate(context, everything, {0: level})[effect] for level in (True, False))
+    sums = {name: np.zeros(len(context.dag.names)) for name in ("11", "10", "00")}
+    counts = dict.fromkeys(sums, 0)
+    for _ in range(30):
+        units = pair_units(context, tree, tree.whole, rng)
+        for name in sums:
+            inside = (units.high == (name[0] == "1")) & (units.low == (name[1] == "1"))
+            sums[name] += units.bits[:, inside].sum(axis=1)
+            counts[name] += int(inside.sum())
+    for name, total in sums.items():
+        inside = (high == (name[0] == "1")) & (low == (name[1] == "1"))
+        expected = (everything[:, inside] * mass[inside]).sum(axis=1) / mass[inside].sum()
+        spread = np.sqrt(np.clip(expected * (1 - expected), 1e-9, None) / counts[name])
+        assert np.abs(total / counts[name] - expected).max() <= (4.5 * spread + 1e-9).max()
+
+
+def test_the_components_are_in_the_cut_tree_as_designed() -> None:
+    """The design's sizes are what the graph has."""
+    sampled = sample_context(Design((3, 5, 2), ("cycle",) * 3, "mixed"),
+                             np.random.default_rng(0), "here")  # fmt: skip
+    assert [len(part.members) for part in cut_tree(sampled.context.dag).components] == [3, 5, 2]
+    assert exact_quantities(sampled.context) == sampled.quantities
