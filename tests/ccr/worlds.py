@@ -75,5 +75,3 @@ def appendix_c(bypass: bool) -> LinearContext:
     dag = Dag.from_edges(edges)
     rows = tuple(tuple(Fraction(3, 2) for _ in parents) for parents in dag.parents)
     return LinearContext(dag, rows)
-
-

@@ -139,7 +139,7 @@ def _error(
     for cell, text in cells.items():
         n = sizes[cell]
         mean = hits[cell] / n
-        variance += float(Fraction(text)) ** 2 * mean * (1 - mean) / (n - 1)
+        variance += float(Fraction(text)) ** 2 * mean * (1 - mean) / max(n - 1, 1)
     return math.sqrt(variance)
 
 

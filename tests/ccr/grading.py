@@ -1,0 +1,55 @@
+"""Grading contexts in process, without a release."""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from test_ccr_prompts import tasks_of
+from worlds import built
+
+from grader.model import Checked, RawAnswer, Score, Task, TrackSummary, Truth
+from grader.score import score
+from grader.tracks.ccr.contexts import ContextResult
+from grader.tracks.ccr.summary import contexts_of, summarise
+from grader.validate import check
+
+Solver = Callable[[Task], Any]
+
+
+class Exam:
+    """Some contexts with their truths."""
+
+    def __init__(self, *contexts: dict[str, Any]) -> None:
+        rows = [built(**context).rows for context in contexts]
+        self.pairs: list[tuple[Task, Truth]] = [p for row in rows for p in tasks_of(row)]
+        self.truths = {truth.task_id: truth for _, truth in self.pairs}
+
+    def grade(self, solver: Solver) -> tuple[list[Score], dict[str, Checked]]:
+        """Scores and checked answers of a solver; ``None`` from it means no file."""
+        checked: dict[str, Checked] = {}
+        for task, _ in self.pairs:
+            answer = solver(task)
+            raw = RawAnswer(task.answer_file, json.dumps(answer).encode())
+            checked[task.task_id] = check(task, None if answer is None else raw)
+        return self.scores(checked), checked
+
+    def scores(self, checked: dict[str, Checked]) -> list[Score]:
+        return [score(task, truth, checked[task.task_id]) for task, truth in self.pairs]
+
+    def contexts(self, solver: Solver) -> list[ContextResult]:
+        scores, checked = self.grade(solver)
+        return contexts_of(scores, self.truths, checked)
+
+    def summary(self, solver: Solver) -> TrackSummary:
+        scores, checked = self.grade(solver)
+        return summarise(scores, self.truths, checked)
+
+
+def exhaustive(
+    count: int, sizes: Sequence[tuple[int, ...]] = ((3, 3), (3, 3, 3), (3, 4, 3))
+) -> Exam:
+    """Contexts all of whose units are exhaustive."""
+    return Exam(
+        *({"seed": f"exam/{k}", "sizes": sizes[k % len(sizes)], "operators": "random"}
+          for k in range(count))
+    )  # fmt: skip

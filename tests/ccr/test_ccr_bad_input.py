@@ -1,0 +1,185 @@
+"""Every kind of bad answer has a documented status, and none stops a run."""
+
+import json
+from pathlib import Path
+
+import pytest
+from grading import Exam
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from baselines.ccr_reasoners import perfect
+from grader.model import RawAnswer, Score, Task, Truth
+from grader.score import score
+from grader.validate import REASONS, check
+
+EXAM = Exam({"seed": "bad", "sizes": (3, 3)})
+TASK, TRUTH = max(EXAM.pairs, key=lambda pair: pair[0].inputs["units"])
+UNITS = TASK.inputs["units"]
+RIGHT = {rung: list(values) for rung, values in perfect(TASK).items()}  # type: ignore[union-attr]
+(DIRECT,) = Exam(
+    {"seed": "q", "purpose": "direct", "variant": "direct.boolean", "sizes": (3, 3)}
+).pairs
+DEDUCED = [
+    Exam({"seed": "q", "purpose": "deductive", "variant": "deductive.boolean", "sizes": (3, 3, 3),
+          "verdict": verdict}).pairs[0]
+    for verdict in ("value", "inconsistent", "insufficient")
+]  # fmt: skip
+
+
+def grade(pair: tuple[Task, Truth], answer: object) -> Score:
+    task, truth = pair
+    data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+    return score(task, truth, check(task, RawAnswer(task.answer_file, data)))
+
+
+def changed(**rungs: object) -> dict[str, object]:
+    return RIGHT | rungs
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (changed(do_true=RIGHT["do_true"][:-1]), "wrong_length"),
+        (changed(factual=[*RIGHT["factual"], True]), "wrong_length"),
+        (changed(factual=[]), "wrong_length"),
+        ({"factual": RIGHT["factual"], "do_true": RIGHT["do_true"]}, "schema"),
+        ({"do_false": RIGHT["factual"]}, "absent_field"),
+        (changed(do_true="yes"), "schema"),
+        (changed(do_true={"0": True}), "schema"),
+        (changed(cause="Nobody"), "unknown_quantity"),
+        (changed(effect="Nobody"), "unknown_quantity"),
+        ([RIGHT], "not_object"),
+        (b"", "empty"),
+        (b"{", "not_json"),
+        (b'{"do_true": [NaN]}', "non_finite"),
+    ],
+)
+def test_answers_that_cannot_be_aligned_are_invalid(answer: object, reason: str) -> None:
+    """A list of another length says nothing about which case is which."""
+    result = grade((TASK, TRUTH), answer)
+    assert (result.status, result.reason) == ("invalid", reason)
+    assert result.points == 0 and reason in REASONS and "\n" not in result.message
+
+
+def test_words_and_booleans_may_be_mixed() -> None:
+    """Yes in any case, with punctuation or a sentence behind it, is a yes."""
+    words = {True: ["Yes", "yes.", True, " YES, she is"], False: ["no", False, "No!", "\tno way"]}
+    mixed = {
+        rung: [words[value][k % 4] for k, value in enumerate(values)]
+        for rung, values in RIGHT.items()
+    }
+    assert grade((TASK, TRUTH), mixed | {"cause": TASK.inputs["cause"]}).points == 1.0
+
+
+@pytest.mark.parametrize(
+    "entry", [None, 1, 0, 1.0, "maybe", "", "nope", [True], {"a": 1}, "yesterday"]
+)
+def test_an_entry_that_is_no_yes_or_no_is_wrong_for_its_case_alone(entry: object) -> None:
+    """The task stays scored; the unit is counted invalid."""
+    result = grade((TASK, TRUTH), changed(factual=[entry, *RIGHT["factual"][1:]]))
+    extra = json.loads(result.extra_json)
+    assert result.status == "scored" and extra["invalid_answers"] == 1
+    assert extra["accuracy_factual"] == pytest.approx(1 - 1 / UNITS)
+    assert result.points == 1.0  # the factual answers do not enter the PNS
+
+
+def test_partial_answers_cost_more_the_more_they_leave_out() -> None:
+    """Up to 10% they count as wrong; beyond, there is no estimate."""
+    few = changed(do_true=[None, *RIGHT["do_true"][1:]])
+    assert "estimate_pns" in json.loads(grade((TASK, TRUTH), few).extra_json)
+    many = changed(do_true=[None] * UNITS)
+    result = grade((TASK, TRUTH), many)
+    assert result.status == "scored" and result.points == 0
+    assert "no estimate" in result.message
+    assert "estimate_pns" not in json.loads(result.extra_json)
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "reason", "points"),
+    [
+        ({"quantities": {}}, "scored", "", 0),
+        ({"quantities": {"Q1": 0.1}}, "scored", "", 0),
+        ({"quantities": {"Q9": 0.1}}, "invalid", "unknown_quantity", 0),
+        ({"quantities": {"Q1": "0.1"}}, "invalid", "schema", 0),
+        ({"quantities": [0.1]}, "invalid", "schema", 0),
+        ({}, "invalid", "absent_field", 0),
+    ],
+)
+def test_stated_values(answer: object, status: str, reason: str, points: float) -> None:
+    """A quantity that is absent is not right; one that was not asked is a mix-up."""
+    result = grade(DIRECT, answer)
+    assert (result.status, result.reason, result.points) == (status, reason, points)
+
+
+def test_stated_values_are_right_within_a_tenth() -> None:
+    """The threshold of the paper, on every listed quantity."""
+    right = perfect(DIRECT[0])["quantities"]  # type: ignore[index]
+    for factor, points in ((1.0, 1), (1.09, 1), (0.91, 1), (1.11, 0), (-1.0, 0)):
+        stated = {name: value * factor for name, value in right.items()}
+        assert grade(DIRECT, {"quantities": stated}).points == points
+    one_off = right | {"Q1": right["Q1"] * 1.2}
+    assert grade(DIRECT, {"quantities": one_off}).points == 0
+
+
+@pytest.mark.parametrize("given_answer", ["value", "inconsistent", "insufficient"])
+def test_a_deduction_is_right_only_as_it_is(given_answer: str) -> None:
+    """Refusing an answerable question is wrong, and so is a number where there is none."""
+    for pair in DEDUCED:
+        verdict = pair[1].target["verdict"]
+        answer = (pair[1].value or 0.5) if given_answer == "value" else given_answer
+        assert grade(pair, {"value": answer}).points == float(given_answer == verdict)
+    assert grade(DEDUCED[1], {"value": " Inconsistent\n"}).points == 1
+    assert grade(DEDUCED[1], {"value": "unknown"}).reason == "unknown_label"
+    assert grade(DEDUCED[1], {"value": None}).reason == "schema"
+    assert grade(DEDUCED[1], {"value": True}).reason == "schema"
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 5) | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=8,
+)  # fmt: skip
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.dictionaries(st.sampled_from(["factual", "do_true", "do_false", "quantities", "value"]), JSON),
+       st.booleans())  # fmt: skip
+def test_no_answer_crashes_the_grader(document: dict[str, object], full: bool) -> None:
+    """Anything that is JSON has a status."""
+    answer = RIGHT | document if full else document
+    for pair in ((TASK, TRUTH), DIRECT, *DEDUCED):
+        assert grade(pair, answer).status in ("scored", "invalid")
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(JSON, min_size=1, max_size=6))
+def test_no_list_of_entries_crashes_the_grader(entries: list[object]) -> None:
+    """Entries of any kind are yes, no or invalid."""
+    filled = [entries[k % len(entries)] for k in range(UNITS)]
+    result = grade((TASK, TRUTH), changed(do_true=filled))
+    assert result.status == "scored"
+
+
+def test_empty_and_broken_attempts(tmp_path: Path, mini_release: Path) -> None:
+    """An empty attempt is left out with a note, a broken one counts; no run ends early."""
+    from grader.pipeline import Session
+    from grader.release import Release
+
+    session = Session(Release.open(mini_release), None, None, "ccr")
+    tasks = session.select().tasks
+    for number in (1, 2, 3):
+        (tmp_path / f"attempt-{number}").mkdir()
+    for task in tasks:
+        for number in (1, 2):
+            text = json.dumps(perfect(task))
+            (tmp_path / f"attempt-{number}" / task.answer_file).write_text(text)
+    graded = session.grade(tmp_path)
+    assert graded.report["points"] == 100
+    assert any("attempt-3: no answer in it" in note for note in graded.report["notices"])
+    victim = next(task for task in tasks if task.family == "simulation")
+    (tmp_path / "attempt-2" / victim.answer_file).write_text("{")
+    broken = session.grade(tmp_path)
+    (row,) = [row for row in broken.scores if row.task_id == victim.task_id]
+    assert row.points == 0 and json.loads(row.extra_json)["replicates"] == 2
+    assert broken.report["points"] < 100

@@ -1,0 +1,110 @@
+"""Each reference reasoner lands in the class that the specification states for it."""
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from grading import Exam, exhaustive
+
+from baselines.ccr_reasoners import REASONERS, noise, perfect
+from grader.tracks.ccr.estimates import estimate, weights_of
+
+
+@pytest.fixture(scope="module")
+def exam() -> Exam:
+    return exhaustive(9)
+
+
+@pytest.fixture(scope="module")
+def long_exam() -> Exam:
+    """Five and nine components: stratified units, and pairs in place of the global one."""
+    return Exam({"seed": "five", "sizes": (3,) * 5}, {"seed": "nine", "sizes": (3,) * 9})
+
+
+@pytest.mark.parametrize(
+    ("name", "composition", "context"),
+    [
+        ("ccr-perfect", "VC", "VC"),
+        ("ccr-biased", "IC", "IC"),
+        ("ccr-ignores", "IC", "IC"),
+        ("ccr-global-wrong", "VI", "II"),
+    ],
+)
+def test_a_reference_reasoner_lands_in_its_class(
+    exam: Exam, name: str, composition: str, context: str
+) -> None:
+    """The acceptance test of the taxonomy: at every level for which a class is stated."""
+    results = exam.contexts(REASONERS[name])
+    assert len(results) == 9
+    for result in results:
+        assert {line.quadrant for line in result.compositions} == {composition}
+        assert result.quadrant == context
+        assert result.complete == (name == "ccr-perfect")
+
+
+def test_a_perfect_reasoner_is_complete_on_every_context(exam: Exam, long_exam: Exam) -> None:
+    """Definition 4.5, on exhaustive and stratified units, at five and nine components."""
+    for results in (exam.contexts(perfect), long_exam.contexts(perfect)):
+        for result in results:
+            assert result.complete and result.quadrant == "VC" and result.share == 1.0
+            assert all(line.eta == pytest.approx(0, abs=1e-12) for line in result.pairs)
+    assert exam.summary(perfect).points == 100.0
+
+
+def test_ignoring_interventions_is_consistent_and_invalid_on_long_contexts_too(
+    long_exam: Exam,
+) -> None:
+    """All estimates are zero; a composition of zeros equals a reference of zero."""
+    for result in long_exam.contexts(REASONERS["ccr-ignores"]):
+        assert {line.quadrant for line in result.compositions} == {"IC"}
+        assert result.quadrant == "IC"
+
+
+def test_truncation_fails_on_long_chains_only(exam: Exam, long_exam: Exam) -> None:
+    """A reasoner that loses the thread is right about neighbours and wrong about the ends."""
+    for one in (exam, long_exam):
+        curves = one.summary(REASONERS["ccr-truncates"]).details["curves"]
+        valid = [row["valid"] for row in curves if row["axis"] == "shortest_path"]
+        assert valid[0] > 0.5 and valid[-1] == 0
+
+
+@pytest.mark.parametrize("rate", [0.005, 0.01, 0.05, 0.2])
+def test_flip_noise_has_the_stated_mean_over_200_seeds(exam: Exam, rate: float) -> None:
+    """E[PNS estimate] = (1 - e)(p(1 - 2e) + e), within four standard errors."""
+    task, truth = max(exam.pairs, key=lambda pair: len(pair[1].target["answers"]["factual"]))
+    right = perfect(task)
+    bits = {rung: np.array(right[rung]) for rung in ("do_true", "do_false")}  # type: ignore[index]
+    weights = np.array(weights_of(truth.target))
+    rng = np.random.default_rng(5)
+    found = []
+    for _ in range(200):
+        flipped = {rung: bits[rung] ^ (rng.random(len(weights)) < rate) for rung in bits}
+        answers = {rung: flipped[rung].astype(int).tolist() for rung in bits}
+        pair = estimate(truth.target, [{**answers, "factual": answers["do_true"]}])
+        assert pair.estimates is not None
+        found.append(pair.estimates["pns"])
+    p = float(Fraction(truth.target["exact"]["pns"]))
+    expected = (1 - rate) * (p * (1 - 2 * rate) + rate)
+    assert abs(np.mean(found) - expected) <= 4 * np.std(found) / np.sqrt(200)
+
+
+def test_noise_makes_validity_fall_with_mediators(exam: Exam) -> None:
+    """As in Fig. 9: the mean error of a noisy reasoner grows with the mediating variables."""
+    errors: dict[int, list[float]] = {}
+    for seed in range(12):
+        for result in exam.contexts(noise(0.02, str(seed))):
+            for line in result.pairs:
+                errors.setdefault(line.mediators, []).append(line.eta or 0.0)
+    low = [e for count, found in errors.items() if count <= 1 for e in found]
+    high = [e for count, found in errors.items() if count >= 5 for e in found]
+    assert np.mean(high) > 3 * np.mean(low)
+    assert np.mean([e <= 0.1 for e in high]) < np.mean([e <= 0.1 for e in low])
+
+
+def test_every_system_answers_every_kind_of_task(exam: Exam) -> None:
+    """A reference row that leaves tasks out would not be comparable."""
+    stated = Exam({"seed": "d", "purpose": "direct", "variant": "direct.boolean", "sizes": (3, 3)})
+    for name, solver in REASONERS.items():
+        for task, _ in (exam.pairs[0], stated.pairs[0]):
+            assert json.dumps(solver(task)), name

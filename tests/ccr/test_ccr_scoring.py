@@ -1,0 +1,261 @@
+"""Algorithm 1, the quadrants, estimates from answers, replicates: worked by hand."""
+
+import math
+
+import pytest
+from grading import Exam, exhaustive
+from hypothesis import given
+from hypothesis import strategies as st
+
+from baselines.ccr_reasoners import REASONERS, noise, perfect
+from grader.attempts import merge
+from grader.model import RawAnswer, Task
+from grader.tracks.ccr.algorithm import (
+    agree,
+    algorithm_1,
+    class_of,
+    complete,
+    compose_pn_ps,
+    paths,
+)
+from grader.tracks.ccr.estimates import estimate, resample
+from grader.tracks.ccr.rae import rae, within
+from grader.validate import check
+
+NODES = ("X", "C", "D", "Y")
+EXACT = {
+    ("X", "C"): 0.5,
+    ("C", "D"): 0.4,
+    ("D", "Y"): 0.6,
+    ("X", "D"): 0.2,
+    ("C", "Y"): 0.24,
+    ("X", "Y"): 0.12,
+}
+
+
+def target(**changes: object) -> dict[str, object]:
+    """Four units with weights 0.1, 0.2, 0.3, 0.4, in the cells 11, 10, 00, 10: PNS 0.6."""
+    return {
+        "cause": "A",
+        "effect": "B",
+        "answers": {"factual": "1100", "do_true": "1101", "do_false": "1000"},
+        "weights": {"numerators": [1, 2, 3, 4], "denominator": 10},
+        "exact": {"pns": "3/5", "pn": "6/7", "ps": "2/3", "ate": "3/5"},
+    } | changes
+
+
+def answers(true: str, false: str, factual: str = "1100") -> dict[str, list[int]]:
+    codes = {"1": 1, "0": 0, "?": -1}
+    return {
+        "factual": [codes[c] for c in factual],
+        "do_true": [codes[c] for c in true],
+        "do_false": [codes[c] for c in false],
+    }
+
+
+def test_algorithm_1_returns_all_errors_of_the_running_example() -> None:
+    """Six external errors, and two for each of the three compositions."""
+    estimates = EXACT | {("X", "Y"): 0.15, ("X", "C"): 0.55}
+    errors = algorithm_1(NODES, [("X", "Y")], EXACT, estimates)
+    assert errors.eta[("X", "Y")] == pytest.approx(0.25)
+    assert errors.eta[("X", "C")] == pytest.approx(0.1)
+    found = {c.path: c for c in errors.compositions}
+    assert set(found) == {("X", "C", "Y"), ("X", "D", "Y"), ("X", "C", "D", "Y")}
+    assert found["X", "C", "Y"].value == pytest.approx(0.132)
+    assert found["X", "C", "Y"].external == pytest.approx(0.1)
+    assert found["X", "C", "Y"].internal == pytest.approx(0.018 / 0.15)
+    assert found["X", "D", "Y"].external == pytest.approx(0)
+    assert found["X", "D", "Y"].internal == pytest.approx(0.2)
+
+
+def test_a_missing_estimate_leaves_its_compositions_without_errors() -> None:
+    """An estimate that is not there must not be taken for zero, which would be consistent."""
+    estimates: dict[tuple[str, str], float | None] = dict(EXACT)
+    estimates["X", "D"] = None
+    errors = algorithm_1(NODES, [("X", "Y")], EXACT, estimates)
+    found = {c.path: c for c in errors.compositions}
+    assert errors.eta[("X", "D")] is None
+    assert found["X", "D", "Y"].external is None and found["X", "D", "Y"].internal is None
+    assert found["X", "C", "Y"].external == pytest.approx(0)
+    estimates["X", "Y"] = None
+    errors = algorithm_1(NODES, [("X", "Y")], EXACT, estimates)
+    assert all(c.internal is None for c in errors.compositions)
+
+
+def test_an_estimate_of_zero_agrees_with_zero_only() -> None:
+    """The internal error divides by the reasoner's own estimate."""
+    nothing = dict.fromkeys(EXACT, 0.0)
+    for composition in algorithm_1(NODES, [("X", "Y")], EXACT, nothing).compositions:
+        assert composition.internal == 0 and composition.external == 1
+    some = EXACT | {("X", "Y"): 0.0}
+    for composition in algorithm_1(NODES, [("X", "Y")], EXACT, some).compositions:
+        assert composition.internal == math.inf
+
+
+@pytest.mark.parametrize(
+    ("valid", "consistent", "expected"),
+    [(True, True, "VC"), (True, False, "VI"), (False, True, "IC"), (False, False, "II")],
+)
+def test_the_four_quadrants(valid: bool, consistent: bool, expected: str) -> None:
+    """Fig. 3."""
+    assert class_of(valid, consistent) == expected
+
+
+@given(st.floats(1e-6, 1e6), st.floats(-1, 1))
+def test_the_error_is_relative_to_the_reference(reference: float, shift: float) -> None:
+    """Eq. G.3; a difference of exactly 10% counts as the same."""
+    assert rae(reference, reference * (1 + shift)) == pytest.approx(abs(shift), abs=1e-9)
+    assert within(reference, reference * 1.1) and within(reference, reference * 0.9)
+    assert not within(reference, reference * 1.1001)
+
+
+def test_completeness_asks_equivalent_quantities_to_agree_with_each_other() -> None:
+    """Two compositions at +9% and -9% are valid, and do not agree with each other."""
+    assert complete(NODES, EXACT, EXACT)
+    assert agree([0.109, 0.1]) and not agree([0.109, 0.091]) and not agree([0.1, None])
+    off = EXACT | {("X", "D"): 0.2 * 1.09, ("C", "Y"): 0.24 * 0.92}
+    assert not complete(NODES, EXACT, off)
+    assert len(paths(NODES, ("X", "Y"))) == 4
+
+
+def test_pn_and_ps_compose_by_appendix_b() -> None:
+    """Eq. B.28 and B.29 on numbers worked by hand."""
+    values = {("X", "Y"): {"pn": 0.5, "ps": 0.8}, ("Y", "Z"): {"pn": 0.4, "ps": 0.5}}
+    found = compose_pn_ps(values, ("X", "Y", "Z"))
+    assert found == pytest.approx((1 / (5 + 0.25 * 1.5), 1 / (2.5 + 1 * 1)))
+
+
+def test_estimates_follow_the_weights() -> None:
+    """PNS is the weight of units with the effect under do(true) and not under do(false)."""
+    pair = estimate(target(), [answers("1101", "1000")])
+    assert pair.estimates == pytest.approx(
+        {"pns": 0.6, "pn": 0.6 / 0.7, "ps": 0.6 / 0.9, "ate": 0.6}
+    )
+    assert pair.rae == pytest.approx(0) and pair.error == 0
+    assert pair.accuracy == {"factual": 1, "do_true": 1, "do_false": 1}
+    assert pair.violations == 0
+
+
+def test_the_joint_event_is_counted_not_a_difference_of_means() -> None:
+    """With a monotonicity violation the two differ: PNS 0.2, ATE 0.2 - 0.3."""
+    pair = estimate(target(), [answers("1100", "1010")])
+    assert pair.estimates is not None
+    assert pair.estimates["pns"] == pytest.approx(0.2)
+    assert pair.estimates["ate"] == pytest.approx(0.3 - 0.4)
+    assert pair.violations == pytest.approx(0.3)
+
+
+def test_an_invalid_answer_counts_as_the_opposite_of_the_right_one() -> None:
+    """An answer that is left out can never help, nor can it hide in the average."""
+    one_in_twelve = estimate(target(), [answers("110?", "1000")])
+    assert one_in_twelve.invalid == 1 and one_in_twelve.answers == 12
+    assert one_in_twelve.estimates is not None
+    assert one_in_twelve.estimates["pns"] == pytest.approx(0.2)  # the unit of weight 0.4 is lost
+    assert one_in_twelve.accuracy["do_true"] == 0.75
+
+
+def test_beyond_ten_percent_of_answers_there_is_no_estimate() -> None:
+    """Of answers, not of weight: two of twelve are too many, whatever they weigh."""
+    pair = estimate(target(), [answers("?101", "?000")])
+    assert pair.estimates is None and pair.rae is None and pair.invalid == 2
+
+
+def test_stratified_units_share_their_cell_and_have_a_closed_form_error() -> None:
+    """Cell 10 has probability 0.6 and two units: the estimate loses half of it with one of them."""
+    weights = {"cells": {"11": "1/10", "10": "3/5", "00": "3/10"}}
+    truth = target(weights=weights)
+    right = estimate(truth, [answers("1101", "1000")])
+    assert right.estimates is not None and right.estimates["pns"] == pytest.approx(0.6)
+    assert right.error == 0
+    cells = {"answers": {"factual": "110000", "do_true": "111100", "do_false": "110000"}}
+    wider = target(weights=weights, **cells)
+    half = {"factual": [0] * 6, "do_true": [1, 1, 1, 0, 0, 0], "do_false": [1, 1, 0, 0, 0, 0]}
+    pair = estimate(wider, [half])
+    assert pair.estimates is not None and pair.estimates["pns"] == pytest.approx(0.3)
+    # P^2 s^2 / n with P = 0.6, n = 2, mean 1/2: s^2 = 1/2.
+    assert pair.error == pytest.approx(math.sqrt(0.36 * 0.5 / 2))
+
+
+def test_resampling_picks_one_replicate_a_unit() -> None:
+    """Mean and spread of the resampled estimates are those of independent picks."""
+    sets = [answers("1101", "1000"), answers("1100", "1000"), answers("1101", "1000")]
+    values = resample(target(), sets, "seed")
+    assert len(values) == 1000 and {round(v, 9) for v in values} == {0.2, 0.6}
+    share = sum(v > 0.5 for v in values) / 1000
+    assert share == pytest.approx(2 / 3, abs=4 * math.sqrt(2 / 9 / 1000))
+    assert values == resample(target(), sets, "seed")
+    assert resample(target(), [sets[0]] * 3, "seed") == [pytest.approx(0.6)] * 1000
+
+
+def replicated(exam: Exam, solvers: list[object]) -> list[object]:
+    checked = {}
+    for task, _ in exam.pairs:
+        attempts = [check(task, raw_of(solver, task)) for solver in solvers]
+        checked[task.task_id] = merge(task, attempts)
+    from grader.tracks.ccr.summary import contexts_of
+
+    return list(contexts_of(exam.scores(checked), exam.truths, checked))
+
+
+def raw_of(solver: object, task: Task) -> RawAnswer | None:
+    import json
+
+    answer = solver(task) if callable(solver) else None
+    return None if answer is None else RawAnswer(task.answer_file, json.dumps(answer).encode())
+
+
+def test_replicates_of_a_perfect_reasoner_are_valid_and_consistent() -> None:
+    """Resampling identical answers changes nothing."""
+    exam = exhaustive(2)
+    for result in replicated(exam, [perfect] * 3):
+        assert result.complete and result.quadrant == "VC"  # type: ignore[attr-defined]
+        assert all(line.share == 1 for line in result.pairs)  # type: ignore[attr-defined]
+
+
+def test_replicates_of_a_noisy_reasoner_have_shares_between() -> None:
+    """The 90% and 75% rules have something to decide."""
+    exam = exhaustive(4)
+    noisy = [noise(0.03, str(k)) for k in range(5)]
+    shares = [line.share for r in replicated(exam, noisy) for line in r.pairs]  # type: ignore[attr-defined]
+    assert any(0.05 < share < 0.95 for share in shares)
+    for result in replicated(exam, noisy):
+        for line in result.pairs:  # type: ignore[attr-defined]
+            assert line.valid == (line.share >= 0.9)
+
+
+def test_an_absent_replicate_counts_as_invalid_answers() -> None:
+    """Leaving out the bad one of three replicates of a task must not improve it."""
+    exam = exhaustive(1)
+    for result in replicated(exam, [perfect, perfect, None]):
+        assert all(line.eta is None and not line.valid for line in result.pairs)  # type: ignore[attr-defined]
+        assert result.quadrant == "II"  # type: ignore[attr-defined]
+
+
+def test_the_headline_averages_contexts_with_stated_values() -> None:
+    """Half for compositions, half for direct and deductive tasks; one alone where only one is."""
+    stated = [
+        {"seed": f"s{k}", "purpose": "direct", "variant": "direct.boolean", "sizes": (3, 3)}
+        for k in range(2)
+    ]
+    exam = Exam({"seed": "exam/1", "sizes": (3, 3)}, *stated)
+    summary = exam.summary(REASONERS["ccr-ignores"])
+    assert summary.metrics["points_simulation"] == 0 and summary.metrics["points_stated"] == 100
+    assert summary.points == 50
+    assert len(summary.replicates) == 1000 and set(summary.replicates) == {50.0}
+    nothing = exam.summary(lambda task: None)
+    assert nothing.points == 0 and nothing.metrics["complete_share"] == 0
+    assert exhaustive(2).summary(perfect).points == 100
+
+
+def test_only_compositions_that_were_asked_in_full_count() -> None:
+    """An exam that draws some pairs of a context must not call the others invalid."""
+    exam = exhaustive(1)
+    kept = [
+        (task, truth)
+        for task, truth in exam.pairs
+        if (truth.target["cause"], truth.target["effect"])
+        != (truth.target["tree"][0], truth.target["tree"][1])
+    ]
+    exam.pairs = kept
+    assert exam.contexts(perfect) == []
+    assert exam.summary(perfect).points == 100
