@@ -8,8 +8,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from grader import __version__
+from grader.show import ccr
 from grader.show.svg import heat_map, interval_plot, text
 from grader.show.terminal import number, points_text, tokens
+
+TRACK_SECTIONS = {"ccr": ccr.sections}
+"""Tracks with sections of their own: reports to (title, content) pairs."""
 
 _STYLE = """
 :root { --ink:#1c2430; --soft:#5b6675; --line:#d9dee6; --page:#f6f7f9; --card:#fff; --mark:#2458a6 }
@@ -55,6 +59,12 @@ def page(ranked: Sequence[tuple[int, dict[str, Any]]], title: str) -> str:
         ("Leaderboard", _leaderboard(ranked)),
         ("Points, with 95% intervals clustered by instance", _intervals(reports)),
         *((f"{track}: points per family", _families(reports, track)) for track in first["tracks"]),
+        *(
+            section
+            for track in first["tracks"]
+            if track in TRACK_SECTIONS
+            for section in TRACK_SECTIONS[track](reports)
+        ),
         ("Two readings of the CausalDS score", _readings(ranked)),
         ("What was answered", _census(ranked)),
     ]

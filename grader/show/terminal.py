@@ -57,6 +57,8 @@ def report_view(report: dict[str, Any]) -> RenderableType:
     parts: list[RenderableType] = [Panel(head, title=title, title_align="left")]
     for name, track in report["tracks"].items():
         parts.append(_families(name, track))
+        if "compositions_vc" in track["metrics"]:
+            parts.append(_taxonomy(track["metrics"]))
         if track["readings"]:
             parts.append(_readings(track["readings"]))
     if census["invalid_reasons"]:
@@ -85,6 +87,25 @@ def _families(name: str, track: dict[str, Any]) -> Table:
             number(row["pass_rate"]),
             number(row["med_nrel_err"]),
             number(row["med_f1_loss"]),
+        )
+    return table
+
+
+def _taxonomy(metrics: dict[str, Any]) -> Table:
+    """Shares of the four classes of compositional reasoners, and what is complete."""
+    table = Table(title="compositional reasoning", title_justify="left", title_style="bold")
+    table.add_column("level")
+    for column in ("n", "VC", "VI", "IC", "II", "complete", "pairs valid", "violations"):
+        table.add_column(column, justify="right")
+    for level in ("compositions", "contexts"):
+        only = level == "contexts"
+        table.add_row(
+            level,
+            str(metrics[level]),
+            *(number(metrics[f"{level}_{name}"]) for name in ("vc", "vi", "ic", "ii")),
+            number(metrics["complete_share"]) if only else "",
+            number(metrics["pairs_valid"]) if only else "",
+            number(metrics["monotonicity_violations"]) if only else "",
         )
     return table
 
