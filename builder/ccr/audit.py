@@ -150,7 +150,7 @@ def _weights(target: Mapping[str, Any]) -> list[Fraction]:
         return [Fraction(n, weights["denominator"]) for n in weights["numerators"]]
     cells = [a + b for a, b in zip(answers["do_true"], answers["do_false"], strict=True)]
     share = {cell: Fraction(text) / cells.count(cell) for cell, text in weights["cells"].items()}
-    return [share[cell] for cell in cells]
+    return [share.get(cell, Fraction(0)) for cell in cells]
 
 
 def _scalar(

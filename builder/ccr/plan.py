@@ -81,14 +81,16 @@ def plan_contexts(
 def _plan(config: Config, purpose: str, turn: int, rng: np.random.Generator) -> ContextPlan:
     low, high = config.components
     spread = high - low + 1
-    count = LONG_COMPONENTS if purpose == "long" else low + turn % spread
+    # Verdicts turn faster than sizes, so that every size meets every verdict.
+    size_turn = turn // len(_VERDICT_TURNS) if purpose == "deductive" else turn
+    count = LONG_COMPONENTS if purpose == "long" else low + size_turn % spread
     sizes = tuple(rng.integers(config.nodes[0], config.nodes[1] + 1, count).tolist())
     variant: str | None = None
     verdict: str | None = None
     if purpose == "direct":
         variant = "direct.boolean"
     elif purpose == "deductive":
-        variant, verdict = "deductive.boolean", _VERDICT_TURNS[(turn // spread) % 4]
+        variant, verdict = "deductive.boolean", _VERDICT_TURNS[turn % 4]
     elif purpose == "linear":
         variant = LINEAR_VARIANTS[turn % 3]
         sizes = (4, 4) if variant == "direct.trap" else (3, 4, 3)[: 2 + turn % 2]

@@ -57,7 +57,7 @@ class _Parser(argparse.ArgumentParser):
     """A parser whose complaints look like ours: one line with a fix, exit code 2."""
 
     def error(self, message: str) -> NoReturn:
-        known = ("build", "plan", "check", "diff", "new-secret")
+        known = ("build", "plan", "check", "diff", "new-secret", "import-ccr")
         if "invalid choice: " in message:
             given = message.split("invalid choice: ")[1].split("'")[1]
             message = f"{given}: unknown command{did_you_mean(given, known)}"
@@ -147,6 +147,15 @@ def _parser() -> argparse.ArgumentParser:
         "new-secret > ~/.causal-exams-secret && chmod 600 ~/.causal-exams-secret",
         "new-secret    # then: export CAUSAL_EXAMS_SECRET=...",
     )
+    importing = _add(
+        commands,
+        "import-ccr",
+        _import_ccr,
+        "read the public ccr reference's raw tables into contexts with exact truth",
+        "import-ccr flu_vaccine.csv --out imported",
+    )
+    importing.add_argument("tables", type=Path, nargs="+", metavar="TABLE", help="CSV or Parquet")
+    importing.add_argument("--out", type=Path, required=True, metavar="DIR", help="where to write")
     return parser
 
 
@@ -300,6 +309,13 @@ def _diff(options: argparse.Namespace) -> int:
     for line in report.lines:
         print(line)
     return OK if report.identical else FAILED
+
+
+def _import_ccr(options: argparse.Namespace) -> int:
+    from builder.ccr.importing import import_tables
+
+    print(import_tables(options.tables, options.out))
+    return OK
 
 
 def _need_release(folder: Path) -> None:

@@ -22,6 +22,8 @@ _COLUMNS: Final = {
     "compositions_ii": "II",
     "complete_share": "complete",
     "pairs_valid": "pairs valid",
+}
+_UNITS: Final = {
     "accuracy_factual": "acc. factual",
     "accuracy_do_true": "acc. do true",
     "accuracy_do_false": "acc. do false",
@@ -37,19 +39,22 @@ def sections(reports: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
     drawn = rows[:SYSTEMS_DRAWN]
     return [
         ("ccr: figures, and shares of compositions in each class", _table(rows)),
+        ("ccr: answers to single cases, by rung", _table(rows, _UNITS)),
         ("ccr: reasoning quadrants, one dot a composition", "".join(_quadrant(*r) for r in drawn)),
         ("ccr: mean error against mediating variables", _curves(drawn)),
         ("ccr: which paths of each cut tree commute", _trees(drawn, len(rows) == 1)),
     ]
 
 
-def _table(rows: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
-    head = "".join(f"<th>{name}</th>" for name in _COLUMNS.values())
+def _table(
+    rows: Sequence[tuple[str, Mapping[str, Any]]], columns: Mapping[str, str] = _COLUMNS
+) -> str:
+    head = "".join(f"<th>{name}</th>" for name in columns.values())
     body = "".join(
-        f'<tr><td class="l name">{text(name)}</td><td>{number(track["points"], 1)}</td>'
+        f"<tr>{_name(name)}<td>{number(track['points'], 1)}</td>"
         + "".join(
             f"<td>{number(track['metrics'].get(key), 1 if key.startswith('points') else 3)}</td>"
-            for key in _COLUMNS
+            for key in columns
         )
         + "</tr>"
         for name, track in rows
@@ -60,11 +65,15 @@ def _table(rows: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
     )
 
 
+def _name(name: str) -> str:
+    return f'<td class="l name" style="white-space:nowrap">{text(name, 40)}</td>'
+
+
 def _quadrant(name: str, track: Mapping[str, Any]) -> str:
     """External against internal error of every composition (CCR Fig. 5), axes cut at 0.5."""
     size, left, top, limit = 150, 34, 22, 0.5
     scale = size / limit
-    width, height = left + size + 14, top + size + 34
+    width, height = left + size + 26, top + size + 34
     edge = THRESHOLD * scale
     bottom = top + size
     parts = [
@@ -129,7 +138,7 @@ def _curves(rows: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
             error = row.get("mean_rae")
             mark = ' style="color:#3a9d5d"' if error is not None and error <= THRESHOLD else ""
             cells += f"<td{mark}>{number(error)}</td>"
-        body += f'<tr><td class="l name">{text(name)}</td>{cells}</tr>'
+        body += f"<tr>{_name(name)}{cells}</tr>"
     return (
         '<p class="note">mediating variables between cause and effect; green: at most 0.1</p>'
         f'<table><thead><tr><th class="l">system</th>{head}</tr></thead>'

@@ -135,16 +135,17 @@ def test_a_deduction_is_right_only_as_it_is(given_answer: str) -> None:
     assert grade(DEDUCED[1], {"value": True}).reason == "schema"
 
 
+NUMBERS = st.integers(-5, 5) | st.floats(allow_nan=False, allow_infinity=False)
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-5, 5) | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    st.none() | st.booleans() | NUMBERS | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner),
     max_leaves=8,
-)  # fmt: skip
+)
+RUNG_OR_FIELD = st.sampled_from(["factual", "do_true", "do_false", "quantities", "value"])
 
 
 @settings(max_examples=80, deadline=None)
-@given(st.dictionaries(st.sampled_from(["factual", "do_true", "do_false", "quantities", "value"]), JSON),
-       st.booleans())  # fmt: skip
+@given(st.dictionaries(RUNG_OR_FIELD, JSON), st.booleans())
 def test_no_answer_crashes_the_grader(document: dict[str, object], full: bool) -> None:
     """Anything that is JSON has a status."""
     answer = RIGHT | document if full else document

@@ -1,5 +1,7 @@
 """Graphs with cutpoints, their components and cut trees."""
 
+from itertools import pairwise
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -65,7 +67,7 @@ def test_the_running_example_of_figure_4() -> None:
 def test_counts_of_table_d1(nodes: int) -> None:
     """n - 2 cutpoints, C(n, 2) edges, 2^(n - 2) paths for cut trees of 3 to 11 nodes."""
     names = [f"N{k}" for k in range(nodes)]
-    tree = cut_tree(Dag.from_edges(list(zip(names, names[1:], strict=False))))
+    tree = cut_tree(Dag.from_edges(list(pairwise(names))))
     assert len(tree.nodes) - 2 == nodes - 2
     assert len(tree.pairs) == nodes * (nodes - 1) // 2
     assert len(list(tree.paths())) == 2 ** (nodes - 2)

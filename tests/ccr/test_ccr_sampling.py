@@ -1,7 +1,7 @@
 """Contexts that can be measured, and units whose right answers give the exact value."""
 
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def test_sampled_contexts_keep_the_bounds(count: int, operators: str) -> None:
     for _ in range(10):
         sampled = sample_context(design(count, 4, operators), rng, "here")
         tree = sampled.tree
-        adjacent = list(zip(tree.nodes, tree.nodes[1:], strict=False))
+        adjacent = list(pairwise(tree.nodes))
         for pair in adjacent:
             assert Fraction(15, 100) <= sampled.quantities[pair]["pns"] <= Fraction(85, 100)
         assert sampled.quantities[tree.whole]["pns"] >= Fraction(2, 100)
@@ -56,7 +56,7 @@ def test_nine_components_ask_only_what_can_be_measured() -> None:
         assert counted and all(2 <= tree.span(pair) <= 5 for pair in counted)
         for pair in counted:
             for path in tree.paths(pair):
-                assert set(zip(path, path[1:], strict=False)) <= set(asked)
+                assert set(pairwise(path)) <= set(asked)
 
 
 @pytest.mark.parametrize("operators", ["or", "and", "random", "mixed"])

@@ -9,7 +9,7 @@ from builder.ccr.sampling import draw_kinds
 from builder.release.types import Built, InstanceSpec
 from builder.seeds import hmac_key
 
-FIGURE_4 = "XA XB XC AC BC CD DE DF EF EY FY".split()
+FIGURE_4 = ("XA", "XB", "XC", "AC", "BC", "CD", "DE", "DF", "EF", "EY", "FY")
 """The paper's running example: eight variables, three components, cutpoints C and D."""
 
 

@@ -1,0 +1,101 @@
+"""Planning, private splits, and the gate's second derivation."""
+
+import json
+from pathlib import Path
+
+import pytest
+from worlds import built
+
+from builder.ccr import TRACK
+from builder.ccr.audit import audit_instance
+from builder.release.cli import main
+
+PRIVATE = """
+name = "hidden"
+version = "0.1.0"
+
+[splits.test]
+truth = "private"
+secret_env = "CCR_TEST_SECRET"
+
+[splits.test.ccr]
+simulation = 2
+direct = 2
+deductive = 3
+linear = 3
+components = [2, 3]
+nodes = [3, 3]
+
+[splits.test.exams.first]
+ccr = { tasks = "all" }
+"""
+
+
+def test_a_private_split_passes_its_gate_and_grades_100(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Truths and weights stay private; gold still scores 100 through the private side."""
+    monkeypatch.setenv("CCR_TEST_SECRET", "ab" * 32)
+    (tmp_path / "hidden.toml").write_text(PRIVATE)
+    arguments = ["build", str(tmp_path / "hidden.toml"), "--out", str(tmp_path / "out")]
+    assert main([*arguments, "--quiet", "--workers", "1"]) == 0, capsys.readouterr().err
+    public = tmp_path / "out" / "public"
+    assert sorted(p.name for p in public.iterdir() if p.is_dir()) == ["ccr", "ccr_exams"]
+    gate = (tmp_path / "out" / "GATE.md").read_text()
+    assert "nothing private in public | ok" in gate and "gold answers | ok" in gate
+
+
+def test_every_kind_of_context_has_its_own_tasks() -> None:
+    """A given value in one task must not be another's answer: one task a stated context."""
+    table = {"simulation": 4, "long": 1, "direct": 5, "deductive": 12, "linear": 9}
+    specs = TRACK.plan(TRACK.parse(table, "here"), "dev", b"root", False)
+    plans = [json.loads(spec.config_json) for spec in specs]
+    assert len({spec.instance_id for spec in specs}) == 31
+    assert sum(plan["variant"] is None for plan in plans) == 5
+    verdicts = [plan["verdict"] for plan in plans if plan["purpose"] == "deductive"]
+    assert set(verdicts) == {"value", "inconsistent", "insufficient"}
+    assert {len(p["sizes"]) for p in plans if p["purpose"] == "simulation"} == {2, 3, 4, 5}
+    assert [len(p["sizes"]) for p in plans if p["purpose"] == "long"] == [9]
+    linear = {p["variant"] for p in plans if p["purpose"] == "linear"}
+    assert linear == {"direct.linear", "deductive.linear", "direct.trap"}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"sizes": (3, 3, 3)},
+        {"sizes": (3,) * 5},
+        {"purpose": "direct", "variant": "direct.boolean", "sizes": (3, 4, 3)},
+        {"purpose": "deductive", "variant": "deductive.boolean", "verdict": "inconsistent"},
+        {"purpose": "linear", "variant": "direct.trap", "sizes": (4, 4)},
+    ],
+)
+def test_the_audit_agrees_and_sees_a_changed_truth(changes: dict[str, object]) -> None:
+    """A gate that accepts anything proves nothing."""
+    rows = built("audit", **changes).rows
+    (world,) = rows["ccr_worlds"]
+    assert audit_instance(world, rows["ccr_truth"]) == []
+    for truth in rows["ccr_truth"]:
+        target = json.loads(str(truth["target_json"]))
+        if "answers" in target:
+            flipped = "1" if target["answers"]["do_true"][0] == "0" else "0"
+            target["answers"]["do_true"] = flipped + target["answers"]["do_true"][1:]
+        elif "quantities" in target:
+            target["quantities"]["Q1"]["exact"] = "1/3"
+        else:
+            target["verdict"] = "insufficient"
+        spoiled = [t | {"target_json": json.dumps(target)} if t is truth else t
+                   for t in rows["ccr_truth"]]  # fmt: skip
+        assert audit_instance(world, spoiled), truth["task_id"]
+    assert any("no truth" in p for p in audit_instance(world, rows["ccr_truth"][1:]))
+
+
+def test_nine_components_ship_no_unmeasurable_pair() -> None:
+    """The global pair of a long context is exact in the world row and asked nowhere."""
+    rows = built("long", purpose="long", sizes=(3,) * 9).rows
+    world = json.loads(str(rows["ccr_worlds"][0]["world_json"]))
+    whole = (world["tree"][0], world["tree"][-1])
+    assert any((q["cause"], q["effect"]) == whole for q in world["quantities"])
+    asked = {(json.loads(str(row["inputs_json"]))["cause"],
+              json.loads(str(row["inputs_json"]))["effect"]) for row in rows["ccr"]}  # fmt: skip
+    assert whole not in asked and len(asked) >= 9
