@@ -1,0 +1,195 @@
+"""``python -m benchmarks.ccr``: speed of the ccr track, and what a full context costs to answer.
+
+Times are of one core in one process. The reference beside them is one full enumeration of a
+16-node context, so that a figure can be read on another machine.
+"""
+
+import json
+import random
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from builder.ccr import TRACK, enumerated_quantities, prompts
+from builder.ccr.graph import chain
+from builder.ccr.model import BooleanContext
+from builder.ccr.plan import ContextPlan
+from builder.ccr.themes import THEMES
+from builder.release.types import InstanceSpec
+from builder.seeds import hmac_key
+from grader.gold import gold_answer
+from grader.model import Checked, RawAnswer, Task, Truth
+from grader.score import score
+from grader.tracks.ccr.estimates import resample
+from grader.tracks.ccr.summary import summarise
+from grader.validate import check
+
+PAPER_UNITS, PAPER_REPLICATES = 1000, 5
+"""Exogenous draws and repeated answers per pair in the paper's experiment (CCR §6.1, G.1)."""
+
+
+def spec(seed: int, sizes: tuple[int, ...], theme: str) -> InstanceSpec:
+    kinds = ("cycle", "wheel", "random") * 3
+    purpose = "long" if len(sizes) > 5 else "simulation"
+    plan = ContextPlan(
+        purpose, None, None, sizes, kinds[: len(sizes)], "random", (2, 8), theme, (1, 1)
+    )
+    key = hmac_key(f"{seed}/{sizes}".encode(), "benchmark")
+    ids = hmac_key(key, "id")
+    name = f"ctx-{ids.hex()[:16]}"
+    return InstanceSpec("ccr", "dev", seed, key, name, False, ids, plan.to_json())
+
+
+def timed(function: Callable[[], Any], rounds: int) -> float:
+    """Median seconds of a call."""
+    found = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        function()
+        found.append(time.perf_counter() - start)
+    return statistics.median(found)
+
+
+def pairs(rows: dict[str, list[dict[str, Any]]]) -> list[tuple[Task, Truth]]:
+    truths = {row["task_id"]: row for row in rows["ccr_truth"]}
+    found = []
+    for row in rows["ccr"]:
+        truth = truths[row["task_id"]]
+        fields = {name: value for name, value in row.items() if name != "inputs_json"}
+        task = Task(**fields, inputs=json.loads(row["inputs_json"]))
+        target = json.loads(truth["target_json"])
+        kept = (truth["structure"], truth["value"], truth["value_se"], target)
+        found.append((task, Truth(task.task_id, task.instance_id, False, *kept)))
+    return found
+
+
+def enumeration() -> float:
+    """Seconds of the reference: one context of 16 nodes, every pattern, every pair."""
+    dag = chain(["cycle"] * 5, [4] * 5, np.random.default_rng(0))
+    count = len(dag.names)
+    context = BooleanContext(dag, ("or",) * count, ("or",) * count, (4,) * count)
+    return timed(lambda: enumerated_quantities(context), 5)
+
+
+def generation(console: Console, reference: float) -> None:
+    table = Table(title="contexts with units and prompts, one core")
+    for column in ("context", "theme", "seconds", "per second", "x reference", "target"):
+        table.add_column(column, justify="right")
+    for theme in THEMES:
+        seconds = statistics.median(
+            timed(lambda k=k, theme=theme: TRACK.build(spec(k, (3, 3, 3), theme)), 1)
+            for k in range(30)
+        )
+        ratio = f"{seconds / reference:.2f}"
+        table.add_row("3 x 3", theme, f"{seconds:.4f}", f"{1 / seconds:.0f}", ratio, ">= 20/s")
+    for sizes in ((3,) * 5, (6, 4, 6), (3,) * 9):
+        seconds = statistics.median(
+            timed(lambda k=k, sizes=sizes: TRACK.build(spec(k, sizes, "CandyParty")), 1)
+            for k in range(5)
+        )
+        ratio, target = f"{seconds / reference:.2f}", "< 1 s" if len(sizes) == 9 else ""
+        row = ("x".join(map(str, sizes)), "CandyParty", f"{seconds:.4f}", f"{1 / seconds:.0f}")
+        table.add_row(*row, ratio, target)
+    console.print(table)
+
+
+def grading(console: Console) -> None:
+    tasks: list[tuple[Task, Truth]] = []
+    answers = 0
+    seed = 0
+    while answers < 100_000:
+        found = pairs(TRACK.build(spec(seed, (3, 3, 3), "abstract")).rows)
+        answers += 3 * sum(task.inputs["units"] for task, _ in found)
+        tasks += found
+        seed += 1
+    raws = [gold_answer(task, truth).encode() for task, truth in tasks]
+    truths = {task.task_id: truth for task, truth in tasks}
+
+    def grade() -> None:
+        checked = {
+            task.task_id: check(task, RawAnswer(task.answer_file, raw))
+            for (task, _), raw in zip(tasks, raws, strict=True)
+        }
+        summarise([score(t, truths[t.task_id], checked[t.task_id]) for t, _ in tasks], truths,
+                  checked)  # fmt: skip
+
+    seconds = timed(grade, 5)
+    console.print(
+        f"grading {answers:,} yes/no answers ({len(tasks)} tasks, {seed} contexts, single answer "
+        f"sets), from bytes to headline: {seconds:.3f} s (target < 1 s)"
+    )
+    replicates(console, tasks[:120], truths)
+
+
+def replicates(console: Console, tasks: list[tuple[Task, Truth]], truths: dict[str, Truth]) -> None:
+    """Five replicates with 5% noise: how much of the time is resampling."""
+    rng = random.Random(0)
+    checked = {}
+    for task, truth in tasks:
+        gold = {rung: [int(bit) for bit in bits] for rung, bits in truth.target["answers"].items()}
+        sets = [
+            {rung: [a ^ (rng.random() < 0.05) for a in row] for rung, row in gold.items()}
+            for _ in range(5)
+        ]
+        checked[task.task_id] = Checked("scored", content=tuple(sets))
+
+    def grade() -> None:
+        scores = [score(task, truth, checked[task.task_id]) for task, truth in tasks]
+        summarise(scores, truths, checked)
+
+    def draw() -> None:
+        for task, truth in tasks:  # once for the pair, once for its compositions
+            for _ in range(2):
+                resample(truth.target, checked[task.task_id].content, truth.instance_id)
+
+    whole, drawing = timed(grade, 3), timed(draw, 3)
+    console.print(
+        f"grading {len(tasks)} tasks with 5 replicates: {whole:.3f} s, of which resampling "
+        f"{100 * drawing / whole:.0f}%"
+    )
+
+
+def costs(console: Console) -> None:
+    table = Table(title="what a context costs: model calls (one a question) beside the paper's")
+    for column in (
+        "context", "nodes", "pairs asked", "units", "calls", "paper, 1 replicate",
+        "paper, 5 replicates", "share", "prompt kB, all tasks", "one question, chars",
+        "answer kB, all tasks",
+    ):  # fmt: skip
+        table.add_column(column, justify="right")
+    for sizes in ((3, 3), (3, 3, 3), (4, 4, 4), (3,) * 5, (6, 4, 6), (3,) * 9):
+        found = pairs(TRACK.build(spec(0, sizes, "CandyParty")).rows)
+        units = sum(task.inputs["units"] for task, _ in found)
+        b = len(sizes)
+        paper = PAPER_UNITS * (b + b * (b + 1))
+        prompt = sum(len(task.prompt) for task, _ in found)
+        answer = sum(len(gold_answer(task, truth)) for task, truth in found)
+        row = {"family": "simulation", "prompt": found[0][0].prompt}
+        one = statistics.mean(len(prompt.text) for prompt in prompts(row))
+        table.add_row(
+            "x".join(map(str, sizes)), str(sum(sizes) - b + 1), str(len(found)), str(units),
+            f"{3 * units:,}", f"{paper:,}", f"{PAPER_REPLICATES * paper:,}",
+            f"{100 * 3 * units / paper:.0f}%", f"{prompt / 1000:.0f}", f"{one:.0f}",
+            f"{answer / 1000:.0f}",
+        )  # fmt: skip
+    console.print(table)
+
+
+def main() -> int:
+    console = Console(width=170)
+    reference = enumeration()
+    console.print(f"reference: enumerating a context of 16 nodes takes {reference:.4f} s")
+    generation(console, reference)
+    grading(console)
+    costs(console)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
