@@ -6,6 +6,7 @@ PIP     = $(RUN) -m pip --disable-pip-version-check --quiet
 LOCKED  = --constraint requirements.lock
 
 BASELINES = gold informed naive constant random empty
+REASONERS = $(addprefix ccr-,perfect noise-0.5 noise-1 noise-5 noise-20 ignores truncates biased global-wrong)
 
 .PHONY: demo test slow bench lock clean help
 
@@ -31,12 +32,13 @@ $(VENV)/.dev: pyproject.toml requirements.lock | $(RUN)
 
 demo: $(VENV)/.demo
 	$(RUN) build_dataset.py build splits/mini.toml --out release --fresh
-	@rm -rf $(addprefix answers/,$(BASELINES))
-	@set -e; for name in $(BASELINES); do \
+	@rm -rf $(addprefix answers/,$(BASELINES) $(REASONERS))
+	@set -e; for name in $(BASELINES) $(REASONERS); do \
 	  $(RUN) -m baselines $$name --release release --out answers/$$name; \
 	done
 	$(RUN) -m grader leaderboard answers/ --release release --html leaderboard.html
-	@echo "look at leaderboard.html, release/GATE.md and answers/"
+	$(RUN) -m grader leaderboard answers/ --release release --track ccr --html leaderboard-ccr.html
+	@echo "look at leaderboard.html, leaderboard-ccr.html, release/GATE.md and answers/"
 
 test: $(VENV)/.dev
 	$(RUN) -m ruff check .
@@ -49,6 +51,7 @@ slow: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(RUN) -m benchmarks
+	$(RUN) -m benchmarks.ccr
 
 lock: | $(RUN)
 	$(RUN) -m pip install --quiet uv
@@ -56,4 +59,4 @@ lock: | $(RUN)
 	  --no-annotate pyproject.toml --output-file requirements.lock
 
 clean:
-	rm -rf $(VENV) release release.partial answers leaderboard.html .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) release release.partial answers leaderboard.html leaderboard-ccr.html .mypy_cache .ruff_cache .pytest_cache

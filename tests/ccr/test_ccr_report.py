@@ -1,0 +1,82 @@
+"""The report's ccr part: its drawings, its figures, its JSON."""
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from baselines.__main__ import Options, run
+from grader.pipeline import Graded, Session
+from grader.release import Release
+from grader.schemas import first_problem
+from grader.show.ccr import commuting, cut_tree_drawing
+from grader.show.html import page
+
+
+@pytest.fixture(scope="module")
+def graded(mini_release: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Graded]:
+    """Three reference reasoners on the mini exam's ccr tasks."""
+    session = Session(Release.open(mini_release), None, None, "ccr")
+    found = {}
+    for name in ("ccr-perfect", "ccr-global-wrong", "empty"):
+        out = tmp_path_factory.mktemp(name) / name
+        run(Options(name, mini_release, None, None, out, None))
+        found[name] = session.grade(out)
+    return found
+
+
+def test_reports_fit_the_schema_and_hold_the_headline(graded: dict[str, Graded]) -> None:
+    """The numbers people compare, in the place where they look for them."""
+    points = {name: one.report["tracks"]["ccr"]["points"] for name, one in graded.items()}
+    assert points == {"ccr-perfect": 100.0, "ccr-global-wrong": 50.0, "empty": 0.0}
+    for one in graded.values():
+        assert first_problem("report", one.report) is None
+        assert one.report["points"] == one.report["tracks"]["ccr"]["points"]
+        json.dumps(one.report, allow_nan=False)
+
+
+def test_the_page_draws_every_context(graded: dict[str, Graded]) -> None:
+    """Cut trees and quadrants are inline SVG that a parser reads."""
+    reports = [one.report for one in graded.values()]
+    text = page(list(enumerate(reports, start=1)), "title")
+    assert "reasoning quadrants" in text and "which paths of each cut tree commute" in text
+    assert "<script" not in text and "http" not in text.replace("http://www.w3.org/2000/svg", "")
+    contexts = graded["ccr-perfect"].report["tracks"]["ccr"]["details"]["contexts"]
+    assert len(contexts) == 6
+    for context in contexts:
+        drawing = ElementTree.fromstring(cut_tree_drawing(context))
+        tag = "{http://www.w3.org/2000/svg}"
+        valid = sum(len(line["path"]) - 1 for line in context["compositions"] if line["valid"])
+        assert len(drawing.findall(f"{tag}path")) == len(context["pairs"]) + valid
+        assert len(drawing.findall(f"{tag}circle")) == len(context["nodes"])
+        assert commuting(context)[0] == commuting(context)[1]
+
+
+def test_commuting_paths_count_the_direct_one(graded: dict[str, Graded]) -> None:
+    """With the global pair wrong, all compositions commute and the direct path does not."""
+    for context in graded["ccr-global-wrong"].report["tracks"]["ccr"]["details"]["contexts"]:
+        right, total = commuting(context)
+        assert (right, total) == (
+            2 ** (len(context["nodes"]) - 2) - 1,
+            2 ** (len(context["nodes"]) - 2),
+        )
+
+
+def test_the_ccr_workspace_holds_prompt_and_schema(mini_release: Path, tmp_path: Path) -> None:
+    """A track without scenes needs no story file and no data."""
+    from grader.workspace import write_workspaces
+
+    session = Session(Release.open(mini_release), None, None, "ccr")
+    tasks = session.select().tasks[:5]
+    write_workspaces(session.release, session.split, tasks, tmp_path)
+    for task in tasks:
+        names = sorted(path.name for path in (tmp_path / task.task_id).iterdir())
+        assert names == ["answer.schema.json", "prompt.md"]
+
+
+def test_truth_rows_fit_their_schema(mini_release: Path) -> None:
+    """Whoever reads the truth table reads the schema first."""
+    session = Session(Release.open(mini_release), None, None, "ccr")
+    for truth in session.truths(session.select().tasks).values():
+        assert first_problem("truth/ccr", dict(truth.target)) is None
