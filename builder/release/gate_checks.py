@@ -98,9 +98,7 @@ def id_problems(tables: Sequence[SplitTables], raw_ids: Mapping[str, list[str]])
         if ids != sorted(ids):
             problems.append(f"{place}: rows are not sorted by id")
     tasks: Counter[str] = Counter(_digits(task) for table in tables for task in table.tasks)
-    scenes = Counter(
-        _digits(instance) for table in tables for instance in _instances(table)
-    )
+    scenes = Counter(_digits(instance) for table in tables for instance in _instances(table))
     together = tasks + scenes
     problems += [
         f"id {name} is used {count} times" for name, count in together.items() if count > 1

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from grading import Exam
+from ccr_grading import Exam
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -5,9 +5,9 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 import pytest
+from ccr_worlds import figure_4
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from worlds import figure_4
 
 from builder.ccr import Dag, compositions, cut_tree
 from builder.ccr.graph import KINDS, articulation_points, chain, component_edges

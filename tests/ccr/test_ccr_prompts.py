@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from worlds import built, spec_of
+from ccr_worlds import built, spec_of
 
 from baselines.ccr_reasoners import perfect
 from baselines.ccr_story import answer_question, read_simulation

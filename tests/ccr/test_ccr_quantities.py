@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from worlds import appendix_c, figure_4, random_context
+from ccr_worlds import appendix_c, figure_4, random_context
 
 from builder.ccr import compositions, cut_tree, enumerated_quantities, exact_quantities
 from builder.ccr.quantities import (

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from grading import Exam, exhaustive
+from ccr_grading import Exam, exhaustive
 
 from baselines.ccr_reasoners import REASONERS, noise, perfect
 from grader.tracks.ccr.estimates import estimate, weights_of

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from grading import Exam, exhaustive
+from ccr_grading import Exam, exhaustive
 from hypothesis import given
 from hypothesis import strategies as st
 

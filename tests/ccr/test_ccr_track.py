@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from worlds import built
+from ccr_worlds import built
 
 from builder.ccr import TRACK
 from builder.ccr.audit import audit_instance

@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ccr_worlds import built
 from test_ccr_prompts import tasks_of
-from worlds import built
 
 from grader.model import Checked, RawAnswer, Score, Task, TrackSummary, Truth
 from grader.score import score
