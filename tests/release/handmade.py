@@ -73,7 +73,7 @@ class Plan:
     test: int = 3
     motifs: tuple[str, ...] = SEVEN
     variants: frozenset[str] = field(
-        default_factory=lambda: frozenset(variant.key for variant in VARIANTS)
+        default_factory=lambda: frozenset(v.key for v in VARIANTS if v.track == "causalds")
     )
     order: Callable[[Any, np.random.Generator], list[str]] | None = None
     task_id: Callable[[str, str], str] | None = None

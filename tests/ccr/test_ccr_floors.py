@@ -1,0 +1,51 @@
+"""Answers that know nothing of the ccr track: legal, and worth what two derivations say."""
+
+import json
+
+import numpy as np
+import pytest
+from ccr_grading import Exam
+
+from builder.release.gate_answers import WHY, floor_points, uninformed_answer
+from builder.release.gate_checks import INPUTS
+from grader.gold import gold_answer
+from grader.model import RawAnswer, Task, Truth
+from grader.score import score
+from grader.spec import VARIANTS
+from grader.validate import check
+
+CONTEXTS = {
+    "simulation.pair": {"sizes": (3, 4, 4)},
+    "direct.boolean": {"purpose": "direct", "variant": "direct.boolean"},
+    "direct.linear": {"purpose": "linear", "variant": "direct.linear"},
+    "direct.trap": {"purpose": "linear", "variant": "direct.trap", "sizes": (4, 4)},
+    "deductive.boolean": {
+        "purpose": "deductive", "variant": "deductive.boolean", "verdict": "inconsistent"
+    },
+    "deductive.linear": {
+        "purpose": "linear", "variant": "deductive.linear", "verdict": "value"
+    },
+}  # fmt: skip
+
+
+def points(task: Task, truth: Truth, answer: str) -> float:
+    checked = check(task, RawAnswer(task.answer_file, answer.encode()))
+    assert checked.status == "scored", checked.message
+    return score(task, truth, checked).points
+
+
+@pytest.mark.parametrize("key", sorted(CONTEXTS))
+def test_floors_are_derived_twice(key: str) -> None:
+    """The gate compares the grader with a derivation of its own; both must see every shape."""
+    assert set(CONTEXTS) == {v.key for v in VARIANTS if v.track == "ccr"}
+    for task, truth in Exam({"seed": "floor", **CONTEXTS[key]}).pairs:
+        assert task.spec.key == key
+        assert task.spec.shape in WHY and set(task.inputs) == INPUTS[task.spec.shape]
+        for seed in range(20):
+            for kind in ("constant", "random"):
+                rng = np.random.default_rng(seed)
+                answer = uninformed_answer(kind, task, truth, rng)  # type: ignore[arg-type]
+                assert floor_points(task, truth, answer) == points(task, truth, answer)
+        gold = gold_answer(task, truth)
+        assert points(task, truth, gold) == 1.0 == floor_points(task, truth, gold)
+        assert json.loads(gold)
