@@ -6,7 +6,9 @@ PIP     = $(RUN) -m pip --disable-pip-version-check --quiet
 LOCKED  = --constraint requirements.lock
 
 BASELINES = gold informed naive constant random empty
-REASONERS = $(addprefix ccr-,perfect noise-0.5 noise-1 noise-5 noise-20 ignores truncates biased global-wrong)
+CCR       = $(addprefix ccr-,perfect noise-0.5 noise-1 noise-5 noise-20 ignores truncates biased global-wrong)
+REPLAYSCM = symbolic structure+dsl majority copy
+SYSTEMS   = $(BASELINES) $(CCR) $(REPLAYSCM)
 
 .PHONY: demo test slow bench lock clean help
 
@@ -32,13 +34,15 @@ $(VENV)/.dev: pyproject.toml requirements.lock | $(RUN)
 
 demo: $(VENV)/.demo
 	$(RUN) build_dataset.py build splits/mini.toml --out release --fresh
-	@rm -rf $(addprefix answers/,$(BASELINES) $(REASONERS))
-	@set -e; for name in $(BASELINES) $(REASONERS); do \
+	@rm -rf $(addprefix answers/,$(SYSTEMS))
+	@set -e; for name in $(SYSTEMS); do \
 	  $(RUN) -m baselines $$name --release release --out answers/$$name; \
 	done
 	$(RUN) -m grader leaderboard answers/ --release release --html leaderboard.html
-	$(RUN) -m grader leaderboard answers/ --release release --track ccr --html leaderboard-ccr.html
-	@echo "look at leaderboard.html, leaderboard-ccr.html, release/GATE.md and answers/"
+	@set -e; for track in ccr replayscm; do \
+	  $(RUN) -m grader leaderboard answers/ --release release --track $$track --html leaderboard-$$track.html; \
+	done
+	@echo "look at leaderboard*.html, release/GATE.md and answers/"
 
 test: $(VENV)/.dev
 	$(RUN) -m ruff check .
@@ -52,6 +56,7 @@ slow: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(RUN) -m benchmarks
 	$(RUN) -m benchmarks.ccr
+	$(RUN) -m benchmarks.replayscm
 
 lock: | $(RUN)
 	$(RUN) -m pip install --quiet uv
@@ -59,4 +64,4 @@ lock: | $(RUN)
 	  --no-annotate pyproject.toml --output-file requirements.lock
 
 clean:
-	rm -rf $(VENV) release release.partial answers leaderboard.html leaderboard-ccr.html .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) release release.partial answers leaderboard.html leaderboard-ccr.html leaderboard-replayscm.html .mypy_cache .ruff_cache .pytest_cache

@@ -37,6 +37,10 @@ NOTES: Final = {
     "ccr-truncates": "ccr only: follows causes for two steps",
     "ccr-biased": "ccr only: a shifted model; invalid but consistent",
     "ccr-global-wrong": "ccr only: local pairs right, the global one wrong",
+    "symbolic": "replayscm only: exact search, smallest train-exact program",
+    "structure+dsl": "replayscm only: BDeu hill climbing proposes parents, an exact fitter formulas",
+    "majority": "replayscm only: every mechanism its variable's most frequent value",
+    "copy": "replayscm only: every mechanism the root that agrees most often, or its negation",
 }
 
 

@@ -1,4 +1,4 @@
-"""Which analyst answers which track, and the walk over the scenes of an exam."""
+"""Which analyst or solver answers which track, and the walk over an exam."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
@@ -9,10 +9,14 @@ from baselines import ccr_reasoners
 from baselines.causalds_informed import informed
 from baselines.causalds_naive import naive
 from baselines.release import Exam, Scene, iterate_scenes
+from baselines.replayscm_floors import copy, majority
+from baselines.replayscm_structure import structure_and_formulas
+from baselines.replayscm_symbolic import symbolic
 from baselines.writing import Answer
 from grader.model import Task
 
 Analyst = Callable[[Task, Scene], Answer]
+Solver = Callable[[Task], Answer]
 
 ANALYSTS: Final[Mapping[tuple[str, str], Analyst]] = {
     ("naive", "causalds"): naive,
@@ -20,11 +24,16 @@ ANALYSTS: Final[Mapping[tuple[str, str], Analyst]] = {
 }
 """By baseline name and track; a track without an analyst goes unanswered."""
 
-
 PROMPT_ANALYSTS: Final[Mapping[tuple[str, str], Callable[[Task], Answer]]] = {
     ("naive", "ccr"): ccr_reasoners.naive,
     ("informed", "ccr"): ccr_reasoners.perfect,
     **{(name, "ccr"): solver for name, solver in ccr_reasoners.REASONERS.items()},
+    ("naive", "replayscm"): majority,
+    ("informed", "replayscm"): symbolic,
+    ("symbolic", "replayscm"): symbolic,
+    ("structure+dsl", "replayscm"): structure_and_formulas,
+    ("majority", "replayscm"): majority,
+    ("copy", "replayscm"): copy,
 }
 """The same for tracks without scenes, whose prompts hold all there is."""
 
@@ -38,7 +47,7 @@ def analyse(name: str, exam: Exam) -> Iterator[tuple[Task, Answer]]:
                 analyst = ANALYSTS.get((name, task.track))
                 if analyst is not None:
                     yield task, analyst(task, scene)
-    for task in exam.tasks:
-        reader = PROMPT_ANALYSTS.get((name, task.track))
-        if reader is not None:
-            yield task, reader(task)
+        for task in exam.tasks:
+            reader = PROMPT_ANALYSTS.get((name, task.track))
+            if reader is not None:
+                yield task, reader(task)

@@ -4,16 +4,18 @@ They fix the floor of the scale. None of them opens a table or reads a story.
 """
 
 import hashlib
+import json
+from importlib import import_module
 from typing import Any, Final
 
 import numpy as np
 
 from baselines.release import FloatArray
 from baselines.writing import Answer, Table
+from builder.release.gate_answers import TRACK_FLOORS
 from grader.model import Task
 
 SIGNS: Final = ("+", "-", "unknown")
-_RUNGS: Final = ("factual", "do_true", "do_false")
 METHODS: Final = ("trivial_zero", "backdoor", "frontdoor", "other_id", "none")
 
 
@@ -25,6 +27,8 @@ def generator(task: Task, stage: str = "") -> np.random.Generator:
 
 def constant(task: Task) -> Answer:
     """The same answer to every task of a shape, from nothing but the task's declared inputs."""
+    if task.track in TRACK_FLOORS:
+        return _floor("constant", task)
     inputs = task.inputs
     shape = task.spec.shape
     if shape in ("prediction_csv", "prediction_interval_csv"):
@@ -41,17 +45,14 @@ def constant(task: Task) -> Answer:
         "ate": {"ate": 0.0},
         "ate_interval": {"ate": 0.0, "ci_lower": -1.0, "ci_upper": 1.0},
         "effect_value": {"value": 0.0},
-        "deduction": {"value": 0.5},
     }
-    if shape == "unit_answers":
-        return {rung: [True] * inputs["units"] for rung in _RUNGS}
-    if shape == "quantities":
-        return {"quantities": dict.fromkeys(inputs["quantities"], 0.5)}
     return answers[shape]
 
 
 def random(task: Task) -> Answer:
     """A legal answer drawn at random, reproducible from the task id alone."""
+    if task.track in TRACK_FLOORS:
+        return _floor("random", task)
     rng = generator(task, "random/")
     inputs = task.inputs
     shape = task.spec.shape
@@ -61,13 +62,6 @@ def random(task: Task) -> Answer:
         columns = rng.random((3, rows)) if binary else rng.standard_normal((3, rows))
         low, middle, high = np.sort(columns, axis=0)
         return _predictions(shape, middle, low, high)
-    if shape == "unit_answers":
-        return {rung: (rng.random(inputs["units"]) < 0.5).tolist() for rung in _RUNGS}
-    if shape == "quantities":
-        return {"quantities": {name: float(rng.random()) for name in inputs["quantities"]}}
-    if shape == "deduction":
-        words = ("inconsistent", "insufficient", float(rng.random()))
-        return {"value": words[int(rng.integers(3))]}
     if shape == "sign":
         return {"sign": str(rng.choice(SIGNS))}
     if shape == "value":
@@ -88,6 +82,15 @@ def random(task: Task) -> Answer:
         )
     value = float(rng.standard_normal())
     return {task.spec.field: None if rng.random() < 0.2 else value}
+
+
+def _floor(kind: str, task: Task) -> Answer:
+    """The uninformed answer that the release gate derives too, where a track has its own."""
+    floors = import_module(TRACK_FLOORS[task.track])
+    answer: dict[str, Any] = json.loads(
+        floors.uninformed_answer(kind, task, None, generator(task, f"{kind}/"))
+    )
+    return answer
 
 
 def _named_edge(task: Task) -> list[dict[str, str]]:

@@ -40,4 +40,10 @@ def load_track(reference: str) -> Track:
     return track
 
 
-TRACKS = LazyTracks({"causalds": "builder.causalds:TRACK", "ccr": "builder.ccr:TRACK"})
+TRACKS = LazyTracks(
+    {
+        "causalds": "builder.causalds:TRACK",
+        "ccr": "builder.ccr:TRACK",
+        "replayscm": "builder.replayscm:TRACK",
+    }
+)

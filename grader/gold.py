@@ -6,6 +6,7 @@ from typing import Final
 
 from grader.jsonio import pretty
 from grader.model import Task, Truth
+from grader.tracks import replayscm
 
 
 def gold_answer(task: Task, truth: Truth) -> str:
@@ -73,4 +74,7 @@ _WRITERS: Final[Mapping[str, Callable[[Task, Truth], str]]] = {
     "unit_answers": _units,
     "quantities": _quantities,
     "deduction": _deduction,
+    "mechanisms": replayscm.gold_answer,
+    "roots_mechanisms": replayscm.gold_answer,
+    "alternative_scm": replayscm.gold_answer,
 }

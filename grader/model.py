@@ -77,7 +77,8 @@ class Checked:
 
     ``content`` is the parsed object or :class:`Predictions` when ``status`` is ``scored`` and the
     answer commits. ``paper_abstained`` differs from ``abstained`` only where the paper counts an
-    absent field as an abstention and the fixed reading counts it as invalid.
+    absent field as an abstention and the fixed reading counts it as invalid. ``extra`` are figures
+    of a track's own about the validation; they join the score row's ``extra_json``.
     """
 
     status: Status
@@ -86,6 +87,7 @@ class Checked:
     paper_abstained: bool = False
     reason: str = ""
     message: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,13 +144,14 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class TrackSummary:
-    """A headline of a track's own (``grader/tracks/summaries.py``), in points from 0 to 100.
+    """What a track says of itself (``grader/tracks/summaries.py``).
 
-    ``replicates`` are the headline's bootstrap replicates, ``metrics`` plain figures beside it,
-    ``details`` what the report draws.
+    ``points`` (0 to 100) is a headline other than the mean of the tasks' points, with its
+    bootstrap ``replicates``; ``None`` leaves the mean. ``metrics`` are plain figures beside it,
+    ``members`` further members of ``tracks.<track>`` in the report, such as what it draws.
     """
 
-    points: float
+    points: float | None
     replicates: Sequence[float]
     metrics: Mapping[str, Any]
-    details: Mapping[str, Any]
+    members: Mapping[str, Any]

@@ -25,18 +25,19 @@ def build_report(
 ) -> dict[str, Any]:
     """Aggregate the score rows. The same answers give the same bytes: no clock, no host name.
 
-    ``own`` are headlines of tracks that are more than the mean of their tasks' points.
+    ``own`` is what tracks say of themselves: headlines, figures and further members.
     """
     with ScoreTable(scores) as table:
         tracks = _tracks(table)
         intervals, replicates = _intervals(table, scores)
         census = _census(table, len(scores))
     for track, summary in (own or {}).items():
-        tracks[track]["points"] = summary.points
+        tracks[track] |= summary.members
         tracks[track]["metrics"] |= summary.metrics
-        tracks[track]["details"] = dict(summary.details)
-        replicates[track] = list(summary.replicates)
-        intervals[track] = list(bootstrap.percentile_interval(summary.replicates))
+        if summary.points is not None:
+            tracks[track]["points"] = summary.points
+            replicates[track] = list(summary.replicates)
+            intervals[track] = list(bootstrap.percentile_interval(summary.replicates))
     for track, interval in intervals.items():
         tracks[track]["points_interval"] = interval
     points, points_interval = _overall(tracks, replicates)
@@ -102,7 +103,8 @@ def _tracks(table: ScoreTable) -> dict[str, dict[str, Any]]:
             "slices": {},
         }
     for row in table.query("readings", LOSS_CAP):
-        tracks["causalds"]["readings"][row.pop("reading")] = row
+        if "causalds" in tracks:
+            tracks["causalds"]["readings"][row.pop("reading")] = row
     for row in table.query("slices"):
         axis = tracks[row.pop("track")]["slices"].setdefault(row.pop("axis"), {})
         axis[row.pop("level")] = row

@@ -6,13 +6,17 @@ from typing import Any, Final
 from grader.jsonio import canonical
 from grader.model import Checked, Content, Score, Task, Truth
 from grader.route import needs_content, route
-from grader.tracks import causalds, ccr
+from grader.tracks import causalds, ccr, replayscm
 
 SCORERS: Final[Mapping[str, Mapping[str, Callable[[Task, Truth, Any], Content]]]] = {
     "causalds": causalds.SCORERS,
     "ccr": ccr.SCORERS,
+    "replayscm": replayscm.SCORERS,
 }
 """Track, then ``family.variant``, then its scorer."""
+
+FACTS: Final[Mapping[str, Callable[[Truth], Mapping[str, Any]]]] = {"replayscm": replayscm.facts}
+"""Track to what ``extra_json`` says of a task whether or not it was answered."""
 
 _LARGEST: Final = 1e300
 
@@ -37,6 +41,11 @@ def _score(task: Task, truth: Truth, checked: Checked) -> Score:
     if needs_content(truth, checked):
         content = SCORERS[task.track][spec.key](task, truth, checked.content)
     routed = route(spec, truth, checked, content)
+    extra = {
+        **FACTS.get(task.track, _no_facts)(truth),
+        **checked.extra,
+        **(content.extra if content else {}),
+    }
     abstention = content is None and routed.pool == "pass" and truth.should_abstain
     return Score(
         task_id=task.task_id,
@@ -61,11 +70,13 @@ def _score(task: Task, truth: Truth, checked: Checked) -> Score:
         should_abstain=truth.should_abstain,
         coverage=content.coverage if content else None,
         width=_finite(content.width) if content else None,
-        extra_json=canonical(
-            {name: _finite(value) for name, value in content.extra.items()} if content else {}
-        ),
+        extra_json=canonical({name: _finite(value) for name, value in extra.items()}),
         message=checked.message or (content.message if content else _why(truth, checked)),
     )
+
+
+def _no_facts(_: Truth) -> Mapping[str, Any]:
+    return {}
 
 
 def _why(truth: Truth, checked: Checked) -> str:

@@ -12,8 +12,9 @@ from typing import Final, Literal
 Pool = Literal["pass", "nrel_point", "nrel_interval", "f1"]
 """Where a task's loss is pooled (CausalDS §3.7): exact matches, numbers, intervals, F1."""
 
-InputMode = Literal["data", "story"]
-"""``data``: the test taker gets tables. ``story``: the narrated scene alone."""
+InputMode = Literal["data", "story", "prompt"]
+"""``data``: the test taker gets tables. ``story``: the narrated scene alone. ``prompt``: the
+prompt says everything and nothing stands beside it."""
 
 POOLS: Final[tuple[Pool, ...]] = ("pass", "nrel_point", "nrel_interval", "f1")
 
@@ -92,6 +93,23 @@ _DEDUCED = (
     '"insufficient".'
 )
 
+
+def _replayscm(family: str, name: str, shape: str, rule: str) -> Variant:
+    return Variant(
+        "replayscm", family, name, 2, "pass", "heldout_exact" if family == "induction" else
+        "joint_success", shape, "mechanisms", False, "prompt", rule,
+    )  # fmt: skip
+
+
+_REPLAY_RULE: Final = (
+    "Right when the program replays every training world and every held-out world exactly"
+)
+_ALTERNATIVE_RULE: Final = (
+    "Right when the program fits every training world, differs from the reference in some "
+    "mechanism's function, and the intervention with the witness shows a difference."
+)
+
+
 VARIANTS: Final[tuple[Variant, ...]] = (
     _causalds(
         "prediction", "point_predictor", 1, "nrel_point", "rmse", "prediction_csv", "prediction",
@@ -159,6 +177,15 @@ VARIANTS: Final[tuple[Variant, ...]] = (
     _ccr("direct", "trap", 2, "quantities", "quantities", _WITHIN),
     _ccr("deductive", "boolean", 3, "deduction", "value", _DEDUCED),
     _ccr("deductive", "linear", 2, "deduction", "value", _DEDUCED),
+    _replayscm("induction", "ordered", "mechanisms", f"{_REPLAY_RULE}."),
+    _replayscm("induction", "block", "mechanisms", f"{_REPLAY_RULE}."),
+    _replayscm("induction", "hidden", "mechanisms", f"{_REPLAY_RULE}."),
+    _replayscm(
+        "induction", "hidden_roots", "roots_mechanisms",
+        f"{_REPLAY_RULE}, and the declared roots are the roots.",
+    ),
+    _replayscm("alternative", "alternative_ordered", "alternative_scm", _ALTERNATIVE_RULE),
+    _replayscm("alternative", "alternative_hidden", "alternative_scm", _ALTERNATIVE_RULE),
 )  # fmt: skip
 
 TRACKS: Final[tuple[str, ...]] = tuple(dict.fromkeys(variant.track for variant in VARIANTS))

@@ -13,6 +13,7 @@ from grader.names import is_null_equivalent, normal_label
 from grader.predictions import read_predictions
 from grader.schemas import first_problem
 from grader.spec import Variant
+from grader.tracks import replayscm
 from grader.tracks.ccr import checks as ccr
 
 REASONS: Final[Mapping[str, str]] = {
@@ -38,7 +39,20 @@ REASONS: Final[Mapping[str, str]] = {
     "wrong_length": "not exactly one row per held-out row, or one answer per case",
     "unknown_quantity": "a quantity, cause or effect that the task does not ask about",
     "not_a_number": "a cell that is not a finite decimal number",
+    "wrong_roots": "not three different variables of the task",
+    "wrong_variables": "not exactly one mechanism for every variable that is no root",
+    "formula": "a mechanism that is no formula of the language",
+    "formula_limit": "a formula of more nodes or levels than are read",
+    "illegal_reference": "a mechanism that mentions a variable it may not depend on",
+    "too_many_variables": "a mechanism that mentions more variables than the task allows",
+    "cyclic": "mechanisms that depend on each other in a circle",
 }
+
+CHECKERS: Final[Mapping[str, Callable[[Task, RawAnswer], Checked]]] = {
+    "replayscm": replayscm.check,
+}
+"""Track to the validation of its answers, where the common one will not do."""
+
 
 SIGN_LABELS: Final = frozenset({"+", "-", "unknown"})
 METHOD_LABELS: Final = frozenset({"trivial_zero", "backdoor", "frontdoor", "other_id", "none"})
@@ -59,6 +73,8 @@ def check(task: Task, raw: RawAnswer | None) -> Checked:
     """Validate one raw answer. Never raises for anything an answer can contain."""
     if raw is None:
         return Checked("missing", reason="no_answer", message=f"no file {task.answer_file}")
+    if task.track in CHECKERS:
+        return CHECKERS[task.track](task, raw)
     try:
         if raw.data is None:
             raise Invalid(raw.reason, raw.message)

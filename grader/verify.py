@@ -8,17 +8,24 @@ prove that no truth was changed after publication.
 
 import hashlib
 import hmac
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from grader import parquet
 from grader.errors import UsageError
 from grader.jsonio import canonical
+from grader.model import Task, Truth
 from grader.release import Release, Side
 from grader.schemas import first_problem
 from grader.spec import TRACKS
+from grader.tracks.replayscm import certificates
+
+CERTIFICATES: Final[Mapping[str, Callable[[Task, Truth], str | None]]] = {
+    "replayscm": certificates.problem_of,
+}
+"""Track to the independent proof of what its truths claim; a sentence says what fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +110,29 @@ def _tasks(release: Release, split: str) -> Iterator[Check]:
     try:
         truths = release.truths(split, tasks)
         yield Check(f"{split} truths", True, f"{len(truths)}, one per task")
+        yield from _certificates(split, tasks, truths)
     except UsageError as error:
         if release.has_public_truth(split) or release.private is not None:
             yield Check(f"{split} truths", False, str(error))
+
+
+def _certificates(
+    split: str, tasks: Sequence[Task], truths: Mapping[str, Truth]
+) -> Iterator[Check]:
+    """Every claim of a track with a checker, proved again from the record alone."""
+    for track, problem_of in CERTIFICATES.items():
+        claims = [task for task in tasks if task.track == track]
+        problem = next(
+            (
+                f"{task.task_id}: {found}"
+                for task in claims
+                if (found := problem_of(task, truths[task.task_id])) is not None
+            ),
+            None,
+        )
+        if claims:
+            figure = f"{len(claims)} records proved again"
+            yield Check(f"{split} {track} certificates", problem is None, problem or figure)
 
 
 def _commitments(release: Release, split: str) -> Check:

@@ -6,18 +6,25 @@ Derived from the truths by the published rules, independently of the grader's sc
 import json
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
 from grader.jsonio import canonical
 from grader.model import Task, Truth
 
+WHY: Final[Mapping[str, str]] = {
+    "unit_answers": "always yes: no effect anywhere, a PNS of 0, never within 0.1",
+    "quantities": "0 throughout: never within 0.1 of a value that is not 0",
+    "deduction": "always inconsistent: the share of contradictory givens",
+}
+"""Why a constant answer scores what it scores, by answer shape."""
+
 _RUNGS = ("factual", "do_true", "do_false")
 
 
 def uninformed_answer(
-    kind: Literal["constant", "random"], task: Task, rng: np.random.Generator
+    kind: Literal["constant", "random"], task: Task, _: Truth | None, rng: np.random.Generator
 ) -> str:
     """The text of an answer file."""
     random = kind == "random"

@@ -21,10 +21,10 @@ from builder.release.engine import map_instances
 from builder.release.gate_answers import (
     CEILING,
     CEILING_TASKS,
-    WHY,
     Kind,
     floor_points,
     uninformed_answer,
+    why,
 )
 from builder.release.gate_tables import SplitTables
 from builder.release.leak import LeakReport, leak_test
@@ -40,6 +40,7 @@ from grader.verify import verify
 AUDITS: Final[Mapping[str, str]] = {
     "causalds": "builder.causalds.audit:audit_instance",
     "ccr": "builder.ccr.audit:audit_instance",
+    "replayscm": "builder.replayscm.second:audit_instance",
 }
 """Track to its second derivation of every truth of an instance, as ``module:function``."""
 
@@ -172,10 +173,10 @@ def _cards(release: Path) -> list[GateLine]:
 
 def _structure(release: Path, tables: Sequence[SplitTables]) -> list[GateLine]:
     tasks = sum(len(table.tasks) for table in tables)
-    scenes = sum(len(table.scenes) for table in tables)
+    instances = sum(len(table.worlds) for table in tables)
     raw = gate_checks.raw_ids(release)
     lines = [
-        _line("ids", gate_checks.id_problems(tables, raw), f"{tasks} tasks, {scenes} scenes, "
+        _line("ids", gate_checks.id_problems(tables, raw), f"{tasks} tasks, {instances} instances, "
               f"no id used twice"),
         _line("prompts", gate_checks.prompt_problems(tables), f"{tasks} different"),
     ]  # fmt: skip
@@ -212,8 +213,8 @@ def _audit(release: Path, tables: Sequence[SplitTables], workers: int) -> GateLi
                  f"{truths} truths of {len(jobs)} instances agree")  # fmt: skip
 
 
-AuditJob = tuple[str, Mapping[str, Any], Sequence[Mapping[str, Any]], Any, Any]
-"""Track, world row, truth rows, label row or None, scene row or None."""
+AuditJob = tuple[str, Mapping[str, Any], Sequence[Mapping[str, Any]], Any, Mapping[str, Any]]
+"""Track, world row, truth rows, label row or None, scene row (or, without scenes, task rows)."""
 
 
 def _audit_jobs(release: Path, table: SplitTables) -> list[AuditJob]:
@@ -230,10 +231,20 @@ def _audit_jobs(release: Path, table: SplitTables) -> list[AuditJob]:
         gate_tables.shards(release / "public", f"{table.track}_scenes", table.split)
     ):
         scenes.setdefault(row["instance_id"], row)
+    if table.track in gate_checks.WITHOUT_SCENES:
+        scenes = _task_rows(release, table)
     return [
-        (table.track, world, truths.get(name, []), labels.get(name), scenes.get(name))
+        (table.track, world, truths.get(name, []), labels.get(name), scenes[name])
         for name, world in table.worlds.items()
     ]
+
+
+def _task_rows(release: Path, table: SplitTables) -> dict[str, Mapping[str, Any]]:
+    """For a track without scenes: instance to ``{"tasks": [its task rows]}``."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for row in gate_tables.rows(gate_tables.shards(release / "public", table.track, table.split)):
+        found.setdefault(row["instance_id"], []).append(row)
+    return {instance: {"tasks": members} for instance, members in found.items()}
 
 
 def audit(job: AuditJob) -> list[str]:
@@ -291,8 +302,7 @@ def _floors(opened: Release, split: str) -> list[Floor]:
                 *(_graded_and_derived(kind, t, truths[t.task_id]) for t in members), strict=True
             )
         ]
-        why = WHY[members[0].spec.shape]
-        floors.append(Floor(split, key, len(members), why, *figures))
+        floors.append(Floor(split, key, len(members), why(members[0]), *figures))
     return floors
 
 

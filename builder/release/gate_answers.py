@@ -32,9 +32,6 @@ WHY: Final[Mapping[str, str]] = {
     "ate": "0 where identifiable: (1 + |ATE|) / (1 + 2|ATE|); nothing where it had to abstain",
     "ate_interval": "0 ± 1 where identifiable: (1 + |ATE|) / (1 + |ATE| + interval score)",
     "effect_value": "0 where identifiable: (1 + |ETT|) / (1 + 2|ETT|); nothing elsewhere",
-    "unit_answers": "always yes: no effect anywhere, a PNS of 0, never within 0.1",
-    "quantities": "0 throughout: never within 0.1 of a value that is not 0",
-    "deduction": "always inconsistent: the share of contradictory givens",
 }
 """Why a constant answer scores what it scores, by answer shape."""
 
@@ -48,40 +45,47 @@ say how small the effects are.
 CEILING_TASKS: Final = 20
 """Tasks a variant needs before its ceiling is applied."""
 
-OWN_FLOORS: Final[Mapping[str, str]] = dict.fromkeys(
-    ("unit_answers", "quantities", "deduction"), "builder.ccr.floors"
-)
-"""Answer shapes whose uninformed answers and floors a track's own module derives."""
+TRACK_FLOORS: Final[Mapping[str, str]] = {
+    "ccr": "builder.ccr.floors",
+    "replayscm": "builder.replayscm.floors",
+}
+"""Track to a module of its own with ``WHY``, ``uninformed_answer`` and ``floor_points``."""
 
 _SIGNS: Final = ("+", "-", "unknown")
 _METHODS: Final = ("trivial_zero", "backdoor", "frontdoor", "other_id", "none")
 
 
+def _own(task: Task) -> Any:
+    return import_module(TRACK_FLOORS[task.track])
+
+
+def why(task: Task) -> str:
+    """What the constant answer to this kind of task scores, and why."""
+    reasons: Mapping[str, str] = _own(task).WHY if task.track in TRACK_FLOORS else WHY
+    return reasons[task.spec.shape]
+
+
 def uninformed_answer(kind: Kind, task: Task, truth: Truth, rng: np.random.Generator) -> str:
     """The text of an answer file. ``truth`` lends the names that the story tells, nothing else."""
+    if task.track in TRACK_FLOORS:
+        return str(_own(task).uninformed_answer(kind, task, truth, rng))
     shape = task.spec.shape
     if shape.endswith("_csv"):
         return _csv(kind, task, rng)
-    if shape in OWN_FLOORS:
-        return str(_own(shape).uninformed_answer(kind, task, rng))
     return canonical(_constant(shape) if kind == "constant" else _random(shape, task, truth, rng))
 
 
 def floor_points(task: Task, truth: Truth, answer: str) -> float:
     """The points in [0, 1] that ``answer`` deserves by the variant's published rule."""
+    if task.track in TRACK_FLOORS:
+        return float(_own(task).floor_points(task, truth, answer))
     if task.spec.shape.endswith("_csv"):
         return _csv_points(task, truth, answer)
-    if task.spec.shape in OWN_FLOORS:
-        return float(_own(task.spec.shape).floor_points(task, truth, answer))
     content = json.loads(answer)
     abstains = content.get(task.spec.field) in (None, "none", "non_id")
     if truth.should_abstain or (abstains and task.spec.abstainable):
         return float(truth.should_abstain and abstains)
     return _content_points(task, truth, content)
-
-
-def _own(shape: str) -> Any:
-    return import_module(OWN_FLOORS[shape])
 
 
 def _constant(shape: str) -> dict[str, object]:

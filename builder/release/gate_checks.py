@@ -41,10 +41,17 @@ INPUTS: Final[Mapping[str, frozenset[str]]] = {
     "unit_answers": frozenset({"cause", "effect", "units"}),
     "quantities": frozenset({"quantities"}),
     "deduction": frozenset({"measure", "cause", "effect", "cut_tree"}),
+    "mechanisms": frozenset({"variables", "roots", "order", "blocks", "max_parents", "worlds"}),
+    "roots_mechanisms": frozenset(
+        {"variables", "roots", "order", "blocks", "max_parents", "worlds"}
+    ),
+    "alternative_scm": frozenset(
+        {"variables", "roots", "order", "blocks", "max_parents", "worlds", "reference"}
+    ),
 }
 """What ``inputs_json`` declares, by answer shape."""
 
-WITHOUT_SCENES: Final = frozenset({"ccr"})
+WITHOUT_SCENES: Final = frozenset({"ccr", "replayscm"})
 """Tracks whose prompts hold all there is: they ship no ``<track>_scenes``."""
 
 PROTOCOLS: Final = frozenset({"ccr"})
@@ -118,9 +125,8 @@ def _reference_problems(table: SplitTables) -> Iterator[str]:
             yield f"{task.task_id}: no truth, or one about another instance"
     for extra in sorted(table.truth.keys() - table.tasks.keys()):
         yield f"{extra}: a truth without a task"
-    instances = _instances(table)
-    for instance in sorted(instances ^ table.worlds.keys()):
-        yield f"{instance}: a scene without a world, or a world without a scene"
+    for instance in sorted(_instances(table) ^ table.worlds.keys()):
+        yield f"{instance}: an instance without a world, or a world without an instance"
 
 
 def _instances(table: SplitTables) -> set[str]:
@@ -174,7 +180,7 @@ def _private_exam_problems(table: SplitTables) -> Iterator[str]:
     if table.track in PROTOCOLS:
         yield from _torn_protocols(table)
         return
-    for instance in {key[0] for key in table.scenes}:
+    for instance in sorted(_instances(table)):
         if asked[instance] != 1:
             yield f"{instance}: {asked[instance]} tasks in a private split, not 1"
     for instance, count in Counter(key[0] for key in table.scenes).items():

@@ -4,16 +4,13 @@ No script, no external request, no font, no image: the file can be mailed, archi
 a USB stick. Every string that comes from a submission is escaped.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
 from grader import __version__
-from grader.show import ccr
+from grader.show import ccr, replayscm
 from grader.show.svg import heat_map, interval_plot, text
 from grader.show.terminal import number, points_text, tokens
-
-TRACK_SECTIONS = {"ccr": ccr.sections}
-"""Tracks with sections of their own: reports to (title, content) pairs."""
 
 _STYLE = """
 :root { --ink:#1c2430; --soft:#5b6675; --line:#d9dee6; --page:#f6f7f9; --card:#fff; --mark:#2458a6 }
@@ -45,6 +42,12 @@ svg .heat { fill:var(--mark) } svg .none { fill:none; stroke:var(--line) }
 svg .cell.on { fill:var(--card); font-weight:600 }
 footer { font-size:13px } code { font-size:.93em }
 """
+
+TRACK_SECTIONS: Final[Mapping[str, Callable[[Sequence[dict[str, Any]]], list[tuple[str, str]]]]] = {
+    "ccr": ccr.sections,
+    "replayscm": replayscm.sections,
+}
+"""Track to (heading, HTML) of sections of its own."""
 
 
 def page(ranked: Sequence[tuple[int, dict[str, Any]]], title: str) -> str:

@@ -1,12 +1,14 @@
 """Reports as terminal tables (rich). Untrusted text is shown as text, never as markup."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
 from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
+
+from grader.show import replayscm
 
 
 def plain(text: str) -> Text:
@@ -57,10 +59,10 @@ def report_view(report: dict[str, Any]) -> RenderableType:
     parts: list[RenderableType] = [Panel(head, title=title, title_align="left")]
     for name, track in report["tracks"].items():
         parts.append(_families(name, track))
-        if "compositions_vc" in track["metrics"]:
-            parts.append(_taxonomy(track["metrics"]))
         if track["readings"]:
             parts.append(_readings(track["readings"]))
+        if name in TRACK_TABLES:
+            parts.append(TRACK_TABLES[name](track))
     if census["invalid_reasons"]:
         reasons = ", ".join(f"{key} {n}" for key, n in census["invalid_reasons"].items())
         parts.append(Text(f"invalid answers: {reasons} (--csv FILE lists them)", "yellow"))
@@ -91,8 +93,9 @@ def _families(name: str, track: dict[str, Any]) -> Table:
     return table
 
 
-def _taxonomy(metrics: dict[str, Any]) -> Table:
+def _taxonomy(track: Mapping[str, Any]) -> Table:
     """Shares of the four classes of compositional reasoners, and what is complete."""
+    metrics = track["metrics"]
     table = Table(title="compositional reasoning", title_justify="left", title_style="bold")
     table.add_column("level")
     for column in ("n", "VC", "VI", "IC", "II", "complete", "pairs valid", "violations"):
@@ -108,6 +111,13 @@ def _taxonomy(metrics: dict[str, Any]) -> Table:
             number(metrics["monotonicity_violations"]) if only else "",
         )
     return table
+
+
+TRACK_TABLES: Final[Mapping[str, Callable[[Mapping[str, Any]], RenderableType]]] = {
+    "ccr": _taxonomy,
+    "replayscm": replayscm.pools_table,
+}
+"""Track to a table of its own, below its variants."""
 
 
 def _readings(readings: dict[str, Any]) -> Table:

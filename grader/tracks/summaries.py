@@ -1,14 +1,18 @@
-"""Tracks whose headline is more than the mean of their tasks' points."""
+"""Tracks whose report holds more than the mean of their tasks' points."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from grader.model import Checked, Score, TrackSummary, Truth
 from grader.tracks.ccr.summary import summarise as summarise_ccr
+from grader.tracks.replayscm.report import summarise as summarise_replayscm
 
 Summarise = Callable[[Sequence[Score], Mapping[str, Truth], Mapping[str, Checked]], TrackSummary]
 
-SUMMARIES: Final[Mapping[str, Summarise]] = {"ccr": summarise_ccr}
+SUMMARIES: Final[Mapping[str, Summarise]] = {
+    "ccr": summarise_ccr,
+    "replayscm": summarise_replayscm,
+}
 """Track to the function that computes its headline, figures and drawings."""
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from ccr_grading import Exam
 
-from builder.release.gate_answers import WHY, floor_points, uninformed_answer
+from builder.release.gate_answers import floor_points, uninformed_answer, why
 from builder.release.gate_checks import INPUTS
 from grader.gold import gold_answer
 from grader.model import RawAnswer, Task, Truth
@@ -40,7 +40,7 @@ def test_floors_are_derived_twice(key: str) -> None:
     assert set(CONTEXTS) == {v.key for v in VARIANTS if v.track == "ccr"}
     for task, truth in Exam({"seed": "floor", **CONTEXTS[key]}).pairs:
         assert task.spec.key == key
-        assert task.spec.shape in WHY and set(task.inputs) == INPUTS[task.spec.shape]
+        assert why(task) and set(task.inputs) == INPUTS[task.spec.shape]
         for seed in range(20):
             for kind in ("constant", "random"):
                 rng = np.random.default_rng(seed)

@@ -64,7 +64,7 @@ def test_ignoring_interventions_is_consistent_and_invalid_on_long_contexts_too(
 def test_truncation_fails_on_long_chains_only(exam: Exam, long_exam: Exam) -> None:
     """A reasoner that loses the thread is right about neighbours and wrong about the ends."""
     for one in (exam, long_exam):
-        curves = one.summary(REASONERS["ccr-truncates"]).details["curves"]
+        curves = one.summary(REASONERS["ccr-truncates"]).members["details"]["curves"]
         valid = [row["valid"] for row in curves if row["axis"] == "shortest_path"]
         assert valid[0] > 0.5 and valid[-1] == 0
 

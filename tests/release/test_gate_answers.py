@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from builder.release.gate import Floor, _floor_lines
-from builder.release.gate_answers import CEILING, WHY, floor_points, uninformed_answer
+from builder.release.gate_answers import CEILING, WHY, floor_points, uninformed_answer, why
 from builder.release.gate_checks import INPUTS
 from grader.model import RawAnswer, Task, Truth
 from grader.pipeline import Session
@@ -83,6 +83,7 @@ def test_every_variant_of_another_track_has_them_too(track: str, mini_release: P
         assert tasks, f"{key}: not in splits/mini.toml, so nothing would check its floor"
         truths = session.truths(tasks[:3])
         for task in tasks[:3]:
+            assert why(task)
             assert set(task.inputs) == INPUTS[task.spec.shape]
             for kind in ("constant", "random"):
                 for seed in range(3):

@@ -44,7 +44,7 @@ def summarise(
         # An exam that drew a part of every context has no composition: its pairs are all there is.
         clusters = [{"part": s.instance_id, "points": s.points, "tasks": 1} for s in scores]
         points = 100 * sum(score.points for score in scores) / len(scores)
-    return TrackSummary(points, _replicates(clusters, seed), metrics, details)
+    return TrackSummary(points, _replicates(clusters, seed), metrics, {"details": details})
 
 
 def contexts_of(

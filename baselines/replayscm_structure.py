@@ -1,0 +1,174 @@
+"""``structure+dsl``: a score-based graph search proposes parents, an exact fitter the formulas.
+
+Hill climbing over acyclic graphs (add, delete, reverse) on the BDeu score of Heckerman, Geiger and
+Chickering (1995), with rows left out where the child was set by an intervention (Cooper and Yoo
+1999). A learned parent set that contradicts the rows is replaced by the best-scoring one that
+fits, in the best-scoring order: like the fallback stages of the paper's bnlearn+DSL row.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from baselines.replayscm_problem import Puzzle, read_puzzle
+from baselines.replayscm_symbolic import as_answer, other_program
+from builder.replayscm.audit import Setting, completable_pairs, root_settings
+from builder.replayscm.search import Choice, Found, fit
+from builder.replayscm.tables import Rows, patterns, sets_of
+from grader.model import Task
+
+SAMPLE_SIZE: Final = 1.0
+"""Equivalent sample size of the BDeu prior."""
+MOVES: Final = 500
+
+Floats = NDArray[np.float64]
+Graph = dict[int, int]
+"""Child to its parents, as bits."""
+
+
+def structure_and_formulas(task: Task) -> dict[str, Any]:
+    """The answer to one task; an Alternative-SCM task needs no structure to be proposed."""
+    puzzle = read_puzzle(task)
+    if puzzle.reference is not None:
+        return other_program(puzzle)
+    scores = bdeu(puzzle.rows)
+    settings = [puzzle.setting] if puzzle.setting is not None else list(root_settings(puzzle.n))
+    proposals = [
+        proposal for setting in settings if (proposal := _propose(puzzle, setting, scores))
+    ]
+    best = max(proposals, key=lambda proposal: proposal.score, default=None)
+    return as_answer(task, None if best is None else best.found)
+
+
+def bdeu(rows: Rows) -> Floats:
+    """BDeu of every variable over every candidate parent set, shape (n, sets)."""
+    n = rows.values.shape[1]
+    sets = sets_of(n)
+    pattern = patterns(rows)
+    result = np.zeros((n, len(sets.masks)))
+    width = 1 << max(len(members) for members in sets.members)
+    offsets = np.arange(len(sets.masks)) * width
+    cells = np.array([1 << len(members) for members in sets.members], dtype=np.float64)
+    prior, half = SAMPLE_SIZE / cells, SAMPLE_SIZE / (2 * cells)
+    for v in range(n):
+        counts = []
+        for value in (0, 1):
+            chosen = ~rows.clamped[:, v] & (rows.values[:, v] == value)
+            places = (pattern[chosen] + offsets).ravel()
+            counts.append(
+                np.bincount(places, minlength=width * len(offsets)).reshape(len(offsets), width)
+            )
+        # Patterns that never occur contribute nothing, those that a set does not have neither.
+        terms = gammaln(prior)[:, None] - gammaln(prior[:, None] + counts[0] + counts[1])
+        terms += sum(gammaln(half[:, None] + c) - gammaln(half)[:, None] for c in counts)
+        result[v] = terms.sum(axis=1)
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Proposal:
+    found: Found
+    score: float
+
+
+def _propose(puzzle: Puzzle, setting: Setting, scores: Floats) -> _Proposal | None:
+    """Fit formulas to a learned graph; parents that cannot fit are replaced by ones that do."""
+    pairs = completable_pairs(puzzle.tables, setting)
+    if any(not pairs[v].any() for v in setting.endogenous):
+        return None
+    graph = climb(setting, scores)
+    sets = sets_of(puzzle.n)
+    index = {int(mask): k for k, mask in enumerate(sets.masks)}
+    learned = {v: index[graph[v]] for v in setting.endogenous}
+    if not all(pairs[v, k] for v, k in learned.items()):
+        fallback = _best_fitting(setting, scores, pairs)
+        if fallback is None:
+            return None
+        learned = fallback
+    choices: dict[int, Choice] = {v: fit(puzzle.tables, v, k) for v, k in learned.items()}
+    roots = tuple(v for v in range(puzzle.n) if setting.roots >> v & 1)
+    total = sum(choice.size for choice in choices.values())
+    score = float(sum(scores[v, k] for v, k in learned.items()))
+    return _Proposal(Found(roots, choices, total), score)
+
+
+def climb(setting: Setting, scores: Floats) -> Graph:
+    """The graph where no single change improves the score."""
+    sets = sets_of(len(scores))
+    index = {int(mask): k for k, mask in enumerate(sets.masks)}
+    graph: Graph = dict.fromkeys(setting.endogenous, 0)
+    for _ in range(MOVES):
+        gains = [
+            (sum(scores[v, index[new]] - scores[v, index[graph[v]]] for v, new in change.items()),
+             change)
+            for change in _changes(setting, graph)
+            if all(new in index for new in change.values())
+        ]  # fmt: skip
+        gain, best = max(gains, key=lambda item: item[0], default=(0.0, {}))
+        if gain <= 1e-9:
+            break
+        graph |= best
+    return graph
+
+
+def _changes(setting: Setting, graph: Graph) -> Iterator[Graph]:
+    """Every legal way to add, delete or reverse one edge."""
+    for child in setting.endogenous:
+        for parent in range(setting.allowed[child].bit_length()):
+            if not setting.allowed[child] >> parent & 1:
+                continue
+            edge = 1 << parent
+            removed = {child: graph[child] & ~edge}
+            if not graph[child] & edge:
+                if not _reaches(graph, child, parent):
+                    yield {child: graph[child] | edge}
+                continue
+            yield removed
+            back = setting.allowed.get(parent, 0) >> child & 1
+            if back and not _reaches(graph | removed, parent, child):
+                yield removed | {parent: graph[parent] | 1 << child}
+
+
+def _reaches(graph: Graph, start: int, goal: int) -> bool:
+    """Whether ``goal`` has ``start`` among its ancestors."""
+    waiting, seen = [goal], set()
+    while waiting:
+        v = waiting.pop()
+        if v == start:
+            return True
+        if v in graph and v not in seen:
+            seen.add(v)
+            waiting += [u for u in range(graph[v].bit_length()) if graph[v] >> u & 1]
+    return False
+
+
+def _best_fitting(
+    setting: Setting, scores: Floats, pairs: NDArray[np.bool_]
+) -> dict[int, int] | None:
+    """The acyclic choice of fitting parent sets with the highest score, by dynamic programming."""
+    masks = sets_of(len(scores)).masks
+    endogenous = setting.endogenous
+    options = {
+        v: sorted(np.flatnonzero(pairs[v]).tolist(), key=lambda k, v=v: -scores[v, k])  # type: ignore[misc]
+        for v in endogenous
+    }
+    best: dict[int, tuple[float, dict[int, int]]] = {setting.roots: (0.0, {})}
+    for _ in endogenous:
+        after: dict[int, tuple[float, dict[int, int]]] = {}
+        for known, (score, chosen) in best.items():
+            for v in endogenous:
+                if known >> v & 1:
+                    continue
+                k = next((k for k in options[v] if not masks[k] & ~known), None)
+                if k is None:
+                    continue
+                total = score + float(scores[v, k])
+                place = known | 1 << v
+                if place not in after or total > after[place][0]:
+                    after[place] = (total, {**chosen, v: k})
+        best = after
+    return best[max(best)][1] if best else None

@@ -1,0 +1,153 @@
+"""An instance and its tasks as rows of the release (``docs/replayscm.md``)."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from builder.causalds.rows import SCHEMAS as COMMON
+from builder.release.types import InstanceSpec, Row
+from builder.replayscm.instance import Instance, Record
+from builder.replayscm.levels import coverage
+from builder.replayscm.pools import Pool
+from builder.replayscm.programs import name_of
+from builder.replayscm.prompt import write_prompt
+from builder.replayscm.worlds import worlds_json
+from builder.seeds import public_id
+from grader.jsonio import canonical
+from grader.spec import Variant
+from grader.spec import variant as variant_of
+from grader.tracks.replayscm.problem import MAX_PARENTS
+
+VIEW: Final = "clean"
+TRACK_NAME: Final = "replayscm"
+
+SCHEMAS: Final[Mapping[str, pa.Schema]] = {
+    "replayscm": COMMON["causalds"],
+    "replayscm_truth": COMMON["causalds_truth"],
+    "replayscm_worlds": pa.schema(
+        [
+            pa.field("instance_id", pa.string(), nullable=False),
+            pa.field("index", pa.int32(), nullable=False),
+            pa.field("attempt", pa.int16(), nullable=False),
+            pa.field("key", pa.string(), nullable=False),
+            pa.field("structure", pa.string(), nullable=False),
+            pa.field("world_json", pa.string(), nullable=False),
+        ]
+    ),
+}
+"""Explicit Arrow schema by config; tasks and truths have the columns of every track."""
+
+PRIVATE_CONFIGS: Final = frozenset({"replayscm_truth", "replayscm_worlds"})
+
+
+def task_id(spec: InstanceSpec, pool: Pool) -> str:
+    """The public id of a task: it depends on the id key and the pool alone."""
+    return public_id("rscm", spec.id_key, pool.label)
+
+
+def task_row(spec: InstanceSpec, instance: Instance, record: Record) -> Row:
+    """A row of ``replayscm``. The pool is in nothing but the id's keyed hash."""
+    variant: Variant = variant_of(TRACK_NAME, record.pool.variant)
+    name = task_id(spec, record.pool)
+    answer_file = name + variant.suffix
+    inputs = task_inputs(instance, record)
+    return {
+        "task_id": name,
+        "instance_id": spec.instance_id,
+        "track": variant.track,
+        "rung": variant.rung,
+        "family": variant.family,
+        "variant": variant.name,
+        "view": VIEW,
+        "input_mode": variant.input_mode,
+        "prompt": write_prompt(inputs, variant.name, answer_file),
+        "answer_schema": variant.shape,
+        "answer_file": answer_file,
+        "inputs_json": canonical(inputs),
+    }
+
+
+def task_inputs(instance: Instance, record: Record) -> dict[str, Any]:
+    """What the task states, and nothing else; undisclosed members are null."""
+    program, disclosure = instance.program, record.pool.disclosure
+    inputs: dict[str, Any] = {
+        "variables": list(program.names),
+        "roots": None if disclosure == "hidden_roots" else _names(sorted(program.roots)),
+        "order": _names(program.order) if disclosure == "ordered" else None,
+        "blocks": [_names(b) for b in instance.blocks] if disclosure == "block" else None,
+        "max_parents": MAX_PARENTS,
+        "worlds": worlds_json(record.worlds, "train"),
+    }
+    if record.pool.alternative:
+        inputs["reference"] = program.mechanisms()
+    return inputs
+
+
+def truth_row(spec: InstanceSpec, instance: Instance, record: Record, matched: bool) -> Row:
+    """A row of ``replayscm_truth``."""
+    program, found = instance.program, record.audit
+    target = {
+        "pool": record.pool.label,
+        "matched": matched,
+        "level": record.pool.level,
+        "gold": program.mechanisms(),
+        "roots": _names(sorted(program.roots)),
+        "heldout": worlds_json(instance.evidence.heldout, "heldout"),
+        "determined": found.determined,
+        "unique": found.unique,
+        "deviating": found.deviating,
+        "counterexample": record.counterexample,
+        "undetermined": {
+            name_of(v): _bitset(found.undetermined[:, v])
+            for v in range(program.n)
+            if found.undetermined[:, v].any()
+        },
+        "alternative": record.alternative,
+    }
+    return {
+        "task_id": task_id(spec, record.pool),
+        "instance_id": spec.instance_id,
+        "should_abstain": False,
+        "structure": record.pool.label,
+        "value": None,
+        "value_se": None,
+        "value_draws": None,
+        "value_source": None,
+        "target_json": canonical(target),
+    }
+
+
+def world_row(spec: InstanceSpec, instance: Instance, attempt: int) -> Row:
+    """A row of ``replayscm_worlds``: the program, all its worlds, and construction figures."""
+    program = instance.program
+    world = {
+        "program": program.to_json(),
+        "blocks": [_names(block) for block in instance.blocks],
+        "levels": {
+            level: worlds_json(worlds, "train") for level, worlds in instance.levels.items()
+        },
+        "heldout": worlds_json(instance.evidence.heldout, "heldout"),
+        "coverage": {
+            level: list(coverage(program, worlds)) for level, worlds in instance.levels.items()
+        },
+        "statistics": dict(instance.evidence.statistics),
+        "tasks": {task_id(spec, record.pool): record.pool.label for record in instance.records},
+    }
+    return {
+        "instance_id": spec.instance_id,
+        "index": spec.index,
+        "attempt": attempt,
+        "key": spec.key.hex(),
+        "structure": f"n{program.n}",
+        "world_json": canonical(world),
+    }
+
+
+def _names(variables: Any) -> list[str]:
+    return [name_of(v) for v in variables]
+
+
+def _bitset(flags: np.ndarray[Any, np.dtype[np.bool_]]) -> str:
+    return format(sum(1 << int(row) for row in np.flatnonzero(flags)), "x")

@@ -1,0 +1,271 @@
+"""The independent certificate checker: determined and unique, proved again by brute force.
+
+It takes nothing from the builder but the record: for every variable it goes through every
+admissible parent set of at most K variables, splits the rows by the set's patterns, and reads off
+whether the set is consistent, what it leaves open and what the held-out rows ask of it. The
+argument behind the conclusions is in ``docs/replayscm.md``.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+
+from grader.boolean import Formula, essential, truth_table, variables
+from grader.jsonio import canonical
+from grader.model import RawAnswer, Task, Truth
+from grader.tracks.replayscm.problem import (
+    ROOTS,
+    Problem,
+    Worlds,
+    make_program,
+    pack,
+    parse_map,
+    read_problem,
+)
+from grader.tracks.replayscm.replay import replay
+from grader.tracks.replayscm.submission import Submission, check
+
+Patterns = list[tuple[int, int, int, int]]
+"""Of one parent set, for each pattern: training rows with value 1 and 0, held-out with 1 and 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A consistent parent set: its members, its patterns, whether it can go wrong held-out."""
+
+    members: frozenset[str]
+    patterns: Patterns
+
+    @property
+    def complete(self) -> bool:
+        """Every pattern was seen."""
+        return all(ones or zeros for ones, zeros, _, _ in self.patterns)
+
+    @property
+    def deviates(self) -> bool:
+        """Some held-out row has an unseen pattern, or one seen with the other value."""
+        return any(
+            (asked_one and not ones) or (asked_zero and not zeros)
+            for ones, zeros, asked_one, asked_zero in self.patterns
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What can be proved of a record."""
+
+    determined: bool
+    unique: bool
+    deviating: int
+
+
+def prove(problem: Problem, heldout: Worlds, gold: Mapping[str, Formula]) -> Finding:
+    """Go through every admissible parent set under the problem's disclosure."""
+    roots = frozenset(problem.names) - gold.keys()
+    options = {
+        child: list(_options(problem, heldout, child, _allowed(problem, child, roots)))
+        for child in problem.names
+    }
+    deviating, unique = 0, True
+    for candidate in _root_sets(problem, roots):
+        endogenous = [name for name in problem.names if name not in candidate]
+        if len(_closure(options, candidate, endogenous)) < len(problem.names):
+            continue
+        for child in endogenous:
+            others = [name for name in endogenous if name != child]
+            reach = _closure(options, candidate, others)
+            usable = [option for option in options[child] if option.members <= reach]
+            deviating += sum(option.deviates for option in usable)
+            unique &= candidate == roots and all(
+                option.complete and set(essential(gold[child])) <= option.members
+                for option in usable
+            )
+    return Finding(deviating == 0, unique, deviating)
+
+
+def _allowed(problem: Problem, child: str, roots: frozenset[str]) -> frozenset[str]:
+    """What a mechanism of ``child`` may mention; a root has one under hidden roots only."""
+    if problem.roots is None:
+        return frozenset(problem.names) - {child}
+    return frozenset() if child in roots else problem.allowed(child)
+
+
+def _root_sets(problem: Problem, roots: frozenset[str]) -> Iterator[frozenset[str]]:
+    if problem.roots is not None:
+        yield roots
+    else:
+        yield from map(frozenset, combinations(problem.names, ROOTS))
+
+
+def _closure(
+    options: Mapping[str, Sequence[Option]], roots: frozenset[str], waiting: Sequence[str]
+) -> set[str]:
+    """Everything of ``waiting`` that can be placed, one after another, on what is placed."""
+    placed = set(roots)
+    left = list(waiting)
+    while True:
+        ready = [
+            child for child in left if any(option.members <= placed for option in options[child])
+        ]
+        if not ready:
+            return placed
+        placed.update(ready)
+        left = [child for child in left if child not in placed]
+
+
+def _options(
+    problem: Problem, heldout: Worlds, child: str, allowed: frozenset[str]
+) -> Iterator[Option]:
+    """Every consistent set of at most K allowed variables, grown one variable at a time."""
+    training = problem.training
+    free, asked = training.full & ~training.clamped[child], heldout.full & ~heldout.clamped[child]
+    start = (
+        free & training.values[child],
+        free & ~training.values[child],
+        asked & heldout.values[child],
+        asked & ~heldout.values[child],
+    )
+    names = sorted(allowed)
+    waiting: list[tuple[int, tuple[str, ...], Patterns]] = [(0, (), [start])]
+    while waiting:
+        place, members, patterns = waiting.pop()
+        if not any(ones and zeros for ones, zeros, _, _ in patterns):
+            yield Option(frozenset(members), patterns)
+        if len(members) < problem.max_parents:
+            for k in range(place, len(names)):
+                column, later = training.values[names[k]], heldout.values[names[k]]
+                split = [
+                    part
+                    for a, b, c, d in patterns
+                    for part in (
+                        (a & ~column, b & ~column, c & ~later, d & ~later),
+                        (a & column, b & column, c & later, d & later),
+                    )
+                ]
+                waiting.append((k + 1, (*members, names[k]), split))
+
+
+def problem_of(task: Task, truth: Truth) -> str | None:
+    """What is wrong with a record's truth and certificate, in a sentence; ``None`` if all holds."""
+    target = truth.target
+    problem = read_problem(task.inputs)
+    heldout = pack(problem.names, target["heldout"])
+    gold = parse_map(target["gold"])
+    program = make_program(target["roots"], gold)
+    for worlds, label in ((problem.training, "training"), (heldout, "held-out")):
+        if not replay(program, worlds).exact:
+            return f"the hidden program does not reproduce the {label} worlds"
+    signatures = {_signature(problem.names, world) for world in task.inputs["worlds"]}
+    if any(_signature(problem.names, world) in signatures for world in target["heldout"]):
+        return "a training world carries a held-out signature"
+    found = prove(problem, heldout, gold)
+    stated = Finding(target["determined"], target["unique"], target["deviating"])
+    if found != stated:
+        return f"proved {found}, stated {stated}"
+    if target["level"] == "certified" and not found.unique:
+        return "certified, but not unique"
+    if (
+        found.unique
+        and len(problem.names) == 6
+        and problem.roots
+        and not only_program(problem, gold)
+    ):
+        return "brute force over all programs finds another one"
+    return _counterexample_problem(task, target, heldout)
+
+
+def _signature(names: Sequence[str], world: Mapping[str, object]) -> tuple[object, ...]:
+    """Mode, targets and, where they are constant, their values."""
+    targets, rows = world["targets"], world["rows"]
+    assert isinstance(targets, list) and isinstance(rows, list)
+    constants = (
+        tuple(rows[0][list(names).index(name)] for name in targets)
+        if world["mode"] == "hard_constant"
+        else ()
+    )
+    return (world["mode"], tuple(sorted(targets)), constants)
+
+
+def _counterexample_problem(
+    task: Task, target: Mapping[str, object], heldout: Worlds
+) -> str | None:
+    """A record that is not determined must show a legal program that fits and then fails."""
+    shown = target["counterexample"]
+    if target["determined"]:
+        return None if shown is None else "determined, yet with a counterexample"
+    if shown is None:
+        return "not determined, but without a counterexample"
+    assert isinstance(shown, dict)
+    answer = dict(shown)
+    if task.family == "alternative":
+        answer |= {"intervention": {"variable": "", "value": 0}, "witness": {}}
+    checked = check(task, RawAnswer("counterexample", canonical(answer).encode("utf-8")))
+    if not isinstance(checked.content, Submission):
+        return f"the counterexample is no legal answer: {checked.message}"
+    submission = checked.content
+    if not replay(submission.program, submission.problem.training).exact:
+        return "the counterexample is not train-exact"
+    if replay(submission.program, heldout).exact:
+        return "the counterexample does not fail held-out"
+    return None
+
+
+def only_program(problem: Problem, gold: Mapping[str, Formula]) -> bool:
+    """Whether every acyclic combination of consistent parent sets and fills is the gold program.
+
+    Every combination is put together and its functions compared; an unseen pattern can be filled
+    in two ways, so one is not the gold's. This test of uniqueness uses no closure; it is for small
+    problems with disclosed roots.
+    """
+    nothing = Worlds(
+        problem.names, dict.fromkeys(problem.names, 0), dict.fromkeys(problem.names, 0), (), 0
+    )
+    roots = frozenset(problem.names) - gold.keys()
+    children = sorted(gold)
+    choices = [
+        list(_options(problem, nothing, child, _allowed(problem, child, roots)))
+        for child in children
+    ]
+    for combination in product(*choices):
+        graph = {c: option.members for c, option in zip(children, combination, strict=True)}
+        if not _acyclic(graph):
+            continue
+        for child, option in zip(children, combination, strict=True):
+            if not option.complete or not _is_function(option, gold[child]):
+                return False
+    return True
+
+
+def _acyclic(graph: Mapping[str, frozenset[str]]) -> bool:
+    left = dict(graph)
+    while left:
+        ready = [child for child, names in left.items() if not names & left.keys()]
+        if not ready:
+            return False
+        for child in ready:
+            del left[child]
+    return True
+
+
+def _is_function(option: Option, formula: Formula) -> bool:
+    """Whether the seen patterns of a complete option spell the formula's function."""
+    names = sorted(option.members)
+    if not set(essential(formula)) <= option.members:
+        return False
+    table = truth_table_over(formula, names)
+    return all(
+        bool(ones) == bool(table >> _pattern(k, len(names)) & 1)
+        for k, (ones, _, _, _) in enumerate(option.patterns)
+    )
+
+
+def truth_table_over(formula: Formula, names: Sequence[str]) -> int:
+    """The truth table over ``names``, where the formula may mention others without effect."""
+    idle = sorted(variables(formula) - set(names))
+    # Idle variables come last: the lowest part of the table has them all at zero.
+    return truth_table(formula, [*names, *idle]) & ((1 << (1 << len(names))) - 1)
+
+
+def _pattern(k: int, count: int) -> int:
+    """Splitting puts the first member in the highest bit; truth tables have it in the lowest."""
+    return sum((k >> (count - 1 - bit) & 1) << bit for bit in range(count))

@@ -1,0 +1,134 @@
+"""What a replayscm task states: variables, disclosure, worlds; and a program that answers it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from grader.boolean import Formula, parse, variables
+
+MAX_PARENTS: Final = 4
+"""K: a mechanism may mention at most this many distinct variables (stated in every prompt)."""
+
+ROOTS: Final = 3
+"""Every program has this many roots."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worlds:
+    """Several worlds as one table of bit sets: bit *i* of a column is row *i* of all worlds.
+
+    ``values`` are the observed cells of each variable, ``clamped`` the rows where it is intervened
+    on, ``masks`` the rows of each world; ``full`` has a bit for every row.
+    """
+
+    names: tuple[str, ...]
+    values: Mapping[str, int]
+    clamped: Mapping[str, int]
+    masks: tuple[int, ...]
+    full: int
+
+
+def pack(names: Sequence[str], worlds: Sequence[Mapping[str, Any]]) -> Worlds:
+    """Worlds in the release's form, ``{"id", "mode", "targets", "rows"}``, as one table.
+
+    A row is a text of 0 and 1, one for each of ``names`` in their order.
+    """
+    rows = [row for world in worlds for row in world["rows"]]
+    values = {
+        name: int("".join(reversed(column)), 2)
+        for name, column in zip(names, zip(*rows, strict=True), strict=True)
+    }
+    clamped = dict.fromkeys(names, 0)
+    masks = []
+    start = 0
+    for world in worlds:
+        mask = ((1 << len(world["rows"])) - 1) << start
+        start += len(world["rows"])
+        masks.append(mask)
+        for target in world["targets"]:
+            clamped[target] |= mask
+    return Worlds(tuple(names), values, clamped, tuple(masks), (1 << start) - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One task: ``roots``, ``order`` and ``blocks`` are ``None`` where they are not disclosed."""
+
+    names: tuple[str, ...]
+    roots: tuple[str, ...] | None
+    order: tuple[str, ...] | None
+    blocks: tuple[tuple[str, ...], ...] | None
+    max_parents: int
+    training: Worlds
+    reference: Mapping[str, Formula] | None
+
+    def allowed(self, child: str) -> frozenset[str]:
+        """The variables that the mechanism of ``child`` may mention under this disclosure."""
+        if self.order is not None:
+            return frozenset(self.order[: self.order.index(child)])
+        others = frozenset(self.names) - {child}
+        if self.blocks is None:
+            return others
+        place = next(k for k, block in enumerate(self.blocks) if child in block)
+        return others & {name for block in self.blocks[: place + 1] for name in block}
+
+
+def read_problem(inputs: Mapping[str, Any]) -> Problem:
+    """The problem in a task's ``inputs_json``."""
+    names = tuple(inputs["variables"])
+    reference = inputs.get("reference")
+    return Problem(
+        names=names,
+        roots=_optional(inputs["roots"]),
+        order=_optional(inputs["order"]),
+        blocks=None if inputs["blocks"] is None else tuple(map(tuple, inputs["blocks"])),
+        max_parents=int(inputs["max_parents"]),
+        training=pack(names, inputs["worlds"]),
+        reference=None if reference is None else parse_map(reference),
+    )
+
+
+def parse_map(mechanisms: Mapping[str, str]) -> dict[str, Formula]:
+    """Trusted mechanisms (gold, reference, counterexample), parsed."""
+    return {child: parse(text) for child, text in sorted(mechanisms.items())}
+
+
+def _optional(names: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if names is None else tuple(names)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """An executable SCM. ``order`` lists the endogenous variables causes first."""
+
+    roots: tuple[str, ...]
+    mechanisms: Mapping[str, Formula]
+    order: tuple[str, ...]
+
+
+class CyclicProgram(Exception):
+    """The mechanisms refer to each other in a circle; ``cycle`` lists variables on circles."""
+
+    def __init__(self, cycle: Sequence[str]) -> None:
+        super().__init__(", ".join(cycle))
+        self.cycle = tuple(cycle)
+
+
+def make_program(roots: Sequence[str], mechanisms: Mapping[str, Formula]) -> Program:
+    """Sort the mechanisms by the variables they mention; raises :class:`CyclicProgram`.
+
+    Mentioning counts, not dependence: ``(or X (and Y (not Y)))`` refers to Y.
+    """
+    waiting = {
+        child: variables(formula) & mechanisms.keys()
+        for child, formula in sorted(mechanisms.items())
+    }
+    order: list[str] = []
+    while waiting:
+        ready = [child for child, needs in waiting.items() if not needs & waiting.keys()]
+        if not ready:
+            raise CyclicProgram(list(waiting))
+        order += ready
+        for child in ready:
+            del waiting[child]
+    return Program(tuple(roots), mechanisms, tuple(order))

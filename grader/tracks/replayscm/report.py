@@ -1,0 +1,127 @@
+"""What the report says of replayscm beyond points: pools, intervals and same-program deltas."""
+
+import json
+import random
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+from grader import bootstrap
+from grader.aggregate import ScoreTable
+from grader.model import Checked, Score, TrackSummary, Truth
+
+LADDER: Final = ("Ord-Match", "Block", "Hid-Match", "Hid-Roots")
+"""The same programs with less and less disclosed (Figure 1)."""
+
+LEVELS: Final = (
+    ("Ord-Match", "Ord-Ext", "Ord-CEx", "Ord-Cert"),
+    ("Hid-Match", "Hid-Ext", "Hid-CEx", "Hid-Cert"),
+)
+"""The same programs with more and more evidence (Table F.7)."""
+
+PAIRS: Final = (
+    ("Ord-Match", "Block"),
+    ("Block", "Hid-Match"),
+    ("Ord-Match", "Hid-Match"),
+    ("Hid-Match", "Hid-Roots"),
+    ("Ord-Ext", "Hid-Ext"),
+    ("Ord-CEx", "Hid-CEx"),
+    ("Ord-Cert", "Hid-Cert"),
+    *((first, second) for rung in LEVELS for first, second in pairwise(rung)),
+)
+"""Pairs of pools whose difference is paired by program (Table D.1): first minus second."""
+
+METRICS: Final = ("train_exact", "heldout_world_exact", "heldout_exact")
+
+
+def summarise(
+    scores: Sequence[Score], _truths: Mapping[str, Truth], _checked: Mapping[str, Checked]
+) -> TrackSummary:
+    """The mean of the tasks' points as headline, with pools and deltas beside it."""
+    with ScoreTable(scores) as table:
+        return TrackSummary(None, (), {}, extras(table, scores))
+
+
+def extras(table: ScoreTable, scores: Sequence[Score]) -> dict[str, Any]:
+    """The members ``pools`` and ``deltas`` of the track's report.
+
+    ``pools`` maps a pool to its rates (``grader/sql/replayscm.sql``) and, for the three replay
+    metrics, central 95% intervals from bootstrapping programs; ``deltas`` lists paired
+    differences with theirs. Stored answers count as fixed.
+    """
+    pools = {row.pop("pool"): row for row in table.query("replayscm")}
+    values = _by_pool(scores)
+    drawn = _Resampling()
+    for pool, rates in pools.items():
+        if not pool.startswith("Alt-"):
+            rates["intervals"] = {}
+            programs = sorted(values[pool])
+            for metric in METRICS:
+                column = [values[pool][program][metric] for program in programs]
+                rates["intervals"][metric] = drawn.interval(programs, column)
+    deltas = [
+        delta
+        for first, second in PAIRS
+        if first in values and second in values
+        for delta in _deltas(values, first, second, drawn)
+    ]
+    return {"pools": pools, "deltas": deltas}
+
+
+class _Resampling:
+    """Bootstrap draws of a set of programs, made once and shared by every figure about them."""
+
+    def __init__(self) -> None:
+        self._draws: dict[tuple[str, ...], list[list[int]]] = {}
+
+    def interval(self, programs: Sequence[str], column: Sequence[float]) -> list[float] | None:
+        """The central 95% interval of the mean of ``column``; none for a single program."""
+        if len(programs) < 2:
+            return None
+        key = tuple(programs)
+        if key not in self._draws:
+            generator = random.Random(bootstrap.seed_of(programs))
+            places = range(len(programs))
+            self._draws[key] = [
+                generator.choices(places, k=len(programs)) for _ in range(bootstrap.REPLICATES)
+            ]
+        if len(set(column)) == 1:
+            return [column[0], column[0]]
+        look_up = column.__getitem__
+        means = [sum(map(look_up, draw)) / len(draw) for draw in self._draws[key]]
+        return list(bootstrap.percentile_interval(means))
+
+
+def _by_pool(scores: Sequence[Score]) -> dict[str, dict[str, dict[str, float]]]:
+    """Pool, program, metric: zero for what was not answered validly."""
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for score in scores:
+        extra = json.loads(score.extra_json)
+        values = {metric: float(extra.get(metric) or 0) for metric in METRICS}
+        found.setdefault(score.structure, {})[score.instance_id] = values
+        if extra["matched"] and score.structure.endswith("-Full"):
+            matched = score.structure.replace("-Full", "-Match")
+            found.setdefault(matched, {})[score.instance_id] = values
+    return found
+
+
+def _deltas(
+    values: dict[str, dict[str, dict[str, float]]], first: str, second: str, drawn: _Resampling
+) -> list[dict[str, Any]]:
+    programs = sorted(values[first].keys() & values[second].keys())
+    if not programs:
+        return []
+    found = []
+    for metric in METRICS:
+        differences = [values[first][p][metric] - values[second][p][metric] for p in programs]
+        found.append(
+            {
+                "first": first,
+                "second": second,
+                "metric": metric,
+                "programs": len(programs),
+                "delta": sum(differences) / len(differences),
+                "interval": drawn.interval(programs, differences),
+            }
+        )
+    return found

@@ -1,0 +1,195 @@
+"""Scoring a valid program: replay, structure, and whether an error was avoidable.
+
+A task is solved when the program replays every training and every held-out world exactly
+(HeldoutExact); with hidden roots the declared roots must be right too; an alternative is solved
+when program, experiment and witness all hold. The other figures go into ``extra_json``.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from grader.boolean import size
+from grader.model import Content, Task, Truth
+from grader.tracks.replayscm.experiment import best_separation, separation, shows_difference
+from grader.tracks.replayscm.problem import (
+    Program,
+    Worlds,
+    make_program,
+    pack,
+    parse_map,
+)
+from grader.tracks.replayscm.replay import Replay, replay
+from grader.tracks.replayscm.structure import Structure, compare, depths
+from grader.tracks.replayscm.submission import Submission
+
+LEVELS = ("original", "extra", "cex", "certified")
+
+
+def facts(truth: Truth) -> dict[str, Any]:
+    """What every score row of the track says of its task, answered or not."""
+    target = truth.target
+    return {
+        "matched": int(target["matched"]),
+        "level": LEVELS.index(target["level"]),
+        "determined": int(target["determined"]),
+        "unique": int(target["unique"]),
+    }
+
+
+def induction(task: Task, truth: Truth, answer: Submission) -> Content:
+    """A program induced from the training worlds."""
+    program, problem = answer.program, answer.problem
+    heldout = pack(problem.names, truth.target["heldout"])
+    train, test = replay(program, problem.training), replay(program, heldout)
+    heldout_exact = train.exact and test.exact
+    root_exact = set(program.roots) == set(truth.target["roots"])
+    extra: dict[str, Any] = _replay_metrics(train, test)
+    extra |= _error_labels(truth, train, test)
+    extra["root_exact"] = int(root_exact)
+    extra["heldout_exact"] = int(heldout_exact)
+    extra["ast_size"] = sum(size(formula) for formula in program.mechanisms.values())
+    if root_exact:
+        structure = compare(program.mechanisms, parse_map(truth.target["gold"]))
+        extra |= _structure_metrics(structure)
+        extra["alternative"] = int(train.exact and bool(structure.changed))
+    else:
+        extra["alternative"] = int(train.exact)
+    solved = heldout_exact and root_exact
+    return Content(
+        "heldout_exact", float(heldout_exact), float(not solved), extra=extra,
+        message=_why(train, test, root_exact),
+    )  # fmt: skip
+
+
+def alternative(task: Task, truth: Truth, answer: Submission) -> Content:
+    """A distinct program that fits the training worlds, and an experiment that shows it."""
+    program, problem = answer.program, answer.problem
+    assert problem.reference is not None and problem.roots is not None
+    assert answer.intervention is not None and answer.witness is not None
+    reference = make_program(problem.roots, problem.reference)
+    train = replay(program, problem.training)
+    structure = compare(program.mechanisms, problem.reference)
+    success = train.exact and bool(structure.changed)
+    name, value = answer.intervention
+    known = name in problem.names
+    pair = cell = best = 0.0
+    witness = False
+    if known and structure.changed:
+        found = separation(reference, program, name, value)
+        pair, cell, best = found.pair, found.cell, best_separation(reference, program)
+        witness = shows_difference(reference, program, name, value, answer.witness)
+    joint = success and pair > 0 and witness
+    extra: dict[str, Any] = {
+        "train_exact": int(train.exact),
+        "train_world_exact": train.world_rate,
+        "train_cell": train.cell_rate,
+        "distinct": int(bool(structure.changed)),
+        "alternative": int(success),
+        "experiment_valid": int(known),
+        "separates": int(success and pair > 0),
+        "witness": int(success and witness),
+        "pair_disagreement": pair if success else None,
+        "cell_difference": cell if success else None,
+        "optimality": pair / best if success and best > 0 else None,
+        "joint": int(joint),
+        **_structure_metrics(structure),
+    }
+    if success:
+        extra |= _edit_locality(structure, problem.reference)
+    return Content(
+        "joint_success", float(joint), float(not joint), extra=extra,
+        message="" if joint else _why_no_alternative(train, structure, known, pair, witness),
+    )  # fmt: skip
+
+
+def _replay_metrics(train: Replay, test: Replay) -> dict[str, Any]:
+    return {
+        "train_exact": int(train.exact),
+        "train_world_exact": train.world_rate,
+        "heldout_world_exact": test.world_rate,
+        "train_cell": train.cell_rate,
+        "heldout_cell": test.cell_rate,
+    }
+
+
+def _error_labels(truth: Truth, train: Replay, test: Replay) -> dict[str, int]:
+    """Each wrong held-out cell: a reasoning error where the evidence determines it.
+
+    For a train-exact answer every wrong cell must be undetermined, since that answer itself is a
+    second candidate; anything else would be an error in the truth, and is raised as our own.
+    """
+    flags = truth.target["undetermined"]
+    undetermined = sum(
+        (rows & int(flags.get(child, "0"), 16)).bit_count() for child, rows in test.wrong.items()
+    )
+    determined = test.cells_wrong - undetermined
+    if train.exact and (determined or (truth.target["determined"] and test.cells_wrong)):
+        raise AssertionError(
+            "a legal train-exact program fails a held-out cell that the audit calls determined"
+        )
+    return {"wrong_determined": determined, "wrong_undetermined": undetermined}
+
+
+def _structure_metrics(structure: Structure) -> dict[str, Any]:
+    return {
+        "parent_recall": structure.recall,
+        "parent_f1": structure.f1,
+        "parent_shd": structure.shd,
+        "parent_variable_exact": structure.variable_exact,
+        "parent_map_exact": int(structure.map_exact),
+        "local_match": structure.local_match,
+        "local_full": int(not structure.changed),
+    }
+
+
+def _edit_locality(structure: Structure, reference: Mapping[str, Any]) -> dict[str, Any]:
+    """Tables G.4 and G.5: how many variables were edited, their parents, and their depth."""
+    one = len(structure.changed) == 1
+    depth = depths(reference)
+    counts = {"1": 0, "2": 0, "3": 0}
+    for child in structure.changed:
+        counts[str(min(depth[child], 3))] += 1
+    return {
+        "changed": len(structure.changed),
+        "one_variable_edit": int(one),
+        "one_variable_same_parents": int(one and not structure.parents_changed),
+        "one_variable_new_parents": int(one and bool(structure.parents_changed)),
+        **{f"changed_depth_{level}": count for level, count in counts.items()},
+    }
+
+
+def _why(train: Replay, test: Replay, root_exact: bool) -> str:
+    if not root_exact:
+        return "the declared roots are not the roots"
+    if not train.exact:
+        return (
+            f"{train.cells_wrong} of {train.cells} training cells differ, "
+            f"{train.worlds_exact} of {train.worlds} worlds are exact"
+        )
+    if not test.exact:
+        return f"exact on training; {test.worlds_exact} of {test.worlds} held-out worlds are exact"
+    return ""
+
+
+def _why_no_alternative(
+    train: Replay, structure: Structure, known: bool, pair: float, witness: bool
+) -> str:
+    if not structure.changed:
+        return "the program is the reference: no mechanism is another function"
+    if not train.exact:
+        return f"{train.cells_wrong} of {train.cells} training cells differ"
+    if not known:
+        return "the intervention names no variable of the task"
+    if pair == 0:
+        return "the intervention does not separate the programs"
+    return "the witness does not show a difference" if not witness else ""
+
+
+def gold_mechanisms(truth: Truth) -> Program:
+    """The hidden program."""
+    return make_program(truth.target["roots"], parse_map(truth.target["gold"]))
+
+
+def heldout_worlds(names: tuple[str, ...], truth: Truth) -> Worlds:
+    """The held-out worlds, packed."""
+    return pack(names, truth.target["heldout"])

@@ -1,0 +1,75 @@
+"""Semantic structure: functional parents and local functions (ReplaySCM §3, Table C.2).
+
+A variable is a parent when flipping it can change the mechanism's value, whatever the formula
+mentions.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from grader.boolean import Formula, equivalent, essential
+
+Mechanisms = Mapping[str, Formula]
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """A program's graph and local functions against a reference, over the reference's children.
+
+    ``shd`` counts unordered pairs joined differently: an addition, a deletion and a reversal cost
+    one each. ``changed`` are the variables whose functions differ.
+    """
+
+    recall: float
+    f1: float
+    shd: int
+    variable_exact: float
+    map_exact: bool
+    local_match: float
+    changed: tuple[str, ...]
+    parents_changed: tuple[str, ...]
+
+
+def parents(mechanisms: Mechanisms) -> dict[str, frozenset[str]]:
+    """Functional parents of every endogenous variable."""
+    return {child: frozenset(essential(formula)) for child, formula in mechanisms.items()}
+
+
+def compare(mechanisms: Mechanisms, reference: Mechanisms) -> Structure:
+    """``mechanisms`` against ``reference``, both with the same endogenous variables."""
+    ours, theirs = parents(mechanisms), parents(reference)
+    mine = {(parent, child) for child, names in ours.items() for parent in names}
+    gold = {(parent, child) for child, names in theirs.items() for parent in names}
+    common = len(mine & gold)
+    pairs = {frozenset(edge) for edge in mine | gold}
+    moved = tuple(child for child in reference if ours[child] != theirs[child])
+    changed = tuple(
+        child for child in reference if not equivalent(mechanisms[child], reference[child])
+    )
+    children = len(reference)
+    return Structure(
+        recall=common / len(gold) if gold else 1.0,
+        f1=2 * common / (len(mine) + len(gold)) if mine or gold else 1.0,
+        shd=sum(
+            {edge for edge in mine if frozenset(edge) == pair}
+            != {edge for edge in gold if frozenset(edge) == pair}
+            for pair in pairs
+        ),
+        variable_exact=1 - len(moved) / children,
+        map_exact=not moved,
+        local_match=1 - len(changed) / children,
+        changed=changed,
+        parents_changed=moved,
+    )
+
+
+def depths(mechanisms: Mechanisms) -> dict[str, int]:
+    """Causal depth of each endogenous variable: one more than its deepest endogenous parent."""
+    graph = parents(mechanisms)
+    found: dict[str, int] = {}
+    while len(found) < len(graph):
+        for child, names in graph.items():
+            inner = names & graph.keys()
+            if child not in found and inner <= found.keys():
+                found[child] = 1 + max((found[name] for name in inner), default=0)
+    return found

@@ -1,0 +1,183 @@
+"""From a response to an executable program: the stages of ReplaySCM's Table C.1, one by one.
+
+strict JSON, extracted JSON, schema, keys, parse, legal, acyclic. The first stage that fails names
+the answer's reason; a program that passes them all is valid. Nothing here looks at a truth.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from grader.boolean import Formula, FormulaError, parse, variables
+from grader.jsonio import BadJson, clip
+from grader.model import Checked, RawAnswer, Task
+from grader.schemas import first_problem
+from grader.tracks.replayscm.extraction import Extracted, extract
+from grader.tracks.replayscm.problem import (
+    ROOTS,
+    CyclicProgram,
+    Problem,
+    Program,
+    make_program,
+    read_problem,
+)
+
+STAGES: Final = ("extracted_json", "schema", "keys", "parse", "legal", "acyclic")
+"""After ``strict_json``, which stands apart: a response in wrapper text can pass all of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """A valid answer: its program and, where asked, the separating experiment.
+
+    ``intervention`` is (variable, value); ``witness`` gives roots their values. Both may be
+    senseless: that costs the experiment, not the validity of the program.
+    """
+
+    problem: Problem
+    program: Program
+    intervention: tuple[str, int] | None = None
+    witness: Mapping[str, int] | None = None
+
+
+class Failed(Exception):
+    """A stage that an answer did not pass."""
+
+    def __init__(self, stage: str, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.stage = stage
+        self.reason = reason
+        self.message = message
+
+
+def check(task: Task, raw: RawAnswer) -> Checked:
+    """Run an answer through all stages; ``extra`` tells which it passed."""
+    strict = False
+    try:
+        if raw.data is None:
+            raise Failed("extracted_json", raw.reason, raw.message)
+        extracted = _extract(task, raw.data)
+        strict = extracted.strict
+        submission = _read(task, extracted.document)
+    except Failed as problem:
+        passed = STAGES.index(problem.stage)
+        return Checked(
+            "invalid",
+            reason=problem.reason,
+            message=f"{raw.source}: {problem.message}",
+            extra=_funnel(strict, passed),
+        )
+    return Checked("scored", content=submission, extra=_funnel(strict, len(STAGES)))
+
+
+def _funnel(strict: bool, passed: int) -> dict[str, int]:
+    return {"strict_json": int(strict)} | {
+        stage: int(place < passed) for place, stage in enumerate(STAGES)
+    }
+
+
+def _extract(task: Task, data: bytes) -> Extracted:
+    schema = f"answers/{task.spec.shape}"
+    try:
+        return extract(data, lambda document: first_problem(schema, document) is None)
+    except BadJson as problem:
+        raise Failed("extracted_json", problem.reason, problem.message) from None
+
+
+def _read(task: Task, document: dict[str, Any]) -> Submission:
+    problem_text = first_problem(f"answers/{task.spec.shape}", document)
+    if problem_text is not None:
+        raise Failed("schema", "schema", problem_text)
+    problem = read_problem(task.inputs)
+    roots = problem.roots if problem.roots is not None else _declared_roots(problem, document)
+    mechanisms = document["mechanisms"]
+    _check_keys(problem, roots, mechanisms)
+    formulas = {child: _parse(child, text) for child, text in sorted(mechanisms.items())}
+    for child, formula in formulas.items():
+        _check_legal(problem, child, formula)
+    try:
+        program = make_program(roots, formulas)
+    except CyclicProgram as cycle:
+        listed = ", ".join(cycle.cycle)
+        raise Failed(
+            "acyclic", "cyclic", f"the mechanisms of {listed} depend on a circle; break it"
+        ) from None
+    return _READERS.get(task.spec.shape, _plain)(problem, program, document)
+
+
+def _declared_roots(problem: Problem, document: dict[str, Any]) -> tuple[str, ...]:
+    roots = document["roots"]
+    unknown = [name for name in roots if name not in problem.names]
+    if unknown or len(roots) != ROOTS or len(set(roots)) != ROOTS:
+        raise Failed(
+            "keys",
+            "wrong_roots",
+            f"at /roots: {clip(roots)} is not {ROOTS} different variables of the task",
+        )
+    return tuple(roots)
+
+
+def _check_keys(problem: Problem, roots: tuple[str, ...], mechanisms: Mapping[str, str]) -> None:
+    """Exactly one mechanism for every variable that is no root."""
+    wanted = set(problem.names) - set(roots)
+    absent, extra = sorted(wanted - mechanisms.keys()), sorted(mechanisms.keys() - wanted)
+    if absent:
+        raise Failed(
+            "keys", "wrong_variables", f"at /mechanisms: no mechanism for {', '.join(absent)}"
+        )
+    if extra:
+        raise Failed(
+            "keys",
+            "wrong_variables",
+            f"at /mechanisms: {clip(extra[0])} is a root or no variable of the task; remove it",
+        )
+
+
+def _parse(child: str, text: str) -> Formula:
+    try:
+        return parse(text)
+    except FormulaError as error:
+        reason = "formula" if error.kind == "syntax" else "formula_limit"
+        raise Failed("parse", reason, f"at /mechanisms/{child}: {error}") from None
+
+
+def _check_legal(problem: Problem, child: str, formula: Formula) -> None:
+    where = f"at /mechanisms/{child}"
+    mentioned = variables(formula)
+    unknown = sorted(mentioned - set(problem.names))
+    if unknown:
+        raise Failed(
+            "legal", "illegal_reference", f"{where}: {clip(unknown[0])} is no variable of the task"
+        )
+    if child in mentioned:
+        raise Failed("legal", "illegal_reference", f"{where}: refers to {child} itself")
+    later = sorted(mentioned - problem.allowed(child))
+    if later:
+        raise Failed(
+            "legal", "illegal_reference", f"{where}: {later[0]} comes after {child} in the task"
+        )
+    if len(mentioned) > problem.max_parents:
+        raise Failed(
+            "legal",
+            "too_many_variables",
+            f"{where}: mentions {len(mentioned)} variables; at most {problem.max_parents}",
+        )
+
+
+def _plain(problem: Problem, program: Program, document: dict[str, Any]) -> Submission:
+    return Submission(problem, program)
+
+
+def _with_experiment(problem: Problem, program: Program, document: dict[str, Any]) -> Submission:
+    intervention = document["intervention"]
+    return Submission(
+        problem,
+        program,
+        (intervention["variable"], int(intervention["value"])),
+        {root: int(value) for root, value in document["witness"].items()},
+    )
+
+
+_READERS: Final[Mapping[str, Callable[[Problem, Program, dict[str, Any]], Submission]]] = {
+    "alternative_scm": _with_experiment,
+}

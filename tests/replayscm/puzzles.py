@@ -1,0 +1,82 @@
+"""Small built instances for the tests: rows of the real track, as tasks and truths."""
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from builder.release.types import Built
+from builder.replayscm import TRACK
+from builder.replayscm.config import Config
+from grader.model import Checked, RawAnswer, Score, Task, Truth
+from grader.score import score
+from grader.validate import check
+
+ROOT = b"tests of replayscm"
+
+
+@dataclass(frozen=True)
+class Item:
+    """A task with its truth."""
+
+    task: Task
+    truth: Truth
+
+    @property
+    def pool(self) -> str:
+        return str(self.truth.target["pool"])
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.task.inputs["variables"])
+
+    def grade(self, answer: Any) -> Score:
+        """The score of an answer given as JSON value, text or bytes."""
+        return grade(self, answer)[1]
+
+
+def grade(item: Item, answer: Any) -> tuple[Checked, Score]:
+    data = answer if isinstance(answer, bytes) else (
+        answer.encode() if isinstance(answer, str) else json.dumps(answer).encode()
+    )  # fmt: skip
+    checked = check(item.task, RawAnswer(item.task.answer_file, data))
+    return checked, score(item.task, item.truth, checked)
+
+
+def extra(result: Score) -> dict[str, Any]:
+    """The track's own figures of a score row."""
+    return dict(json.loads(result.extra_json))
+
+
+@cache
+def built(full: int = 6, matched: int = 5, seed: bytes = ROOT) -> tuple[Built, ...]:
+    """Programs in the matched design."""
+    specs = TRACK.plan(Config(full, matched, 0), "dev", seed, False)
+    return tuple(TRACK.build(spec) for spec in specs)
+
+
+@cache
+def items(full: int = 6, matched: int = 5, seed: bytes = ROOT) -> tuple[Item, ...]:
+    """All records of some built programs."""
+    return tuple(item for instance in built(full, matched, seed) for item in items_of(instance))
+
+
+def items_of(instance: Built) -> list[Item]:
+    truths = {row["task_id"]: row for row in instance.rows["replayscm_truth"]}
+    return [_item(row, truths[row["task_id"]]) for row in instance.rows["replayscm"]]
+
+
+def _item(row: Any, truth: Any) -> Item:
+    task = {**row}
+    inputs = json.loads(task.pop("inputs_json"))
+    values = {
+        key: truth[key]
+        for key in ("task_id", "instance_id", "should_abstain", "structure", "value", "value_se")
+    }
+    return Item(
+        Task(inputs=inputs, **task), Truth(target=json.loads(truth["target_json"]), **values)
+    )
+
+
+def of_pool(label: str) -> list[Item]:
+    return [item for item in items() if item.pool == label]

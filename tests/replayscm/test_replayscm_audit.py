@@ -1,0 +1,219 @@
+"""The complete audit against brute force, and the tables it and the generator stand on."""
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from puzzles import Item, items
+
+from builder.replayscm.alternatives import spread
+from builder.replayscm.shortcuts import shortcuts
+from builder.replayscm.synthesis import smallest_formulas
+from grader.boolean import evaluate, parse, size, truth_table
+from grader.tracks.replayscm.certificates import only_program, problem_of, prove
+from grader.tracks.replayscm.problem import Problem, Worlds, pack, parse_map, read_problem
+
+
+def test_the_sizes_of_smallest_formulas_are_those_found_before() -> None:
+    """Functions of four variables by the size of their smallest formula; 15 is the largest."""
+    table = smallest_formulas()
+    expected = [0, 4, 4, 26, 48, 159, 331, 1030, 1678, 4604, 7232, 12846, 16136, 14874, 5980, 584]
+    assert np.bincount(table.sizes).tolist() == expected
+
+
+def test_a_smallest_formula_is_the_function_and_has_the_size() -> None:
+    """Counterexamples and alternatives are printed from this table."""
+    table = smallest_formulas()
+    names = ("A", "B", "C", "D")
+    for function in np.random.default_rng(1).integers(0, 1 << 16, 400).tolist():
+        formula = table.formula(function, names)
+        assert truth_table(formula, names) == function
+        assert size(formula) == table.sizes[function]
+
+
+def test_a_fitted_function_ignores_the_inputs_it_does_not_have() -> None:
+    """A function of two parents must not smuggle in a third."""
+    table = smallest_formulas()
+    for inputs in range(1, 4):
+        for ones in range(1 << (1 << inputs)):
+            fitted = table.smallest(ones, ~ones & ((1 << (1 << inputs)) - 1), inputs)
+            assert fitted == spread(ones, inputs)
+
+
+def test_the_number_of_shortcut_functions_is_as_found_before() -> None:
+    """Different functions of AST size at most five over three to nine variables."""
+    found = [shortcuts(p).count for p in range(3, 10)]
+    assert found == [78, 239, 545, 1047, 1799, 2858, 4284]
+
+
+def brute_force(item: Item) -> tuple[bool, dict[str, int]]:
+    """Every acyclic choice of consistent parent sets, every filling of unseen patterns.
+
+    Returns whether all candidates are held-out exact, and the rows where some is wrong: the
+    definitions themselves, without closure, pairs or first wrong cells. A filling matters in a
+    held-out row only through the patterns met there, so each row is decided with the values its
+    unseen patterns may take.
+    """
+    problem = read_problem(item.task.inputs)
+    heldout = pack(problem.names, item.truth.target["heldout"])
+    gold = parse_map(item.truth.target["gold"])
+    children = sorted(gold)
+    choices = [list(_sets(problem, child)) for child in children]
+    wrong = dict.fromkeys(children, 0)
+    for combination in itertools.product(*choices):
+        graph = {c: names for c, (names, _) in zip(children, combination, strict=True)}
+        order = _order(graph)
+        if order is None:
+            continue
+        tables = {c: table for c, (_, table) in zip(children, combination, strict=True)}
+        for row in range(heldout.full.bit_length()):
+            observed = {name: heldout.values[name] >> row & 1 for name in problem.names}
+            free = [child for child in order if not heldout.clamped[child] >> row & 1]
+            for values in _outcomes(free, graph, tables, observed):
+                for child in free:
+                    if values[child] != observed[child]:
+                        wrong[child] |= 1 << row
+    return not any(wrong.values()), {c: rows for c, rows in wrong.items() if rows}
+
+
+def _sets(problem: Problem, child: str) -> Iterator[tuple[tuple[str, ...], dict[int, int]]]:
+    training = problem.training
+    for count in range(problem.max_parents + 1):
+        for names in itertools.combinations(sorted(problem.allowed(child)), count):
+            table: dict[int, int] = {}
+            consistent = True
+            for row in range(training.full.bit_length()):
+                if training.clamped[child] >> row & 1:
+                    continue
+                key = _key(names, {n: training.values[n] >> row & 1 for n in names})
+                value = training.values[child] >> row & 1
+                consistent &= table.setdefault(key, value) == value
+            if consistent:
+                yield names, table
+
+
+def _key(names: tuple[str, ...], row: dict[str, int]) -> int:
+    return sum(row[name] << bit for bit, name in enumerate(names))
+
+
+def _order(graph: dict[str, tuple[str, ...]]) -> list[str] | None:
+    left, order = dict(graph), []
+    while left:
+        ready = [child for child, names in left.items() if not set(names) & left.keys()]
+        if not ready:
+            return None
+        order += ready
+        for child in ready:
+            del left[child]
+    return order
+
+
+def _outcomes(
+    free: list[str],
+    graph: dict[str, tuple[str, ...]],
+    tables: dict[str, dict[int, int]],
+    observed: dict[str, int],
+) -> Iterator[dict[str, int]]:
+    """All rows that some filling of the unseen patterns produces."""
+    rows = [dict(observed)]
+    for child in free:
+        after = []
+        for row in rows:
+            key = _key(graph[child], row)
+            known = tables[child].get(key)
+            for value in (known,) if known is not None else (0, 1):
+                after.append({**row, child: value})
+        rows = after
+    yield from rows
+
+
+SMALL = b"tests of replayscm, small"
+
+
+def small_items() -> list[Item]:
+    """Records of programs with six variables and disclosed roots."""
+    return [
+        item
+        for item in items(24, 8, SMALL)
+        if len(item.names) == 6 and item.task.inputs["roots"] is not None
+    ]
+
+
+@pytest.mark.slow
+def test_the_audit_agrees_with_brute_force_on_small_programs() -> None:
+    """Determined, and every single undetermined cell, by the definition itself."""
+    checked = 0
+    for item in small_items():
+        determined, wrong = brute_force(item)
+        target = item.truth.target
+        assert determined == target["determined"], item.pool
+        assert wrong == {name: int(text, 16) for name, text in target["undetermined"].items()}
+        checked += 1
+    assert checked >= 12
+
+
+def test_brute_force_agrees_on_one_small_program() -> None:
+    """The fast part of the above."""
+    open_items = [item for item in small_items() if not item.truth.target["determined"]]
+    settled = [item for item in small_items() if item.truth.target["determined"]]
+    for item in (open_items[0], settled[0]):
+        determined, wrong = brute_force(item)
+        assert determined == item.truth.target["determined"]
+        stated = item.truth.target["undetermined"]
+        assert wrong == {name: int(text, 16) for name, text in stated.items()}
+
+
+def test_every_record_is_proved_again_by_the_independent_checker() -> None:
+    """Two implementations of the audit that share no code must say the same of every record."""
+    found = [(item.pool, problem_of(item.task, item.truth)) for item in items()]
+    assert [problem for problem in found if problem[1]] == []
+
+
+def test_certified_programs_of_six_variables_are_the_only_ones() -> None:
+    """All acyclic combinations of consistent parent sets, and nothing but the gold functions."""
+    certified = [item for item in small_items() if item.truth.target["level"] == "certified"]
+    assert certified
+    for item in certified:
+        assert only_program(read_problem(item.task.inputs), parse_map(item.truth.target["gold"]))
+
+
+def test_the_checker_sees_a_false_certificate() -> None:
+    """A checker that agrees with everything proves nothing."""
+    item = next(item for item in items() if not item.truth.target["determined"])
+    for lie in (
+        {"determined": True, "counterexample": None},
+        {"deviating": item.truth.target["deviating"] + 1},
+        {"counterexample": None},
+        {"counterexample": {"mechanisms": item.truth.target["gold"],
+                            "roots": item.truth.target["roots"]}},
+        {"level": "certified"},
+    ):  # fmt: skip
+        target = {**item.truth.target, **lie}
+        truth = type(item.truth)(
+            item.truth.task_id, item.truth.instance_id, False, item.pool, None, None, target
+        )
+        assert problem_of(item.task, truth) is not None, lie
+
+
+def test_fewer_worlds_prove_less() -> None:
+    """Certification is about the evidence: without its added worlds it must fall."""
+    item = next(item for item in items() if item.pool == "Hid-Cert")
+    problem = read_problem({**item.task.inputs, "worlds": item.task.inputs["worlds"][:4]})
+    heldout = pack(problem.names, item.truth.target["heldout"])
+    assert not prove(problem, heldout, parse_map(item.truth.target["gold"])).unique
+
+
+def test_packed_worlds_hold_every_cell_where_it_belongs() -> None:
+    """One row shifted by one would make every program wrong, or every wrong program right."""
+    item = items()[0]
+    packed: Worlds = pack(item.names, item.task.inputs["worlds"])
+    row = 0
+    for world in item.task.inputs["worlds"]:
+        for cells in world["rows"]:
+            for name, cell in zip(item.names, cells, strict=True):
+                assert packed.values[name] >> row & 1 == int(cell)
+                assert bool(packed.clamped[name] >> row & 1) == (name in world["targets"])
+            row += 1
+    assert packed.full == (1 << row) - 1
+    assert evaluate(parse("(xor X1 X1)"), packed.values, packed.full) == 0

@@ -1,0 +1,170 @@
+"""What ships: pools, shared programs and worlds, levels, secrecy, determinism, settings."""
+
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+from puzzles import ROOT, built, items, of_pool
+
+from builder.release.types import Built, InstanceSpec
+from builder.replayscm import TRACK
+from builder.replayscm.config import Config
+from builder.replayscm.pools import POOLS
+from grader.errors import UsageError
+from grader.schemas import first_problem
+from grader.tracks.replayscm.certificates import _signature
+
+
+def table_a1(instances: tuple[Built, ...]) -> Counter[str]:
+    return Counter(
+        json.loads(row["target_json"])["pool"]  # type: ignore[arg-type]
+        for instance in instances
+        for row in instance.rows["replayscm_truth"]
+    )
+
+
+def check_matched_design(instances: tuple[Built, ...], full: int, matched: int) -> None:
+    """All of the paper's matching, over whole rows."""
+    counts = table_a1(instances)
+    assert counts == {label: full if label.endswith("-Full") else matched for label in POOLS}
+    for instance in instances:
+        targets = [json.loads(str(row["target_json"])) for row in instance.rows["replayscm_truth"]]
+        inputs = {
+            str(row["task_id"]): json.loads(str(row["inputs_json"]))
+            for row in instance.rows["replayscm"]
+        }
+        by_pool = {
+            target["pool"]: inputs[str(row["task_id"])]
+            for target, row in zip(targets, instance.rows["replayscm_truth"], strict=True)
+        }
+        assert len({json.dumps(t["gold"]) for t in targets}) == 1
+        assert len({json.dumps(t["heldout"]) for t in targets}) == 1
+        check_worlds(targets, by_pool)
+
+
+def check_worlds(targets: list[Any], by_pool: dict[str, Any]) -> None:
+    names = next(iter(by_pool.values()))["variables"]
+    heldout = {_signature(names, world) for world in targets[0]["heldout"]}
+    assert len(heldout) == 8
+    for target in targets:
+        shown = by_pool[target["pool"]]
+        assert not heldout & {_signature(names, world) for world in shown["worlds"]}
+        assert all(set(w["targets"]) < set(names) for w in shown["worlds"])
+        assert target["level"] != "certified" or target["unique"]
+        assert target["level"] != "cex" or len(shown["worlds"]) > 8
+    for first, second in (("Ord-Ext", "Hid-Ext"), ("Ord-CEx", "Hid-CEx"), ("Ord-Cert", "Hid-Cert"),
+                          ("Ord-Full", "Hid-Full")):  # fmt: skip
+        if first in by_pool and second in by_pool:
+            ordered, hidden = by_pool[first], by_pool[second]
+            assert {**ordered, "order": None} == hidden, "disclosure is the only difference"
+    if "Ord-Ext" in by_pool:
+        original = by_pool["Ord-Full"]["worlds"]
+        extra = by_pool["Ord-Ext"]["worlds"]
+        assert extra[: len(original)] == original
+        assert 3 <= len(extra) - len(original) <= 4
+        assert by_pool["Ord-CEx"]["worlds"][: len(extra)] == extra
+        added = len(by_pool["Ord-Cert"]["worlds"]) - len(original)
+        assert by_pool["Ord-Cert"]["worlds"][: len(original)] == original and 1 <= added <= 25
+
+
+def test_the_matched_design_at_a_small_size() -> None:
+    """Matched pools share programs and held-out worlds; no added world tells a held-out one."""
+    check_matched_design(built(), 6, 5)
+
+
+@pytest.mark.slow
+def test_the_release_has_the_paper_s_counts() -> None:
+    """Table A.1 and the certified pools: 1,500 records of 400 programs, asserted over all."""
+    specs = TRACK.plan(Config(250, 100, 0), "dev", b"causal-exams main 1", False)
+    instances = tuple(TRACK.build(spec) for spec in specs)
+    check_matched_design(instances, 250, 100)
+    assert sum(table_a1(instances).values()) == 1500
+
+
+def test_a_private_split_asks_about_every_program_once() -> None:
+    """An ordered prompt gives away what a hidden-order prompt of the same program hides."""
+    specs = TRACK.plan(Config(0, 0, 2), "test", ROOT, True)
+    assert len(specs) == 2 * len(POOLS) == len({spec.instance_id for spec in specs})
+    instances = tuple(TRACK.build(spec) for spec in specs[:8])
+    programs = set()
+    for instance in instances:
+        assert len(instance.rows["replayscm"]) == 1
+        programs.add(json.loads(str(instance.rows["replayscm_worlds"][0]["world_json"]))["program"][
+            "mechanisms"].__repr__())  # fmt: skip
+    assert len(programs) == len(instances)
+
+
+def test_shared_programs_are_refused_where_truth_is_private() -> None:
+    """The setting that would leak must not build."""
+    with pytest.raises(UsageError, match="per_pool"):
+        TRACK.plan(Config(5, 2, 0), "test", ROOT, True)
+
+
+@pytest.mark.parametrize(
+    ("table", "key"),
+    [
+        ({}, "full"),
+        ({"full": 5}, "matched"),
+        ({"full": 5, "matched": 6}, "matched"),
+        ({"full": 0, "matched": 0}, "full"),
+        ({"full": True, "matched": 0}, "full"),
+        ({"full": 5, "matched": 2, "fulll": 1}, "fulll"),
+        ({"per_pool": 3, "full": 5}, "per_pool"),
+        ({"per_pool": "many"}, "per_pool"),
+    ],
+)
+def test_a_bad_setting_is_named_with_its_place(table: dict[str, object], key: str) -> None:
+    """A typo in a split file must cost a second, not a build."""
+    with pytest.raises(UsageError, match=f"here.replayscm.{key}: ") as refused:
+        TRACK.parse(table, "here.replayscm")
+    assert "\n" not in str(refused.value)
+
+
+def test_an_instance_is_a_function_of_its_spec() -> None:
+    """Rebuilding one instance alone, in another order, must give the same bytes."""
+    specs: list[InstanceSpec] = TRACK.plan(Config(6, 5, 0), "dev", ROOT, False)
+    for spec, instance in list(zip(specs, built(), strict=True))[::-3]:
+        assert TRACK.build(spec).rows == instance.rows
+
+
+def test_pools_and_flags_are_in_no_public_row() -> None:
+    """A prompt that says it is certified would say that a unique program exists."""
+    for item in items():
+        shown = json.dumps(item.task.inputs) + item.task.prompt + item.task.answer_file
+        for word in ("-Full", "-Ext", "certified", "determined", "unique", "Cert", "CEx"):
+            assert word not in shown
+        for world in item.truth.target["heldout"]:
+            assert json.dumps(world["rows"]) not in shown
+
+
+def test_a_prompt_holds_what_its_disclosure_says_and_no_more() -> None:
+    """One stray line with the order would turn Hidden-order into Ordered."""
+    for item in items():
+        inputs, prompt = item.task.inputs, item.task.prompt
+        assert prompt.count(item.task.answer_file) == 1
+        assert "at most 4 different variables" in prompt
+        assert ("Causal order: X" in prompt) == (item.task.variant in ("ordered",
+                "alternative_ordered"))  # fmt: skip
+        assert ("Blocks in causal order" in prompt) == (item.task.variant == "block")
+        assert (inputs["roots"] is None) == (item.task.variant == "hidden_roots")
+        assert ("Reference program" in prompt) == (item.task.family == "alternative")
+        for world in inputs["worlds"]:
+            assert f"World `{world['id']}`" in prompt
+
+
+def test_blocks_are_runs_of_the_order_and_hide_it_inside() -> None:
+    """Within a block the list must be by label, or the order is told after all."""
+    for item in of_pool("Block"):
+        blocks = item.task.inputs["blocks"]
+        assert sorted(name for block in blocks for name in block) == sorted(item.names)
+        assert blocks[0] == item.task.inputs["roots"] and max(map(len, blocks[1:])) >= 2
+        for block in blocks:
+            assert block == sorted(block, key=lambda name: int(name[1:]))
+
+
+def test_truth_rows_fit_their_schema() -> None:
+    """The schema is what a reader of the private side relies on."""
+    for item in items():
+        target = json.loads(json.dumps(dict(item.truth.target)))
+        assert first_problem("truth/replayscm", target) is None

@@ -1,0 +1,160 @@
+"""Hostile and careless answers: each stops at its documented stage, quickly and by name."""
+
+import json
+import time
+from typing import Any
+
+import pytest
+from puzzles import Item, extra, grade, of_pool
+
+from grader.tracks.replayscm.submission import STAGES
+from grader.validate import REASONS
+
+
+def gold(item: Item) -> dict[str, Any]:
+    return {"mechanisms": dict(item.truth.target["gold"])}
+
+
+def stage_of(item: Item, answer: Any) -> tuple[str, str, int]:
+    """The first stage that failed (or ``valid``), the reason, and whether JSON was strict."""
+    checked, result = grade(item, answer)
+    figures = extra(result)
+    failed = next((stage for stage in STAGES if not figures[stage]), "valid")
+    if failed != "valid":
+        assert result.status == "invalid" and result.points == 0
+        assert checked.reason in REASONS
+        assert item.task.answer_file in checked.message and "\n" not in checked.message
+    return failed, result.reason, figures["strict_json"]
+
+
+def changed(item: Item, text: str, *, child: str | None = None) -> dict[str, Any]:
+    """The gold answer with one mechanism replaced."""
+    answer = gold(item)
+    answer["mechanisms"][child or sorted(answer["mechanisms"])[0]] = text
+    return answer
+
+
+def hostile(item: Item) -> list[tuple[str, Any, str, str]]:
+    roots = item.task.inputs["roots"]
+    order = item.task.inputs["order"]
+    first, last = order[3], order[-1]
+    answer = gold(item)
+    text = json.dumps(answer)
+    missing = {"mechanisms": {k: v for k, v in answer["mechanisms"].items() if k != last}}
+    root = roots[0]
+    five = " ".join([*roots, order[3], order[4]])
+    child = answer["mechanisms"][last]
+    return [
+        ("empty", "", "extracted_json", "empty"),
+        ("no JSON", "I cannot tell.", "extracted_json", "not_json"),
+        ("no UTF-8", b"\xff\xfe{}", "extracted_json", "encoding"),
+        ("cut off", text[:-2], "extracted_json", "not_json"),
+        ("a list", "[1, 2]", "extracted_json", "not_object"),
+        ("deep JSON", '{"a":' * 100_000 + "1" + "}" * 100_000, "extracted_json", "too_deep"),
+        ("NaN", '{"mechanisms": NaN}', "extracted_json", "non_finite"),
+        ("duplicate key", text[:-2] + f', "{last}": "{root}"}}}}', "extracted_json",
+         "duplicate_key"),
+        ("other members", {"programs": answer["mechanisms"]}, "schema", "schema"),
+        ("formulas as lists", {"mechanisms": {last: ["and", root]}}, "schema", "schema"),
+        ("many keys", {"mechanisms": {f"X{k}": root for k in range(5000)}}, "schema", "schema"),
+        ("missing variable", missing, "keys", "wrong_variables"),
+        ("a root's mechanism", changed(item, roots[1], child=root), "keys", "wrong_variables"),
+        ("an extra variable", changed(item, root, child="X99"), "keys", "wrong_variables"),
+        ("million nodes", changed(item, f"(and {root} {root} " + f"{root} " * 300_000 + ")"),
+         "parse", "formula_limit"),
+        ("depth 10,000", changed(item, "(not " * 10_000 + root + ")" * 10_000), "parse",
+         "formula_limit"),
+        ("unknown operator", changed(item, f"(nand {root} {roots[1]})"), "parse", "formula"),
+        ("infix", changed(item, f"{root} and {roots[1]}"), "parse", "formula"),
+        ("constant", changed(item, "1"), "parse", "formula"),
+        ("unknown variable", changed(item, f"(and {root} X99)"), "legal", "illegal_reference"),
+        ("self-loop", changed(item, f"(and {root} {last})", child=last), "legal",
+         "illegal_reference"),
+        ("later variable", changed(item, f"(and {root} {last})", child=first), "legal",
+         "illegal_reference"),
+        ("five variables", changed(item, f"(xor {five})", child=last), "legal",
+         "too_many_variables"),
+        ("wrapper prose", f"Here it is:\n```json\n{text}\n```\nGood luck!", "valid", ""),
+        ("two objects", '{"mechanisms": {}} ' + text, "valid", ""),
+        ("fitting before unfitting", text + ' {"note": {"a": 1}}', "valid", ""),
+        ("nested in another object", json.dumps({"answer": answer}), "schema", "schema"),
+        ("as a JSON string", json.dumps("Answer: " + text), "valid", ""),
+        ("members nobody asked for", {**answer, "explanation": "x"}, "valid", ""),
+        ("four variables with padding", changed(
+            item, f"(and {child} (or {root} (not {root})))", child=last), "any", ""),
+    ]  # fmt: skip
+
+
+NAMES = [name for name, *_ in hostile(of_pool("Ord-Full")[0])]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_hostile_answer_stops_at_its_stage(name: str) -> None:
+    """The funnel says where systems fail; a wrong stage, or a crash, misleads everyone."""
+    item = of_pool("Ord-Full")[0]
+    (answer, stage, reason) = next(rest for n, *rest in hostile(item) if n == name)
+    start = time.perf_counter()
+    found = stage_of(item, answer)
+    assert time.perf_counter() - start < 3
+    if stage != "any":
+        assert found[:2] == (stage, reason)
+    strict = isinstance(answer, dict) or name in ("nested in another object",)
+    assert found[2] == int(strict and found[0] != "extracted_json")
+
+
+def test_a_circle_is_found_under_hidden_order() -> None:
+    """Mechanisms that look at each other cannot be run."""
+    item = of_pool("Hid-Full")[0]
+    a, b = sorted(item.truth.target["gold"])[:2]
+    answer = gold(item)
+    answer["mechanisms"] |= {a: b, b: a}
+    assert stage_of(item, answer)[:2] == ("acyclic", "cyclic")
+
+
+def test_mentioning_counts_for_legality_even_without_effect() -> None:
+    """Legality is about the text, so that a person can check it at a glance."""
+    item = of_pool("Hid-Full")[0]
+    a, b = sorted(item.truth.target["gold"])[:2]
+    root = item.task.inputs["roots"][0]
+    answer = gold(item)
+    answer["mechanisms"] |= {a: f"(or {root} (and {b} (not {b})))", b: a}
+    assert stage_of(item, answer)[:2] == ("acyclic", "cyclic")
+
+
+@pytest.mark.parametrize("roots", [["X1"], ["X1", "X1", "X2"], ["X1", "X2", "X99"], []])
+def test_declared_roots_must_be_three_different_variables(roots: list[str]) -> None:
+    """Declaring every variable a root would copy every cell and be vacuously exact."""
+    item = of_pool("Hid-Roots")[0]
+    assert stage_of(item, {**gold(item), "roots": roots})[:2] == ("keys", "wrong_roots")
+
+
+def test_wrong_roots_with_their_mechanisms_are_valid_but_not_solved() -> None:
+    """Root prediction is scored, not a matter of form."""
+    item = of_pool("Hid-Roots")[0]
+    right = item.truth.target["roots"]
+    other = next(name for name in item.names if name not in right)
+    roots = [other, *right[1:]]
+    mechanisms = {name: roots[0] for name in item.names if name not in roots}
+    result = item.grade({"roots": roots, "mechanisms": mechanisms})
+    assert result.status == "scored" and result.points == 0
+    assert extra(result)["root_exact"] == 0
+
+
+def test_a_mebibyte_of_nested_fragments_costs_bounded_time() -> None:
+    """Looking for an object in wrapper text must not become quadratic."""
+    item = of_pool("Ord-Full")[0]
+    for text in ('{"' * 300_000, '{"a":"' + '\\"' * 400_000, "{" * 900_000, '{"a":[' * 150_000):
+        start = time.perf_counter()
+        assert stage_of(item, text)[0] == "extracted_json"
+        assert time.perf_counter() - start < 3
+
+
+def test_no_answer_counts_in_every_denominator() -> None:
+    """What is not answered is not valid, and does not leave the tables."""
+    from grader.score import score
+    from grader.validate import check
+
+    item = of_pool("Ord-Full")[0]
+    result = score(item.task, item.truth, check(item.task, None))
+    assert result.status == "missing"
+    assert "determined" in extra(result) and "train_exact" not in extra(result)

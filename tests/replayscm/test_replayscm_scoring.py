@@ -1,0 +1,224 @@
+"""Scoring is semantic, consistent, and tells a reasoning error from missing evidence."""
+
+import json
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from puzzles import Item, extra, items, of_pool
+
+from grader.boolean import Formula, operation, parse, to_text, variables
+from grader.model import Task, Truth
+from grader.spec import VARIANTS
+from grader.tracks import replayscm
+from grader.tracks.replayscm.submission import STAGES
+
+SPELLING = {"ast_size"}
+"""Figures about the spelling itself."""
+
+
+def wrong_answer(item: Item, seed: int) -> dict[str, Any]:
+    """A legal program near the gold one: some mechanisms replaced by functions of two roots."""
+    rng = random.Random(seed)
+    gold = json.loads(replayscm.gold_answer(item.task, item.truth))
+    roots = item.truth.target["roots"]
+    for child in sorted(gold["mechanisms"]):
+        if rng.random() < 0.4:
+            a, b = rng.sample(roots, 2)
+            operator = rng.choice(("and", "or", "xor", "iff"))
+            gold["mechanisms"][child] = f"({operator} {a} {b})"
+    return dict(gold)
+
+
+def respell(formula: Formula, rng: random.Random) -> Formula:
+    """The same function: commuted, doubly negated, by De Morgan, padded with its own variables."""
+    if formula.operator:
+        children = [respell(child, rng) for child in formula.arguments]
+        if formula.operator != "not":
+            rng.shuffle(children)
+        if formula.operator in ("and", "or") and rng.random() < 0.3:
+            dual = "or" if formula.operator == "and" else "and"
+            formula = operation("not", operation(dual, *(operation("not", c) for c in children)))
+        else:
+            formula = operation(formula.operator, *children)
+    if rng.random() < 0.2:
+        formula = operation("not", operation("not", formula))
+    if rng.random() < 0.3:
+        own = parse(rng.choice(sorted(variables(formula))))
+        idle = operation("and", own, operation("not", own))
+        formula = operation("or", formula, idle)
+    return formula
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6))
+def test_respelling_an_answer_changes_no_metric(seed: int) -> None:
+    """A scorer that looks at spelling rewards style: none of ours may."""
+    rng = random.Random(seed)
+    item = items()[rng.randrange(len(items()))]
+    answer = wrong_answer(item, seed)
+    mechanisms = {
+        child: to_text(respell(parse(text), rng)) for child, text in answer["mechanisms"].items()
+    }
+    plain, other = item.grade(answer), item.grade({**answer, "mechanisms": mechanisms})
+    assert plain.points == other.points and plain.status == other.status == "scored"
+    assert _figures(plain) == _figures(other)
+
+
+def _figures(result: Any) -> dict[str, Any]:
+    return {key: value for key, value in extra(result).items() if key not in SPELLING}
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6))
+def test_renaming_the_variables_everywhere_changes_no_metric(seed: int) -> None:
+    """Labels carry no meaning: a metric that moves with them has a hidden order in it."""
+    rng = random.Random(seed)
+    item = items()[rng.randrange(len(items()))]
+    shuffled = item.names[:]
+    rng.shuffle(shuffled)
+    table = dict(zip(item.names, shuffled, strict=True))
+    renamed = Item(_renamed_task(item.task, table), _renamed_truth(item.truth, table, item.names))
+    answer = wrong_answer(item, seed)
+    assert _figures(item.grade(answer)) == _figures(renamed.grade(_rename(answer, table)))
+
+
+def _rename(value: Any, table: dict[str, str]) -> Any:
+    """Names in keys, in lists and inside formulas."""
+    if isinstance(value, dict):
+        return {table.get(key, key): _rename(item, table) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_rename(item, table) for item in value]
+    if isinstance(value, str) and ("X" in value or value.startswith("(")):
+        return " ".join(
+            token if token in "()" else table.get(token, token)
+            for token in value.replace("(", " ( ").replace(")", " ) ").split()
+        )
+    return value
+
+
+def _reordered(worlds: Any, names: list[str], table: dict[str, str]) -> Any:
+    """Columns follow the renamed variables' order."""
+    back = {new: old for old, new in table.items()}
+    places = [names.index(back[name]) for name in names]
+    return [
+        {**world, "targets": [table[name] for name in world["targets"]],
+         "rows": ["".join(row[place] for place in places) for row in world["rows"]]}
+        for world in worlds
+    ]  # fmt: skip
+
+
+def _renamed_task(task: Task, table: dict[str, str]) -> Task:
+    names = list(task.inputs["variables"])
+    inputs = {key: _rename(value, table) for key, value in task.inputs.items() if key != "worlds"}
+    inputs |= {"variables": names, "worlds": _reordered(task.inputs["worlds"], names, table)}
+    return Task(**{**{f: getattr(task, f) for f in task.__slots__}, "inputs": inputs})
+
+
+def _renamed_truth(truth: Truth, table: dict[str, str], names: list[str]) -> Truth:
+    target = {
+        key: value if key == "heldout" else _rename(value, table)
+        for key, value in truth.target.items()
+    }
+    target["heldout"] = _reordered(truth.target["heldout"], names, table)
+    target |= {key: truth.target[key] for key in ("pool", "level")}
+    return Truth(**{**{f: getattr(truth, f) for f in truth.__slots__}, "target": target})
+
+
+def test_the_sanity_inequalities_of_b1_hold_for_every_kind_of_answer() -> None:
+    """TrainExact <= TrainWorldExact and HeldoutExact <= TrainExact, row by row."""
+    for seed, item in enumerate(items()):
+        for answer in (wrong_answer(item, seed), json.loads(_gold(item))):
+            result = item.grade(answer)
+            figures = extra(result)
+            assert figures["train_exact"] <= figures["train_world_exact"] <= 1
+            if item.task.family == "induction":
+                assert figures["heldout_exact"] <= figures["train_exact"]
+                assert figures["heldout_exact"] <= figures["heldout_world_exact"]
+
+
+def _gold(item: Item) -> str:
+    return replayscm.gold_answer(item.task, item.truth)
+
+
+def test_gold_scores_one_point_everywhere_and_is_exact_in_structure() -> None:
+    """A truth that its own scorer does not accept is no truth."""
+    for item in items():
+        result = item.grade(_gold(item))
+        assert (result.status, result.points, result.loss) == ("scored", 1.0, 0.0), result.message
+        if item.task.family == "induction":
+            figures = extra(result)
+            assert figures["parent_f1"] == figures["local_full"] == 1 and figures["parent_shd"] == 0
+
+
+def test_a_train_exact_answer_fails_held_out_only_where_evidence_is_missing() -> None:
+    """(L): the counterexample is exact on training and wrong in undetermined cells alone."""
+    seen = 0
+    for item in items():
+        shown = item.truth.target["counterexample"]
+        if shown is None or item.task.family != "induction":
+            continue
+        answer = dict(shown) if item.pool == "Hid-Roots" else {"mechanisms": shown["mechanisms"]}
+        figures = extra(item.grade(answer))
+        assert figures["train_exact"] == 1 and figures["heldout_exact"] == 0
+        assert figures["wrong_determined"] == 0 and figures["wrong_undetermined"] > 0
+        seen += 1
+    assert seen > 10
+
+
+def test_on_determined_items_held_out_exact_equals_train_exact() -> None:
+    """What determined means, for answers of every quality."""
+    determined = [item for item in items() if item.truth.target["determined"]]
+    assert len(determined) >= 10
+    for seed, item in enumerate(determined):
+        if item.task.family == "induction":
+            for answer in (wrong_answer(item, seed), json.loads(_gold(item))):
+                figures = extra(item.grade(answer))
+                assert figures["heldout_exact"] == figures["train_exact"]
+                assert figures["wrong_undetermined"] == 0
+
+
+def test_the_reference_itself_is_no_alternative() -> None:
+    """Returning what was given must earn nothing, however it is spelled."""
+    item = of_pool("Alt-Hid")[0]
+    answer = json.loads(_gold(item))
+    answer["mechanisms"] = {
+        child: f"(not (not {text}))" for child, text in item.task.inputs["reference"].items()
+    }
+    result = item.grade(answer)
+    assert result.points == 0 and extra(result)["distinct"] == 0
+    assert "reference" in result.message
+
+
+def test_an_experiment_that_shows_nothing_costs_the_task_but_not_the_alternative() -> None:
+    """Joint success needs all three; its parts are reported apart."""
+    item = of_pool("Alt-Ord")[0]
+    answer = json.loads(_gold(item))
+    for experiment, witness in (
+        ({"variable": "X99", "value": 0}, answer["witness"]),
+        (answer["intervention"], {}),
+    ):
+        result = item.grade({**answer, "intervention": experiment, "witness": witness})
+        figures = extra(result)
+        assert result.points == 0 and figures["alternative"] == 1 and figures["joint"] == 0
+
+
+def test_edit_locality_of_a_single_edit() -> None:
+    """The audit's alternatives change one mechanism: Table G.4 must say so."""
+    for item in (*of_pool("Alt-Ord"), *of_pool("Alt-Hid")):
+        figures = extra(item.grade(_gold(item)))
+        assert figures["one_variable_edit"] == figures["joint"] == 1
+        assert 0 < figures["optimality"] <= 1
+        assert figures["local_match"] == 1 - 1 / len(item.truth.target["gold"])
+
+
+@pytest.mark.parametrize("spec", [s for s in VARIANTS if s.track == "replayscm"], ids=str)
+def test_every_variant_has_scorer_gold_and_funnel(spec: Any) -> None:
+    """A variant without one of them would be asked but not graded."""
+    assert spec.key in replayscm.SCORERS
+    asked = [item for item in items() if item.task.spec == spec]
+    assert asked
+    figures = extra(asked[0].grade(_gold(asked[0])))
+    assert all(figures[stage] == 1 for stage in STAGES)

@@ -1,0 +1,76 @@
+"""The reference solvers: exact where exactness is possible, and honest floors."""
+
+import json
+
+import numpy as np
+import pytest
+from puzzles import Item, extra, items
+from scipy.special import gammaln
+
+from baselines.analysts import PROMPT_ANALYSTS
+from baselines.replayscm_problem import read_puzzle
+from baselines.replayscm_structure import bdeu
+from builder.replayscm.tables import sets_of
+
+NAMES = ("symbolic", "structure+dsl", "majority", "copy")
+
+
+@pytest.mark.parametrize("name", ("symbolic", "structure+dsl"))
+def test_an_exact_solver_is_train_exact_on_every_record_of_every_disclosure(name: str) -> None:
+    """An exact train-consistent program exists for every item: missing it is a search bug."""
+    for item in items():
+        figures = extra(item.grade(PROMPT_ANALYSTS[name, "replayscm"](item.task)))
+        assert figures["train_exact"] == 1, (item.pool, item.task.task_id)
+
+
+def test_symbolic_is_held_out_exact_on_every_certified_record() -> None:
+    """Unique means that whoever fits the training worlds has the program."""
+    certified = [item for item in items() if item.truth.target["level"] in ("certified", "cex")]
+    for item in certified:
+        result = item.grade(PROMPT_ANALYSTS["symbolic", "replayscm"](item.task))
+        assert result.points == 1, (item.pool, result.message)
+
+
+def test_symbolic_solves_alternatives() -> None:
+    """The audit knows every separable flip."""
+    for item in items():
+        if item.task.family == "alternative":
+            assert item.grade(PROMPT_ANALYSTS["symbolic", "replayscm"](item.task)).points == 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_solver_answers_legally_and_deterministically(name: str) -> None:
+    """A reference row with invalid answers, or one that moves, is no reference."""
+    for item in items()[:14]:
+        answer = PROMPT_ANALYSTS[name, "replayscm"](item.task)
+        assert item.grade(answer).status == "scored"
+        assert json.dumps(answer) == json.dumps(PROMPT_ANALYSTS[name, "replayscm"](item.task))
+
+
+@pytest.mark.parametrize("name", ("majority", "copy"))
+def test_the_floors_solve_almost_nothing(name: str) -> None:
+    """A floor that scores says that the exam is empty."""
+    points = [item.grade(PROMPT_ANALYSTS[name, "replayscm"](item.task)).points for item in items()]
+    assert np.mean(points) < 0.1
+
+
+def test_bdeu_is_the_published_score() -> None:
+    """Heckerman, Geiger and Chickering (1995), written out again for one parent set."""
+    item: Item = items()[0]
+    puzzle = read_puzzle(item.task)
+    scores = bdeu(puzzle.rows)
+    sets = sets_of(puzzle.n)
+    for child, k in ((0, 1 + puzzle.n), (1, 0), (puzzle.n - 1, 40)):
+        members = sets.members[k]
+        if child in members:
+            continue
+        q = 2 ** len(members)
+        expected = 0.0
+        rows = puzzle.rows.values[~puzzle.rows.clamped[:, child]]
+        for pattern in range(q):
+            bits = [pattern >> place & 1 for place in range(len(members))]
+            chosen = rows[(rows[:, list(members)] == bits).all(axis=1)]
+            counts = [int((chosen[:, child] == value).sum()) for value in (0, 1)]
+            expected += gammaln(1 / q) - gammaln(1 / q + sum(counts))
+            expected += sum(gammaln(1 / (2 * q) + c) - gammaln(1 / (2 * q)) for c in counts)
+        assert scores[child, k] == pytest.approx(expected)
