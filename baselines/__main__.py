@@ -38,7 +38,7 @@ NOTES: Final = {
     "ccr-biased": "ccr only: a shifted model; invalid but consistent",
     "ccr-global-wrong": "ccr only: local pairs right, the global one wrong",
     "symbolic": "replayscm only: exact search, smallest train-exact program",
-    "structure+dsl": "replayscm only: BDeu hill climbing proposes parents, an exact fitter formulas",
+    "structure+dsl": "replayscm only: BDeu hill climbing for parents, an exact fitter for formulas",
     "majority": "replayscm only: every mechanism its variable's most frequent value",
     "copy": "replayscm only: every mechanism the root that agrees most often, or its negation",
 }
