@@ -56,4 +56,4 @@ lock: | $(RUN)
 	  --no-annotate pyproject.toml --output-file requirements.lock
 
 clean:
-	rm -rf $(VENV) release release.partial answers leaderboard.html .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) release release.partial leaderboard.html $(addprefix answers/,$(BASELINES)) .mypy_cache .ruff_cache .pytest_cache

@@ -33,6 +33,13 @@ def points_text(points: float | None, interval: Sequence[float] | None) -> str:
     return f"{points:.1f}  [{interval[0]:.1f}, {interval[1]:.1f}]"
 
 
+def pools(reading: dict[str, Any]) -> str:
+    """Sizes of the pools, pass/numeric/F1; a dash where a redacted report leaves them out."""
+    if reading["n_pass"] is None:
+        return "–"
+    return f"{reading['n_pass']}/{reading['n_nrel']}/{reading['n_f1']}"
+
+
 def tokens(usage: dict[str, Any]) -> str:
     """Mean tokens per task, in and out, as ``12.9k``; a dash where nothing was reported."""
     if usage["input_tokens"] is None and usage["output_tokens"] is None:
@@ -105,7 +112,7 @@ def _readings(readings: dict[str, Any]) -> Table:
             number(row["s_nr"]),
             number(row["med_nrel_err"]),
             number(row["med_f1_loss"]),
-            f"{row['n_pass']}/{row['n_nrel']}/{row['n_f1']}",
+            pools(row),
         )
     return table
 
