@@ -64,4 +64,4 @@ lock: | $(RUN)
 	  --no-annotate pyproject.toml --output-file requirements.lock
 
 clean:
-	rm -rf $(VENV) release release.partial answers leaderboard.html leaderboard-ccr.html leaderboard-replayscm.html .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) release release.partial leaderboard.html leaderboard-ccr.html leaderboard-replayscm.html $(addprefix answers/,$(SYSTEMS)) .mypy_cache .ruff_cache .pytest_cache

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from grader.answers import Found
+from grader.found import Found
 from grader.model import Checked, Task
 
 MERGED: Final = frozenset({"unit_answers"})

@@ -50,6 +50,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UsageError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] in ("grader", "harness"):
+            raise
+        print(
+            f"error: the package {error.name} is not installed here; activate the environment "
+            "(`source .venv/bin/activate`) or `pip install .`",
+            file=sys.stderr,
+        )
+        return 2
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130

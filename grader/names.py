@@ -30,5 +30,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
         return f"; did you mean '{near[0]}'?"
     if not choices:
         return "; there is none"
+    if len(choices) > 40:
+        return ""
     shown = ", ".join(choices[:12]) + (", …" if len(choices) > 12 else "")
     return f"; choose from {shown}"

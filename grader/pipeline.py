@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.answers import Found, collect
+from grader.answers import collect
 from grader.attempts import MERGED, attempt_folders, join, merge
 from grader.errors import UsageError
+from grader.found import Found
 from grader.jsonio import clip
 from grader.model import Checked, Score, Task, Truth
 from grader.names import did_you_mean
+from grader.redact import redact
 from grader.release import Release, select_exam
 from grader.report import build_report
 from grader.score import score
@@ -48,10 +50,13 @@ class Session:
         split: str | None = None,
         exam: str | None = None,
         track: str | None = None,
+        *,
+        reveal: bool = False,
     ) -> None:
         self.release = release
         self.split = release.choose_split(split)
         self.exam = exam
+        self.reveal = reveal or release.has_public_truth(self.split)
         self.all_tasks = release.tasks(self.split)
         self._check_variants()
         self.track = self._check_track(track)
@@ -125,11 +130,13 @@ class Session:
         ]
         own = summaries(scores, truths, checked)
         report = build_report(selection, found, scores, own)
+        if not self.reveal:
+            report = redact(report)
         return Graded(selection, found, checked, scores, report)
 
     def refuse_private_details(self, what: str) -> None:
         """Per-task results of a private-truth split are for whoever says ``--reveal``."""
-        if not self.release.has_public_truth(self.split):
+        if not self.reveal:
             raise UsageError(
                 f"--split {self.split}: its truth is private and {what}; "
                 "add --reveal if nobody else will see it"
@@ -142,12 +149,28 @@ class Session:
         return self._truths
 
 
+def _nothing_found(selection: Selection, found: Found) -> str:
+    if found.unknown:
+        return f"none of the answers is to a task of split {selection.split}; is it the right one?"
+    inside = []
+    if found.source.is_dir():
+        inside = [
+            entry.name
+            for entry in sorted(found.source.iterdir())
+            if not entry.is_symlink()
+            and (entry.suffix == ".parquet" or entry.is_dir())
+            and not entry.name.startswith(".")
+        ]
+    if inside:
+        shown = ", ".join(inside[:4]) + (", …" if len(inside) > 4 else "")
+        return f"no answer here, but {shown}: grade one of them, or all with `leaderboard`"
+    return f"no answer here; answers are named like {selection.tasks[0].answer_file}"
+
+
 def _remark(selection: Selection, found: Found) -> None:
     """Tell a submitter whose answers seem meant for another exam."""
-    if found.unknown and not found.answers:
-        found.notices.insert(
-            0, f"none of the answers is to a task of split {selection.split}; is it the right one?"
-        )
+    if not found.answers:
+        found.notices.insert(0, _nothing_found(selection, found))
     meant = {
         "release": selection.release.name,
         "split": selection.split,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader import __version__, bootstrap
 from grader.aggregate import ScoreTable
-from grader.answers import Found
+from grader.found import Found
 from grader.model import Score, TrackSummary
 from grader.spec import LOSS_CAP
 

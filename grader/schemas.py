@@ -4,7 +4,7 @@ import json
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
@@ -38,7 +38,16 @@ def first_problem(name: str, document: object) -> str | None:
     return None if error is None else _sentence(error)
 
 
+_COUNTS: Final = {
+    "maxItems": "has more than {} entries",
+    "maxLength": "is longer than {} characters",
+    "minLength": "is shorter than {} characters",
+}
+
+
 def _sentence(error: ValidationError) -> str:
+    while isinstance(error.parent, ValidationError):  # an anyOf is explained by its member
+        error = error.parent
     pointer = "".join(f"/{part}" for part in error.absolute_path)
     where = f"at {pointer[:120]}: " if pointer else ""
     if error.validator == "required":
@@ -47,6 +56,11 @@ def _sentence(error: ValidationError) -> str:
         return f"{where}the member {clip(absent[0])} is absent; add it"
     if error.validator == "type":
         return f"{where}{clip(error.instance)} is not of type {error.validator_value}"
+    if error.validator in _COUNTS:
+        excess = _COUNTS[str(error.validator)].format(error.validator_value)
+        return f"{where}{clip(error.instance)} {excess}"
     hint = error.schema.get("description", "") if isinstance(error.schema, dict) else ""
     expectation = f"; expected: {hint}" if hint else f" fails '{error.validator}'"
-    return f"{where}{clip(error.instance)} does not fit{expectation}"
+    quoted = isinstance(error.instance, str) and error.instance.strip()[:1] in set("+-.0123456789")
+    remedy = " (write a number without quotes)" if quoted else ""
+    return f"{where}{clip(error.instance)} does not fit{expectation}{remedy}"

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader import parquet
-from grader.answers import MAX_BYTES
 from grader.errors import UsageError
+from grader.found import MAX_BYTES
 from grader.model import RawAnswer, Task
 from grader.spec import VARIANTS
 from grader.validate import check

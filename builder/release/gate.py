@@ -365,7 +365,7 @@ def _floor_table(floors: Sequence[Floor]) -> list[str]:
 
 def _leak_line(leaks: LeakReport) -> GateLine:
     if not leaks.rows:
-        return GateLine("leak test", True, "too few rows to test any fact")
+        return GateLine("leak test", True, "not tested: too few rows for any fact")
     problems = [f"{row.split}, {row.fact}: p = {row.p:.2g}" for row in leaks.leaks]
     smallest = min(row.p for row in leaks.rows)
     return _line("leak test", problems, f"{len(leaks.rows)} facts, smallest p {smallest:.2g}, "

@@ -94,7 +94,9 @@ def _secret(
         text = _read_key_file(split.secret_file, where, warnings)
     key = _decode(text, f"{where}: {source}")
     if len(set(key)) < len(key) // 4:
-        warnings.append(f"{source}: the secret repeats itself and does not look random; {_HOW_TO}")
+        raise UsageError(
+            f"{where}: {source}: the secret repeats itself and is not random; {_HOW_TO}"
+        )
     return key
 
 

@@ -20,6 +20,8 @@ from grader.errors import UsageError
 from grader.jsonio import canonical
 
 _STATE: Final = "state.json"
+_REPLACED: Final = "replaced"
+_LOCK: Final = ".lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,8 @@ def place(out: Path) -> Workspace:
         raise UsageError(f"--out {out}: no usable path ({error}); name a new folder") from None
     if not resolved.name:
         raise UsageError(f"--out {out}: is the root of the file system; name a new folder")
+    if resolved == Path.cwd():
+        raise UsageError(f"--out {out}: is the folder you are in; name a new folder")
     if resolved.exists() and not resolved.is_dir():
         raise UsageError(f"--out {out}: is a file; name a new folder")
     return Workspace(resolved)
@@ -115,10 +119,15 @@ def opened(workspace: Workspace, fingerprint: str, fresh: bool) -> Iterator[bool
     build is at work there or the folder cannot be written.
     """
     partial = workspace.partial
+    held = {entry.name for entry in partial.iterdir()} if partial.is_dir() else set()
+    if held - {_LOCK} and _STATE not in held:
+        raise UsageError(
+            f"--out {workspace.out}: {partial} holds other things; move it or name another --out"
+        )
     try:
         partial.mkdir(parents=True, exist_ok=True, mode=0o700)
         partial.chmod(0o700)
-        handle = os.open(partial / ".lock", os.O_CREAT | os.O_RDWR, 0o600)
+        handle = os.open(partial / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
     except OSError as error:
         raise UsageError(
             f"--out {workspace.out}: cannot write {partial} ({error.strerror or error}); "
@@ -137,6 +146,7 @@ def opened(workspace: Workspace, fingerprint: str, fresh: bool) -> Iterator[bool
             shutil.rmtree(workspace.parts, ignore_errors=True)
             (partial / _STATE).write_text(canonical({"fingerprint": fingerprint}), encoding="utf-8")
         shutil.rmtree(workspace.release, ignore_errors=True)
+        shutil.rmtree(partial / _REPLACED, ignore_errors=True)
         workspace.public.mkdir(parents=True)
         yield same
     finally:
@@ -148,7 +158,7 @@ def publish(workspace: Workspace) -> None:
     out = workspace.out
     if out.exists():
         # Out of the way first: a folder cannot be renamed onto one that is not empty.
-        out.rename(workspace.partial / "replaced")
+        out.rename(workspace.partial / _REPLACED)
     workspace.release.rename(out)
     shutil.rmtree(workspace.partial)
 

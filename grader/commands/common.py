@@ -44,4 +44,5 @@ def open_session(arguments: argparse.Namespace) -> Session:
         arguments.split,
         getattr(arguments, "exam", None),
         getattr(arguments, "track", None),
+        reveal=getattr(arguments, "reveal", False),
     )

@@ -16,6 +16,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_release(parser)
     parser.add_argument("--exam", default="all", help="one exam only (default: the whole split)")
     parser.add_argument("--track", metavar="NAME", help="this track only")
+    parser.add_argument("--reveal", action="store_true", help="even if the truth is private")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="a new folder")
 
 
@@ -26,6 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.jsonio import pretty
 
     session = open_session(arguments)
+    session.refuse_private_details("gold writes it down")
     tasks = session.select().tasks
     truths = session.truths(tasks)
     with new_folder(arguments.out) as folder:

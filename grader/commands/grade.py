@@ -28,19 +28,32 @@ def configure(parser: argparse.ArgumentParser) -> None:
     outputs.add_argument("--parquet", type=Path, metavar="FILE", help="one row per task")
     outputs.add_argument("--html", type=Path, metavar="FILE", help="one self-contained page")
     outputs.add_argument(
-        "--reveal", action="store_true", help="show the truth beside each task (--csv, --parquet)"
+        "--reveal",
+        action="store_true",
+        help="show the truth beside each task (--csv, --parquet); "
+        "on a private split, the full report",
     )
     outputs.add_argument("--quiet", action="store_true", help="print one line only")
     checks = parser.add_argument_group("exit code 1 when …")
     checks.add_argument("--strict", action="store_true", help="… an answer is invalid")
-    checks.add_argument("--fail-under", type=float, metavar="POINTS", help="… points are lower")
+    checks.add_argument("--fail-under", type=_points, metavar="POINTS", help="… points are lower")
+
+
+def _points(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text} is not a number") from None
+    if not 0 <= value <= 100:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 100")
+    return value
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Grade, write what was asked for, print, and say by the exit code how it went."""
     _check_outputs(arguments)
     session = open_session(arguments)
-    if (arguments.csv or arguments.parquet) and not arguments.reveal:
+    if arguments.csv or arguments.parquet:
         session.refuse_private_details("--csv and --parquet have one row per task")
     graded = session.grade(arguments.answers)
     _write(arguments, graded, session.truths(graded.selection.tasks) if arguments.reveal else {})
@@ -87,15 +100,15 @@ def _write(arguments: argparse.Namespace, graded: Graded, truths: dict[str, Trut
 
 def _print(arguments: argparse.Namespace, graded: Graded) -> None:
     report = graded.report
+    from grader.show.terminal import console, points_text, report_view
+
     if arguments.quiet:
         census = report["census"]
         print(
-            f"points {report['points']} scored {census['scored']} "
+            f"points {points_text(report['points'], None)} scored {census['scored']} "
             f"missing {census['missing']} invalid {census['invalid']}"
         )
         if not census["scored"] and report["notices"]:
             print(f"note: {report['notices'][0]}", file=sys.stderr)
         return
-    from grader.show.terminal import console, report_view
-
     console().print(report_view(report))

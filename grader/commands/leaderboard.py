@@ -25,6 +25,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_exam(parser)
     parser.add_argument("--html", type=Path, metavar="FILE", help="one self-contained page")
     parser.add_argument("--json", type=Path, metavar="FILE", help="all reports, best first")
+    parser.add_argument(
+        "--reveal", action="store_true", help="full reports of a private split, for your eyes only"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -32,6 +35,8 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.show.terminal import console, leaderboard_view, plain
 
     session = open_session(arguments)
+    # Several exams and none chosen: say so before any submission is graded.
+    session.exam = session.select().exam
     reports: list[dict[str, Any]] = []
     for source in submissions(arguments.submissions):
         try:
@@ -46,11 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
             f"{arguments.submissions}: no usable submission in it; give a folder of packed files "
             "and answer folders (one answers folder alone: `grade` it)"
         )
-    exams = {report["exam"] for report in reports}
-    if len(exams) > 1:
-        raise UsageError(f"submissions answer different exams ({', '.join(sorted(exams))}); --exam")
     ranked = rank(reports)
-    title = f"{session.release.name} · {session.split}/{exams.pop()}"
+    title = f"{session.release.name} · {session.split}/{session.exam}"
     if arguments.html:
         from grader.files import write_text
         from grader.show.html import page

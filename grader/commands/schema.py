@@ -36,9 +36,8 @@ def _find(name: str) -> Variant:
     named = named or [spec for spec in VARIANTS if spec.name == name]
     shapes = {spec.shape for spec in named}
     if not named:
-        raise UsageError(
-            f"{name}: no such variant{did_you_mean(name, (spec.key for spec in VARIANTS))}"
-        )
+        known = [key for spec in VARIANTS for key in (spec.key, spec.name)]
+        raise UsageError(f"{name}: no such variant{did_you_mean(name, known)}")
     if len(shapes) > 1:
         keys = ", ".join(spec.key for spec in named)
         raise UsageError(f"{name}: several variants; choose one of {keys}")

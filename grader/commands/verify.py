@@ -12,6 +12,7 @@ from pathlib import Path
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``verify``."""
     parser.add_argument("release", type=Path, nargs="?", help="release folder")
+    parser.add_argument("--release", type=Path, metavar="DIR", dest="other", help="the same")
     parser.add_argument("--private", type=Path, metavar="DIR", help="private side, if elsewhere")
 
 
@@ -21,7 +22,7 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.show.terminal import console, plain
     from grader.verify import verify
 
-    checks = verify(Release.open(arguments.release, arguments.private))
+    checks = verify(Release.open(arguments.release or arguments.other, arguments.private))
     out = console()
     for check in checks:
         mark, style = ("ok  ", "green") if check.ok else ("FAIL", "bold red")

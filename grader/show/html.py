@@ -10,7 +10,7 @@ from typing import Any, Final
 from grader import __version__
 from grader.show import ccr, replayscm
 from grader.show.svg import heat_map, interval_plot, text
-from grader.show.terminal import number, points_text, tokens
+from grader.show.terminal import number, points_text, pools, tokens
 
 _STYLE = """
 :root { --ink:#1c2430; --soft:#5b6675; --line:#d9dee6; --page:#f6f7f9; --card:#fff; --mark:#2458a6 }
@@ -65,7 +65,7 @@ def page(ranked: Sequence[tuple[int, dict[str, Any]]], title: str) -> str:
         *(
             section
             for track in first["tracks"]
-            if track in TRACK_SECTIONS
+            if track in TRACK_SECTIONS and not first.get("redacted")
             for section in TRACK_SECTIONS[track](reports)
         ),
         ("Two readings of the CausalDS score", _readings(ranked)),
@@ -172,7 +172,7 @@ def _readings(ranked: Sequence[tuple[int, dict[str, Any]]]) -> str:
                     name,
                     *(number(reading[key]) for key in _READING_COLUMNS),
                     number(reading["med_nrel_err"]),
-                    f"{reading['n_pass']}/{reading['n_nrel']}/{reading['n_f1']}",
+                    pools(reading),
                 ]
             )
     if not rows:

@@ -35,6 +35,13 @@ def points_text(points: float | None, interval: Sequence[float] | None) -> str:
     return f"{points:.1f}  [{interval[0]:.1f}, {interval[1]:.1f}]"
 
 
+def pools(reading: dict[str, Any]) -> str:
+    """Sizes of the pools, pass/numeric/F1; a dash where a redacted report leaves them out."""
+    if reading["n_pass"] is None:
+        return "–"
+    return f"{reading['n_pass']}/{reading['n_nrel']}/{reading['n_f1']}"
+
+
 def tokens(usage: dict[str, Any]) -> str:
     """Mean tokens per task, in and out, as ``12.9k``; a dash where nothing was reported."""
     if usage["input_tokens"] is None and usage["output_tokens"] is None:
@@ -61,7 +68,7 @@ def report_view(report: dict[str, Any]) -> RenderableType:
         parts.append(_families(name, track))
         if track["readings"]:
             parts.append(_readings(track["readings"]))
-        if name in TRACK_TABLES:
+        if name in TRACK_TABLES and not report.get("redacted"):
             parts.append(TRACK_TABLES[name](track))
     if census["invalid_reasons"]:
         reasons = ", ".join(f"{key} {n}" for key, n in census["invalid_reasons"].items())
@@ -136,7 +143,7 @@ def _readings(readings: dict[str, Any]) -> Table:
             number(row["s_nr"]),
             number(row["med_nrel_err"]),
             number(row["med_f1_loss"]),
-            f"{row['n_pass']}/{row['n_nrel']}/{row['n_f1']}",
+            pools(row),
         )
     return table
 

@@ -25,7 +25,7 @@ from test_case_tables import TABLES
 
 from grader.cli import COMMANDS, main
 from grader.model import Task, Truth
-from grader.schemas import schema
+from grader.schemas import first_problem, schema
 from grader.score import SCORERS
 from grader.spec import VARIANTS
 
@@ -185,7 +185,9 @@ def test_a_private_split_is_graded_with_its_private_side(runner: Runner, tmp_pat
     private = shutil.copytree(runner.release / "private", tmp_path / "safe")
     options = ("--release", public.parent, "--split", "test")
     out = tmp_path / "gold"
-    assert runner.run("gold", *options, "--private", private, "--out", out).code == 0
+    words = ("gold", *options, "--private", private, "--out", out)
+    assert "--reveal" in runner.fails(*words)
+    assert runner.run(*words, "--reveal").code == 0
     run = runner.run("grade", out, *options, "--private", private, "--quiet")
     assert run.out == f"points 100.0 scored {len(SECRET_TASKS)} missing 0 invalid 0\n"
     message = runner.fails("grade", out, *options)
@@ -321,7 +323,7 @@ def test_a_private_split_tells_no_task_its_score_unless_asked(
     """An absolute error beside one's own answer is the truth, give or take a sign."""
     private = ("--release", runner.release, "--split", "test")
     gold = tmp_path / "gold"
-    assert runner.run("gold", *private, "--out", gold).code == 0
+    assert runner.run("gold", *private, "--out", gold, "--reveal").code == 0
     table = tmp_path / "rows.csv"
     assert "--reveal" in runner.fails("grade", gold, *private, "--csv", table)
     assert not table.exists()
@@ -330,6 +332,26 @@ def test_a_private_split_tells_no_task_its_score_unless_asked(
     asked = ("explain", task, *private, "--answers", gold)
     assert "--reveal" in runner.fails(*asked)
     assert "1.000 of 1" in runner.run(*asked, "--reveal").out
+
+
+def test_a_private_report_is_redacted_unless_revealed(runner: Runner, tmp_path: Path) -> None:
+    """A submission with one answer read the hidden structure of its task off the slices."""
+    private = ("--release", runner.release, "--split", "test")
+    gold, file = tmp_path / "gold", tmp_path / "report.json"
+    assert runner.run("gold", *private, "--out", gold, "--reveal").code == 0
+    assert runner.run("grade", gold, *private, "--json", file).code == 0
+    report = json.loads(file.read_text("utf-8"))
+    assert first_problem("report", report) is None and report["redacted"]
+    track = report["tracks"]["causalds"]
+    assert "structure" not in track["slices"] and "variant" in track["slices"]
+    assert all(reading["n_pass"] is None for reading in track["readings"].values())
+    numbers = [row["points"] for axis in track["slices"].values() for row in axis.values()]
+    assert all(round(number, 1) == number for number in [*numbers, report["points"]])
+    page = tmp_path / "page.html"
+    assert runner.run("leaderboard", tmp_path, *private, "--html", page).code == 0
+    assert runner.run("grade", gold, *private, "--json", file, "--reveal").code == 0
+    revealed = json.loads(file.read_text("utf-8"))
+    assert "redacted" not in revealed and "structure" in revealed["tracks"]["causalds"]["slices"]
 
 
 def test_outputs_replace_neither_each_other_nor_an_answer(runner: Runner, gold: Path) -> None:

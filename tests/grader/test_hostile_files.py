@@ -189,7 +189,7 @@ def test_track_folders_are_read_and_linked_ones_are_not(runner: Runner, gold: Pa
     (gold / "causalds").symlink_to(away)
     run = runner.grade(gold)
     assert run.report["census"]["missing"] == len(TASKS)
-    assert "links are not followed" in run.report["notices"][0]
+    assert any("links are not followed" in note for note in run.report["notices"])
     (gold / "causalds").unlink()
     away.rename(gold / "causalds")
     only_changed(runner.grade(gold), set())

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from small_release import TASKS, answer_file, task_id, variant_of
 from test_case_tables import TABLES
 
-from grader.answers import Found
+from grader.found import Found
 from grader.gold import gold_answer
 from grader.model import RawAnswer, Score
 from grader.pipeline import Session
