@@ -23,7 +23,8 @@ def write_workspaces(release: Release, split: str, tasks: Sequence[Task], folder
 
     Each holds ``prompt.md`` and ``answer.schema.json``; where the track ships scenes,
     ``story.md``; data tasks also
-    ``data.parquet`` and ``columns.json``; predictions also ``test_features.parquet``.
+    ``data.parquet`` and ``columns.json``, and ``calibration.parquet`` where variables are measured;
+    predictions also ``test_features.parquet``.
     """
     scenes: dict[tuple[str, str, str], list[Task]] = defaultdict(list)
     for task in tasks:
@@ -67,12 +68,15 @@ def _read_scene(
         "WHERE instance_id = ? AND view = ?",
         [[parquet.literal(file) for file in files], instance_id, view],
     )
+    names = [column[0] for column in connection.execute("DESCRIBE scene").fetchall()]
+    calibration = "[t.name FOR t IN calibration]" if "calibration" in names else "[]"
     row = connection.execute(
-        "SELECT story, columns, [t.name FOR t IN data], [t.name FOR t IN test_features] FROM scene"
+        "SELECT story, columns, [t.name FOR t IN data], [t.name FOR t IN test_features], "
+        f"{calibration} FROM scene"
     ).fetchone()
     if row is None:
         raise ValueError(f"scene {instance_id} ({view}) is not in the release")
-    return dict(zip(("story", "columns", "data", "test_features"), row, strict=True))
+    return dict(zip(("story", "columns", "data", "test_features", "calibration"), row, strict=True))
 
 
 def _write_scene(
@@ -91,7 +95,7 @@ def _write_scene(
             continue
         (place / "columns.json").write_text(pretty(scene["columns"]), encoding="utf-8")
         tables = ["data", "test_features"] if task.family == "prediction" else ["data"]
-        for table in tables:
+        for table in tables + (["calibration"] if scene["calibration"] else []):
             file = place / f"{table}.parquet"
             if table in written:
                 # A copy, not a link: an agent that edits its data must not edit another's.

@@ -7,6 +7,15 @@ from builder.causal.adjustment import (
 )
 from builder.causal.estimand import Effect, Estimand, Hedge
 from builder.causal.graph import LatentDAG, Projection
+from builder.causal.growth import (
+    AUXILIARY,
+    HOSTS,
+    confounded,
+    graft,
+    harmless_latent,
+    random_graft,
+    single_grafts,
+)
 from builder.causal.identification import (
     ate_identifiable,
     ett_identifiable,
@@ -19,6 +28,8 @@ from builder.causal.motifs import MOTIFS, PLANTED, Motif
 from builder.causal.paths import opens_collider_bias
 
 __all__ = [
+    "AUXILIARY",
+    "HOSTS",
     "MOTIFS",
     "PLANTED",
     "Effect",
@@ -29,14 +40,19 @@ __all__ = [
     "Motif",
     "Projection",
     "ate_identifiable",
+    "confounded",
     "ett_identifiable",
     "forbidden_controls",
     "frontdoor_sets",
+    "graft",
+    "harmless_latent",
     "identification_method",
     "identify",
     "minimal_adjustment_sets",
     "nde_identifiable",
     "nie_identifiable",
     "opens_collider_bias",
+    "random_graft",
+    "single_grafts",
     "valid_adjustment_sets",
 ]

@@ -2,7 +2,8 @@
 
     python -m builder.causal.agreement --graphs 20000 --seed 1
 
-Every motif (plain, and with a latent common cause of its ends) and then that many random graphs
+Every motif, planted structure and graft of one fragment onto a motif (each plain, and with a latent
+common cause of its ends) and then that many random graphs
 with latent nodes are asked all four effects. The engine "definition" is always there: a positive
 verdict must return the value that enumerating a random model gives (to 1e-9), a negative one must
 come with two models that share the observed distribution (to 1e-12) and differ in the effect. y0
@@ -12,16 +13,19 @@ no proof was found for one.
 
 import argparse
 import sys
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+import networkx as nx
 import numpy as np
 
 from builder.causal import oracles
 from builder.causal.estimand import Effect, Estimand
 from builder.causal.finite import joint_distribution, random_scm, true_effect
 from builder.causal.graph import LatentDAG
+from builder.causal.growth import HOSTS, confounded, single_grafts
 from builder.causal.identification import identify
 from builder.causal.motifs import MOTIFS, PLANTED
 from builder.causal.sampling import random_query
@@ -119,17 +123,33 @@ def _separated(rng: np.random.Generator, query: Query, question: Question, tally
 
 
 def named_queries() -> list[Query]:
-    """Return the motifs, the planted structures, and each motif with a latent X <- L -> Y."""
-    catalogue = [*MOTIFS.values(), *PLANTED.values()]
-    plain = [(motif.graph, motif.treatment, motif.outcome) for motif in catalogue]
-    return plain + [
-        (
-            LatentDAG((*g.nodes, "L"), (*g.edges, ("L", x), ("L", y)), g.latent | {"L"}),
-            x,
-            y,
-        )
-        for g, x, y in plain
-    ]
+    """Return the motifs, the planted structures, all single grafts; and each with X <- L -> Y.
+
+    Grafts that differ only in the names of their nodes are listed once.
+    """
+    grafts = [grown for name in HOSTS for grown in single_grafts(MOTIFS[name])]
+    plain = [*MOTIFS.values(), *PLANTED.values(), *grafts]
+    shapes: dict[str, Query] = {}
+    for motif in [*plain, *(confounded(one) for one in plain)]:
+        query = (motif.graph, motif.treatment, motif.outcome)
+        shapes.setdefault(_shape(query), query)
+    return list(shapes.values())
+
+
+def _shape(query: Query) -> str:
+    """A text that two queries share when renaming the nodes turns one into the other (WL hash).
+
+    Different graphs might share it too; with the node counts of motifs none do (a test says so).
+    """
+    graph, x, y = query
+    drawn: nx.DiGraph[str] = nx.DiGraph()
+    for node in graph.nodes:
+        role = "X" if node == x else "Y" if node == y else "-"
+        drawn.add_node(node, role=role + ("*" if node in graph.latent else ""))
+    drawn.add_edges_from(graph.edges)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # networkx announces that its hashes changed in 3.5
+        return str(nx.weisfeiler_lehman_graph_hash(drawn, node_attr="role", iterations=6))
 
 
 def queries(graphs: int, seed: int) -> Iterator[tuple[Query, np.random.Generator]]:
@@ -178,7 +198,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("--graphs and --seed must not be negative")
     tally = compare(queries(chosen.graphs, chosen.seed))
     named = len(named_queries())
-    print(f"{named} motif graphs and {chosen.graphs} random graphs, seed {chosen.seed}\n")
+    print(f"{named} motif and graft graphs and {chosen.graphs} random graphs, seed {chosen.seed}\n")
     print(table(tally))
     print(f"\nlargest error of an evaluated functional: {tally.worst_error:.1e}")
     if np.isfinite(tally.smallest_gap):

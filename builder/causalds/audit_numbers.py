@@ -16,13 +16,18 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
+from builder.causalds.audit_equations import (
+    NotAuditable,
+    conditional_mean,
+    noise_law,
+    noise_scale,
+)
+
 Array = npt.NDArray[np.float64]
 
+__all__ = ["DRAWS", "Estimate", "NotAuditable", "Population"]
+
 DRAWS: Final = 65_536
-
-
-class NotAuditable(Exception):
-    """The world uses something that this second derivation does not know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +51,12 @@ class Population:
 
     @cached_property
     def noise(self) -> dict[str, Array]:
-        """One draw per unit and node: uniforms for binary nodes, scaled noise for the others."""
+        """One draw per unit and node: uniforms for binary nodes, standardised noise for others."""
         return {
             node["name"]: (
                 self.rng.random(DRAWS)
                 if node["noise"] is None
-                else node["noise"]["scale"] * _draw(node["noise"], self.rng)
+                else noise_law(node["noise"]).rvs(size=DRAWS, random_state=self.rng)
             )
             for node in self.world["nodes"]
         }
@@ -71,14 +76,30 @@ class Population:
             name = node["name"]
             if name in do:
                 values[name] = np.full(DRAWS, do[name])
-            elif node["noise"] is None:
-                values[name] = (self.noise[name] < _mean(node, values)).astype(np.float64)
+                continue
+            columns = [values[parent] for parent in node["parents"]]
+            mean = conditional_mean(node, columns, DRAWS)
+            if node["noise"] is None:
+                values[name] = (self.noise[name] < mean).astype(np.float64)
             else:
-                values[name] = _mean(node, values) + self.noise[name]
+                values[name] = mean + noise_scale(node, columns, DRAWS) * self.noise[name]
         return values
+
+    @cached_property
+    def _kept(self) -> dict[tuple[object, ...], Estimate]:
+        """Estimates by question: several tasks and views ask the same."""
+        return {}
+
+    def _once(self, question: tuple[object, ...], find: Callable[[], Estimate]) -> Estimate:
+        if question not in self._kept:
+            self._kept[question] = find()
+        return self._kept[question]
 
     def correlation(self, x: str, y: str) -> Estimate:
         """Pearson correlation, with the error of its influence function."""
+        return self._once(("r", x, y), lambda: self._correlation(x, y))
+
+    def _correlation(self, x: str, y: str) -> Estimate:
         zx, zy = (stats.zscore(self.factual[v]) for v in (x, y))
         r = float(np.mean(zx * zy))
         influence = zx * zy - 0.5 * r * (zx**2 + zy**2)
@@ -90,17 +111,24 @@ class Population:
 
     def ate(self, x: str, y: str, levels: tuple[float, float]) -> Estimate:
         """The average difference."""
+        return self._once(("ate", x, y, levels), lambda: self._ate(x, y, levels))
+
+    def _ate(self, x: str, y: str, levels: tuple[float, float]) -> Estimate:
         return _weighted_mean(self.differences(x, y, levels), np.ones(DRAWS))
 
     def ett(self, x: str, y: str, levels: tuple[float, float]) -> Estimate:
         """The average difference among those with X = x1."""
+        return self._once(("ett", x, y, levels), lambda: self._ett(x, y, levels))
+
+    def _ett(self, x: str, y: str, levels: tuple[float, float]) -> Estimate:
         node = next(n for n in self.world["nodes"] if n["name"] == x)
         if node["noise"] is None:
             weights = (self.factual[x] == levels[1]).astype(np.float64)
         else:
-            scale = node["noise"]["scale"]
-            gap = (levels[1] - _mean(node, self.factual)) / scale
-            weights = np.broadcast_to(_law(node["noise"]).pdf(gap), DRAWS)
+            columns = [self.factual[parent] for parent in node["parents"]]
+            scale = noise_scale(node, columns, DRAWS)
+            gap = (levels[1] - conditional_mean(node, columns, DRAWS)) / scale
+            weights = noise_law(node["noise"]).pdf(gap) / scale
         return _weighted_mean(self.differences(x, y, levels), weights)
 
     def share_below(self, x: str, level: float) -> Estimate:
@@ -113,61 +141,3 @@ def _weighted_mean(values: Array, weights: Array) -> Estimate:
     mass = float(weights.sum())
     mean = float((weights * values).sum()) / mass
     return Estimate(mean, float(np.sqrt((weights**2 * (values - mean) ** 2).sum())) / mass)
-
-
-def _linear_predictor(node: Mapping[str, Any], values: Mapping[str, Array]) -> Array:
-    total = np.full(DRAWS, float(node["parameters"]["bias"]))
-    for parent, weight in zip(node["parents"], node["parameters"]["weights"], strict=True):
-        total += weight * values[parent]
-    return total
-
-
-def _logistic(node: Mapping[str, Any], values: Mapping[str, Array]) -> Array:
-    return np.asarray(1.0 / (1.0 + np.exp(-_linear_predictor(node, values))))
-
-
-_MECHANISMS: Final[Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Array]], Array]]] = {
-    "linear_additive": _linear_predictor,
-    "logistic": _logistic,
-}
-
-
-def _mean(node: Mapping[str, Any], values: Mapping[str, Array]) -> Array:
-    if node["mechanism"] not in _MECHANISMS:
-        raise NotAuditable(f"mechanism {node['mechanism']} of node {node['name']}")
-    return _MECHANISMS[node["mechanism"]](node, values)
-
-
-class _Mixture:
-    """Equally likely unit-variance-total Gaussian components with the given means."""
-
-    def __init__(self, means: list[float]) -> None:
-        self._means = np.asarray(means)
-        self._sd = math.sqrt(1.0 - float(np.mean(self._means**2)))
-
-    def rvs(self, size: int, random_state: np.random.Generator) -> Array:
-        chosen = random_state.choice(self._means, size)
-        return chosen + stats.norm.rvs(scale=self._sd, size=size, random_state=random_state)
-
-    def pdf(self, e: Array) -> Array:
-        return np.asarray(
-            np.mean([stats.norm.pdf(e, loc=m, scale=self._sd) for m in self._means], axis=0)
-        )
-
-
-def _law(noise: Mapping[str, Any]) -> Any:
-    """The standardised law (mean 0, sd 1) with ``rvs`` and ``pdf``."""
-    family, shape = noise["family"], noise["shape"]
-    if family == "gauss":
-        return stats.norm()
-    if family == "laplace":
-        return stats.laplace(scale=math.sqrt(0.5))
-    if family == "student_t":
-        return stats.t(shape[0], scale=math.sqrt((shape[0] - 2) / shape[0]))
-    if family == "gaussian_mixture":
-        return _Mixture(shape)
-    raise NotAuditable(f"noise family {family}")
-
-
-def _draw(noise: Mapping[str, Any], rng: np.random.Generator) -> Array:
-    return np.asarray(_law(noise).rvs(size=DRAWS, random_state=rng))

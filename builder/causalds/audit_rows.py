@@ -6,8 +6,10 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from scipy import stats
 
-from builder.causalds.audit_numbers import NotAuditable, Population
+from builder.causalds.audit_numbers import DRAWS, NotAuditable, Population
+from builder.causalds.audit_views import audit_view
 
 Row = Mapping[str, Any]
 Table = dict[str, npt.NDArray[np.float64]]
@@ -15,47 +17,77 @@ Table = dict[str, npt.NDArray[np.float64]]
 _SIGMAS: Final = 7.0
 """Sample statistics may stray this many standard errors (heavy tails widen them a little)."""
 
+_ROUNDING: Final = 1e-4
+
 
 def audit_scene(
     record: Mapping[str, Any], label_row: Row | None, scene_row: Row, population: Population
 ) -> list[str]:
     """Problems of columns, values and labels; ``record`` is the parsed ``world_json``."""
-    variables = {node["name"]: node for node in record["variables"].values()}
-    data, features = (_table(scene_row[part]) for part in ("data", "test_features"))
-    problems = _columns(record, scene_row, data, features)
-    problems += _values(variables, data) + _values(variables, features)
+    view = scene_row["view"]
+    data, features, calibration = (
+        _table(scene_row[part]) for part in ("data", "test_features", "calibration")
+    )
+    shown = record["views"].get(view)
+    if shown is None:
+        return [f"the world row knows no view {view}"]
+    kinds = {column["name"]: column["kind"] for column in shown["columns"]}
+    kinds |= {node["name"]: node["kind"] for node in record["variables"].values()}
+    problems = _columns(record, shown, scene_row, data, features)
+    for table in (data, features, calibration):
+        problems += _values(kinds, table)
     if label_row is not None:
         outcome = record["variables"][record["outcome"]]["name"]
         labels = np.asarray(label_row["values"], dtype=np.float64)
         if label_row["outcome"] != outcome:
             problems.append(f"labels of {label_row['outcome']}, the outcome is {outcome}")
-        problems += _values(variables, {outcome: labels})
-        problems += _alignment(outcome, labels, data, features)
-    return problems + _correlations(record, data, population)
-
-
-def _columns(record: Mapping[str, Any], scene_row: Row, data: Table, features: Table) -> list[str]:
-    """Names, kinds and order of the public columns."""
-    nodes = [record["variables"][node] for node in record["columns"]]
-    expected = [{"name": node["name"], "kind": node["kind"]} for node in nodes]
-    stated = [dict(column) for column in scene_row["columns"]]
-    if not data:
-        empty = not stated and not features
-        return [] if empty else ["columns or test features without data"]
-    problems = [] if stated == expected else [f"columns {stated}, the world says {expected}"]
-    names = [column["name"] for column in expected]
-    if list(data) != names:
-        problems.append(f"data has {list(data)}, the world says {names}")
-    outcome = record["variables"][record["outcome"]]["name"]
-    if features and list(features) != [name for name in names if name != outcome]:
-        problems.append(f"test features are {list(features)}")
-    observed = set(record["variables"]) - set(record["world"]["latent"])
-    if set(record["columns"]) != observed:
-        problems.append("the columns are not the observed nodes")
+        problems += _values(kinds, {outcome: labels})
+        known = data if outcome in data else calibration
+        problems += _alignment(outcome, labels, known, features)
+    if data:
+        try:
+            problems += audit_view(record, view, data, calibration)
+            problems += _correlations(record, data, calibration, population)
+        except NotAuditable as error:
+            return [*problems, f"cannot be audited: {error}"]
     return problems
 
 
-def _values(variables: Mapping[str, Mapping[str, Any]], table: Table) -> list[str]:
+def _columns(
+    record: Mapping[str, Any],
+    shown: Mapping[str, Any],
+    scene_row: Row,
+    data: Table,
+    features: Table,
+) -> list[str]:
+    """Names, kinds and order of the public columns."""
+    expected = [{"name": c["name"], "kind": c["kind"]} for c in shown["columns"]]
+    stated = [dict(column) for column in scene_row["columns"]]
+    if not data:
+        empty = not stated and not features and not scene_row["calibration"]
+        return [] if empty else ["columns, test features or calibration rows without data"]
+    problems = [] if stated == expected else [f"columns {stated}, the world says {expected}"]
+    if list(data) != [column["name"] for column in expected]:
+        problems.append(f"data has {list(data)}, the world says {expected}")
+    rest = [c["name"] for c in shown["columns"] if c["node"] != record["outcome"]]
+    if features and list(features) != rest:
+        problems.append(f"test features are {list(features)}")
+    for column in shown["columns"]:
+        variable = record["variables"][column["node"]]
+        measures = column["node"] in shown["bundles"]
+        prefix = f"{variable['name']}_meas_"
+        plain = column["name"] == variable["name"] and column["kind"] == variable["kind"]
+        if column["measures"] is not measures or not (
+            column["name"].startswith(prefix) if measures else plain
+        ):
+            problems.append(f"column {column['name']} is not what the world says of it")
+    observed = set(record["variables"]) - set(record["world"]["latent"])
+    if {column["node"] for column in shown["columns"]} != observed:
+        problems.append("the columns do not show the observed nodes")
+    return problems
+
+
+def _values(kinds: Mapping[str, str], table: Table) -> list[str]:
     """Lengths, finiteness, 0/1 coding and six significant digits."""
     if len({column.size for column in table.values()}) > 1:
         return ["columns of different lengths"]
@@ -63,7 +95,7 @@ def _values(variables: Mapping[str, Mapping[str, Any]], table: Table) -> list[st
     for name, column in table.items():
         if not np.isfinite(column).all():
             problems.append(f"{name}: a value is not finite")
-        elif variables.get(name, {}).get("kind") == "binary":
+        elif kinds.get(name) == "binary":
             if not np.isin(column, (0.0, 1.0)).all():
                 problems.append(f"{name}: binary, but not all 0 or 1")
         elif any(np.float32(f"{v:.6g}") != np.float32(v) for v in column[:50]):
@@ -79,28 +111,32 @@ def _alignment(
     for name, column in features.items():
         if column.size != labels.size:
             return [f"{labels.size} labels for {column.size} held-out rows"]
-        train, test = _pearson(data[name], data[outcome]), _pearson(column, labels)
-        sigma = math.sqrt(1 / data[name].size + 1 / labels.size)
-        if _fisher_gap(train, test) > _SIGMAS * sigma:
+        # Ranks, because a few extreme values can move Pearson's r by more than its usual error.
+        train, train_error = _spearman(data[name], data[outcome])
+        test, test_error = _spearman(column, labels)
+        if abs(train - test) > _SIGMAS * math.hypot(train_error, test_error) + _ROUNDING:
             problems.append(
                 f"correlation with {name}: {train:.3f} in training, {test:.3f} held out"
             )
     return problems
 
 
-def _correlations(record: Mapping[str, Any], data: Table, population: Population) -> list[str]:
-    """Every sample correlation must be that of the world."""
+def _correlations(
+    record: Mapping[str, Any], data: Table, calibration: Table, population: Population
+) -> list[str]:
+    """Every sample correlation must be that of the world; replaced variables by calibration."""
     names = {node: record["variables"][node]["name"] for node in record["columns"]}
     problems = []
-    for i, a in enumerate(record["columns"] if data else ()):
+    for i, a in enumerate(record["columns"]):
         for b in record["columns"][i + 1 :]:
-            try:
-                expected = population.correlation(a, b)
-            except NotAuditable as error:
-                return [f"cannot be audited: {error}"]
-            sample = _pearson(data[names[a]], data[names[b]])
-            sigma = 1 / math.sqrt(data[names[a]].size)
-            if _fisher_gap(sample, expected.value) > _SIGMAS * sigma:
+            shown = data if names[a] in data and names[b] in data else calibration
+            if names[a] not in shown or names[b] not in shown:
+                continue  # told above
+            expected = population.correlation(a, b)
+            sample = _pearson(shown[names[a]], shown[names[b]])
+            # The influence function knows the sampling error under any dependence.
+            sigma = expected.se * math.sqrt(1.0 + DRAWS / shown[names[a]].size)
+            if abs(sample - expected.value) > _SIGMAS * sigma + _ROUNDING:
                 problems.append(
                     f"{names[a]} and {names[b]} correlate {sample:.3f} in the data, "
                     f"{expected.value:.3f} in the world"
@@ -108,9 +144,14 @@ def _correlations(record: Mapping[str, Any], data: Table, population: Population
     return problems
 
 
-def _fisher_gap(r: float, other: float) -> float:
-    """Distance of two correlations where their sampling error is about 1 / sqrt(n) (Fisher)."""
-    return abs(math.atanh(0.9999 * r) - math.atanh(0.9999 * other))
+def _spearman(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> tuple[float, float]:
+    """Rank correlation and its standard error, that of the influence function over the rows."""
+    if a.std() == 0 or b.std() == 0:
+        return 0.0, 1.0 / math.sqrt(a.size)
+    za, zb = stats.zscore(stats.rankdata(a)), stats.zscore(stats.rankdata(b))
+    r = float(np.mean(za * zb))
+    influence = za * zb - 0.5 * r * (za**2 + zb**2)
+    return r, float(influence.std()) / math.sqrt(a.size)
 
 
 def _pearson(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> float:

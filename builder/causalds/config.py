@@ -2,45 +2,72 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from builder.causal import MOTIFS
+from builder.causal import AUXILIARY, MOTIFS, PLANTED
+from builder.causalds.blueprint import Composition, Impossible, check
+from builder.causalds.presets import PRESETS
+from builder.causalds.recover import need_scikit_learn
+from builder.causalds.view_settings import view_settings
+from builder.causalds.views import VIEWS, View
+from builder.scm import BINARY_PROFILES, CONTINUOUS_PROFILES
 from grader.errors import UsageError
 from grader.names import did_you_mean
-
-VIEWS: Final = ("clean",)
-"""The observation views that can be built."""
 
 _DEFAULT_ROWS: Final = {"train": 16000, "test": 4000}
 _FEWEST_ROWS: Final = {"train": 50, "test": 20}
 _MOST_ROWS: Final = 1_000_000
 _MOST_SCENES: Final = 1_000_000
-_KEYS: Final = ("scenes", "rows", "motifs", "treatment_binary", "outcome_binary", "views")
+_MOST_GRAFTS: Final = 3
+_KEYS: Final = (
+    "scenes",
+    "rows",
+    "composition",
+    "motifs",
+    "grafts",
+    "auxiliary",
+    "confounded",
+    "planted",
+    "harmless",
+    "profiles",
+    "treatment_binary",
+    "outcome_binary",
+    "views",
+    "outcome_measured",
+    "observation",
+    "diagnostics",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
     """How many scenes, of what size and make.
 
-    ``motifs`` are weights by motif name, in the order of ``MOTIFS``; ``treatment_binary`` and
-    ``outcome_binary`` are the shares of scenes whose treatment or outcome is binary.
+    ``composition`` says which structures; ``continuous`` and ``binary`` are weights of mechanism
+    profiles; ``treatment_binary`` and ``outcome_binary`` are the shares of scenes whose treatment
+    or outcome is binary.
     """
 
     scenes: int
     train: int
     test: int
-    motifs: tuple[tuple[str, float], ...]
+    composition: Composition
+    continuous: tuple[tuple[str, float], ...]
+    binary: tuple[tuple[str, float], ...]
     treatment_binary: float
     outcome_binary: float
-    views: tuple[str, ...]
+    views: tuple[View, ...]
+    outcome_measured: float
+    diagnostics: bool
 
 
 def parse_config(table: Mapping[str, object], where: str) -> Config:
     """The checked table; ``where`` is its place in the split file.
 
     Raises :class:`UsageError` naming the key and the fix for an unknown or missing key, a value of
-    the wrong type or outside its range, an unknown motif, and weights that are all zero.
+    the wrong type or outside its range, an unknown motif or profile, weights that are all zero, and
+    quotas that cannot be met.
     """
     _refuse_unknown(table, _KEYS, where)
     if "scenes" not in table:
@@ -48,15 +75,50 @@ def parse_config(table: Mapping[str, object], where: str) -> Config:
             f"{where}.scenes: missing; say how many scenes to build, as in scenes = 36"
         )
     rows = _rows(table.get("rows", _DEFAULT_ROWS), f"{where}.rows")
-    return Config(
-        scenes=_whole(table["scenes"], 1, _MOST_SCENES, f"{where}.scenes"),
+    preset = PRESETS[_choice(table.get("composition", "motifs"), tuple(PRESETS), where)]
+    scenes = _whole(table["scenes"], 1, _MOST_SCENES, f"{where}.scenes")
+    profiles = _profiles(table.get("profiles", {}), f"{where}.profiles")
+    config = Config(
+        scenes=scenes,
         train=rows["train"],
         test=rows["test"],
-        motifs=_motifs(table.get("motifs"), f"{where}.motifs"),
+        composition=_composition(table, preset.composition, where),
+        continuous=profiles.get("continuous", preset.continuous),
+        binary=profiles.get("binary", preset.binary),
         treatment_binary=_share(table.get("treatment_binary", 0.75), f"{where}.treatment_binary"),
         outcome_binary=_share(table.get("outcome_binary", 0.4), f"{where}.outcome_binary"),
-        views=_views(table.get("views", list(VIEWS)), f"{where}.views"),
+        views=_views(table, where),
+        outcome_measured=_share(table.get("outcome_measured", 0.0), f"{where}.outcome_measured"),
+        diagnostics=_diagnostics(table.get("diagnostics", False), f"{where}.diagnostics"),
     )
+    try:
+        check(config.composition, scenes)
+    except Impossible as problem:
+        raise UsageError(f"{where}.{problem.key}: {problem.fix}") from None
+    return config
+
+
+def _composition(table: Mapping[str, object], preset: Composition, where: str) -> Composition:
+    """The preset with the parts that the table replaces."""
+    composition = preset
+    if "motifs" in table or not preset.motifs:
+        found = _weights(table.get("motifs"), tuple(MOTIFS), f"{where}.motifs", "chain = 1")
+        composition = replace(composition, motifs=found)
+    if "grafts" in table:
+        composition = replace(composition, grafts=_grafts(table["grafts"], f"{where}.grafts"))
+    if "auxiliary" in table:
+        found = _weights(table["auxiliary"], AUXILIARY, f"{where}.auxiliary", "fork = 1")
+        composition = replace(composition, auxiliary=found)
+    if "planted" in table:
+        planted = _planted(table["planted"], f"{where}.planted")
+        composition = replace(composition, planted=planted)
+    if "confounded" in table:
+        share = _share(table["confounded"], f"{where}.confounded")
+        composition = replace(composition, confounded=share)
+    if "harmless" in table:
+        share = _share(table["harmless"], f"{where}.harmless")
+        composition = replace(composition, harmless=share)
+    return composition
 
 
 def _rows(value: object, where: str) -> dict[str, int]:
@@ -69,19 +131,70 @@ def _rows(value: object, where: str) -> dict[str, int]:
     }
 
 
-def _motifs(value: object, where: str) -> tuple[tuple[str, float], ...]:
+def _weights(
+    value: object, known: tuple[str, ...], where: str, example: str
+) -> tuple[tuple[str, float], ...]:
+    """Positive weights by name, in the order of ``known``."""
     if not isinstance(value, Mapping) or not value:
-        raise UsageError(
-            f"{where}: must be a table of weights by motif, such as {{ chain = 1, fork = 2 }}"
-        )
-    _refuse_unknown(value, tuple(MOTIFS), where)
+        raise UsageError(f"{where}: must be a table of weights, such as {{ {example} }}")
+    _refuse_unknown(value, known, where)
     weights = {name: _weight(weight, f"{where}.{name}") for name, weight in value.items()}
     if not any(weights.values()):
-        raise UsageError(f"{where}: all weights are zero; give at least one motif a positive one")
-    return tuple((name, weights[name]) for name in MOTIFS if weights.get(name))
+        raise UsageError(f"{where}: all weights are zero; give at least one a positive one")
+    return tuple((name, weights[name]) for name in known if weights.get(name))
 
 
-def _views(value: object, where: str) -> tuple[str, ...]:
+def _planted(value: object, where: str) -> tuple[tuple[str, float], ...]:
+    if not isinstance(value, Mapping):
+        raise UsageError(f"{where}: must be a table of shares, such as {{ napkin = 0.02 }}")
+    _refuse_unknown(value, tuple(PLANTED), where)
+    shares = {name: _share(share, f"{where}.{name}") for name, share in value.items()}
+    if sum(shares.values()) > 1.0:
+        raise UsageError(f"{where}: the shares add up to more than 1; lower them")
+    return tuple((name, shares[name]) for name in PLANTED if shares.get(name))
+
+
+def _grafts(value: object, where: str) -> tuple[float, ...]:
+    if not isinstance(value, list) or not 1 <= len(value) <= _MOST_GRAFTS + 1:
+        raise UsageError(
+            f"{where}: must be a list of shares of scenes with 0, 1, 2 ... grafts, at most "
+            f"{_MOST_GRAFTS + 1} of them, such as [0.7, 0.2, 0.1]"
+        )
+    weights = tuple(_weight(share, f"{where}[{i}]") for i, share in enumerate(value))
+    if not any(weights):
+        raise UsageError(f"{where}: all shares are zero; give at least one a positive one")
+    return weights
+
+
+def _profiles(value: object, where: str) -> dict[str, tuple[tuple[str, float], ...]]:
+    if not isinstance(value, Mapping):
+        raise UsageError(
+            f"{where}: must be a table such as {{ continuous = {{ linear_additive = 1 }} }}"
+        )
+    known = {"continuous": tuple(CONTINUOUS_PROFILES), "binary": tuple(BINARY_PROFILES)}
+    _refuse_unknown(value, tuple(known), where)
+    return {
+        kind: _weights(weights, known[kind], f"{where}.{kind}", f"{known[kind][0]} = 1")
+        for kind, weights in value.items()
+    }
+
+
+def _views(table: Mapping[str, object], where: str) -> tuple[View, ...]:
+    names = _view_names(table.get("views", ["clean"]), f"{where}.views")
+    changes = table.get("observation", {})
+    if not isinstance(changes, Mapping):
+        raise UsageError(f"{where}.observation: must be a table of views with their settings")
+    measuring = tuple(name for name in VIEWS if name != "clean")
+    _refuse_unknown(changes, measuring, f"{where}.observation")
+    return tuple(
+        view_settings(VIEWS[name], changes[name], f"{where}.observation.{name}")
+        if name in changes
+        else VIEWS[name]
+        for name in names
+    )
+
+
+def _view_names(value: object, where: str) -> list[str]:
     if not isinstance(value, list) or not value or not all(isinstance(v, str) for v in value):
         raise UsageError(f'{where}: must be a list of views such as ["clean"]')
     for view in value:
@@ -89,7 +202,21 @@ def _views(value: object, where: str) -> tuple[str, ...]:
             raise UsageError(f"{where}: unknown view '{view}'{did_you_mean(view, VIEWS)}")
     if len(set(value)) != len(value):
         raise UsageError(f"{where}: a view is listed twice; list each once")
-    return tuple(value)
+    return [name for name in VIEWS if name in value]
+
+
+def _diagnostics(value: object, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise UsageError(f"{where}: must be true or false, not {value!r}")
+    if value:
+        need_scikit_learn(where)
+    return value
+
+
+def _choice(value: object, known: tuple[str, ...], where: str) -> str:
+    if not isinstance(value, str) or value not in known:
+        raise UsageError(f"{where}.composition: must be one of {', '.join(known)}, not {value!r}")
+    return value
 
 
 def _refuse_unknown(table: Mapping[str, object], known: tuple[str, ...], where: str) -> None:

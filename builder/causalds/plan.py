@@ -1,18 +1,19 @@
-"""Planning: which motif, kinds and (in a private-truth split) variant each scene gets.
+"""Planning: which structure, kinds, profiles and, in a private-truth split, variant a scene gets.
 
-Motif counts, and the numbers of binary treatments and outcomes, meet their requested shares by
-largest remainder; the kinds are spread evenly over the motifs. Which index receives which of these
-plans is a permutation seeded by the split's root, so an index says nothing about its scene.
+Structures (``blueprint``), mechanism profiles, and the numbers of binary treatments and outcomes,
+meet their requested shares by largest remainder; the kinds are spread evenly over the motifs. Which
+index receives which of these plans is a permutation seeded by the split's root, so an index says
+nothing about its scene.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
-from builder.causal import MOTIFS
 from builder.causalds.ask import ASKERS
+from builder.causalds.blueprint import Structure, largest_remainder, structures
 from builder.causalds.config import Config
 from builder.causalds.types import ScenePlan
 from builder.release.types import InstanceSpec
@@ -21,11 +22,16 @@ from builder.words import Kind
 
 TRACK_NAME: Final = "causalds"
 
+CONTINUOUS_ONLY: Final = "napkin"
+"""The planted structure whose treatment is always continuous."""
+
 
 def plan_scenes(config: Config, split: str, count_root: bytes, private: bool) -> list[InstanceSpec]:
     """The instance specs of a split, in index order."""
     rng = stream(hmac_key(count_root, f"{TRACK_NAME}/{split}/plan"), "plan")
-    plans = _with_variants(rng, _plans(config, rng)) if private else _plans(config, rng)
+    plans = _plans(config, rng)
+    if private:
+        plans = _with_views(rng, _with_variants(rng, plans))
     order = rng.permutation(len(plans))
     return [
         _spec(plans[int(place)], split, index, count_root, private)
@@ -33,38 +39,59 @@ def plan_scenes(config: Config, split: str, count_root: bytes, private: bool) ->
     ]
 
 
-def largest_remainder(weights: Mapping[str, float], total: int) -> dict[str, int]:
-    """Whole counts that add up to ``total``, in proportion to ``weights`` (Hamilton's method).
-
-    Ties between remainders go to the key that comes first. Raises ``ValueError`` when all weights
-    are zero.
-    """
-    mass = sum(weights.values())
-    if mass <= 0:
-        raise ValueError("all weights are zero")
-    shares = {key: total * weight / mass for key, weight in weights.items()}
-    counts = {key: int(share) for key, share in shares.items()}
-    keys = list(weights)
-    by_remainder = sorted(
-        keys, key=lambda key: (-round(shares[key] - counts[key], 9), keys.index(key))
-    )
-    for key in by_remainder[: total - sum(counts.values())]:
-        counts[key] += 1
-    return counts
-
-
 def _plans(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
-    """One plan per scene, sorted by motif and kinds."""
-    counts = largest_remainder(dict(config.motifs), config.scenes)
-    motifs = [name for name, count in counts.items() for _ in range(count)]
-    treatments = _spread(rng, config.treatment_binary, config.scenes)
-    rank = {name: position for position, name in enumerate(counts)}
-    slots = sorted(zip(motifs, treatments, strict=True), key=lambda s: (rank[s[0]], s[1]))
+    """One plan per scene, sorted by motif, grafts and kinds."""
+    found = structures(config.composition, config.scenes, rng)
+    place_of = {name: i for i, name in reversed(list(enumerate(s.motif.name for s in found)))}
+    treatments = _treatments(rng, config.treatment_binary, found)
+    slots = sorted(enumerate(found), key=lambda s: (place_of[s[1].motif.name], treatments[s[0]]))
     outcomes = _spread(rng, config.outcome_binary, config.scenes)
+    measured = _spread(rng, config.outcome_measured, config.scenes)
+    continuous = _dealt(rng, config.continuous, config.scenes)
+    binary = _dealt(rng, config.binary, config.scenes)
     return [
-        ScenePlan(motif, _kind(x), _kind(y), None, config.train, config.test)
-        for (motif, x), y in zip(slots, outcomes, strict=True)
+        ScenePlan(
+            motif=structure.motif.name,
+            structure=structure.label,
+            nodes=structure.motif.graph.nodes,
+            edges=structure.motif.graph.edges,
+            latent=tuple(
+                v for v in structure.motif.graph.nodes if v in structure.motif.graph.latent
+            ),
+            treatment=structure.motif.treatment,
+            outcome=structure.motif.outcome,
+            continuous=continuous[turn],
+            binary=binary[turn],
+            treatment_kind=_kind(treatments[place]),
+            outcome_kind=_kind(outcomes[turn]),
+            variant=None,
+            train=config.train,
+            test=config.test,
+            views=config.views,
+            outcome_measured=measured[turn],
+            diagnostics=config.diagnostics,
+        )
+        for turn, (place, structure) in enumerate(slots)
     ]
+
+
+def _treatments(rng: np.random.Generator, share: float, found: Sequence[Structure]) -> list[bool]:
+    """Which treatments are binary: the share of all scenes, but never a napkin's.
+
+    With a binary treatment the napkin's effect on the treated would be identifiable like its
+    average effect, and planting it would be in vain.
+    """
+    free = [i for i, structure in enumerate(found) if structure.motif.name != CONTINUOUS_ONLY]
+    wanted = min(share * len(found) / len(free), 1.0) if free else 0.0
+    flags = dict(zip(free, _spread(rng, wanted, len(free)), strict=True)) if free else {}
+    return [flags.get(i, False) for i in range(len(found))]
+
+
+def _dealt(rng: np.random.Generator, weights: Sequence[tuple[str, float]], total: int) -> list[str]:
+    """``total`` names in their shares, by largest remainder, in a random order."""
+    counts = largest_remainder(dict(weights), total)
+    names = [name for name, count in counts.items() for _ in range(count)]
+    return [names[int(i)] for i in rng.permutation(total)]
 
 
 def _spread(rng: np.random.Generator, share: float, total: int) -> list[bool]:
@@ -104,9 +131,18 @@ def _with_variants(rng: np.random.Generator, plans: Sequence[ScenePlan]) -> list
     return [replace(plan, variant=chosen[i]) for i, plan in enumerate(plans)]
 
 
+def _with_views(rng: np.random.Generator, plans: Sequence[ScenePlan]) -> list[ScenePlan]:
+    """One view for every plan: equal shares by largest remainder, in a random order."""
+    views = plans[0].views
+    counts = largest_remainder({view.name: 1.0 for view in views}, len(plans))
+    dealt = [view for view in views for _ in range(counts[view.name])]
+    order = rng.permutation(len(plans))
+    return [replace(p, views=(dealt[int(i)],)) for p, i in zip(plans, order, strict=True)]
+
+
 def can_host(key: str, plan: ScenePlan) -> bool:
     """Whether a scene of this plan can be asked a variant, as far as graph and kinds decide."""
-    return ASKERS[key].hosts(MOTIFS[plan.motif], plan.outcome_kind)
+    return ASKERS[key].hosts(plan.query, plan.outcome_kind)
 
 
 def _spec(

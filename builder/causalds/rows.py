@@ -1,23 +1,24 @@
 """A scene and its tasks as rows of the release (``docs/release-format.md``)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from string import ascii_lowercase
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
 from builder.causalds.ask import Question, Truth
+from builder.causalds.observe import Observation, measurement_name
 from builder.causalds.prompt import write_prompt
 from builder.causalds.scene import Column, Scene
+from builder.causalds.views import CLEAN
 from builder.release.arrow import round_truth
 from builder.release.types import InstanceSpec, Row
 from builder.scm import Quantity
 from builder.seeds import public_id
 from grader.jsonio import canonical
 from grader.spec import Variant
-
-VIEW: Final = "clean"
 
 
 def _schema(*fields: tuple[str, pa.DataType], nullable: frozenset[str] = frozenset()) -> pa.Schema:
@@ -49,6 +50,7 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
         ("columns", pa.list_(pa.struct([("name", _TEXT), ("kind", _TEXT)]))),
         ("data", _TABLE),
         ("test_features", _TABLE),
+        ("calibration", _TABLE),
     ),
     "causalds_truth": _schema(
         ("task_id", _TEXT),
@@ -85,14 +87,20 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
 PRIVATE_CONFIGS: Final = frozenset({"causalds_truth", "causalds_labels", "causalds_worlds"})
 
 
-def task_id(spec: InstanceSpec, variant: Variant) -> str:
-    """The public id of a task: it depends on the id key and the variant alone."""
-    return public_id("cds", spec.id_key, variant.key)
+def task_id(spec: InstanceSpec, variant: Variant, view: str) -> str:
+    """The public id of a task: it depends on the id key, the variant and the view alone."""
+    label = variant.key if view == CLEAN.name else f"{variant.key}/{view}"
+    return public_id("cds", spec.id_key, label)
 
 
-def task_row(spec: InstanceSpec, scene: Scene, variant: Variant, question: Question) -> Row:
+def task_row(
+    spec: InstanceSpec, scene: Scene, shown: Observation, variant: Variant, question: Question
+) -> Row:
     """A row of ``causalds``."""
-    name = task_id(spec, variant)
+    name = task_id(spec, variant, shown.view.name)
+    inputs = dict(question.inputs)
+    if "columns" in inputs:
+        inputs["columns"] = [column.name for column in shown.columns]
     answer_file = name + variant.suffix
     return {
         "task_id": name,
@@ -101,23 +109,25 @@ def task_row(spec: InstanceSpec, scene: Scene, variant: Variant, question: Quest
         "rung": variant.rung,
         "family": variant.family,
         "variant": variant.name,
-        "view": VIEW,
+        "view": shown.view.name,
         "input_mode": variant.input_mode,
-        "prompt": write_prompt(scene, variant, question, answer_file),
+        "prompt": write_prompt(scene, shown, variant, question, answer_file),
         "answer_schema": variant.shape,
         "answer_file": answer_file,
-        "inputs_json": canonical(question.inputs),
+        "inputs_json": canonical(inputs),
     }
 
 
-def truth_row(spec: InstanceSpec, scene: Scene, variant: Variant, truth: Truth) -> Row:
+def truth_row(
+    spec: InstanceSpec, scene: Scene, shown: Observation, variant: Variant, truth: Truth
+) -> Row:
     """A row of ``causalds_truth``; the number and its error are null where there is none."""
     quantity = truth.quantity
     return {
-        "task_id": task_id(spec, variant),
+        "task_id": task_id(spec, variant, shown.view.name),
         "instance_id": spec.instance_id,
         "should_abstain": truth.should_abstain,
-        "structure": scene.motif.name,
+        "structure": scene.plan.structure,
         "value": None if quantity is None else round_truth(quantity.value),
         "value_se": None if quantity is None else round_truth(quantity.se),
         "value_draws": None if quantity is None else quantity.draws,
@@ -126,19 +136,25 @@ def truth_row(spec: InstanceSpec, scene: Scene, variant: Variant, truth: Truth) 
     }
 
 
-def scene_row(spec: InstanceSpec, scene: Scene, *, data: bool, test_features: bool) -> Row:
-    """A row of ``causalds_scenes``, without tables that no task of the scene may show."""
-    features = [node for node in scene.columns if node != scene.motif.outcome]
+def scene_row(
+    spec: InstanceSpec, scene: Scene, shown: Observation, *, data: bool, test_features: bool
+) -> Row:
+    """A row of ``causalds_scenes``, without tables that no task of the scene may show.
+
+    ``test_features`` leave out the outcome, and measurements of it.
+    """
+    names = [column.name for column in shown.columns]
+    features = [column.name for column in shown.columns if column.node != scene.motif.outcome]
     return {
         "instance_id": spec.instance_id,
-        "view": VIEW,
+        "view": shown.view.name,
         "story": scene.narration.telling.story,
         "columns": [
-            {"name": scene.name(node), "kind": scene.variables[node].kind}
-            for node in (scene.columns if data else ())
+            {"name": column.name, "kind": column.kind} for column in (shown.columns if data else ())
         ],
-        "data": _table(scene, scene.tables.train, scene.columns if data else ()),
-        "test_features": _table(scene, scene.tables.test, features if test_features else ()),
+        "data": _table(shown.train, names if data else []),
+        "test_features": _table(shown.test, features if test_features else []),
+        "calibration": _table(shown.calibration, list(shown.calibration) if data else []),
     }
 
 
@@ -152,22 +168,30 @@ def label_row(spec: InstanceSpec, scene: Scene) -> Row:
     }
 
 
-def world_row(spec: InstanceSpec, scene: Scene, attempt: int, tasks: Mapping[str, str]) -> Row:
-    """A row of ``causalds_worlds``; ``tasks`` maps the scene's task ids to variant keys."""
+def world_row(
+    spec: InstanceSpec,
+    scene: Scene,
+    views: Sequence[Observation],
+    attempt: int,
+    tasks: Mapping[str, tuple[str, str]],
+) -> Row:
+    """A row of ``causalds_worlds``; ``tasks`` maps task ids to (variant key, view)."""
     return {
         "instance_id": spec.instance_id,
         "index": spec.index,
         "attempt": attempt,
         "key": spec.key.hex(),
-        "structure": scene.motif.name,
+        "structure": scene.plan.structure,
         "motif": scene.motif.name,
         "treatment": scene.treatment.name,
         "outcome": scene.outcome.name,
-        "world_json": canonical(_world(scene, tasks)),
+        "world_json": canonical(_world(scene, views, tasks)),
     }
 
 
-def _world(scene: Scene, tasks: Mapping[str, str]) -> dict[str, object]:
+def _world(
+    scene: Scene, views: Sequence[Observation], tasks: Mapping[str, tuple[str, str]]
+) -> dict[str, object]:
     """Everything that is true of a scene: enough to regenerate and to audit it."""
     truths = scene.truths
     return {
@@ -186,7 +210,41 @@ def _world(scene: Scene, tasks: Mapping[str, str]) -> dict[str, object]:
         "attestations": [
             attestation.to_json() for attestation in scene.narration.telling.attestations
         ],
-        "tasks": dict(tasks),
+        "views": {shown.view.name: _view(scene, shown) for shown in views},
+        "tasks": {name: key for name, (key, _) in tasks.items()},
+        "task_views": {name: view for name, (_, view) in tasks.items()},
+    }
+
+
+def _view(scene: Scene, shown: Observation) -> dict[str, object]:
+    """The columns of a view, and how each measurement comes about."""
+    letters = {
+        node: [
+            {"column": measurement_name(scene, node, letter), **one.to_json()}
+            for letter, one in zip(ascii_lowercase, bundle.measurements, strict=False)
+        ]
+        for node, bundle in shown.bundles.items()
+    }
+    return {
+        "columns": [
+            {"name": c.name, "kind": c.kind, "node": c.node, "measures": c.measures}
+            for c in shown.columns
+        ],
+        "calibration": list(shown.chosen),
+        "bundles": {
+            node: {
+                "measurements": letters[node],
+                "information": {k: round_truth(v) for k, v in bundle.summary.items()},
+                "support": [round_truth(v) for v in bundle.support],
+                "draws": bundle.draws,
+                **(
+                    {"recoverability": {k: round_truth(v) for k, v in found.items()}}
+                    if (found := shown.recovered.get(node))
+                    else {}
+                ),
+            }
+            for node, bundle in shown.bundles.items()
+        },
     }
 
 
@@ -201,7 +259,5 @@ def _quantity(quantity: Quantity | None) -> dict[str, object] | None:
     }
 
 
-def _table(
-    scene: Scene, table: Mapping[str, Column], nodes: tuple[str, ...] | list[str]
-) -> list[dict[str, object]]:
-    return [{"name": scene.name(node), "values": np.asarray(table[node])} for node in nodes]
+def _table(table: Mapping[str, Column], names: list[str]) -> list[dict[str, object]]:
+    return [{"name": name, "values": np.asarray(table[name])} for name in names]

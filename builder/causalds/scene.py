@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from builder.causal import MOTIFS, Motif, ate_identifiable, ett_identifiable
+from builder.causal import Motif, ate_identifiable, ett_identifiable
 from builder.causalds.types import ScenePlan
 from builder.release.arrow import round_data
 from builder.scm import (
@@ -23,6 +23,7 @@ from builder.scm import (
     contrast,
     correlation,
     effect_on_treated,
+    profile,
     sample_world,
 )
 from builder.seeds import stream
@@ -74,7 +75,8 @@ class Narration:
 class Scene:
     """One hidden world with its words and its rows.
 
-    ``columns`` are the observed nodes in the order of the released table.
+    ``columns`` are the observed nodes in the order of the clean table; ``measured`` are the nodes
+    that the view at hand shows only through measurements.
     """
 
     plan: ScenePlan
@@ -84,6 +86,7 @@ class Scene:
     narration: Narration
     columns: tuple[str, ...]
     tables: Tables
+    measured: frozenset[str] = frozenset()
 
     @property
     def variables(self) -> Mapping[str, Variable]:
@@ -117,7 +120,7 @@ class Scene:
 
 def scene_kinds(plan: ScenePlan) -> dict[str, Kind]:
     """The kind of every node: only treatment and outcome may be binary."""
-    motif = MOTIFS[plan.motif]
+    motif = plan.query
     kinds: dict[str, Kind] = dict.fromkeys(motif.graph.nodes, "continuous")
     kinds[motif.treatment] = plan.treatment_kind
     kinds[motif.outcome] = plan.outcome_kind
@@ -130,10 +133,14 @@ def sample_hidden_world(plan: ScenePlan, key: bytes) -> tuple[World, Truths]:
     Raises :class:`Rejected` when no world is in range, the two treatment levels coincide, or the
     numerical error of a truth cannot be brought under its bound.
     """
-    motif = MOTIFS[plan.motif]
+    motif = plan.query
     try:
         world = sample_world(
-            stream(key, "world"), motif.graph, scene_kinds(plan), outcome=motif.outcome
+            stream(key, "world"),
+            motif.graph,
+            scene_kinds(plan),
+            outcome=motif.outcome,
+            profile=profile(plan.continuous, plan.binary),
         )
     except NoWorldFound:
         raise Rejected("no world in range") from None
@@ -166,7 +173,7 @@ def _truths(motif: Motif, world: World, binary_treatment: bool, key: bytes) -> T
 
 def narrate(plan: ScenePlan, key: bytes) -> Narration:
     """Names the variables of a planned scene and tells its story."""
-    graph = MOTIFS[plan.motif].graph
+    graph = plan.query.graph
     setting, variables = invent_scene(stream(key, "names"), scene_kinds(plan))
     facts = Facts(variables, graph.edges, graph.latent)
     return Narration(setting, variables, tell(stream(key, "story"), setting, facts))
@@ -174,7 +181,7 @@ def narrate(plan: ScenePlan, key: bytes) -> Narration:
 
 def column_order(plan: ScenePlan, key: bytes) -> tuple[str, ...]:
     """The observed nodes in the seeded order of the released table."""
-    observed = MOTIFS[plan.motif].graph.observed
+    observed = plan.query.graph.observed
     order = stream(key, "columns").permutation(len(observed))
     return tuple(observed[int(i)] for i in order)
 

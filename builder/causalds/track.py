@@ -1,19 +1,20 @@
 """The causalds track as the release machinery sees it: parse, plan, build."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Final
 
 import pyarrow as pa
 
-from builder.causal import MOTIFS
 from builder.causalds import rows
 from builder.causalds.ask import ASKERS, Question
 from builder.causalds.config import Config, parse_config
+from builder.causalds.observe import Observation, observe
 from builder.causalds.plan import TRACK_NAME, can_host, plan_scenes
+from builder.causalds.realised import Table, composition_table
 from builder.causalds.scene import (
     Rejected,
     Scene,
@@ -23,6 +24,7 @@ from builder.causalds.scene import (
     sample_hidden_world,
 )
 from builder.causalds.types import ScenePlan
+from builder.causalds.views import CLEAN
 from builder.release.types import Built, InstanceSpec, Row
 from builder.seeds import attempt_key, stream
 from grader.errors import UsageError
@@ -49,6 +51,10 @@ class CausalDS:
     ) -> list[InstanceSpec]:
         """The scenes of a split, in index order."""
         return plan_scenes(config, split, count_root, private)
+
+    def composition(self, config: Config, specs: Sequence[InstanceSpec]) -> Table:
+        """Requested beside realised numbers of scenes, by axis, for the manifest."""
+        return composition_table(config, [ScenePlan.from_json(s.config_json) for s in specs])
 
     def build(self, spec: InstanceSpec) -> Built:
         """One scene with its tasks, as rows.
@@ -83,20 +89,26 @@ def _try(spec: InstanceSpec, attempt: int, clock: "_Clock") -> dict[str, list[Ro
     with clock("data"):
         columns = column_order(plan, key)
         tables = draw_tables(plan, key, world, columns)
-    scene = Scene(plan, MOTIFS[plan.motif], world, truths, narration, columns, tables)
+    scene = Scene(plan, plan.query, world, truths, narration, columns, tables)
+    with clock("views"):
+        views = [observe(scene, view, key) for view in plan.views]
     with clock("tasks"):
-        questions = _questions(scene, key)
-        if not questions:
+        asked = [
+            (shown, _questions(replace(scene, measured=shown.measured), key, shown.view.name))
+            for shown in views
+        ]
+        if not all(questions for _, questions in asked):
             raise Rejected("planned task not eligible")
-        return _rows(spec, scene, attempt, questions)
+        return _rows(spec, scene, attempt, asked)
 
 
-def _questions(scene: Scene, key: bytes) -> dict[str, Question]:
-    """The tasks of a scene by variant: all that are eligible, or only the planned one."""
+def _questions(scene: Scene, key: bytes, view: str) -> dict[str, Question]:
+    """The tasks of a view by variant: all that are eligible, or only the planned one."""
     plan = scene.plan
+    suffix = "" if view == CLEAN.name else f"/{view}"
     keys = ASKERS if plan.variant is None else (plan.variant,)
     asked = {
-        name: ASKERS[name].ask(scene, stream(key, f"order/{name}"))
+        name: ASKERS[name].ask(scene, stream(key, f"order/{name}{suffix}"))
         for name in keys
         if can_host(name, plan)
     }
@@ -104,26 +116,35 @@ def _questions(scene: Scene, key: bytes) -> dict[str, Question]:
 
 
 def _rows(
-    spec: InstanceSpec, scene: Scene, attempt: int, questions: Mapping[str, Question]
+    spec: InstanceSpec,
+    scene: Scene,
+    attempt: int,
+    asked: Sequence[tuple[Observation, Mapping[str, Question]]],
 ) -> dict[str, list[Row]]:
-    variants = {key: variant_of(TRACK_NAME, key) for key in questions}
-    tasks = {rows.task_id(spec, variant): key for key, variant in variants.items()}
-    # A private scene shows what its one task needs and no more.
-    data = not spec.private or any(v.input_mode == "data" for v in variants.values())
-    predicted = not spec.private or any(v.family == "prediction" for v in variants.values())
-    return {
-        "causalds": [
-            rows.task_row(spec, scene, variants[key], question)
-            for key, question in questions.items()
-        ],
-        "causalds_scenes": [rows.scene_row(spec, scene, data=data, test_features=predicted)],
-        "causalds_truth": [
-            rows.truth_row(spec, scene, variants[key], question.truth)
-            for key, question in questions.items()
-        ],
-        "causalds_labels": [rows.label_row(spec, scene)] if predicted else [],
-        "causalds_worlds": [rows.world_row(spec, scene, attempt, tasks)],
-    }
+    found: dict[str, list[Row]] = {config: [] for config in rows.SCHEMAS}
+    tasks: dict[str, tuple[str, str]] = {}
+    predictions = False
+    for shown, questions in asked:
+        variants = {key: variant_of(TRACK_NAME, key) for key in questions}
+        # A private scene shows what its one task needs and no more.
+        data = not spec.private or any(v.input_mode == "data" for v in variants.values())
+        predicted = not spec.private or any(v.family == "prediction" for v in variants.values())
+        predictions |= predicted
+        for key, question in questions.items():
+            variant = variants[key]
+            tasks[rows.task_id(spec, variant, shown.view.name)] = (key, shown.view.name)
+            found["causalds"].append(rows.task_row(spec, scene, shown, variant, question))
+            found["causalds_truth"].append(
+                rows.truth_row(spec, scene, shown, variant, question.truth)
+            )
+        found["causalds_scenes"].append(
+            rows.scene_row(spec, scene, shown, data=data, test_features=predicted)
+        )
+    if predictions:
+        found["causalds_labels"].append(rows.label_row(spec, scene))
+    views = [shown for shown, _ in asked]
+    found["causalds_worlds"].append(rows.world_row(spec, scene, views, attempt, tasks))
+    return found
 
 
 class _Clock:

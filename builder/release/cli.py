@@ -57,7 +57,7 @@ class _Parser(argparse.ArgumentParser):
     """A parser whose complaints look like ours: one line with a fix, exit code 2."""
 
     def error(self, message: str) -> NoReturn:
-        known = ("build", "plan", "check", "diff", "new-secret", "import-ccr")
+        known = ("build", "plan", "check", "diff", "inspect", "new-secret", "import-ccr")
         if "invalid choice: " in message:
             given = message.split("invalid choice: ")[1].split("'")[1]
             message = f"{given}: unknown command{did_you_mean(given, known)}"
@@ -72,6 +72,7 @@ def _parser() -> argparse.ArgumentParser:
         "plan splits/mini.toml",
         "check release",
         "diff release-a release-b",
+        "inspect release dev/0",
         "new-secret > ~/.causal-exams-secret",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
@@ -138,6 +139,20 @@ def _parser() -> argparse.ArgumentParser:
     )
     diff.add_argument("first", type=Path, metavar="A", help="a release folder")
     diff.add_argument("second", type=Path, metavar="B", help="another release folder")
+
+    inspect = _add(
+        commands,
+        "inspect",
+        _inspect,
+        "look at one scene of causalds: graph, equations, truths, tables, measurements",
+        "inspect release dev/0",
+        "inspect release scene-0123456789abcdef --out scene.html",
+    )
+    inspect.add_argument("release", type=Path, metavar="RELEASE", help="a release folder")
+    inspect.add_argument("scene", metavar="SCENE", help="its id, or split/index")
+    inspect.add_argument(
+        "--out", type=Path, metavar="FILE", help="the page to write (default: <scene id>.html)"
+    )
 
     _add(
         commands,
@@ -315,6 +330,21 @@ def _import_ccr(options: argparse.Namespace) -> int:
     from builder.ccr.importing import import_tables
 
     print(import_tables(options.tables, options.out))
+    return OK
+
+
+def _inspect(options: argparse.Namespace) -> int:
+    _need_release(options.release)
+    from builder.causalds.inspection import inspect_scene
+
+    page, summary = inspect_scene(options.release, options.scene)
+    file = options.out or Path(f"{summary.splitlines()[0]}.html")
+    try:
+        file.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{file}: cannot be written ({error.strerror or error})") from None
+    print(summary)
+    print(f"page: {file}")
     return OK
 
 

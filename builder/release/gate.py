@@ -8,7 +8,7 @@ import hashlib
 import math
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -205,19 +205,50 @@ def _structure(release: Path, tables: Sequence[SplitTables]) -> list[GateLine]:
 
 def _audit(release: Path, tables: Sequence[SplitTables], workers: int) -> GateLine:
     """Every truth against its second derivation, an instance at a time."""
-    jobs = [job for table in tables for job in _audit_jobs(release, table)]
+    jobs = _AuditJobs(release, tables)
     workers = workers if len(jobs) >= WORTH_WORKERS else 1
     problems = [problem for found in map_instances(audit, jobs, workers) for problem in found]
-    truths = sum(len(job[2]) for job in jobs)
+    truths = sum(len(table.truth) for table in tables)
     return _line("second derivation of every truth", problems,
-                 f"{truths} truths of {len(jobs)} instances agree")  # fmt: skip
+                 f"{truths} truths of {len(jobs)} scenes and views agree")  # fmt: skip
 
 
 AuditJob = tuple[str, Mapping[str, Any], Sequence[Mapping[str, Any]], Any, Mapping[str, Any]]
 """Track, world row, truth rows, label row or None, scene row (or, without scenes, task rows)."""
 
 
-def _audit_jobs(release: Path, table: SplitTables) -> list[AuditJob]:
+class _AuditJobs(Sequence[AuditJob]):
+    """The jobs of all tables, read as they are asked for in turn: all at once they fill memories.
+
+    Going back starts reading again from the first.
+    """
+
+    def __init__(self, release: Path, tables: Sequence[SplitTables]) -> None:
+        self._release = release
+        self._tables = tables
+        self._next = 0
+        self._left = iter(self)
+
+    def __len__(self) -> int:
+        return sum(
+            len(table.worlds if _without_scenes(table) else table.scenes) for table in self._tables
+        )
+
+    def __iter__(self) -> Iterator[AuditJob]:
+        for table in self._tables:
+            yield from _audit_jobs(self._release, table)
+
+    def __getitem__(self, index: Any) -> Any:
+        if index < self._next:
+            self._next, self._left = 0, iter(self)
+        for job in self._left:
+            self._next += 1
+            if self._next > index:
+                return job
+        raise IndexError(index)
+
+
+def _audit_jobs(release: Path, table: SplitTables) -> Iterator[AuditJob]:
     side = release / ("private" if table.private else "public")
     truths: dict[str, list[Mapping[str, Any]]] = {}
     for truth in table.truth.values():
@@ -226,17 +257,23 @@ def _audit_jobs(release: Path, table: SplitTables) -> list[AuditJob]:
         row["instance_id"]: row
         for row in gate_tables.rows(gate_tables.shards(side, f"{table.track}_labels", table.split))
     }
-    scenes: dict[str, Mapping[str, Any]] = {}
-    for row in gate_tables.rows(
+    if _without_scenes(table):
+        asked = _task_rows(release, table)
+        for name, world in table.worlds.items():
+            yield table.track, world, truths.get(name, []), labels.get(name), asked[name]
+        return
+    views = {task.task_id: task.view for task in table.tasks.values()}
+    for scene in gate_tables.rows(
         gate_tables.shards(release / "public", f"{table.track}_scenes", table.split)
     ):
-        scenes.setdefault(row["instance_id"], row)
-    if table.track in gate_checks.WITHOUT_SCENES:
-        scenes = _task_rows(release, table)
-    return [
-        (table.track, world, truths.get(name, []), labels.get(name), scenes[name])
-        for name, world in table.worlds.items()
-    ]
+        name = scene["instance_id"]
+        shown = [t for t in truths.get(name, []) if views.get(t["task_id"]) == scene["view"]]
+        if name in table.worlds:
+            yield (table.track, table.worlds[name], shown, labels.get(name), scene)
+
+
+def _without_scenes(table: SplitTables) -> bool:
+    return table.track in gate_checks.WITHOUT_SCENES
 
 
 def _task_rows(release: Path, table: SplitTables) -> dict[str, Mapping[str, Any]]:

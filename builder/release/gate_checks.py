@@ -141,15 +141,19 @@ def _digits(name: str) -> str:
 
 
 def prompt_problems(tables: Sequence[SplitTables]) -> list[str]:
-    """No two tasks ask the same; file names and ids, which differ anyhow, are left out."""
-    seen: dict[str, str] = {}
+    """No two tasks ask the same; file names and ids, which differ anyhow, are left out.
+
+    Views of one instance may: they can show a variant that needs no data in the same words.
+    """
+    seen: dict[str, TaskRow] = {}
     problems = []
     for table in tables:
         for task in table.tasks.values():
             text = task.prompt.replace(task.task_id, "")
-            if text in seen:
-                problems.append(f"{task.task_id} and {seen[text]}: the same prompt")
-            seen.setdefault(text, task.task_id)
+            other = seen.setdefault(text, task)
+            views = (other.instance_id, other.key) == (task.instance_id, task.key)
+            if other is not task and not (views and other.view != task.view):
+                problems.append(f"{task.task_id} and {other.task_id}: the same prompt")
     return problems
 
 
@@ -246,12 +250,14 @@ def _scene_problems(task: TaskRow, scene: SceneRow, private: bool) -> Iterator[s
         yield "a data task without data"
     inputs = task.inputs
     if task.family == "prediction":
-        features = [name for name in columns if name != inputs["outcome"]]
+        features = [name for name in columns if _concept(name) != inputs["outcome"]]
         if list(inputs["columns"]) != columns or list(scene.test_columns) != features:
             yield "test_features is not every column but the outcome"
         if inputs["rows"] != scene.rows[1]:
             yield f"{inputs['rows']} rows asked, test_features has {scene.rows[1]}"
-        if dict(scene.columns).get(inputs["outcome"]) != inputs["outcome_kind"]:
+        # A measured outcome has no column of its own.
+        kind = dict(scene.columns).get(inputs["outcome"], inputs["outcome_kind"])
+        if kind != inputs["outcome_kind"]:
             yield "the outcome's kind is not that of its column"
     elif private and scene.test_columns:
         yield "a private scene ships test_features that its task does not need"
@@ -259,11 +265,16 @@ def _scene_problems(task: TaskRow, scene: SceneRow, private: bool) -> Iterator[s
         yield "a private story task ships data"
     listed = [name for key in ("observed", "available") for name in inputs.get(key, ())]
     named = {*listed, *(inputs[role] for role in ("treatment", "outcome") if role in inputs)}
-    strange = sorted(named - set(columns)) if columns else []
+    strange = sorted(named - {_concept(name) for name in columns}) if columns else []
     if strange or any(name not in task.prompt for name in named):
         yield f"names that no column or prompt has: {', '.join(strange)}"
     if len(set(listed)) < len(listed):
         yield "a list names a variable twice"
+
+
+def _concept(column: str) -> str:
+    """The variable that a column shows, be it by a measurement."""
+    return column.partition("_meas_")[0]
 
 
 def secrecy_problems(public: Path, private: Path, table: SplitTables) -> list[str]:

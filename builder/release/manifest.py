@@ -14,6 +14,7 @@ from builder.release.parts import Part
 from builder.release.roots import Root
 from builder.release.shards import Shard
 from builder.release.types import InstanceSpec
+from builder.tracks import TRACKS
 from grader import __version__
 from grader.errors import UsageError
 from grader.jsonio import canonical, pretty
@@ -164,15 +165,30 @@ def _track(contents: Contents, split: str, track: str, revealing: bool) -> dict[
         "tasks": len(tasks),
         "variants": _counted(f"{a}.{b}" for a, b in zip(families, tasks, strict=True)),
     }
-    entry = {"requested": requested, "realised": realised}
+    entry: dict[str, Any] = {"requested": requested, "realised": realised}
     if revealing:
         realised["motifs"] = _counted(_column(parts, f"{track}_worlds", "motif"))
         realised["structures"] = _counted(_column(parts, f"{track}_truth", "structure"))
         rejections: Counter[str] = Counter()
         for part in parts:
             rejections.update(part.rejections)
+        settings = dict(next(s for s in contents.config.splits if s.name == split).tracks)[track]
+        composition = composition_of(track, settings, specs)
+        if composition:
+            entry["composition"] = composition
         entry["rejections"] = dict(sorted(rejections.items()))
     return entry
+
+
+Composition = Mapping[str, Mapping[str, Mapping[str, float]]]
+"""Axis -> name -> {"requested": instances, "realised": instances}."""
+
+
+def composition_of(track: str, settings: Any, specs: Sequence[InstanceSpec]) -> Composition:
+    """What a track says about the composition of a split; empty for a track that says nothing."""
+    describe = getattr(TRACKS[track], "composition", None) if track in TRACKS else None
+    found: Composition = {} if describe is None else describe(settings, specs)
+    return found
 
 
 def _column(parts: Sequence[Part], config: str, column: str) -> list[str]:

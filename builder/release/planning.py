@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from builder.release.config import ReleaseConfig, SplitConfig
-from builder.release.manifest import Specs
+from builder.release.manifest import Composition, Specs, composition_of
 from builder.release.parts import PART_INSTANCES
 from builder.release.roots import Root
 from builder.release.types import InstanceSpec, Track
@@ -70,6 +70,7 @@ class PlanLine:
     tasks: tuple[int, int]
     parts: int
     requested: Mapping[str, Mapping[str, int]]
+    composition: Composition
     exams: tuple[str, ...]
 
 
@@ -77,7 +78,7 @@ def plan_lines(config: ReleaseConfig, specs: Specs) -> list[PlanLine]:
     """The plan, one line for every track of every split."""
     lines = []
     for split in config.splits:
-        for name, _ in split.tracks:
+        for name, settings in split.tracks:
             members = specs[split.name, name]
             exams = tuple(
                 f"{exam.name} ({'all' if draw.tasks is None else draw.tasks})"
@@ -94,6 +95,7 @@ def plan_lines(config: ReleaseConfig, specs: Specs) -> list[PlanLine]:
                     _task_bounds(name, members),
                     -(-len(members) // PART_INSTANCES),
                     _requested(members),
+                    composition_of(name, settings, members),
                     exams,
                 )
             )
@@ -113,13 +115,23 @@ def _requested(specs: Sequence[InstanceSpec]) -> dict[str, dict[str, int]]:
 
 
 def _task_bounds(track: str, specs: Sequence[InstanceSpec]) -> tuple[int, int]:
-    """How many tasks there will be: one where its variant is assigned, else up to all variants."""
-    plans = [json.loads(spec.config_json) for spec in specs]
-    if plans and all("tasks" in plan for plan in plans):  # the track has counted them itself
-        return sum(plan["tasks"][0] for plan in plans), sum(plan["tasks"][1] for plan in plans)
-    assigned = sum(isinstance(plan.get("variant"), str) for plan in plans)
-    variants = sum(variant.track == track for variant in VARIANTS)
-    return len(specs), assigned + (len(specs) - assigned) * max(1, variants)
+    """How many tasks there will be: one where its variant is assigned, else all variants at most.
+
+    An instance that ships in several views can be asked each variant once in every view. A track
+    that has counted them itself says so: ``tasks`` is its least and largest number.
+    """
+    variants = max(1, sum(variant.track == track for variant in VARIANTS))
+    least = most = 0
+    for spec in specs:
+        settings = json.loads(spec.config_json)
+        if "tasks" in settings:
+            low, high = settings["tasks"]
+        elif isinstance(settings.get("variant"), str):
+            low = high = 1
+        else:
+            low, high = 1, variants * max(1, len(settings.get("views") or ()))
+        least, most = least + low, most + high
+    return least, most
 
 
 def _check_exam_counts(

@@ -45,6 +45,7 @@ def describe_plan(config: ReleaseConfig, specs: Specs) -> None:
         for what, counts in line.requested.items():
             listed = ", ".join(f"{name} {count}" for name, count in counts.items())
             console.print(f"{line.split} {line.track}, by {what}: {listed}", markup=False)
+        _composition(console, line)
         sides = ("public/", "private/" if line.truth == "private" else "public/")
         for table_name in TRACKS[line.track].schemas:
             side = sides[table_name in TRACKS[line.track].private_configs]
@@ -58,6 +59,19 @@ def describe_plan(config: ReleaseConfig, specs: Specs) -> None:
         f"Build it: python build_dataset.py build {shlex.quote(str(config.path))} --out release",
         markup=False,
     )
+
+
+def _composition(console: Console, line: PlanLine) -> None:
+    """The table of what was requested beside what the plan gives, one row per axis and name."""
+    if not line.composition:
+        return
+    table = Table("axis", "name", title=f"{line.split} {line.track}: composition", box=None)
+    for heading in ("requested", "realised"):
+        table.add_column(heading, justify="right")
+    for axis, names in line.composition.items():
+        for name, counts in names.items():
+            table.add_row(axis, name, f"{counts['requested']:g}", f"{counts['realised']:g}")
+    console.print(table)
 
 
 def _rough_rows(line: PlanLine, table: str) -> str:

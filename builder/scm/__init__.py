@@ -5,12 +5,20 @@ counterfactuals on explicit noise; the quantities are population values with num
 """
 
 from builder.scm.mechanisms import MECHANISMS, Affine, Kind, MechanismFamily, Parent
-from builder.scm.noise import NOISE_FAMILIES, Noise, NoiseFamily
+from builder.scm.noise import NOISE_FAMILIES, Noise, NoiseFamily, Spread
 from builder.scm.population import (
     Moments,
     contrast,
     population_moments,
     population_quantiles,
+)
+from builder.scm.profiles import (
+    BINARY_PROFILES,
+    CONTINUOUS_PROFILES,
+    DEFAULT_PROFILE,
+    Profile,
+    mixture_weights,
+    profile,
 )
 from builder.scm.quantities import (
     CORRELATION_BOUND,
@@ -21,10 +29,12 @@ from builder.scm.quantities import (
     effect_on_treated,
 )
 from builder.scm.rqmc import BoundNotMet
-from builder.scm.sampling import DEFAULT_PROFILE, NoWorldFound, Profile, sample_world
+from builder.scm.sampling import NoWorldFound, sample_world
 from builder.scm.world import Node, World
 
 __all__ = [
+    "BINARY_PROFILES",
+    "CONTINUOUS_PROFILES",
     "CORRELATION_BOUND",
     "DEFAULT_PROFILE",
     "EFFECT_BOUND",
@@ -42,12 +52,15 @@ __all__ = [
     "Parent",
     "Profile",
     "Quantity",
+    "Spread",
     "World",
     "average_treatment_effect",
     "contrast",
     "correlation",
     "effect_on_treated",
+    "mixture_weights",
     "population_moments",
     "population_quantiles",
+    "profile",
     "sample_world",
 ]

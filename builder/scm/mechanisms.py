@@ -1,106 +1,54 @@
-"""Structural equations: what a variable is on average, given its direct causes.
+"""The table of mechanism families: what a variable is on average, given its direct causes.
 
-A mechanism maps the values of a node's parents to its conditional mean: the location of a
-continuous variable (to which noise is added), the probability of a binary one. Each profile is two
-functions (draw parameters; evaluate) and one row of ``MECHANISMS``; a row that is affine in the
-parents also says so, which opens the closed forms of ``builder.scm.affine``.
+A family is two functions (draw parameters; evaluate) and one row of ``MECHANISMS``; a row that is
+affine in the parents also says so, which opens the closed forms of ``builder.scm.affine``. Which
+families make up a scene is decided by the profiles of ``builder.scm.profiles``.
 """
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal
+from collections.abc import Mapping
+from typing import Final
 
-import numpy as np
-import numpy.typing as npt
-from scipy import special
+from builder.scm import curves, switches
+from builder.scm.equation import Affine, Kind, MechanismFamily, Parameters, Parent
 
-Array = npt.NDArray[np.float64]
-Kind = Literal["continuous", "binary"]
-Parameters = Mapping[str, float | tuple[float, ...]]
-"""Named parameters of one mechanism; tuples run over the node's parents. Never mutated."""
-
-
-@dataclass(frozen=True, slots=True)
-class Parent:
-    """What the drawing of a mechanism knows about one parent: its population mean and sd."""
-
-    mean: float
-    sd: float
-
-
-@dataclass(frozen=True, slots=True)
-class Affine:
-    """The equation ``bias + sum(weight * parent)``."""
-
-    weights: tuple[float, ...]
-    bias: float
-
-
-@dataclass(frozen=True, slots=True)
-class MechanismFamily:
-    """One mechanism profile.
-
-    ``draw(rng, parents)`` draws parameters. ``mean(parameters, columns)`` evaluates the conditional
-    mean for columns of shape (n,), one per parent; without parents it returns a scalar.
-    ``affine(parameters)`` is the same equation in affine form, for families that have one.
-    """
-
-    kind: Kind
-    draw: Callable[[np.random.Generator, Sequence[Parent]], Parameters]
-    mean: Callable[[Parameters, Sequence[Array]], Array]
-    affine: Callable[[Parameters], Affine] | None = None
-
-
-def _weights(
-    rng: np.random.Generator, parents: Sequence[Parent], location: float, spread: float
-) -> tuple[float, ...]:
-    """Weights N(±location, spread), per unit of a parent or per sd where its sd exceeds one.
-
-    The division keeps scales from growing along long chains.
-    """
-    signs = rng.choice((-1.0, 1.0), len(parents))
-    raw = signs * rng.normal(location, spread, len(parents))
-    return tuple(float(w) / max(1.0, p.sd) for w, p in zip(raw, parents, strict=True))
-
-
-def _as_affine(parameters: Parameters) -> Affine:
-    weights, bias = parameters["weights"], parameters["bias"]
-    assert isinstance(weights, tuple) and isinstance(bias, float)
-    return Affine(weights, bias)
-
-
-def _predictor(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    form = _as_affine(parameters)
-    total = np.asarray(form.bias)
-    for weight, column in zip(form.weights, columns, strict=True):
-        total = total + weight * column
-    return total
-
-
-def _draw_linear(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
-    """CausalDS linear_additive: weights N(±0.8, 0.4), bias N(0, 0.5); a root is its noise."""
-    weights = _weights(rng, parents, 0.8, 0.4)
-    return {"weights": weights, "bias": float(rng.normal(0.0, 0.5)) if parents else 0.0}
-
-
-def _draw_logistic(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
-    """CausalDS logistic: weights N(±1, 0.6), bias N(0, 0.7) at the parents' means.
-
-    A root's probability is U(0.25, 0.75).
-    """
-    if not parents:
-        return {"weights": (), "bias": float(special.logit(rng.uniform(0.25, 0.75)))}
-    weights = _weights(rng, parents, 1.0, 0.6)
-    centre = math.fsum(w * p.mean for w, p in zip(weights, parents, strict=True))
-    return {"weights": weights, "bias": float(rng.normal(0.0, 0.7)) - centre}
-
-
-def _logistic_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
-    return np.asarray(special.expit(_predictor(parameters, columns)))
-
+__all__ = ["MECHANISMS", "Affine", "Kind", "MechanismFamily", "Parameters", "Parent"]
 
 MECHANISMS: Final[Mapping[str, MechanismFamily]] = {
-    "linear_additive": MechanismFamily("continuous", _draw_linear, _predictor, _as_affine),
-    "logistic": MechanismFamily("binary", _draw_logistic, _logistic_mean),
+    "linear_additive": MechanismFamily(
+        "continuous", curves.draw_linear, curves.linear_mean, curves.as_affine
+    ),
+    "handcrafted": MechanismFamily(
+        "continuous",
+        curves.draw_handcrafted,
+        curves.handcrafted_mean,
+        slope=curves.handcrafted_slope,
+    ),
+    "product": MechanismFamily("continuous", curves.draw_product, curves.product_mean),
+    "saturating": MechanismFamily("continuous", curves.draw_saturating, curves.response_mean),
+    "cooperative": MechanismFamily("continuous", curves.draw_cooperative, curves.response_mean),
+    "rational": MechanismFamily("continuous", curves.draw_rational, curves.rational_mean),
+    "power": MechanismFamily("continuous", curves.draw_power, curves.power_mean),
+    "exp_log": MechanismFamily("continuous", curves.draw_exp_log, curves.exp_log_mean),
+    "piecewise": MechanismFamily("continuous", curves.draw_piecewise, curves.piecewise_mean),
+    "neural": MechanismFamily(
+        "continuous", curves.draw_neural, curves.neural_mean, slope=curves.neural_slope
+    ),
+    "logistic": MechanismFamily("binary", switches.draw_logistic, switches.logistic_mean),
+    "shifted_logistic": MechanismFamily(
+        "binary",
+        switches.draw_shifted_logistic,
+        switches.shifted_logistic_mean,
+        slope=switches.shifted_logistic_slope,
+    ),
+    "sharp_threshold": MechanismFamily(
+        "binary", switches.draw_sharp_threshold, switches.sharp_threshold_mean
+    ),
+    "noisy_or": MechanismFamily("binary", switches.gate_draw((0.0,), 0.0), switches.gate_mean),
+    "noisy_and": MechanismFamily("binary", switches.gate_draw((1.0,), 0.0), switches.gate_mean),
+    "logic_gate": MechanismFamily(
+        "binary", switches.gate_draw((0.0, 1.0), 0.25), switches.gate_mean
+    ),
+    "signed_gate": MechanismFamily(
+        "binary", switches.gate_draw((0.0, 1.0), 0.75), switches.gate_mean
+    ),
 }

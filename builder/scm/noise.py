@@ -7,7 +7,7 @@ family is those functions and one row of ``NOISE_FAMILIES``.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,12 +21,42 @@ Shape = tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class Spread:
+    """How a noise scale varies with the parents: a factor softplus(weights . parents + bias).
+
+    The factor is cut off at ``low`` and ``high`` (paper A.6, heteroscedastic noise).
+    """
+
+    weights: tuple[float, ...]
+    bias: float
+    low: float = 0.3
+    high: float = 2.0
+
+    def factor(self, columns: Sequence[Array]) -> Array:
+        """The factor for parents' columns of shape (n,)."""
+        total = np.asarray(self.bias)
+        for weight, column in zip(self.weights, columns, strict=True):
+            total = total + weight * column
+        return np.asarray(np.clip(np.logaddexp(0.0, total), self.low, self.high))
+
+
+@dataclass(frozen=True, slots=True)
 class Noise:
-    """Additive noise ``scale * e`` with ``e`` standardised noise of ``family``."""
+    """Additive noise ``scale * e`` with ``e`` standardised noise of ``family``.
+
+    With a ``spread`` the scale is multiplied by its factor, unit by unit.
+    """
 
     family: str
     scale: float
     shape: Shape
+    spread: Spread | None = None
+
+    def scale_at(self, columns: Sequence[Array]) -> Array:
+        """The noise scale for parents' columns of shape (n,), a scalar if it is constant."""
+        if self.spread is None:
+            return np.asarray(self.scale)
+        return np.asarray(self.scale * self.spread.factor(columns))
 
     def draw(self, rng: np.random.Generator, n: int) -> Array:
         """``n`` standardised innovations (mean 0, standard deviation 1)."""

@@ -103,11 +103,12 @@ def population_quantiles(
 
     pilot = first_batch(world, drawn, rng)
     quantiles = []
-    middle, square = 0.0, law.scale**2
+    middle, square = 0.0, 0.0
     for weight, values in branches(world, pilot, {}, branched, evaluated):
         location = world.conditional_mean(node, values)
         middle += float(np.mean(weight * location))
-        square += float(np.mean(weight * location * location))
+        spread = world.conditional_variance(node, values)
+        square += float(np.mean(weight * (location * location + spread)))
     allowed = bound * (1.0 + math.sqrt(square - middle * middle))
     for p in probabilities:
         start = _newton(lambda q: distribution(pilot, q).mean(axis=1), p, middle, law.scale)

@@ -16,7 +16,7 @@ Total effects and correlations may still be small where paths cancel: nothing he
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -24,7 +24,8 @@ import numpy.typing as npt
 
 from builder.causal import LatentDAG
 from builder.scm.mechanisms import MECHANISMS, Kind, Parent
-from builder.scm.noise import NOISE_FAMILIES, Noise, draw_noise_law
+from builder.scm.noise import Noise, Spread, draw_noise_law
+from builder.scm.profiles import DEFAULT_PROFILE, Profile
 from builder.scm.world import Node, Values, World
 
 Array = npt.NDArray[np.float64]
@@ -42,22 +43,12 @@ _PILOT_UNITS: Final = 4096
 _SAFETY: Final = 0.06
 """Relative margin of the accepted range: several errors of a pilot sd, heavy tails included."""
 _MAX_DRAWS: Final = 1000
+_RESPONSES: Final = ("saturating", "cooperative")
+"""What takes the place of a product of one parent, or of more than three."""
 
 
 class NoWorldFound(Exception):
     """No draw of some node's mechanism met the ranges; the graph asks for too much."""
-
-
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """What a world is made of: each node's mechanism and noise family is uniform among these."""
-
-    continuous: tuple[str, ...] = ("linear_additive",)
-    binary: tuple[str, ...] = ("logistic",)
-    noises: tuple[str, ...] = tuple(NOISE_FAMILIES)
-
-
-DEFAULT_PROFILE: Final = Profile()
 
 
 def sample_world(
@@ -108,14 +99,17 @@ def _draw_node(
     bounds: tuple[float, float],
 ) -> tuple[Node, Array]:
     columns = [pilot[parent] for parent in parents]
-    summaries = [Parent(float(c.mean()), float(c.std())) for c in columns]
+    summaries = [
+        Parent(float(c.mean()), float(c.std()), bool(np.all((c == 0.0) | (c == 1.0))))
+        for c in columns
+    ]
     for _ in range(_MAX_DRAWS):
         node = _candidate(rng, name, kind, parents, profile, summaries)
         mean = MECHANISMS[node.mechanism].mean(node.parameters, columns)
         if node.noise is None:
             values = np.asarray(rng.random(_PILOT_UNITS) < mean, dtype=np.float64)
         else:
-            values = mean + node.noise.scale * node.noise.draw(rng, _PILOT_UNITS)
+            values = mean + node.noise.scale_at(columns) * node.noise.draw(rng, _PILOT_UNITS)
         if _accepted(node, columns, mean, values, bounds):
             return node, values
     raise NoWorldFound(f"{name}: no mechanism in range after {_MAX_DRAWS} draws")
@@ -129,14 +123,37 @@ def _candidate(
     profile: Profile,
     summaries: Sequence[Parent],
 ) -> Node:
-    choices = profile.binary if kind == "binary" else profile.continuous
-    mechanism = choices[int(rng.integers(len(choices)))]
+    if parents:
+        choices = profile.binary if kind == "binary" else profile.continuous
+        mechanism = choices[int(rng.integers(len(choices)))]
+        if mechanism == "product" and not 2 <= len(parents) <= 3:
+            mechanism = _RESPONSES[int(rng.integers(len(_RESPONSES)))]
+    else:
+        mechanism = "logistic" if kind == "binary" else "linear_additive"
     parameters = MECHANISMS[mechanism].draw(rng, summaries)
     law: Noise | None = None
     if kind == "continuous":
         scale = float(rng.uniform(0.5, 1.0) if parents else rng.uniform(0.8, 1.5))
-        law = draw_noise_law(rng, profile.noises, scale)
+        law = _noise(rng, profile, scale, summaries)
     return Node(name, kind, parents, mechanism, parameters, law)
+
+
+def _noise(
+    rng: np.random.Generator, profile: Profile, scale: float, parents: Sequence[Parent]
+) -> Noise:
+    """Noise of sd ``scale``; or whose scale has this as base and varies with the parents."""
+    mixture = profile.mixture[0 if parents else 1]
+    outright = mixture > 0.0 and rng.random() < mixture
+    law = draw_noise_law(rng, ("gaussian_mixture",) if outright else profile.noises, scale)
+    if not parents or profile.heteroscedastic == 0.0 or rng.random() >= profile.heteroscedastic:
+        return law
+    # Weights N(0, 0.5) and bias N(0, 0.3) on the parents' common scale, written for raw values.
+    weights = [
+        w / max(1.0, p.sd) for w, p in zip(rng.normal(0, 0.5, len(parents)), parents, strict=True)
+    ]
+    centre = sum(w * p.mean for w, p in zip(weights, parents, strict=True))
+    bias = float(rng.normal(0.0, 0.3)) - centre
+    return replace(law, spread=Spread(tuple(float(w) for w in weights), float(bias)))
 
 
 def _accepted(
@@ -150,8 +167,9 @@ def _accepted(
         if not low * (1 + _SAFETY) <= prevalence <= high * (1 - _SAFETY):
             return False
     else:
-        sd = float(np.sqrt(np.var(mean) + node.noise.scale**2))
-        if columns and node.noise.scale < MIN_NOISE_SHARE * sd:
+        own = float(np.mean(node.noise.scale_at(columns) ** 2))
+        sd = float(np.sqrt(np.var(mean) + own))
+        if columns and np.sqrt(own) < MIN_NOISE_SHARE * sd:
             return False
     if not bounds[0] * (1 + _SAFETY) <= sd <= bounds[1] * (1 - _SAFETY):
         return False

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from builder.causal import LatentDAG
 from builder.scm.mechanisms import MECHANISMS, Affine, Kind, Parameters
-from builder.scm.noise import NOISE_FAMILIES, Noise
+from builder.scm.noise import NOISE_FAMILIES, Noise, Spread
 
 Array = npt.NDArray[np.float64]
 Values = Mapping[str, Array]
@@ -43,7 +43,9 @@ class Node:
 
     @property
     def affine(self) -> Affine | None:
-        """The structural equation in affine form, None if it has none."""
+        """The structural equation in affine form, None if it has none or its noise varies."""
+        if self.noise is not None and self.noise.spread is not None:
+            return None
         to_affine = MECHANISMS[self.mechanism].affine
         return None if to_affine is None else to_affine(self.parameters)
 
@@ -146,7 +148,7 @@ class World:
         mean = self.conditional_mean(node.name, values)
         if node.noise is None:
             return np.asarray(noise < mean, dtype=np.float64)
-        return mean + node.noise.scale * noise
+        return mean + self.noise_scale(node.name, values) * noise
 
     # --- one node given its parents -----------------------------------------------------------
 
@@ -156,27 +158,37 @@ class World:
         columns = [values[parent] for parent in node.parents]
         return MECHANISMS[node.mechanism].mean(node.parameters, columns)
 
+    def noise_scale(self, name: str, values: Values) -> Array:
+        """Scale of the noise of a continuous node given its parents, shape (n,) or a scalar."""
+        node = self._by_name[name]
+        if node.noise is None:
+            raise ValueError(f"{name}: a binary node has no noise scale")
+        varies = node.noise.spread is not None
+        return node.noise.scale_at([values[p] for p in node.parents] if varies else [])
+
     def conditional_variance(self, name: str, values: Values) -> Array:
         """Var[V | parents], shape (n,) or a scalar."""
         law = self._by_name[name].noise
         if law is None:
             mean = self.conditional_mean(name, values)
             return np.asarray(mean * (1.0 - mean))
-        return np.asarray(law.scale**2)
+        return np.asarray(self.noise_scale(name, values) ** 2)
 
     def conditional_density(self, name: str, value: Array | float, values: Values) -> Array:
         """Density (continuous) or probability (binary) of V = value given the parents, (n,)."""
         law, mean = self._by_name[name].noise, self.conditional_mean(name, values)
         if law is None:
             return np.where(np.asarray(value) == 1.0, mean, 1.0 - mean)
-        return law.density((value - mean) / law.scale) / law.scale
+        scale = self.noise_scale(name, values)
+        return law.density((value - mean) / scale) / scale
 
     def conditional_cdf(self, name: str, value: float, values: Values) -> Array:
         """P(V <= value | parents) of a continuous node, shape (n,) or a scalar."""
         law = self._by_name[name].noise
         if law is None:
             raise ValueError(f"{name}: a binary node has no continuous distribution function")
-        return law.cdf((value - self.conditional_mean(name, values)) / law.scale)
+        mean, scale = self.conditional_mean(name, values), self.noise_scale(name, values)
+        return law.cdf((value - mean) / scale)
 
     # --- JSON ---------------------------------------------------------------------------------
 
@@ -211,6 +223,10 @@ def _check_node(node: Node, graph: LatentDAG) -> None:
         raise ValueError(f"{node.name}: continuous nodes have a noise law, binary ones none")
     if node.noise is not None and not (0.0 < node.noise.scale < float("inf")):
         raise ValueError(f"{node.name}: the noise scale must be positive and finite")
+    if node.noise is not None and node.noise.spread is not None:
+        spread = node.noise.spread
+        if len(spread.weights) != len(node.parents) or not 0.0 < spread.low <= spread.high:
+            raise ValueError(f"{node.name}: the noise spread does not fit the parents")
     if node.noise is not None and node.noise.family not in NOISE_FAMILIES:
         raise ValueError(f"{node.name}: unknown noise family {node.noise.family!r}")
     if len(set(node.parents)) != len(node.parents) or set(node.parents) != set(
@@ -230,9 +246,7 @@ def _node_to_json(node: Node) -> dict[str, object]:
             key: list(value) if isinstance(value, tuple) else value
             for key, value in node.parameters.items()
         },
-        "noise": None
-        if law is None
-        else {"family": law.family, "scale": law.scale, "shape": list(law.shape)},
+        "noise": None if law is None else _noise_to_json(law),
     }
 
 
@@ -247,7 +261,39 @@ def _node_from_json(item: dict[str, Any]) -> Node:
             str(key): tuple(map(float, value)) if isinstance(value, list) else float(value)
             for key, value in item["parameters"].items()
         },
-        noise=None
-        if law is None
-        else Noise(str(law["family"]), float(law["scale"]), tuple(map(float, law["shape"]))),
+        noise=None if law is None else _noise_from_json(law),
+    )
+
+
+def _noise_to_json(law: Noise) -> dict[str, object]:
+    record: dict[str, object] = {
+        "family": law.family,
+        "scale": law.scale,
+        "shape": list(law.shape),
+    }
+    if law.spread is not None:
+        spread = law.spread
+        record["spread"] = {
+            "weights": list(spread.weights),
+            "bias": spread.bias,
+            "low": spread.low,
+            "high": spread.high,
+        }
+    return record
+
+
+def _noise_from_json(item: dict[str, Any]) -> Noise:
+    spread = item.get("spread")
+    return Noise(
+        str(item["family"]),
+        float(item["scale"]),
+        tuple(map(float, item["shape"])),
+        None
+        if spread is None
+        else Spread(
+            tuple(map(float, spread["weights"])),
+            float(spread["bias"]),
+            float(spread["low"]),
+            float(spread["high"]),
+        ),
     )

@@ -16,7 +16,7 @@ WHERE = "x.toml: splits.dev.causalds"
 def test_a_full_table_is_read() -> None:
     """Zero weights drop out, motifs come in catalogue order, whatever the file's order."""
     config = TRACK.parse(table(motifs={"iv": 2, "chain": 0.5, "fork": 0}), WHERE)
-    assert config.motifs == (("chain", 0.5), ("iv", 2.0))
+    assert config.composition.motifs == (("chain", 0.5), ("iv", 2.0))
     assert (config.scenes, config.train, config.test) == (28, 400, 100)
 
 
@@ -30,7 +30,11 @@ def test_defaults_are_those_of_the_paper() -> None:
 def test_every_motif_of_the_catalogue_is_accepted() -> None:
     """The parser must not lag behind the catalogue."""
     config = TRACK.parse(table(motifs=dict.fromkeys(MOTIFS, 1)), WHERE)
-    assert [name for name, _ in config.motifs] == list(MOTIFS)
+    assert [name for name, _ in config.composition.motifs] == list(MOTIFS)
+
+
+def _proxy(**settings: object) -> dict[str, object]:
+    return {"views": ["clean", "proxy"], "observation": {"proxy": settings}}
 
 
 @pytest.mark.parametrize(
@@ -51,8 +55,33 @@ def test_every_motif_of_the_catalogue_is_accepted() -> None:
         ({"motifs": {"chain": 0}}, ".motifs: all weights are zero"),
         ({"treatment_binary": 1.5}, ".treatment_binary: must be a share from 0 to 1"),
         ({"outcome_binary": "half"}, ".outcome_binary: must be a share"),
+        ({"composition": "papre"}, ".composition: must be one of motifs, full, paper"),
+        ({"grafts": 1}, ".grafts: must be a list of shares"),
+        ({"grafts": [0, 0]}, ".grafts: all shares are zero"),
+        ({"grafts": [0.5, 0.5], "motifs": {"frontdoor": 1}}, ".grafts: 14 scenes with grafts"),
+        ({"grafts": [0.5, -1]}, ".grafts[1]: must be a weight"),
+        ({"auxiliary": {"iv": 1}}, ".auxiliary.iv: unknown key"),
+        ({"confounded": 2}, ".confounded: must be a share"),
+        ({"confounded": 0.5, "motifs": {"chain": 1}}, ".confounded: 14 scenes are to become"),
+        ({"planted": {"napkn": 0.1}}, ".planted.napkn: unknown key; did you mean 'napkin'?"),
+        ({"planted": {"napkin": 0.5}}, ".planted: 14 scenes are wanted out of the 4"),
+        ({"harmless": -0.1}, ".harmless: must be a share"),
+        ({"profiles": {"continuous": {"linear": 1}}}, ".profiles.continuous.linear: unknown key"),
+        ({"profiles": {"discrete": {}}}, ".profiles.discrete: unknown key"),
+        ({"profiles": {"binary": {"noisy_or": 0}}}, ".profiles.binary: all weights are zero"),
         ({"views": []}, ".views: must be a list of views"),
         ({"views": ["clear"]}, ".views: unknown view 'clear'; did you mean 'clean'?"),
+        ({"outcome_measured": 3}, ".outcome_measured: must be a share"),
+        ({"diagnostics": 1}, ".diagnostics: must be true or false"),
+        ({"observation": []}, ".observation: must be a table of views"),
+        ({"observation": {"prox": {}}}, ".observation.prox: unknown key; did you mean 'proxy'?"),
+        (_proxy(colums=[1, 2]), ".observation.proxy.colums: unknown key; did you mean 'columns'?"),
+        (_proxy(columns=[3, 2]), ".observation.proxy.columns: the least, 3, is more than"),
+        (_proxy(columns=[2.5, 3]), ".observation.proxy.columns: must be whole numbers"),
+        (_proxy(noise=[1]), ".observation.proxy.noise: must be a list of two numbers"),
+        (_proxy(calibration=2), ".observation.proxy.calibration: must be from 0 to 1"),
+        (_proxy(thresholds={"min": 1}), ".observation.proxy.thresholds.min: unknown key"),
+        (_proxy(thresholds={"least": 1000}), ".observation.proxy.thresholds: no bundle of 10"),
         ({"views": ["clean", "clean"]}, ".views: a view is listed twice"),
     ],
 )
@@ -64,7 +93,7 @@ def test_bad_values_are_refused_by_name(changes: dict[str, object], message: str
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("name", ["mini", "leak-400", "private-example"])
+@pytest.mark.parametrize("name", ["mini", "leak-400", "private-example", "main"])
 def test_the_split_files_of_the_repository_are_good(root: Path, name: str) -> None:
     """What documentation and tests build must at least parse, and plan."""
     release = load_config(root / "splits" / f"{name}.toml")

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 from causalds_scenes import ROOT, SEVEN, specs
 
+from builder.causal import MOTIFS
 from builder.causalds.ask import ASKERS
-from builder.causalds.plan import can_host, largest_remainder
+from builder.causalds.blueprint import largest_remainder
+from builder.causalds.plan import can_host
 from builder.causalds.types import ScenePlan
 from builder.release.types import InstanceSpec
 from builder.seeds import id_key, instance_key, public_id
@@ -104,11 +106,32 @@ HOSTS: dict[str, set[str]] = {
 """What a scene of a motif can not be asked, whatever its kinds (spec A1.5, B.5)."""
 
 
+def _plan(name: str, outcome: Any) -> ScenePlan:
+    motif = MOTIFS[name]
+    graph = motif.graph
+    return ScenePlan(
+        motif=name,
+        structure=name,
+        nodes=graph.nodes,
+        edges=graph.edges,
+        latent=tuple(sorted(graph.latent)),
+        treatment=motif.treatment,
+        outcome=motif.outcome,
+        continuous="linear_additive",
+        binary="single_regulator_logistic",
+        treatment_kind="binary",
+        outcome_kind=outcome,
+        variant=None,
+        train=100,
+        test=50,
+    )
+
+
 @pytest.mark.parametrize("motif", SEVEN)
 @pytest.mark.parametrize("outcome", ["continuous", "binary"])
 def test_the_eligibility_table(motif: str, outcome: Any) -> None:
     """Effects are asked without a directed path too (value 0), adjustment sets are not."""
-    plan = ScenePlan(motif, "binary", outcome, None, 100, 50)
+    plan = _plan(motif, outcome)
     missing = HOSTS[motif] | ({"prediction.prediction_interval"} if outcome == "binary" else set())
     assert {key for key in ASKERS if not can_host(key, plan)} == missing
 

@@ -11,13 +11,17 @@ from builder.causalds.scene import Scene
 SIGN_MARGIN: Final = 0.03
 """A correlation's sign is asked only where it is zero by the graph or at least this large."""
 
+MEASURED_SIGN_MARGIN: Final = 0.10
+"""The same where treatment or outcome is replaced by measurements."""
+
 
 @asks("association.sign_only")
 def sign_only(scene: Scene, rng: np.random.Generator) -> Question | None:
     """The sign of the population correlation, where an honest analyst can tell it."""
     r = scene.truths.association
     zero = r.source == "structural_zero"
-    if not zero and abs(r.value) < SIGN_MARGIN:
+    margin = sign_margin(scene)
+    if not zero and abs(r.value) < margin:
         return None
     label = "unknown" if zero else "+" if r.value > 0 else "-"
     x, y = bold(scene.treatment), bold(scene.outcome)
@@ -28,7 +32,7 @@ def sign_only(scene: Scene, rng: np.random.Generator) -> Question | None:
             f'- `"-"` if r is negative: high values of {x} tend to go with low values of {y};\n'
             '- `"unknown"` if r is exactly 0, so that neither sign is right.\n\n'
             "You may rely on this: r is either exactly 0 or at least "
-            f"{number(SIGN_MARGIN)} in absolute value."
+            f"{number(margin)} in absolute value."
         ),
         answer=(
             f"A JSON object with the field `sign`:\n\n{example({'sign': '+'})}\n\n"
@@ -55,6 +59,12 @@ def effect_size_point(scene: Scene, rng: np.random.Generator) -> Question:
         inputs=_inputs(scene),
         truth=Truth(target={}, quantity=scene.truths.association),
     )
+
+
+def sign_margin(scene: Scene) -> float:
+    """The margin of signs, wider where either variable is seen through measurements only."""
+    both = {scene.motif.treatment, scene.motif.outcome}
+    return MEASURED_SIGN_MARGIN if both & scene.measured else SIGN_MARGIN
 
 
 def _definition(scene: Scene) -> str:

@@ -47,6 +47,7 @@ class Question:
 
 
 Ask = Callable[[Scene, np.random.Generator], Question | None]
+"""(scene, generator of orders) -> the question; a prediction's inputs get the view's columns."""
 
 
 @dataclass(frozen=True, slots=True)

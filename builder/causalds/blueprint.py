@@ -1,0 +1,252 @@
+"""The composition of a split: how many scenes of which structure, by largest remainder.
+
+Quotas count *true* verdicts: a scene counts as not identifiable when its graph is. Motifs come
+first; planted structures take their share out of confounding's, injected latent confounders out of
+the motifs that they make unidentifiable, grafts go to motifs that can carry them. At last harmless
+latent variables are added until enough of the scenes with an unmeasured variable are identifiable
+(``docs/causalds-scenes.md``).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from builder.causal import (
+    HOSTS,
+    MOTIFS,
+    PLANTED,
+    LatentDAG,
+    Motif,
+    ate_identifiable,
+    confounded,
+    harmless_latent,
+    random_graft,
+)
+
+PLANTED_FROM: Final = "confounding"
+"""The motif whose quota the planted structures are taken from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """Requested shares. ``motifs``, ``auxiliary`` and ``planted`` map names to weights or shares.
+
+    ``grafts`` are the shares of scenes with 0, 1, 2 ... grafts; ``confounded`` the share of all
+    scenes that get a latent confounder which makes them unidentifiable; ``harmless`` the smallest
+    share of identifiable scenes among those with an unmeasured variable.
+    """
+
+    motifs: tuple[tuple[str, float], ...]
+    grafts: tuple[float, ...] = (1.0,)
+    auxiliary: tuple[tuple[str, float], ...] = ()
+    confounded: float = 0.0
+    planted: tuple[tuple[str, float], ...] = ()
+    harmless: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """One scene's graph and the label that it is reported under."""
+
+    motif: Motif
+    label: str
+
+
+class Impossible(Exception):
+    """A quota that cannot be met. ``key`` is the key of the split file, ``fix`` what would do."""
+
+    def __init__(self, key: str, fix: str) -> None:
+        super().__init__(f"{key}: {fix}")
+        self.key = key
+        self.fix = fix
+
+
+def largest_remainder(weights: Mapping[str, float], total: int) -> dict[str, int]:
+    """Whole counts that add up to ``total``, in proportion to ``weights`` (Hamilton's method).
+
+    Ties between remainders go to the key that comes first. Raises ``ValueError`` when all weights
+    are zero.
+    """
+    mass = sum(weights.values())
+    if mass <= 0:
+        raise ValueError("all weights are zero")
+    shares = {key: total * weight / mass for key, weight in weights.items()}
+    counts = {key: int(share) for key, share in shares.items()}
+    keys = list(weights)
+    by_remainder = sorted(
+        keys, key=lambda key: (-round(shares[key] - counts[key], 9), keys.index(key))
+    )
+    for key in by_remainder[: total - sum(counts.values())]:
+        counts[key] += 1
+    return counts
+
+
+def motif_counts(composition: Composition, scenes: int) -> dict[str, int]:
+    """Scenes by motif and planted structure. Raises :class:`Impossible`."""
+    counts = largest_remainder(dict(composition.motifs), scenes)
+    planted = dict(composition.planted)
+    if planted:
+        rest = max(0.0, 1.0 - sum(planted.values()))
+        wanted = largest_remainder({**planted, "": rest}, scenes)
+        taken = sum(wanted[name] for name in planted)
+        there = counts.get(PLANTED_FROM, 0)
+        if taken > there:
+            raise Impossible(
+                "planted",
+                f"{taken} scenes are wanted out of the {there} of motif '{PLANTED_FROM}'; give "
+                "that motif a larger weight, or plant fewer",
+            )
+        if taken:
+            counts[PLANTED_FROM] = there - taken
+        counts |= {name: wanted[name] for name in planted}
+    return counts
+
+
+def check(composition: Composition, scenes: int) -> None:
+    """Whether every quota can be met, worked out from counts alone. Raises :class:`Impossible`."""
+    counts = motif_counts(composition, scenes)
+    wanted = _graft_counts(composition, scenes)
+    hosts = sum(n for name, n in counts.items() if name in HOSTS)
+    grafted = sum(wanted[1:])
+    if grafted > hosts:
+        raise Impossible(
+            "grafts",
+            f"{grafted} scenes with grafts are wanted, but only {hosts} have a motif that can "
+            f"carry one ({', '.join(HOSTS)}); ask for fewer, or for more of these motifs",
+        )
+    spoiled = _confounded_count(composition, scenes)
+    able = {name for name in MOTIFS if _can_be_confounded(name)}
+    there = sum(n for name, n in counts.items() if name in able)
+    if spoiled > there:
+        raise Impossible(
+            "confounded",
+            f"{spoiled} scenes are to become unidentifiable by a latent confounder, but only "
+            f"{there} have a motif that one makes so ({', '.join(sorted(able))}); lower the share, "
+            "or ask for more of these motifs",
+        )
+
+
+def structures(composition: Composition, scenes: int, rng: np.random.Generator) -> list[Structure]:
+    """The structures of a split, sorted by motif, then number of grafts.
+
+    Raises :class:`Impossible` where a quota cannot be met.
+    """
+    check(composition, scenes)
+    counts = motif_counts(composition, scenes)
+    catalogue = {**MOTIFS, **PLANTED}
+    found = [catalogue[name] for name, n in counts.items() for _ in range(n)]
+    labels = [motif.name for motif in found]
+    _add_grafts(composition, rng, found, labels)
+    _confound(composition, rng, found)
+    _add_harmless(composition, rng, found)
+    order = {name: i for i, name in enumerate(catalogue)}
+    rows = [Structure(motif, label) for motif, label in zip(found, labels, strict=True)]
+    return sorted(rows, key=lambda row: (order[row.motif.name], row.label))
+
+
+def _graft_counts(composition: Composition, scenes: int) -> list[int]:
+    shares = {str(k): share for k, share in enumerate(composition.grafts)}
+    return list(largest_remainder(shares, scenes).values())
+
+
+def _confounded_count(composition: Composition, scenes: int) -> int:
+    share = composition.confounded
+    return largest_remainder({"yes": share, "no": 1.0 - share}, scenes)["yes"]
+
+
+def _identifiable(motif: Motif) -> bool:
+    return ate_identifiable(motif.graph, motif.treatment, motif.outcome)
+
+
+def _can_be_confounded(name: str) -> bool:
+    return _identifiable(MOTIFS[name]) and not _identifiable(confounded(MOTIFS[name]))
+
+
+def _spread_evenly(rng: np.random.Generator, places: Sequence[int], count: int) -> list[int]:
+    """``count`` of ``places``, evenly spaced from a random start, so that every motif gives."""
+    if not count:
+        return []
+    start = int(rng.integers(len(places)))
+    turned = [*places[start:], *places[:start]]
+    return [turned[(i * len(turned)) // count] for i in range(count)]
+
+
+def _add_grafts(
+    composition: Composition, rng: np.random.Generator, found: list[Motif], labels: list[str]
+) -> None:
+    hosts = [i for i, motif in enumerate(found) if motif.name in HOSTS]
+    weights = dict(composition.auxiliary)
+    numbers = [
+        k for k, n in enumerate(_graft_counts(composition, len(found))) if k for _ in range(n)
+    ]
+    chosen = _spread_evenly(rng, hosts, len(numbers))
+    for place, turn in zip(chosen, rng.permutation(len(numbers)), strict=True):
+        count = numbers[int(turn)]
+        for number in range(1, count + 1):
+            found[place] = random_graft(rng, found[place], weights, number)
+        labels[place] = f"grafted_{count}"
+
+
+def _confound(composition: Composition, rng: np.random.Generator, found: list[Motif]) -> None:
+    wanted = _confounded_count(composition, len(found))
+    able = [
+        i
+        for i, motif in enumerate(found)
+        if motif.name in MOTIFS and _identifiable(motif) and not _identifiable(confounded(motif))
+    ]
+    if wanted > len(able):
+        raise Impossible("confounded", f"{wanted} scenes are wanted, but {len(able)} allow it")
+    for place in _spread_evenly(rng, able, wanted):
+        found[place] = confounded(found[place])
+
+
+def _add_harmless(composition: Composition, rng: np.random.Generator, found: list[Motif]) -> None:
+    """Harmless latent variables, until the requested share is met."""
+    unmeasured = [motif for motif in found if motif.graph.latent]
+    spoiled = sum(not _identifiable(motif) for motif in unmeasured)
+    fine = len(unmeasured) - spoiled
+    if composition.harmless <= 0.0 or not spoiled:
+        return
+    share = composition.harmless
+    if share >= 1.0:
+        raise Impossible("harmless", "must be less than 1 while some scenes are not identifiable")
+    wanted = math.ceil(share * spoiled / (1.0 - share) - 1e-9) - fine
+    able = [
+        i
+        for i, motif in enumerate(found)
+        if motif.name in MOTIFS and not motif.graph.latent and _identifiable(motif)
+    ]
+    if wanted > len(able):
+        raise Impossible(
+            "harmless",
+            f"{wanted} scenes without an unmeasured variable are needed to meet it, there are "
+            f"{len(able)}; ask for less, or for fewer scenes that are not identifiable",
+        )
+    for place in _spread_evenly(rng, able, max(0, wanted)):
+        grown = harmless_latent(rng, found[place])
+        if grown is None:
+            raise Impossible("harmless", f"no harmless place in a scene of {found[place].name}")
+        found[place] = grown
+
+
+def tables(rows: Sequence[Structure]) -> dict[str, dict[str, int]]:
+    """What came out: counts by structure label, by verdict, and of unmeasured variables."""
+    graphs: list[LatentDAG] = [row.motif.graph for row in rows]
+    good = [_identifiable(row.motif) for row in rows]
+    hidden = [bool(graph.latent) for graph in graphs]
+    return {
+        "structures": _counted([row.label for row in rows]),
+        "verdicts": {"identifiable": sum(good), "not_identifiable": len(good) - sum(good)},
+        "unmeasured": {
+            "none": hidden.count(False),
+            "identifiable": sum(h and g for h, g in zip(hidden, good, strict=True)),
+            "not_identifiable": sum(h and not g for h, g in zip(hidden, good, strict=True)),
+        },
+    }
+
+
+def _counted(values: Sequence[str]) -> dict[str, int]:
+    return {value: values.count(value) for value in sorted(set(values))}

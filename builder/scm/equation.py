@@ -1,0 +1,106 @@
+"""What every structural equation is made of: the types that mechanism families share.
+
+A mechanism maps the values of a node's parents to its conditional mean: the location of a
+continuous variable (to which noise is added), the probability of a binary one.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+Kind = Literal["continuous", "binary"]
+Parameters = Mapping[str, float | tuple[float, ...]]
+"""Named parameters of one mechanism. Never mutated."""
+
+LOCATION_LIMIT: Final = 8.0
+"""Conditional means of curved continuous mechanisms are cut off at plus and minus this.
+
+A straight line is left alone, because cut off it would be no line; its tails are those of its
+parents, which are bounded in the fourth moment.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """What the drawing of a mechanism knows about one parent: population mean, sd and kind."""
+
+    mean: float
+    sd: float
+    binary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """The equation ``bias + sum(weight * parent)``."""
+
+    weights: tuple[float, ...]
+    bias: float
+
+
+@dataclass(frozen=True, slots=True)
+class MechanismFamily:
+    """One family of structural equations.
+
+    ``draw(rng, parents)`` draws parameters. ``mean(parameters, columns)`` evaluates the conditional
+    mean for columns of shape (n,), one per parent; without parents it returns a scalar.
+    ``affine(parameters)`` is the same equation in affine form, for families that have one.
+    ``slope(parameters, column)`` is the derivative of the mean in the only parent, shape (n,), for
+    families that serve as measurements; at a kink or a cut-off it is the value on the flat side.
+    """
+
+    kind: Kind
+    draw: Callable[[np.random.Generator, Sequence[Parent]], Parameters]
+    mean: Callable[[Parameters, Sequence[Array]], Array]
+    affine: Callable[[Parameters], Affine] | None = None
+    slope: Callable[[Parameters, Array], Array] | None = None
+
+
+def scalar(parameters: Parameters, key: str) -> float:
+    """The parameter ``key``, which is one number."""
+    value = parameters[key]
+    assert not isinstance(value, tuple)
+    return value
+
+
+def vector(parameters: Parameters, key: str) -> tuple[float, ...]:
+    """The parameter ``key``, which is a tuple of numbers."""
+    value = parameters[key]
+    assert isinstance(value, tuple)
+    return value
+
+
+def signed(rng: np.random.Generator, count: int, location: float, spread: float) -> Array:
+    """``count`` draws of N(±location, spread), each sign as likely as the other."""
+    return rng.choice((-1.0, 1.0), count) * rng.normal(location, spread, count)
+
+
+def floats(values: Iterable[Any]) -> tuple[float, ...]:
+    """Plain floats, as parameters hold them."""
+    return tuple(float(value) for value in values)
+
+
+def inputs(parents: Sequence[Parent]) -> dict[str, tuple[float, ...]]:
+    """The parameters that put parents on a common scale, as ``standardised`` applies them.
+
+    A parent is centred at its mean and divided by its sd where that exceeds one: curved parts then
+    lie where the parent is, and scales do not grow along long chains.
+    """
+    return {
+        "centres": tuple(p.mean for p in parents),
+        "scales": tuple(max(1.0, p.sd) for p in parents),
+    }
+
+
+def standardised(parameters: Parameters, columns: Sequence[Array]) -> list[Array]:
+    """The parents' columns, centred and scaled by the mechanism's own parameters."""
+    shifts = zip(vector(parameters, "centres"), vector(parameters, "scales"), strict=True)
+    return [(c - centre) / scale for c, (centre, scale) in zip(columns, shifts, strict=True)]
+
+
+def cut_off(location: Array) -> Array:
+    """The location inside ``±LOCATION_LIMIT``."""
+    return np.clip(location, -LOCATION_LIMIT, LOCATION_LIMIT)

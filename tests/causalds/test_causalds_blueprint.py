@@ -1,0 +1,206 @@
+"""The composition of a split: quotas over true verdicts, grafts, latent variables, plants."""
+
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+from causalds_scenes import ROOT
+
+from builder.causal import (
+    HOSTS,
+    MOTIFS,
+    PLANTED,
+    Motif,
+    ate_identifiable,
+    confounded,
+    ett_identifiable,
+    graft,
+    harmless_latent,
+    identification_method,
+    nde_identifiable,
+    nie_identifiable,
+    single_grafts,
+)
+from builder.causal.agreement import Tally, compare
+from builder.causalds import TRACK, audit_graph
+from builder.causalds.blueprint import structures
+from builder.causalds.plan import plan_scenes
+from builder.causalds.presets import PRESETS
+from builder.causalds.types import ScenePlan
+
+WHERE = "x.toml: splits.dev.causalds"
+SCENES = 953
+
+
+def planned(composition: str, scenes: int = SCENES, **changes: object) -> list[ScenePlan]:
+    config = TRACK.parse({"scenes": scenes, "composition": composition, **changes}, WHERE)
+    return [
+        ScenePlan.from_json(spec.config_json) for spec in plan_scenes(config, "dev", ROOT, False)
+    ]
+
+
+@pytest.fixture(scope="module")
+def full() -> list[ScenePlan]:
+    """The plan of the size and make of splits/main.toml."""
+    return planned("full")
+
+
+def identifiable(motif: Motif) -> bool:
+    return ate_identifiable(motif.graph, motif.treatment, motif.outcome)
+
+
+def test_quotas_are_met_by_largest_remainder(full: list[ScenePlan]) -> None:
+    """Every count is the requested share, rounded up or down."""
+    motifs = Counter(plan.motif for plan in full)
+    planted = dict(PRESETS["full"].composition.planted)
+    for name, share in PRESETS["full"].composition.motifs:
+        share -= sum(planted.values()) if name == "confounding" else 0.0
+        assert abs(motifs[name] - share * SCENES) < 1.5, name
+    for name, share in planted.items():
+        assert abs(motifs[name] - share * SCENES) < 1, name
+    labels = Counter(plan.structure for plan in full)
+    for k, share in enumerate(PRESETS["full"].composition.grafts):
+        if k:
+            assert abs(labels[f"grafted_{k}"] - share * SCENES) < 1
+    verdicts = Counter(identifiable(plan.query) for plan in full)
+    assert abs(verdicts[False] - (0.2446 + 0.0441 + 0.06) * SCENES) < 3
+    assert abs(Counter(p.treatment_kind for p in full)["binary"] - 0.75 * SCENES) < 1
+    assert abs(Counter(p.outcome_kind for p in full)["binary"] - 0.4 * SCENES) < 1
+
+
+def test_an_unmeasured_variable_does_not_give_the_verdict_away(full: list[ScenePlan]) -> None:
+    """At least three in ten scenes with an unmeasured variable are identifiable."""
+    hidden = [identifiable(plan.query) for plan in full if plan.latent]
+    assert sum(hidden) / len(hidden) >= 0.3
+    paper = [identifiable(plan.query) for plan in planned("paper") if plan.latent]
+    assert sum(paper) / len(paper) < 0.2, "the paper's composition leaves the shortcut open"
+
+
+def test_only_hosts_are_grafted_and_labels_count_the_grafts(full: list[ScenePlan]) -> None:
+    """Reports are sliced by these labels."""
+    for plan in full:
+        grafts = {node.split("_")[0] for node in plan.nodes if node.startswith("AUX")}
+        if plan.structure.startswith("grafted_"):
+            assert plan.motif in HOSTS and plan.structure == f"grafted_{len(grafts)}"
+        else:
+            assert plan.structure == plan.motif and not grafts
+        assert plan.treatment in MOTIFS.get(plan.motif, PLANTED.get(plan.motif)).graph.nodes
+
+
+def test_planted_structures_separate_rung_three_from_rung_two(full: list[ScenePlan]) -> None:
+    """Without them the third rung would copy the second."""
+    for plan in full:
+        query = (plan.query.graph, plan.treatment, plan.outcome)
+        if plan.motif == "napkin":
+            assert plan.treatment_kind == "continuous" and plan.structure == "napkin"
+            assert ate_identifiable(*query) and not ett_identifiable(*query, binary_treatment=False)
+        if plan.motif == "mediation_confounded":
+            assert plan.structure == "mediation_confounded" and ate_identifiable(*query)
+            assert not nde_identifiable(*query) and not nie_identifiable(*query)
+    assert not {p.motif for p in planned("paper")} & set(PLANTED)
+
+
+def test_harmless_latent_variables_change_no_verdict() -> None:
+    """Off the blocking structure: the label of the method stays what it is."""
+    rng = np.random.default_rng(5)
+    found = 0
+    for name in HOSTS:
+        for motif in [MOTIFS[name], *list(single_grafts(MOTIFS[name]))[::7]]:
+            grown = harmless_latent(rng, motif)
+            if not identifiable(motif):
+                assert grown is None
+                continue
+            assert grown is not None and len(grown.graph.latent) == len(motif.graph.latent) + 1
+            before, after = (
+                (
+                    identification_method(m.graph, m.treatment, m.outcome),
+                    audit_graph.has_hedge(
+                        audit_graph.graph_of(m.graph.edges, m.graph.nodes),
+                        m.treatment,
+                        m.outcome,
+                        m.graph.latent,
+                    ),
+                )
+                for m in (motif, grown)
+            )
+            assert before == after
+            found += 1
+    assert found > 15
+
+
+def test_a_graft_shares_exactly_its_anchor() -> None:
+    """More shared nodes could make cycles or new paths between treatment and outcome."""
+    host, fork = MOTIFS["confounding"], MOTIFS["fork"]
+    grown = graft(host, fork, "X", "Z", 1)
+    assert set(grown.graph.nodes) == {"X", "Y", "Z", "AUX1_Z", "AUX1_Y"}
+    assert set(grown.graph.edges) == {*host.graph.edges, ("AUX1_Z", "Z"), ("AUX1_Z", "AUX1_Y")}
+    assert (grown.name, grown.treatment, grown.outcome) == ("confounding", "X", "Y")
+
+
+def test_composition_table_shows_requested_beside_realised(full: list[ScenePlan]) -> None:
+    """The manifest and ``plan`` print it."""
+    config = TRACK.parse({"scenes": SCENES, "composition": "full"}, WHERE)
+    table = TRACK.composition(config, plan_scenes(config, "dev", ROOT, False))
+    for axis, names in table.items():
+        assert sum(n["realised"] for n in names.values()) <= SCENES
+        if axis != "unmeasured variable":
+            assert sum(n["realised"] for n in names.values()) == SCENES, axis
+            assert sum(n["requested"] for n in names.values()) == pytest.approx(SCENES, abs=0.1)
+            for name, counts in names.items():
+                assert abs(counts["requested"] - counts["realised"]) <= 3, (axis, name)
+
+
+def test_structures_are_a_function_of_the_generator() -> None:
+    """A release has to be rebuilt alike."""
+    composition = PRESETS["full"].composition
+    first, second = (structures(composition, 200, np.random.default_rng(3)) for _ in range(2))
+    assert first == second
+    assert first != structures(composition, 200, np.random.default_rng(4))
+
+
+def test_scenes_of_every_structure_can_be_built_and_audited() -> None:
+    """Grafts, plants, latent variables and every profile, all the way to an audited row."""
+    from builder.causalds.audit import audit_instance
+
+    config = TRACK.parse(
+        {"scenes": 20, "composition": "full", "rows": {"train": 400, "test": 100},
+         "planted": {"napkin": 0.05, "mediation_confounded": 0.05}}, WHERE
+    )  # fmt: skip
+    for spec in plan_scenes(config, "dev", ROOT, False):
+        built = TRACK.build(spec).rows
+        (world,), (label,), (scene,) = (
+            built[f"causalds_{name}"] for name in ("worlds", "labels", "scenes")
+        )
+        plain = {
+            part: [{**c, "values": list(map(float, c["values"]))} for c in scene[part]]
+            for part in ("data", "test_features")
+        }
+        label = {**label, "values": list(map(float, label["values"]))}
+        truth = built["causalds_truth"]
+        assert audit_instance(world, truth, label, {**scene, **plain}) == []
+        assert json.loads(world["world_json"])["plan"]["structure"] == world["structure"]
+
+
+@pytest.mark.slow
+def test_every_shipped_verdict_is_proved(full: list[ScenePlan]) -> None:
+    """The whole plan: each yes by evaluation, each no by twin models, and no third way."""
+    seen: dict[tuple[object, ...], Motif] = {}
+    for plan in full:
+        seen.setdefault((plan.nodes, plan.edges, plan.latent), plan.query)
+    queries = (
+        ((m.graph, m.treatment, m.outcome), np.random.default_rng([7, i]))
+        for i, m in enumerate(seen.values())
+    )
+    tally: Tally = compare(queries)
+    assert len(seen) > 200
+    assert tally.disagreements == []
+    assert tally.worst_error < 1e-9
+
+
+def test_a_latent_confounder_spoils_what_it_should() -> None:
+    """The quota of unidentifiable scenes is made of these."""
+    spoiled = {name for name in HOSTS if not identifiable(confounded(MOTIFS[name]))}
+    assert spoiled == {
+        "mediation", "confounding", "arrowhead", "diamondcut", "iv", "triangle"
+    }  # fmt: skip

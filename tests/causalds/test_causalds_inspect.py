@@ -1,0 +1,137 @@
+"""Looking at one scene: page, pictures, equations and the command."""
+
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from causalds_scenes import ROOT
+from test_causalds_views import built, plain, world
+
+from builder.causalds import TRACK
+from builder.causalds.equations import equation
+from builder.causalds.inspection import inspect_scene
+from builder.causalds.pictures import graph_svg, recovery_svg
+from builder.causalds.plan import plan_scenes
+from builder.causalds.recover import recoverability
+from builder.release.cli import main
+from builder.scm import MECHANISMS, Parent
+from grader.errors import UsageError
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory):
+    """Two scenes, three views, as shards on disk, with recoverability diagnostics."""
+    folder = tmp_path_factory.mktemp("inspect")
+    config = TRACK.parse(
+        {"scenes": 2, "composition": "full", "rows": {"train": 300, "test": 80},
+         "views": ["clean", "proxy", "proxy_hard"], "diagnostics": True,
+         "observation": {"proxy": {"columns": [2, 2], "concepts": [1, 1]},
+                         "proxy_hard": {"columns": [2, 2], "concepts": [1, 1]}}}, "t",
+    )  # fmt: skip
+    done = [TRACK.build(spec) for spec in plan_scenes(config, "dev", ROOT, False)]
+    (folder / "public").mkdir()
+    (folder / "public" / "manifest.json").write_text("{}")
+    for name, schema in TRACK.schemas.items():
+        rows = [row for one in done for row in one.rows[name]]
+        if name == "causalds_scenes":
+            rows = [plain(row) for row in rows]
+        place = folder / "public" / name
+        place.mkdir()
+        file = place / "dev-00000-of-00001.parquet"
+        pq.write_table(pa.Table.from_pylist(rows, schema=schema), file)
+    return folder, done
+
+
+def test_the_page_shows_everything_and_needs_nothing_else(release, tmp_path, capsys) -> None:
+    """Graph, equations, truths with errors, table heads of every view, measurements, pictures."""
+    folder, done = release
+    for index, one in enumerate(done):
+        file = tmp_path / "page.html"
+        assert main(["inspect", str(folder), f"dev/{index}", "--out", str(file)]) == 0
+        text, record = file.read_text(encoding="utf-8"), world(one)
+        assert "http" not in text.replace("http://www.w3.org", "") and "<script" not in text
+        for variable in record["variables"].values():
+            assert variable["name"] in text
+        for view, shown in record["views"].items():
+            assert f"View {view}" in text
+            for column in shown["columns"]:
+                assert column["name"] in text
+        for found in record["quantities"].values():
+            if found is None:
+                assert "not identifiable" in text
+            else:
+                assert f"{found['value']:.6g}" in text and found["source"] in text
+        assert "recoverability" in text
+        shown_text = capsys.readouterr().out
+        assert one.rows["causalds_worlds"][0]["instance_id"] in shown_text
+        assert "->" in shown_text and "view proxy" in shown_text
+
+
+def test_a_scene_is_found_by_its_id_too(release) -> None:
+    """Reports and exams name scenes by id."""
+    folder, done = release
+    name = done[1].rows["causalds_worlds"][0]["instance_id"]
+    assert inspect_scene(folder, name)[1].startswith(name)
+
+
+def test_a_wrong_scene_is_refused_with_a_hint(release, tmp_path, capsys) -> None:
+    """One line: what, where, fix."""
+    folder, done = release
+    name = done[0].rows["causalds_worlds"][0]["instance_id"]
+    with pytest.raises(UsageError, match="did you mean"):
+        inspect_scene(folder, name[:-1])
+    with pytest.raises(UsageError, match="not among the 2 scenes"):
+        inspect_scene(folder, "dev/17")
+    assert main(["inspect", str(tmp_path), "dev/0"]) == 2
+    assert "no release there" in capsys.readouterr().err
+
+
+def test_the_graph_picture_has_every_node_and_edge() -> None:
+    """A picture that drops an edge misleads."""
+    for one in built():
+        record = world(one)
+        tree = ET.fromstring(graph_svg(record))
+        space = "{http://www.w3.org/2000/svg}"
+        assert len(tree.findall(f"{space}path")) == len(record["world"]["edges"])
+        boxes = tree.findall(f"{space}g")
+        assert {b.find(f"{space}title").text for b in boxes} == set(record["variables"])
+        dashed = [b for b in boxes if b.find(f"{space}rect").get("stroke-dasharray")]
+        assert len(dashed) == len(record["world"]["latent"])
+
+
+def test_the_recovery_picture_has_two_bars_a_variable() -> None:
+    """Naive and joint, as in the paper's figure."""
+    found = {"naive": 0.4, "joint": 0.7, "gap": 0.3}
+    svg = recovery_svg([("A & B", found), ("C", {**found, "naive": -0.2})])
+    ET.fromstring(svg)
+    assert len(re.findall("<title>", svg)) == 4 and "Δ 0.30" in svg
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_every_mechanism_has_an_equation(name) -> None:
+    """A scene whose equations cannot be read cannot be judged."""
+    parents = [Parent(0.1, 1.2), Parent(0.5, 0.5, True)]
+    noise = {"family": "student_t", "scale": 0.7, "shape": [6.0]}
+    node = {
+        "name": "V",
+        "parents": ["A", "B"],
+        "mechanism": name,
+        "parameters": MECHANISMS[name].draw(np.random.default_rng(1), parents),
+        "noise": None if MECHANISMS[name].kind == "binary" else noise,
+    }
+    text = equation(node, {"V": "Vee", "A": "Aye", "B": "Bee"})
+    assert "Vee" in text and "Aye" in text and "Bee" in text and name not in text
+
+
+def test_recoverability_is_that_of_a_case_worked_by_hand() -> None:
+    """Two unit-noise measurements of a standard normal: R^2 is 1/2 for one, 2/3 for both."""
+    rng = np.random.default_rng(2)
+    z = rng.standard_normal(16_000)
+    w = np.column_stack([z + rng.standard_normal(16_000) for _ in range(2)])
+    found = recoverability(w[:8000], z[:8000], w[:800], z[:800], w[8000:], z[8000:])
+    assert found["naive"] == pytest.approx(0.5, abs=0.03)
+    assert found["joint"] == pytest.approx(2 / 3, abs=0.03)
+    assert found["gap"] == pytest.approx(found["misspecification"] + found["information_gain"])

@@ -1,0 +1,31 @@
+"""The calibration rows reach the test taker."""
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+from test_causalds_views import built, scenes, values, world
+
+from builder.causalds import TRACK
+from grader import workspace
+
+
+def test_a_workspace_holds_the_calibration_rows_of_a_measuring_view(tmp_path) -> None:
+    """Without them nobody could learn what a measurement means."""
+    one = built()[0]
+    file = tmp_path / "scenes.parquet"
+    table = pa.Table.from_pylist(
+        list(scenes(one).values()), schema=TRACK.schemas["causalds_scenes"]
+    )
+    pq.write_table(table, file)
+    for view, row in scenes(one).items():
+        with duckdb.connect() as connection:
+            scene = workspace._read_scene(connection, [file], row["instance_id"], view)
+            assert scene["calibration"] == [c["name"] for c in row["calibration"]]
+            if not scene["calibration"]:
+                continue
+            out = tmp_path / f"{view}.parquet"
+            workspace._write_table(connection, "calibration", scene["calibration"], out)
+            written = pq.read_table(out)
+            assert written.num_rows == len(world(one)["views"][view]["calibration"])
+            for name, column in values(row, "calibration").items():
+                assert written.column(name).to_pylist() == column.tolist()
