@@ -6,6 +6,7 @@ from typing import Final
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from baselines import ccr_reasoners
+from baselines.calibration import completed
 from baselines.causalds_informed import informed
 from baselines.causalds_naive import naive
 from baselines.release import Exam, Scene, iterate_scenes
@@ -42,7 +43,8 @@ def analyse(name: str, exam: Exam) -> Iterator[tuple[Task, Answer]]:
     """Each task of ``exam`` that ``name`` has an analyst for, with its answer, scene by scene."""
     # One thread: the tables are small, and sums then have one order on every machine.
     with threadpool_limits(1):
-        for scene, tasks in iterate_scenes(exam):
+        for shown, tasks in iterate_scenes(exam):
+            scene = completed(shown)
             for task in tasks:
                 analyst = ANALYSTS.get((name, task.track))
                 if analyst is not None:

@@ -6,7 +6,7 @@ and ``<track>_scenes``. Nothing here knows where truths, labels or worlds are ke
 
 import os
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,8 @@ class Scene:
     """One instance as the public sees it; a story-only scene has empty tables.
 
     ``kinds`` maps each column to ``continuous`` or ``binary``; ``data`` and ``test`` map a column
-    to its values, shapes ``(rows,)`` and ``(held-out rows,)``, in the table's own units.
+    to its values, shapes ``(rows,)`` and ``(held-out rows,)``, in the table's own units;
+    ``calibration`` holds some rows of ``data`` with the measured variables themselves.
     """
 
     instance_id: str
@@ -34,6 +35,7 @@ class Scene:
     kinds: Mapping[str, str]
     data: Mapping[str, FloatArray]
     test: Mapping[str, FloatArray]
+    calibration: Mapping[str, FloatArray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,7 @@ def _scene(row: Any) -> Scene:
         {column["name"]: column["kind"] for column in plain["columns"] or ()},
         _columns(row.column("data")[0]),
         _columns(row.column("test_features")[0]),
+        _columns(row.column("calibration")[0]) if "calibration" in row.column_names else {},
     )
 
 
