@@ -8,11 +8,10 @@ import hashlib
 import math
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from builder.release.gate_answers import (
     uninformed_answer,
     why,
 )
+from builder.release.gate_audit import AuditJobs, audit
 from builder.release.gate_tables import SplitTables
 from builder.release.leak import LeakReport, leak_test
 from grader.gold import gold_answer
@@ -36,13 +36,6 @@ from grader.score import score
 from grader.spec import TRACKS, VARIANTS
 from grader.validate import check
 from grader.verify import verify
-
-AUDITS: Final[Mapping[str, str]] = {
-    "causalds": "builder.causalds.audit:audit_instance",
-    "ccr": "builder.ccr.audit:audit_instance",
-    "replayscm": "builder.replayscm.second:audit_instance",
-}
-"""Track to its second derivation of every truth of an instance, as ``module:function``."""
 
 EXACT: Final = 1e-9
 """Points may differ by this much between the grader and the stated floor: rounding only."""
@@ -205,95 +198,12 @@ def _structure(release: Path, tables: Sequence[SplitTables]) -> list[GateLine]:
 
 def _audit(release: Path, tables: Sequence[SplitTables], workers: int) -> GateLine:
     """Every truth against its second derivation, an instance at a time."""
-    jobs = _AuditJobs(release, tables)
+    jobs = AuditJobs(release, tables)
     workers = workers if len(jobs) >= WORTH_WORKERS else 1
     problems = [problem for found in map_instances(audit, jobs, workers) for problem in found]
     truths = sum(len(table.truth) for table in tables)
     return _line("second derivation of every truth", problems,
                  f"{truths} truths of {len(jobs)} scenes and views agree")  # fmt: skip
-
-
-AuditJob = tuple[str, Mapping[str, Any], Sequence[Mapping[str, Any]], Any, Mapping[str, Any]]
-"""Track, world row, truth rows, label row or None, scene row (or, without scenes, task rows)."""
-
-
-class _AuditJobs(Sequence[AuditJob]):
-    """The jobs of all tables, read as they are asked for in turn: all at once they fill memories.
-
-    Going back starts reading again from the first.
-    """
-
-    def __init__(self, release: Path, tables: Sequence[SplitTables]) -> None:
-        self._release = release
-        self._tables = tables
-        self._next = 0
-        self._left = iter(self)
-
-    def __len__(self) -> int:
-        return sum(
-            len(table.worlds if _without_scenes(table) else table.scenes) for table in self._tables
-        )
-
-    def __iter__(self) -> Iterator[AuditJob]:
-        for table in self._tables:
-            yield from _audit_jobs(self._release, table)
-
-    def __getitem__(self, index: Any) -> Any:
-        if index < self._next:
-            self._next, self._left = 0, iter(self)
-        for job in self._left:
-            self._next += 1
-            if self._next > index:
-                return job
-        raise IndexError(index)
-
-
-def _audit_jobs(release: Path, table: SplitTables) -> Iterator[AuditJob]:
-    side = release / ("private" if table.private else "public")
-    truths: dict[str, list[Mapping[str, Any]]] = {}
-    for truth in table.truth.values():
-        truths.setdefault(truth["instance_id"], []).append(truth)
-    labels = {
-        row["instance_id"]: row
-        for row in gate_tables.rows(gate_tables.shards(side, f"{table.track}_labels", table.split))
-    }
-    if _without_scenes(table):
-        asked = _task_rows(release, table)
-        for name, world in table.worlds.items():
-            yield table.track, world, truths.get(name, []), labels.get(name), asked[name]
-        return
-    views = {task.task_id: task.view for task in table.tasks.values()}
-    for scene in gate_tables.rows(
-        gate_tables.shards(release / "public", f"{table.track}_scenes", table.split)
-    ):
-        name = scene["instance_id"]
-        shown = [t for t in truths.get(name, []) if views.get(t["task_id"]) == scene["view"]]
-        if name in table.worlds:
-            yield (table.track, table.worlds[name], shown, labels.get(name), scene)
-
-
-def _without_scenes(table: SplitTables) -> bool:
-    return table.track in gate_checks.WITHOUT_SCENES
-
-
-def _task_rows(release: Path, table: SplitTables) -> dict[str, Mapping[str, Any]]:
-    """For a track without scenes: instance to ``{"tasks": [its task rows]}``."""
-    found: dict[str, list[Mapping[str, Any]]] = {}
-    for row in gate_tables.rows(gate_tables.shards(release / "public", table.track, table.split)):
-        found.setdefault(row["instance_id"], []).append(row)
-    return {instance: {"tasks": members} for instance, members in found.items()}
-
-
-def audit(job: AuditJob) -> list[str]:
-    """The problems of one instance; an exception is one, never a reason to skip the check."""
-    track, world, truths, label, scene = job
-    module, function = AUDITS[track].split(":")
-    derive: Callable[..., list[str]] = getattr(import_module(module), function)
-    try:
-        found = derive(world, truths, label, scene)
-    except Exception as error:
-        found = [f"the second derivation failed: {type(error).__name__}: {error}"]
-    return [f"{world['instance_id']}: {problem}" for problem in found]
 
 
 def _gold_and_empty(opened: Release, split: str) -> list[GateLine]:

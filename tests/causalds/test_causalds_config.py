@@ -8,6 +8,7 @@ from causalds_scenes import table
 from builder.causal import MOTIFS
 from builder.causalds import TRACK
 from builder.release.config import load_config
+from builder.tracks import TRACKS
 from grader.errors import UsageError
 
 WHERE = "x.toml: splits.dev.causalds"
@@ -99,9 +100,11 @@ def test_the_split_files_of_the_repository_are_good(root: Path, name: str) -> No
     release = load_config(root / "splits" / f"{name}.toml")
     assert release.name == name
     for split in release.splits:
-        ((track, config),) = split.tracks
-        planned = TRACK.plan(config, split.name, bytes(32), split.private)
-        assert (track, len(planned)) == ("causalds", config.scenes)
+        tracks = dict(split.tracks)
+        planned = TRACK.plan(tracks["causalds"], split.name, bytes(32), split.private)
+        assert len(planned) == tracks["causalds"].scenes
+        for track, config in tracks.items():
+            assert TRACKS[track].plan(config, split.name, bytes(32), split.private)
 
 
 def test_a_missing_number_of_scenes_is_refused() -> None:

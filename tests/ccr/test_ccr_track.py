@@ -35,7 +35,7 @@ def test_a_private_split_passes_its_gate_and_grades_100(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Truths and weights stay private; gold still scores 100 through the private side."""
-    monkeypatch.setenv("CCR_TEST_SECRET", "ab" * 32)
+    monkeypatch.setenv("CCR_TEST_SECRET", bytes(range(64, 96)).hex())
     (tmp_path / "hidden.toml").write_text(PRIVATE)
     arguments = ["build", str(tmp_path / "hidden.toml"), "--out", str(tmp_path / "out")]
     assert main([*arguments, "--quiet", "--workers", "1"]) == 0, capsys.readouterr().err
