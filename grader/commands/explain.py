@@ -42,6 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
     line("task", f"{task.task_id}  ({task.track}, rung {spec.rung}, {spec.key}, {task.view} view)")
     line("rule", spec.rule)
     line("pool", f"{spec.pool}; metric {spec.metric}; answer file {task.answer_file}")
+    if not arguments.prompt:
+        line("asked", _question(task.prompt))
     if arguments.prompt:
         for text in task.prompt.splitlines():
             out.print(plain(text), soft_wrap=True)
@@ -73,6 +75,13 @@ def _find(tasks: list[Task], task_id: str) -> Task:
             return task
     known = (task.task_id for task in tasks)
     raise UsageError(f"{task_id}: no such task in this split{did_you_mean(task_id, known)}")
+
+
+def _question(prompt: str) -> str:
+    """The question itself, without story, data and format; ``--prompt`` shows all of it."""
+    _, _, rest = prompt.partition("\n## Question\n")
+    text = " ".join((rest.partition("\n## ")[0] or prompt).split())
+    return text if len(text) <= 600 else text[:599] + "…"
 
 
 def _shown(data: bytes | None) -> str:

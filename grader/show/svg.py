@@ -54,7 +54,8 @@ def heat_map(
     ``cells[row][column]`` is points or ``None`` where the exam has no such task.
     """
     column = max(66, min(104, 620 // max(1, len(families))))
-    top = 112
+    longest = max((len(family) for family in families), default=0)
+    top = 24 + 4 * min(longest, 40)
     width = LABEL_WIDTH + column * len(families) + 60
     height = top + ROW * len(systems) + 6
     parts = [_open(width, height, "Points per family and system")]
@@ -95,6 +96,7 @@ def _label(name: str, x: float, y: float) -> str:
 
 def _open(width: float, height: float, title: str) -> str:
     return (
-        f'<svg viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="{title}" '
+        f'<svg viewBox="0 0 {width:.0f} {height:.0f}" style="max-width:{width:.0f}px" role="img" '
+        f'aria-label="{title}" '
         f'xmlns="http://www.w3.org/2000/svg"><title>{title}</title>'
     )
