@@ -36,8 +36,9 @@ def main() -> int:
         for column in ("command", "seconds", "reference", "ratio (min – max)", "target"):
             table.add_column(column)
         for label, command, target in (
-            ("grade, 100-task exam", grade, "≤ 4"),
-            ("validate, 100-task exam", [*grade[:3], "validate", *grade[3:-1]], ""),
+            ("grade, 100 causalds tasks", [*grade, "--track", "causalds"], "≤ 4"),
+            ("grade, all tracks of mini", grade, ""),
+            ("validate, all tracks of mini", [*grade[:3], "validate", *grade[3:-1]], ""),
             ("schema of one variant", [*grade[:3], "schema", "ate_uq_95"], ""),
         ):
             table.add_row(label, *_paired(command), target)
