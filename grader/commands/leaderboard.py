@@ -43,6 +43,9 @@ def run(arguments: argparse.Namespace) -> int:
             graded = session.grade(source)
             if not graded.found.answers and not graded.found.run:
                 raise UsageError(f"{source}: neither an answer nor a run.json in it")
+            attempted = any(score.status != "missing" for score in graded.scores)
+            if session.track and graded.found.answers and not attempted:
+                raise UsageError(f"{source}: answers nothing of track {session.track}")
             reports.append(graded.report)
         except UsageError as error:
             console(stderr=True).print(plain(f"left out: {error}"))
