@@ -52,7 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] in ("grader", "harness"):
-            raise
+            _report_bug(error)
+            return 3
         print(
             f"error: the package {error.name} is not installed here; activate the environment "
             "(`source .venv/bin/activate`) or `pip install .`",

@@ -45,7 +45,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Whoever read our output has seen enough.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] in ("builder", "grader"):
+            traceback.print_exc()
+            return BUG
+        print(
+            f"error: the package {error.name} is not installed here; activate the environment "
+            "(`source .venv/bin/activate`) or `pip install '.[build]'`",
+            file=sys.stderr,
+        )
+        return UNUSABLE
     except Exception:
+        # The last resort: whatever gets here is our own fault, and the trace is what finds it.
         traceback.print_exc()
         print(
             "this is a bug of the builder; please report it with the lines above", file=sys.stderr

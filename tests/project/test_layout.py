@@ -43,3 +43,27 @@ def test_modules_stay_small_enough_to_read(root: Path) -> None:
         for file in (root / package).rglob("*.py"):
             lines = len(file.read_text(encoding="utf-8").splitlines())
             assert lines <= 400, f"{file} has {lines} lines"
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "says"), [("duckdb", 2, "activate"), ("grader.gone", 3, "gone")]
+)
+def test_an_absent_package_is_no_bug_of_ours_but_an_absent_module_is(
+    name: str,
+    code: int,
+    says: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The system's Python, tried after ``make demo``, used to be told of a bug of ours."""
+    from builder.release import cli as builder_cli
+    from grader import cli as grader_cli
+
+    def absent(*_: object) -> int:
+        raise ModuleNotFoundError(f"No module named '{name}'", name=name)
+
+    monkeypatch.setattr(grader_cli, "_dispatch", absent)
+    monkeypatch.setattr(builder_cli, "_parser", absent)
+    for main in (grader_cli.main, builder_cli.main):
+        assert main(["x"]) == code
+        assert says in capsys.readouterr().err
