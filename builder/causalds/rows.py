@@ -14,72 +14,43 @@ from builder.causalds.prompt import write_prompt
 from builder.causalds.scene import Column, Scene
 from builder.causalds.views import CLEAN
 from builder.release.arrow import round_truth
+from builder.release.schemas import TASKS, TEXT, TRUTH, table_schema
 from builder.release.types import InstanceSpec, Row
 from builder.scm import Quantity
 from builder.seeds import public_id
 from grader.jsonio import canonical
 from grader.spec import Variant
 
-
-def _schema(*fields: tuple[str, pa.DataType], nullable: frozenset[str] = frozenset()) -> pa.Schema:
-    return pa.schema([pa.field(name, kind, nullable=name in nullable) for name, kind in fields])
-
-
-_TEXT = pa.string()
-_TABLE = pa.list_(pa.struct([("name", _TEXT), ("values", pa.list_(pa.float32()))]))
+_TABLE = pa.list_(pa.struct([("name", TEXT), ("values", pa.list_(pa.float32()))]))
 
 SCHEMAS: Final[Mapping[str, pa.Schema]] = {
-    "causalds": _schema(
-        ("task_id", _TEXT),
-        ("instance_id", _TEXT),
-        ("track", _TEXT),
-        ("rung", pa.int8()),
-        ("family", _TEXT),
-        ("variant", _TEXT),
-        ("view", _TEXT),
-        ("input_mode", _TEXT),
-        ("prompt", _TEXT),
-        ("answer_schema", _TEXT),
-        ("answer_file", _TEXT),
-        ("inputs_json", _TEXT),
-    ),
-    "causalds_scenes": _schema(
-        ("instance_id", _TEXT),
-        ("view", _TEXT),
-        ("story", _TEXT),
-        ("columns", pa.list_(pa.struct([("name", _TEXT), ("kind", _TEXT)]))),
+    "causalds": TASKS,
+    "causalds_scenes": table_schema(
+        ("instance_id", TEXT),
+        ("view", TEXT),
+        ("story", TEXT),
+        ("columns", pa.list_(pa.struct([("name", TEXT), ("kind", TEXT)]))),
         ("data", _TABLE),
         ("test_features", _TABLE),
         ("calibration", _TABLE),
     ),
-    "causalds_truth": _schema(
-        ("task_id", _TEXT),
-        ("instance_id", _TEXT),
-        ("should_abstain", pa.bool_()),
-        ("structure", _TEXT),
-        ("value", pa.float64()),
-        ("value_se", pa.float64()),
-        ("value_draws", pa.int64()),
-        ("value_source", _TEXT),
-        ("target_json", _TEXT),
-        nullable=frozenset({"value", "value_se", "value_draws", "value_source"}),
-    ),
-    "causalds_labels": _schema(
-        ("instance_id", _TEXT),
-        ("outcome", _TEXT),
-        ("kind", _TEXT),
+    "causalds_truth": TRUTH,
+    "causalds_labels": table_schema(
+        ("instance_id", TEXT),
+        ("outcome", TEXT),
+        ("kind", TEXT),
         ("values", pa.list_(pa.float32())),
     ),
-    "causalds_worlds": _schema(
-        ("instance_id", _TEXT),
+    "causalds_worlds": table_schema(
+        ("instance_id", TEXT),
         ("index", pa.int32()),
         ("attempt", pa.int16()),
-        ("key", _TEXT),
-        ("structure", _TEXT),
-        ("motif", _TEXT),
-        ("treatment", _TEXT),
-        ("outcome", _TEXT),
-        ("world_json", _TEXT),
+        ("key", TEXT),
+        ("structure", TEXT),
+        ("motif", TEXT),
+        ("treatment", TEXT),
+        ("outcome", TEXT),
+        ("world_json", TEXT),
     ),
 }
 """Explicit Arrow schema by config; the first column is the id."""

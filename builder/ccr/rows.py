@@ -13,6 +13,7 @@ from builder.ccr.model import Bits
 from builder.ccr.plan import TRACK_NAME, ContextPlan
 from builder.ccr.quantities import Quantities
 from builder.ccr.units import Units
+from builder.release.schemas import TASKS, TEXT, TRUTH, table_schema
 from builder.release.types import InstanceSpec, Row
 from builder.seeds import public_id
 from grader.jsonio import canonical
@@ -22,47 +23,17 @@ VIEW: Final = "clean"
 PREFIX: Final = "ccr"
 
 
-def _schema(*fields: tuple[str, pa.DataType], nullable: frozenset[str] = frozenset()) -> pa.Schema:
-    return pa.schema([pa.field(name, kind, nullable=name in nullable) for name, kind in fields])
-
-
-_TEXT = pa.string()
-
 SCHEMAS: Final[Mapping[str, pa.Schema]] = {
-    "ccr": _schema(
-        ("task_id", _TEXT),
-        ("instance_id", _TEXT),
-        ("track", _TEXT),
-        ("rung", pa.int8()),
-        ("family", _TEXT),
-        ("variant", _TEXT),
-        ("view", _TEXT),
-        ("input_mode", _TEXT),
-        ("prompt", _TEXT),
-        ("answer_schema", _TEXT),
-        ("answer_file", _TEXT),
-        ("inputs_json", _TEXT),
-    ),
-    "ccr_truth": _schema(
-        ("task_id", _TEXT),
-        ("instance_id", _TEXT),
-        ("should_abstain", pa.bool_()),
-        ("structure", _TEXT),
-        ("value", pa.float64()),
-        ("value_se", pa.float64()),
-        ("value_draws", pa.int64()),
-        ("value_source", _TEXT),
-        ("target_json", _TEXT),
-        nullable=frozenset({"value", "value_se", "value_draws", "value_source"}),
-    ),
-    "ccr_worlds": _schema(
-        ("instance_id", _TEXT),
+    "ccr": TASKS,
+    "ccr_truth": TRUTH,
+    "ccr_worlds": table_schema(
+        ("instance_id", TEXT),
         ("index", pa.int32()),
         ("attempt", pa.int16()),
-        ("key", _TEXT),
-        ("structure", _TEXT),
-        ("purpose", _TEXT),
-        ("world_json", _TEXT),
+        ("key", TEXT),
+        ("structure", TEXT),
+        ("purpose", TEXT),
+        ("world_json", TEXT),
     ),
 }
 PRIVATE_CONFIGS: Final = frozenset({"ccr_truth", "ccr_worlds"})

@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from builder.causalds.rows import SCHEMAS as COMMON
+from builder.release.schemas import TASKS, TEXT, TRUTH, table_schema
 from builder.release.types import InstanceSpec, Row
 from builder.replayscm.instance import Instance, Record
 from builder.replayscm.levels import coverage
@@ -24,17 +24,15 @@ VIEW: Final = "clean"
 TRACK_NAME: Final = "replayscm"
 
 SCHEMAS: Final[Mapping[str, pa.Schema]] = {
-    "replayscm": COMMON["causalds"],
-    "replayscm_truth": COMMON["causalds_truth"],
-    "replayscm_worlds": pa.schema(
-        [
-            pa.field("instance_id", pa.string(), nullable=False),
-            pa.field("index", pa.int32(), nullable=False),
-            pa.field("attempt", pa.int16(), nullable=False),
-            pa.field("key", pa.string(), nullable=False),
-            pa.field("structure", pa.string(), nullable=False),
-            pa.field("world_json", pa.string(), nullable=False),
-        ]
+    "replayscm": TASKS,
+    "replayscm_truth": TRUTH,
+    "replayscm_worlds": table_schema(
+        ("instance_id", TEXT),
+        ("index", pa.int32()),
+        ("attempt", pa.int16()),
+        ("key", TEXT),
+        ("structure", TEXT),
+        ("world_json", TEXT),
     ),
 }
 """Explicit Arrow schema by config; tasks and truths have the columns of every track."""

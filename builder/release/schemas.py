@@ -1,0 +1,45 @@
+"""The tables that every track has alike: tasks and truths, as the grader reads them."""
+
+from typing import Final
+
+import pyarrow as pa
+
+TEXT: Final = pa.string()
+
+
+def table_schema(
+    *fields: tuple[str, pa.DataType], nullable: frozenset[str] = frozenset()
+) -> pa.Schema:
+    """An explicit schema; only the fields named in ``nullable`` may be null."""
+    return pa.schema([pa.field(name, kind, nullable=name in nullable) for name, kind in fields])
+
+
+TASKS: Final = table_schema(
+    ("task_id", TEXT),
+    ("instance_id", TEXT),
+    ("track", TEXT),
+    ("rung", pa.int8()),
+    ("family", TEXT),
+    ("variant", TEXT),
+    ("view", TEXT),
+    ("input_mode", TEXT),
+    ("prompt", TEXT),
+    ("answer_schema", TEXT),
+    ("answer_file", TEXT),
+    ("inputs_json", TEXT),
+)
+"""One row per task: config ``<track>`` (``docs/release-format.md``)."""
+
+TRUTH: Final = table_schema(
+    ("task_id", TEXT),
+    ("instance_id", TEXT),
+    ("should_abstain", pa.bool_()),
+    ("structure", TEXT),
+    ("value", pa.float64()),
+    ("value_se", pa.float64()),
+    ("value_draws", pa.int64()),
+    ("value_source", TEXT),
+    ("target_json", TEXT),
+    nullable=frozenset({"value", "value_se", "value_draws", "value_source"}),
+)
+"""One row per task: config ``<track>_truth``."""
