@@ -1,0 +1,1 @@
+"""The task variants of each track, one module a track; ``grader.spec`` joins them."""

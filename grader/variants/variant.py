@@ -1,0 +1,58 @@
+"""What a task variant is: one way of asking one question."""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Pool = Literal["pass", "nrel_point", "nrel_interval", "f1"]
+"""Where a task's loss is pooled (CausalDS §3.7): exact matches, numbers, intervals, F1."""
+
+InputMode = Literal["data", "story", "prompt"]
+"""``data``: the test taker gets tables. ``story``: the narrated scene alone. ``prompt``: the
+prompt says everything and nothing stands beside it."""
+
+POOLS: Final[tuple[Pool, ...]] = ("pass", "nrel_point", "nrel_interval", "f1")
+
+LOSS_CAP: Final = 10.0
+"""The cap c on one numeric loss (CausalDS Eq. 3)."""
+
+PREDICTION_ALPHA: Final = 0.1
+"""Prediction intervals are central 90% intervals (CausalDS A.9)."""
+
+EFFECT_ALPHA: Final = 0.05
+"""Effect intervals are central 95% intervals (CausalDS A.9)."""
+
+NULL_EQUIVALENTS: Final = frozenset({"", "none", "null", "unknown", "n/a"})
+"""Strings that mean "I abstain" in an abstainable variant's answer field, besides JSON null."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way of asking one question: how it is answered, scored and pooled.
+
+    ``shape`` names the JSON Schema of the answer (``schemas/answers/<shape>.json``); shapes that
+    end in ``_csv`` are CSV files, their schema describes one row. ``field`` is the member of the
+    answer that holds the answer proper (and the abstention). ``rule`` is the published scoring
+    rule in one sentence; it is what ``explain`` prints.
+    """
+
+    track: str
+    family: str
+    name: str
+    rung: int
+    pool: Pool
+    metric: str
+    shape: str
+    field: str
+    abstainable: bool
+    input_mode: InputMode
+    rule: str
+
+    @property
+    def key(self) -> str:
+        """``family.variant``, unique inside a track."""
+        return f"{self.family}.{self.name}"
+
+    @property
+    def suffix(self) -> str:
+        """File ending of an answer, with its dot."""
+        return ".csv" if self.shape.endswith("_csv") else ".json"
