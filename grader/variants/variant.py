@@ -32,7 +32,10 @@ class Variant:
     ``shape`` names the JSON Schema of the answer (``schemas/answers/<shape>.json``); shapes that
     end in ``_csv`` are CSV files, their schema describes one row. ``field`` is the member of the
     answer that holds the answer proper (and the abstention). ``rule`` is the published scoring
-    rule in one sentence; it is what ``explain`` prints.
+    rule in one sentence; it is what ``explain`` prints. ``labels`` are the words that may stand in
+    ``field``, compared after trimming and case-folding; null and its equivalents aside, an answer
+    with any other word is invalid. Variants of one shape share field, labels and abstention, so
+    that a shape alone says how an answer is read.
     """
 
     track: str
@@ -46,6 +49,7 @@ class Variant:
     abstainable: bool
     input_mode: InputMode
     rule: str
+    labels: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:

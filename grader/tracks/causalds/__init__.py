@@ -1,8 +1,50 @@
-"""Scorers of the causalds track: one function per variant, found by ``family.variant``.
+"""The causalds track: how the answers to its 33 variants are checked and scored.
 
-Each takes the task, its truth and a *committed* answer (validated, not abstaining) to an
+The scorer of ``family.variant`` is the function ``variant`` in the module ``family`` of this
+package. Each takes the task, its truth and a *committed* answer (validated, not abstaining) to an
 identifiable target, and returns a :class:`~grader.model.Content`. Abstentions, missing and invalid
 answers never get here (:mod:`grader.route`). Formulas: CausalDS §3.7 and Tables 8-10.
+
+What the scorers read of a truth row
+------------------------------------
+``should_abstain``: the estimand is not identifiable (for sets and forbidden controls the ATE; for
+dominance the NDE or the NIE). Only variants with ``abstainable`` ever have it. ``value``: the
+number that is asked for, null where there is none. ``target``, by shape of the answer:
+
+prediction_csv, prediction_interval_csv
+    ``kind`` ("continuous" or "binary"), ``sd`` (population sd of the held-out labels), ``rows``.
+sign, change_sign, effect_sign, method, dominant, association_present, bias_present, identifiable, \
+matches, set_size, set_count
+    ``accepted``: the *set* of answers that are right, as they are written in the answer's field,
+    and never empty: labels, true or false, whole numbers. Where abstaining is due it is the
+    documented abstention: "unknown" (effect_sign), "none" (method), "non_id" (set_size, set_count), false
+    (identifiable), null (matches, dominant). Where the ATE is identifiable without any valid set:
+    ["no_backdoor"] (set_size) and ["no_backdoor", 0] (set_count).
+signs_before_after
+    ``accepted_before`` and ``accepted_after``, each such a set.
+conditioning_var
+    ``accepted``: the names that are right; more than one only where candidates tie.
+value, delta, ate, effect_value, ate_interval, effect_interval
+    nothing: the row's ``value`` is the target.
+edges, skeleton_edges
+    ``nodes``: all names, unmeasured ones included; ``edges``: [cause, effect] pairs (the skeleton
+    ignores their direction).
+adjustment_set, adjustment_sets
+    ``category`` ("set", "no_backdoor" or "non_id") and ``sets``: *all* valid adjustment sets
+    (adjustment_set), all inclusion-minimal ones (adjustment_sets); empty unless it is "set".
+forbidden
+    ``category`` and ``names``: the observed variables other than treatment and outcome that are in
+    no valid adjustment set; empty unless the category is "set".
+
+What they read of the public inputs
+-----------------------------------
+``rows`` (both predictions), ``alpha`` (0.1 for prediction intervals, 0.05 for effect intervals),
+``available`` (adjustment_set, adjustment_sets and forbidden: the names on offer) and ``candidates``
+(conditioning_var: likewise). Beside these a task states, for its reader, ``treatment`` and
+``outcome``, and where they apply ``x0``, ``x1``, ``conditioning_var`` (sign_before_after,
+delta_point, delta_sign_only), ``collider`` (the collider_phenomenon cells and
+collider_bias_boolean), ``observed`` (method_label, identifiable_boolean), ``estimand`` ("ETT",
+"NDE" or "NIE": counterfactual identification and mediation, but not dominance) and ``mediators``.
 """
 
 from collections.abc import Callable, Mapping
