@@ -54,11 +54,6 @@ CHECKERS: Final[Mapping[str, Callable[[Task, RawAnswer], Checked]]] = {
 """Track to the validation of its answers, where the common one will not do."""
 
 
-SIGN_LABELS: Final = frozenset({"+", "-", "unknown"})
-METHOD_LABELS: Final = frozenset({"trivial_zero", "backdoor", "frontdoor", "other_id", "none"})
-SET_SENTINELS: Final = frozenset({"no_backdoor", "non_id"})
-
-
 class Invalid(Exception):
     """The submitter's fault: a reason code of :data:`REASONS` and a message."""
 
@@ -114,53 +109,46 @@ def _check_json(task: Task, document: Any) -> Checked:
     problem = first_problem(f"answers/{spec.shape}", document)
     if problem is not None:
         raise Invalid("schema", problem)
+    content = _with_known_labels(spec, document)
+    if spec.shape in _BOUNDED:
+        _check_bounds(spec, content)
     if spec.shape in _TASK_CHECKS:
-        return Checked("scored", content=_TASK_CHECKS[spec.shape](task, document, Invalid))
-    return Checked("scored", content=_CHECKS.get(spec.shape, _unchanged)(document))
+        content = _TASK_CHECKS[spec.shape](task, content, Invalid)
+    return Checked("scored", content=content)
 
 
 def _abstains(spec: Variant, value: object) -> bool:
     """The variant's documented abstention, or one of the paper's null-equivalents."""
     if is_null_equivalent(value):
         return True
-    sentinel = spec.shape == "adjustment_sets" and isinstance(value, str)
-    return sentinel and normal_label(str(value)) == "non_id"
+    if isinstance(value, str):
+        return normal_label(value) == spec.abstention
+    return value is False and spec.abstention is False
 
 
-def _unchanged(document: dict[str, Any]) -> dict[str, Any]:
-    return document
+def _with_known_labels(spec: Variant, document: dict[str, Any]) -> dict[str, Any]:
+    """The document with its labels as the variant lists them; a field may hold no other word."""
+    found = dict(document)
+    for field in _LABEL_FIELDS.get(spec.shape, (spec.field,) if spec.labels else ()):
+        if isinstance(document[field], str):
+            found[field] = normal_label(document[field])
+            if found[field] not in spec.labels:
+                raise Invalid(
+                    "unknown_label",
+                    f"at /{field}: {clip(document[field])} is none of {', '.join(spec.labels)}",
+                )
+    return found
 
 
-def _label(document: dict[str, Any], field: str, allowed: frozenset[str]) -> dict[str, Any]:
-    label = normal_label(document[field])
-    if label not in allowed:
-        listed = ", ".join(sorted(allowed))
-        raise Invalid("unknown_label", f"at /{field}: {clip(document[field])} is none of {listed}")
-    return {**document, field: label}
-
-
-def _sign(document: dict[str, Any]) -> dict[str, Any]:
-    return _label(document, "sign", SIGN_LABELS)
-
-
-def _method(document: dict[str, Any]) -> dict[str, Any]:
-    return _label(document, "method", METHOD_LABELS)
-
-
-def _adjustment_sets(document: dict[str, Any]) -> dict[str, Any]:
-    if isinstance(document["adjustment_sets"], str):
-        return _label(document, "adjustment_sets", SET_SENTINELS)
-    return document
-
-
-def _ate_interval(document: dict[str, Any]) -> dict[str, Any]:
+def _check_bounds(spec: Variant, document: dict[str, Any]) -> None:
     for name in ("ci_lower", "ci_upper"):
         if is_null_equivalent(document.get(name)):
             # The reference reads a null in any of the three as an abstention (paper reading);
             # the fixed reading wants the interval that was asked for.
             raise Invalid(
                 "absent_bound",
-                f"at /{name}: a number needs both bounds; add it, or abstain with null in /ate",
+                f"at /{name}: a number needs both bounds; add it, or abstain with null in "
+                f"/{spec.field}",
                 paper_abstained=True,
             )
     lower, upper = document["ci_lower"], document["ci_upper"]
@@ -169,15 +157,12 @@ def _ate_interval(document: dict[str, Any]) -> dict[str, Any]:
             "bounds_reversed",
             f"at /ci_lower: {clip(lower)} is above ci_upper {clip(upper)}; swap them",
         )
-    return document
 
 
-_CHECKS: Final[Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]]] = {
-    "sign": _sign,
-    "method": _method,
-    "adjustment_sets": _adjustment_sets,
-    "ate_interval": _ate_interval,
-}
+_LABEL_FIELDS: Final = {"signs_before_after": ("sign_before", "sign_after")}
+"""Where labels stand in more members than the answer's field."""
+
+_BOUNDED: Final = frozenset({"ate_interval", "effect_interval"})
 
 _TASK_CHECKS: Final[Mapping[str, Callable[[Task, dict[str, Any], type[Invalid]], Any]]] = {
     "unit_answers": ccr.check_units,

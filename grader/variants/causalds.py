@@ -10,6 +10,7 @@ from grader.variants.variant import InputMode, Pool, Variant
 
 ASSOCIATION_SIGNS: Final = ("+", "-", "unknown")
 CHANGE_SIGNS: Final = ("+", "-", "0")
+EFFECT_SIGNS: Final = ("+", "-", "0", "unknown")
 METHODS: Final = ("trivial_zero", "backdoor", "frontdoor", "other_id", "none")
 SET_WORDS: Final = ("no_backdoor", "non_id")
 DOMINANCE: Final = ("direct", "indirect", "tie")
@@ -27,11 +28,12 @@ def _causalds(
     abstainable: bool = False,
     input_mode: InputMode = "data",
     labels: tuple[str, ...] = (),
+    abstention: str | bool | None = None,
     rule: str,
 ) -> Variant:
     return Variant(
         "causalds", family, name, rung, pool, metric, shape, field, abstainable, input_mode, rule,
-        labels,
+        labels, abstention,
     )  # fmt: skip
 
 
@@ -144,28 +146,28 @@ CAUSALDS: Final[tuple[Variant, ...]] = (
     ),
     _causalds(
         "identification", "one_valid_adjustment_set", 2, "pass", "exact", "adjustment_set",
-        "adjust", abstainable=True, input_mode="story", labels=SET_WORDS,
+        "adjust", abstainable=True, input_mode="story", labels=SET_WORDS, abstention="non_id",
         rule=f"Right when the set is one of the valid adjustment sets; {_SET_WORDS_RULE}",
     ),
     _causalds(
         "identification", "method_label", 2, "pass", "exact", "method", "method",
-        abstainable=True, input_mode="story", labels=METHODS,
+        abstainable=True, input_mode="story", labels=METHODS, abstention="none",
         rule='Right when the label equals the first that applies; "none" is the abstention, '
         "right exactly when the ATE is not identifiable.",
     ),
     _causalds(
         "identification", "identifiable_boolean", 2, "pass", "exact", "identifiable",
-        "identifiable", abstainable=True, input_mode="story",
+        "identifiable", abstainable=True, input_mode="story", abstention=False,
         rule="Right when the answer says whether the ATE is identifiable; false is the abstention.",
     ),
     _causalds(
         "identification", "minimal_adjustment_set_size", 2, "pass", "exact", "set_size", "k",
-        abstainable=True, input_mode="story", labels=SET_WORDS,
+        abstainable=True, input_mode="story", labels=SET_WORDS, abstention="non_id",
         rule=f"Right when k is the size of the smallest valid adjustment set; {_SET_WORDS_RULE}",
     ),
     _causalds(
         "identification", "n_valid_adjustment_sets", 2, "pass", "exact", "set_count", "n",
-        abstainable=True, input_mode="story", labels=SET_WORDS,
+        abstainable=True, input_mode="story", labels=SET_WORDS, abstention="non_id",
         rule="Right when n is the number of valid adjustment sets; 0 and "
         '"no_backdoor" are right when there is none but the ATE is identifiable; "non_id" is the '
         "abstention.",
@@ -173,6 +175,7 @@ CAUSALDS: Final[tuple[Variant, ...]] = (
     _causalds(
         "identification", "all_minimal_adjustment_sets", 2, "f1", "f1", "adjustment_sets",
         "adjustment_sets", abstainable=True, input_mode="story", labels=SET_WORDS,
+        abstention="non_id",
         rule='F1 over the listed sets against all inclusion-minimal valid sets; "no_backdoor" is '
         'right (1 or 0) when no valid set exists but the ATE is identifiable; "non_id" is the '
         "abstention.",
@@ -187,7 +190,8 @@ CAUSALDS: Final[tuple[Variant, ...]] = (
     ),
     _causalds(
         "effect_estimate", "ate_sign_only", 2, "pass", "exact", "effect_sign", "sign",
-        abstainable=True, labels=CHANGE_SIGNS, rule=_effect_sign("ATE"),
+        abstainable=True, labels=EFFECT_SIGNS, abstention="unknown",
+        rule=_effect_sign("ATE"),
     ),
     _causalds(
         "effect_estimate", "ate_vs_assoc_sign_match", 2, "pass", "exact", "matches", "matches",
@@ -203,14 +207,14 @@ CAUSALDS: Final[tuple[Variant, ...]] = (
     ),
     _causalds(
         "bias_diagnostic", "forbidden_controls_list", 2, "f1", "f1", "forbidden", "forbidden",
-        abstainable=True, input_mode="story", labels=SET_WORDS,
+        abstainable=True, input_mode="story", labels=SET_WORDS, abstention="non_id",
         rule="F1 over the listed variables against those that are in no valid adjustment set; "
         '"no_backdoor" is right (1 or 0) when no valid set exists but the ATE is identifiable; '
         '"non_id" is the abstention.',
     ),
     _causalds(
         "counterfactual_identification", "identifiable_boolean", 3, "pass", "exact",
-        "identifiable", "identifiable", abstainable=True, input_mode="story",
+        "identifiable", "identifiable", abstainable=True, input_mode="story", abstention=False,
         rule="Right when the answer says whether the named estimand (ETT, NDE or NIE) is "
         "identifiable; false is the abstention.",
     ),
@@ -224,7 +228,8 @@ CAUSALDS: Final[tuple[Variant, ...]] = (
     ),
     _causalds(
         "counterfactual_effect", "sign_only", 3, "pass", "exact", "effect_sign", "sign",
-        abstainable=True, labels=CHANGE_SIGNS, rule=_effect_sign("ETT"),
+        abstainable=True, labels=EFFECT_SIGNS, abstention="unknown",
+        rule=_effect_sign("ETT"),
     ),
     _causalds(
         "mediation_effect", "effect_point", 3, "nrel_point", "abs_error", "effect_value",
@@ -237,7 +242,8 @@ CAUSALDS: Final[tuple[Variant, ...]] = (
     ),
     _causalds(
         "mediation_effect", "sign_only", 3, "pass", "exact", "effect_sign", "sign",
-        abstainable=True, labels=CHANGE_SIGNS, rule=f"{_REQUESTED} {_effect_sign('effect')}",
+        abstainable=True, labels=EFFECT_SIGNS, abstention="unknown",
+        rule=f"{_REQUESTED} {_effect_sign('effect')}",
     ),
     _causalds(
         "mediation_effect", "direct_vs_indirect_dominance", 3, "pass", "exact", "dominant",

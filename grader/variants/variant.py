@@ -32,10 +32,13 @@ class Variant:
     ``shape`` names the JSON Schema of the answer (``schemas/answers/<shape>.json``); shapes that
     end in ``_csv`` are CSV files, their schema describes one row. ``field`` is the member of the
     answer that holds the answer proper (and the abstention). ``rule`` is the published scoring
-    rule in one sentence; it is what ``explain`` prints. ``labels`` are the words that may stand in
-    ``field``, compared after trimming and case-folding; null and its equivalents aside, an answer
-    with any other word is invalid. Variants of one shape share field, labels and abstention, so
-    that a shape alone says how an answer is read.
+    rule in one sentence; it is what ``explain`` prints.
+
+    ``labels`` are the words that may stand in ``field``, the abstention among them, compared after
+    trimming and case-folding; besides the equivalents of null any other word is invalid.
+    ``abstention`` is what an abstainable variant's prompt asks for in ``field`` where the target is
+    not identifiable; null and its equivalents always count too. Variants of one shape share field,
+    labels and abstention, so that a shape alone says how an answer is read.
     """
 
     track: str
@@ -50,6 +53,7 @@ class Variant:
     input_mode: InputMode
     rule: str
     labels: tuple[str, ...] = ()
+    abstention: str | bool | None = None
 
     @property
     def key(self) -> str:

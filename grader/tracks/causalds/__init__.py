@@ -17,9 +17,9 @@ sign, change_sign, effect_sign, method, dominant, association_present, bias_pres
 matches, set_size, set_count
     ``accepted``: the *set* of answers that are right, as they are written in the answer's field,
     and never empty: labels, true or false, whole numbers. Where abstaining is due it is the
-    documented abstention: "unknown" (effect_sign), "none" (method), "non_id" (set_size, set_count), false
-    (identifiable), null (matches, dominant). Where the ATE is identifiable without any valid set:
-    ["no_backdoor"] (set_size) and ["no_backdoor", 0] (set_count).
+    documented abstention (the row's ``abstention``): "unknown" (effect_sign), "none" (method),
+    "non_id" (set_size, set_count), false (identifiable), null (matches, dominant). Where the ATE is
+    identifiable without any valid set: ["no_backdoor"] (set_size), ["no_backdoor", 0] (set_count).
 signs_before_after
     ``accepted_before`` and ``accepted_after``, each such a set.
 conditioning_var
@@ -48,22 +48,15 @@ collider_bias_boolean), ``observed`` (method_label, identifiable_boolean), ``est
 """
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any, Final
 
 from grader.model import Content, Task, Truth
-from grader.tracks.causalds import labels, numbers, prediction, sets
+from grader.variants.causalds import CAUSALDS
 
 Scorer = Callable[[Task, Truth, Any], Content]
 
 SCORERS: Final[Mapping[str, Scorer]] = {
-    "prediction.point_predictor": prediction.point_predictor,
-    "prediction.prediction_interval": prediction.prediction_interval,
-    "association.sign_only": labels.exact_label,
-    "association.effect_size_point": numbers.point,
-    "causal_sketch.edges_only": sets.edges,
-    "identification.method_label": labels.exact_label,
-    "identification.all_minimal_adjustment_sets": sets.adjustment_sets,
-    "effect_estimate.ate_point": numbers.point,
-    "effect_estimate.ate_uq_95": numbers.effect_interval,
-    "counterfactual_effect.effect_point": numbers.point,
+    spec.key: getattr(import_module(f"{__name__}.{spec.family}"), spec.name) for spec in CAUSALDS
 }
+"""``family.variant`` to its scorer; a variant without one fails here, at import."""

@@ -1,13 +1,47 @@
-"""Exact matches (CausalDS Tables 8-10, metric "Exact")."""
+"""Exact matches (CausalDS Tables 8-10, metric "Exact"): right or wrong, nothing between."""
 
+from collections.abc import Iterable
 from typing import Any
 
+from grader.jsonio import clip
 from grader.model import Content, Task, Truth
-from grader.names import normal_label
+from grader.names import normal_label, normal_name
 
 
-def exact_label(task: Task, truth: Truth, answer: dict[str, Any]) -> Content:
-    """1 if the label is among the accepted ones, else 0."""
-    label = normal_label(answer[task.spec.field])
-    right = label in {normal_label(accepted) for accepted in truth.target["accepted"]}
-    return Content("exact", value=float(right), loss=float(not right))
+def exact(right: bool, message: str = "") -> Content:
+    """Value 1 and loss 0 if ``right``, else value 0 and loss 1."""
+    return Content("exact", value=float(right), loss=float(not right), message=message)
+
+
+def exact_answer(task: Task, truth: Truth, answer: dict[str, Any]) -> Content:
+    """Right if the answer's field holds one of the accepted labels, booleans or numbers."""
+    return exact(is_accepted(answer[task.spec.field], truth.target["accepted"]))
+
+
+def is_accepted(given: object, accepted: Iterable[object]) -> bool:
+    """Whether ``given`` is in the set: labels without case and padding, true is not 1."""
+    return _comparable(given) in {_comparable(value) for value in accepted}
+
+
+def _comparable(value: object) -> tuple[bool, object]:
+    if isinstance(value, str):
+        return False, normal_label(value)
+    return isinstance(value, bool), value
+
+
+def exact_name(task: Task, truth: Truth, answer: dict[str, Any]) -> Content:
+    """Right if the answer's field names one of the accepted variables."""
+    given = normal_name(answer[task.spec.field])
+    accepted = {normal_name(name) for name in truth.target["accepted"]}
+    unknown = unknown_names({given}, task.inputs["candidates"])
+    return exact(given in accepted, count_as_wrong(unknown))
+
+
+def unknown_names(given: Iterable[str], known: Iterable[str]) -> list[str]:
+    """The normalised names of ``given`` that are none of ``known``, sorted."""
+    return sorted(set(given) - {normal_name(name) for name in known})
+
+
+def count_as_wrong(unknown: list[str]) -> str:
+    """What a score row says of unknown names: they are wrong members, none is guessed at."""
+    return f"unknown names count as wrong: {clip(unknown, 200)}" if unknown else ""

@@ -1,5 +1,6 @@
 """Scalar estimates and intervals (CausalDS Eq. 1 and the interval score of A.9)."""
 
+from dataclasses import replace
 from typing import Any
 
 from grader.model import Content, Task, Truth
@@ -17,6 +18,14 @@ def point(task: Task, truth: Truth, answer: dict[str, Any]) -> Content:
     target = numeric_target(truth)
     error = abs(float(answer[task.spec.field]) - target)
     return Content("abs_error", value=error, loss=error / (1 + abs(target)))
+
+
+def effect_point(task: Task, truth: Truth, answer: dict[str, Any]) -> Content:
+    """A point, with its plain relative error beside it (Table 9), unless the effect is 0."""
+    content = point(task, truth, answer)
+    target = abs(numeric_target(truth))
+    error = abs(float(answer[task.spec.field]) - numeric_target(truth))
+    return replace(content, extra={"relative_error": error / target if target else None})
 
 
 def effect_interval(task: Task, truth: Truth, answer: dict[str, Any]) -> Content:

@@ -1,11 +1,12 @@
-"""F1 over edges and over sets of variables (CausalDS A.9)."""
+"""Edges and sets of variables, by F1 or as a whole (CausalDS A.9)."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
+from itertools import chain
 from typing import Any
 
-from grader.jsonio import clip
 from grader.model import Content, Task, Truth
 from grader.names import normal_label, normal_name
+from grader.tracks.causalds.labels import count_as_wrong, exact, unknown_names
 
 
 def f1(answer: frozenset[Hashable], target: frozenset[Hashable]) -> float:
@@ -15,39 +16,73 @@ def f1(answer: frozenset[Hashable], target: frozenset[Hashable]) -> float:
     return 2 * len(answer & target) / (len(answer) + len(target))
 
 
-def edges(task: Task, truth: Truth, answer: dict[str, Any]) -> Content:
-    """Directed edges in story-name space; an unknown name makes its edge a wrong member."""
-    given = frozenset(
-        (normal_name(edge["from"]), normal_name(edge["to"])) for edge in answer["edges"]
-    )
+def directed_edges(truth: Truth, pairs: Iterable[tuple[str, str]]) -> Content:
+    """F1 over (cause, effect) pairs; an unknown name makes its edge a wrong member."""
+    given = frozenset((normal_name(a), normal_name(b)) for a, b in pairs)
     target = frozenset((normal_name(a), normal_name(b)) for a, b in truth.target["edges"])
-    known = {normal_name(name) for name in truth.target["nodes"]}
-    unknown = sorted({name for edge in given for name in edge} - known)
-    return _content(given, target, unknown)
+    return _f1_content(given, target, chain.from_iterable(given), truth.target["nodes"])
 
 
-def adjustment_sets(task: Task, truth: Truth, answer: dict[str, Any]) -> Content:
-    """A set of sets; the sentinel "no_backdoor" is right or wrong as a whole."""
-    given = answer["adjustment_sets"]
-    category = normal_label(given) if isinstance(given, str) else "set"
-    if category != "set" or truth.target["category"] != "set":
-        right = category == truth.target["category"]
+def undirected_edges(truth: Truth, pairs: Iterable[tuple[str, str]]) -> Content:
+    """F1 over unordered pairs; a pair of a variable with itself says nothing and is left out."""
+    given, target = _unordered(pairs), _unordered(truth.target["edges"])
+    return _f1_content(given, target, chain.from_iterable(given), truth.target["nodes"])
+
+
+def _unordered(pairs: Iterable[Iterable[str]]) -> frozenset[frozenset[str]]:
+    named = (_names(pair) for pair in pairs)
+    return frozenset(pair for pair in named if len(pair) == 2)
+
+
+def listed_sets(task: Task, truth: Truth, answer: dict[str, Any]) -> Content:
+    """F1 over a set of sets of variables; a sentinel is right or wrong as a whole."""
+    given = answer[task.spec.field]
+    if (right := _as_a_word(given, truth)) is not None:
         return Content("f1", value=float(right), loss=float(not right))
-    members = frozenset(frozenset(normal_name(name) for name in entry) for entry in given)
-    target = frozenset(
-        frozenset(normal_name(name) for name in entry) for entry in truth.target["sets"]
-    )
-    known = {normal_name(name) for name in task.inputs["available"]}
-    unknown = sorted({name for entry in members for name in entry} - known)
-    return _content(members, target, unknown)
+    members = frozenset(_names(entry) for entry in given)
+    target = frozenset(_names(entry) for entry in truth.target["sets"])
+    return _f1_content(members, target, chain.from_iterable(members), task.inputs["available"])
 
 
-def _content(given: frozenset[Any], target: frozenset[Any], unknown_names: list[str]) -> Content:
-    score = f1(given, target)
+def listed_names(task: Task, truth: Truth, answer: dict[str, Any]) -> Content:
+    """F1 over a set of variables; a sentinel is right or wrong as a whole."""
+    given = answer[task.spec.field]
+    if (right := _as_a_word(given, truth)) is not None:
+        return Content("f1", value=float(right), loss=float(not right))
+    members = _names(given)
+    target = _names(truth.target["names"])
+    return _f1_content(members, target, members, task.inputs["available"])
+
+
+def one_of_the_sets(task: Task, truth: Truth, answer: dict[str, Any]) -> Content:
+    """Right if the listed variables are one of the true sets, or the sentinel is the right one."""
+    given = answer[task.spec.field]
+    if (right := _as_a_word(given, truth)) is not None:
+        return exact(right)
+    members = _names(given)
+    valid = {_names(entry) for entry in truth.target["sets"]}
+    unknown = unknown_names(members, task.inputs["available"])
+    return exact(members in valid, count_as_wrong(unknown))
+
+
+def _as_a_word(given: object, truth: Truth) -> bool | None:
+    """Whether the category is right where either side gives a word in place of a list."""
+    category = normal_label(given) if isinstance(given, str) else "set"
+    right: str = truth.target["category"]
+    return None if category == right == "set" else category == right
+
+
+def _names(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(normal_name(name) for name in names)
+
+
+def _f1_content(
+    given: frozenset[Any], target: frozenset[Any], named: Iterable[str], known: Iterable[str]
+) -> Content:
+    """F1 with its parts; ``named`` are the normalised names that occur in the answer."""
+    unknown = unknown_names(named, known)
     shared = len(given & target)
-    message = ""
-    if unknown_names:
-        message = f"unknown names count as wrong: {clip(unknown_names, 200)}"
+    score = f1(given, target)
     return Content(
         "f1",
         value=score,
@@ -55,7 +90,7 @@ def _content(given: frozenset[Any], target: frozenset[Any], unknown_names: list[
         extra={
             "precision": shared / len(given) if given else 0.0,
             "recall": shared / len(target) if target else 0.0,
-            "unknown_names": len(unknown_names),
+            "unknown_names": len(unknown),
         },
-        message=message,
+        message=count_as_wrong(unknown),
     )
