@@ -4,9 +4,13 @@ from typing import Final
 
 # Importing a module of askers registers them.
 from builder.causalds.ask import (  # noqa: F401
+    adjustment,
     association,
+    collider,
+    conditional,
     effects,
     identification,
+    mediation,
     prediction,
     sketch,
 )

@@ -1,80 +1,97 @@
 """Association between treatment and outcome (rung 1; paper 3.4 and A.9)."""
 
-from typing import Final
+from collections.abc import Iterator
 
 import numpy as np
 
 from builder.causalds.ask.registry import Question, Truth, asks
-from builder.causalds.ask.wording import bold, example, number
+from builder.causalds.ask.wording import (
+    RIGHT_OR_WRONG,
+    bold,
+    either,
+    example,
+    listed,
+    number,
+    record,
+    rely,
+)
 from builder.causalds.scene import Scene
-
-SIGN_MARGIN: Final = 0.03
-"""A correlation's sign is asked only where it is zero by the graph or at least this large."""
-
-MEASURED_SIGN_MARGIN: Final = 0.10
-"""The same where treatment or outcome is replaced by measurements."""
+from builder.scm import association_margin, clear_sign
 
 
 @asks("association.sign_only")
-def sign_only(scene: Scene, rng: np.random.Generator) -> Question | None:
+def sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The sign of the population correlation, where an honest analyst can tell it."""
-    r = scene.truths.association
-    zero = r.source == "structural_zero"
-    margin = sign_margin(scene)
-    if not zero and abs(r.value) < margin:
-        return None
-    label = "unknown" if zero else "+" if r.value > 0 else "-"
+    margin = margin_of(scene)
+    label = association_label(clear_sign(scene.truths.association, margin))
+    if label is None:
+        return
     x, y = bold(scene.treatment), bold(scene.outcome)
-    return Question(
+    yield Question(
         question=(
-            f"How are {x} and {y} associated? {_definition(scene)} Report its sign:\n\n"
-            f'- `"+"` if r is positive: high values of {x} tend to go with high values of {y};\n'
-            f'- `"-"` if r is negative: high values of {x} tend to go with low values of {y};\n'
-            '- `"unknown"` if r is exactly 0, so that neither sign is right.\n\n'
-            "You may rely on this: r is either exactly 0 or at least "
-            f"{number(margin)} in absolute value."
+            f"How are {x} and {y} associated? {correlation(scene)} Report its sign:\n\n"
+            f"{sign_list(scene, 'r')}\n\n{rely('r', number(margin))}"
         ),
         answer=(
             f"A JSON object with the field `sign`:\n\n{example({'sign': '+'})}\n\n"
-            'The three labels are `"+"`, `"-"` and `"unknown"`. Right or wrong, nothing between.'
+            f"The three labels are {either(['+', '-', 'unknown'])}. {RIGHT_OR_WRONG}"
         ),
-        inputs=_inputs(scene),
+        inputs=ends(scene),
         truth=Truth(target={"accepted": [label]}),
     )
 
 
 @asks("association.effect_size_point")
-def effect_size_point(scene: Scene, rng: np.random.Generator) -> Question:
+def effect_size_point(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The population correlation as a number."""
     x, y = bold(scene.treatment), bold(scene.outcome)
-    return Question(
+    yield Question(
         question=(
-            f"How strongly are {x} and {y} associated? {_definition(scene)} Estimate r. A single "
+            f"How strongly are {x} and {y} associated? {correlation(scene)} Estimate r. A single "
             "number from -1 to 1 is wanted; it is no estimate of a causal effect."
         ),
         answer=(
             f"A JSON object with the field `value`:\n\n{example({'value': 0.45})}\n\n"
             "Scored by |your value - r|, relative to 1 + |r|."
         ),
-        inputs=_inputs(scene),
+        inputs=ends(scene),
         truth=Truth(target={}, quantity=scene.truths.association),
     )
 
 
-def sign_margin(scene: Scene) -> float:
-    """The margin of signs, wider where either variable is seen through measurements only."""
-    both = {scene.motif.treatment, scene.motif.outcome}
-    return MEASURED_SIGN_MARGIN if both & scene.measured else SIGN_MARGIN
+def margin_of(scene: Scene, *named: str) -> float:
+    """The margin of an association's label, wider where treatment, outcome or one of the nodes
+    ``named`` is seen through measurements only."""
+    nodes = {scene.motif.treatment, scene.motif.outcome, *named}
+    return association_margin(measured=bool(nodes & scene.measured))
 
 
-def _definition(scene: Scene) -> str:
-    record = scene.narration.setting.theme.record
+def association_label(sign: str | None) -> str | None:
+    """The label of a sign: that of an association of exactly zero is "unknown"."""
+    return "unknown" if sign == "0" else sign
+
+
+def correlation(scene: Scene) -> str:
+    """What r is."""
     return (
         "Let r be the Pearson correlation of the two (binary values taken as 0 and 1) in the "
-        f"population that the rows are drawn from: the data show a sample of it, one {record} per "
-        "row, without any intervention."
+        f"population that the rows are drawn from: the data show a sample of it, one "
+        f"{record(scene)} per row, without any intervention."
     )
 
 
-def _inputs(scene: Scene) -> dict[str, object]:
+def sign_list(scene: Scene, symbol: str) -> str:
+    """The three labels of an association's sign."""
+    x, y = scene.treatment.name, scene.outcome.name
+    return listed(
+        {
+            "+": f"if {symbol} is positive: high values of {x} tend to go with high values of {y}",
+            "-": f"if {symbol} is negative: high values of {x} tend to go with low values of {y}",
+            "unknown": f"if {symbol} is exactly 0, so that neither sign is right",
+        }
+    )
+
+
+def ends(scene: Scene) -> dict[str, object]:
+    """The inputs that name treatment and outcome."""
     return {"treatment": scene.treatment.name, "outcome": scene.outcome.name}

@@ -1,112 +1,97 @@
-"""Effects as numbers: the ATE (rung 2) and the effect on the treated (rung 3)."""
+"""The average treatment effect (rung 2) and the effect on the treated (rung 3): paper A.9, A.16.2.
+
+Effects without a directed path are asked about, too: their value is 0, their sign "0".
+"""
+
+from collections.abc import Iterator
 
 import numpy as np
 
+from builder.causalds.ask.effect_forms import interval, point, sign
+from builder.causalds.ask.identification import treated
 from builder.causalds.ask.registry import Question, Truth, asks
 from builder.causalds.ask.wording import (
-    IDENTIFIABLE,
-    READING,
+    RIGHT_OR_WRONG,
     bold,
     example,
     levels,
     number,
-    percent,
+    rely,
 )
+from builder.causalds.ask.association import correlation, margin_of
+from builder.causalds.ask.effect_forms import RULES, effect_inputs, effect_margin
 from builder.causalds.scene import Scene
-from builder.scm import Quantity
-from grader.spec import EFFECT_ALPHA
+from builder.scm import clear_effect_sign, clear_sign
 
 
 @asks("effect_estimate.ate_point")
-def ate_point(scene: Scene, rng: np.random.Generator) -> Question:
+def ate_point(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The average treatment effect."""
-    return Question(
-        question=f"{_ate(scene)}\n\nEstimate it.\n\n{_rules('ATE')}",
-        answer=(
-            f"A JSON object with the field `ate`:\n\n{example({'ate': 1.23})}\n\n"
-            f"{_abstain({'ate': None})}\n\nScored by |your value - ATE|, relative to 1 + |ATE|."
-        ),
-        inputs=_inputs(scene),
-        truth=_truth(scene.truths.ate),
-    )
+    yield point(scene, "ATE", average(scene), "ate", scene.truths.ate)
 
 
 @asks("effect_estimate.ate_uq_95")
-def ate_uq_95(scene: Scene, rng: np.random.Generator) -> Question:
+def ate_uq_95(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The average treatment effect with a central 95% interval."""
-    level = percent(1 - EFFECT_ALPHA)
-    form = {"ate": 1.23, "ci_lower": 0.98, "ci_upper": 1.48}
-    return Question(
+    yield interval(scene, "ATE", average(scene), "ate", scene.truths.ate)
+
+
+@asks("effect_estimate.ate_sign_only")
+def ate_sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
+    """The sign of the average treatment effect."""
+    yield from sign(scene, "ATE", average(scene), scene.truths.ate)
+
+
+@asks("effect_estimate.ate_vs_assoc_sign_match")
+def ate_vs_assoc_sign_match(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
+    """Whether the association points the way the effect does."""
+    ate = scene.truths.ate
+    margin = margin_of(scene)
+    associated = clear_sign(scene.truths.association, margin)
+    caused = None if ate is None else clear_effect_sign(ate, scene.truths.outcome_sd)
+    if associated is None or (ate is not None and caused is None):
+        return
+    right = None if ate is None else caused == associated != "0"
+    yield Question(
         question=(
-            f"{_ate(scene)}\n\nEstimate it, and give a **central {level} confidence interval** "
-            f"for it.\n\n{_rules('ATE')}"
+            f"{average(scene)}\n\n{correlation(scene)}\n\nDo the ATE and r have the same sign, "
+            "both positive or both negative? If either of them is exactly 0, they do not.\n\n"
+            f"{RULES.format(estimand='ATE')}\n\n{rely('r', number(margin))} "
+            f"{effect_margin('ATE')}"
         ),
         answer=(
-            "A JSON object with the fields `ate`, `ci_lower` and `ci_upper`:\n\n"
-            f"{example(form)}\n\n{_abstain({'ate': None, 'ci_lower': None, 'ci_upper': None})}\n\n"
-            f"Scored by the interval score, (ci_upper - ci_lower) plus {number(2 / EFFECT_ALPHA)} "
-            "times the distance by which the ATE misses the interval, relative to 1 + |ATE|. "
-            "`ci_lower` must not exceed `ci_upper`."
+            "A JSON object with the field `matches`, true or false:\n\n"
+            f"{example({'matches': True})}\n\nIf the ATE is not identifiable, and only then, "
+            f"answer\n\n{example({'matches': None})}\n\n{RIGHT_OR_WRONG}"
         ),
-        inputs={**_inputs(scene), "alpha": EFFECT_ALPHA},
-        truth=_truth(scene.truths.ate),
+        inputs=effect_inputs(scene),
+        truth=Truth(target={"accepted": [right]}, should_abstain=ate is None),
     )
 
 
 @asks("counterfactual_effect.effect_point")
-def ett_point(scene: Scene, rng: np.random.Generator) -> Question:
+def ett_point(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The effect of treatment on the treated."""
-    x, y = bold(scene.treatment), bold(scene.outcome)
-    record = scene.narration.setting.theme.record
-    question = (
-        f"Consider the effect of treatment on the treated (ETT) of {x} on {y},\n\n"
-        "ETT = E[Y(x1) - Y(x0) | X = x1]\n\n"
-        f"with X = {x}, Y = {y}, {levels(scene)}. It is the average difference, over those of "
-        f"the population for which {x} in fact equals x1, between {y} as it is and as it would "
-        f"have been for the same {record} had {x} been set to x0."
-    )
-    return Question(
-        question=f"{question}\n\nEstimate it.\n\n{_rules('ETT')}",
-        answer=(
-            f"A JSON object with the field `value`:\n\n{example({'value': 1.23})}\n\n"
-            f"{_abstain({'value': None})}\n\nScored by |your value - ETT|, relative to 1 + |ETT|."
-        ),
-        inputs=_inputs(scene),
-        truth=_truth(scene.truths.ett),
-    )
+    yield point(scene, "ETT", treated(scene), "value", scene.truths.ett)
 
 
-def _ate(scene: Scene) -> str:
+@asks("counterfactual_effect.effect_uq_95")
+def ett_uq_95(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
+    """The effect of treatment on the treated with a central 95% interval."""
+    yield interval(scene, "ETT", treated(scene), "value", scene.truths.ett)
+
+
+@asks("counterfactual_effect.sign_only")
+def ett_sign(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
+    """The sign of the effect of treatment on the treated."""
+    yield from sign(scene, "ETT", treated(scene), scene.truths.ett)
+
+
+def average(scene: Scene) -> str:
+    """The average treatment effect in symbols."""
     x, y = bold(scene.treatment), bold(scene.outcome)
     return (
         f"Consider the average treatment effect (ATE) of {x} on {y} in the population,\n\n"
         "ATE = E[Y | do(X = x1)] - E[Y | do(X = x0)]\n\n"
         f"with X = {x}, Y = {y}, {levels(scene)}."
     )
-
-
-def _rules(estimand: str) -> str:
-    return (
-        f"{READING}\n\n{IDENTIFIABLE} Whether the {estimand} is identifiable is a matter of the "
-        "background alone; once it is, any assumption that helps you estimate it well is yours to "
-        f"make. An {estimand} that must be 0 because no chain of effects leads from X to Y is "
-        "identifiable: its value is 0."
-    )
-
-
-def _abstain(form: dict[str, None]) -> str:
-    return f"If the effect is not identifiable, and only then, answer\n\n{example(form)}"
-
-
-def _inputs(scene: Scene) -> dict[str, object]:
-    x0, x1 = scene.truths.levels
-    return {
-        "treatment": scene.treatment.name,
-        "outcome": scene.outcome.name,
-        "x0": x0,
-        "x1": x1,
-    }
-
-
-def _truth(quantity: Quantity | None) -> Truth:
-    return Truth(target={}, quantity=quantity, should_abstain=quantity is None)

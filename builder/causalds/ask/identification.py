@@ -1,24 +1,40 @@
-"""Identification from the story alone (rung 2; paper 3.4, A.16.2)."""
+"""Identifiability from the story alone (rungs 2 and 3; paper 3.4, A.16.2)."""
+
+from collections.abc import Iterator
+from typing import Final
 
 import numpy as np
 
-from builder.causal import identification_method, minimal_adjustment_sets
-from builder.causalds.ask.registry import Question, Truth, asks, directed_path
-from builder.causalds.ask.wording import IDENTIFIABLE, READING, bold, bullets, example, shuffled
+from builder.causal import identification_method, nde_identifiable, nie_identifiable
+from builder.causalds.ask.registry import Question, Truth, asks
+from builder.causalds.ask.wording import (
+    IDENTIFIABLE,
+    READING,
+    RIGHT_OR_WRONG,
+    bold,
+    bullets,
+    example,
+    levels,
+    shuffled,
+)
 from builder.causalds.scene import Scene
+
+NATURAL: Final = {
+    "NDE": "E[Y(x1, M(x0)) - Y(x0, M(x0))], the natural direct effect (NDE)",
+    "NIE": "E[Y(x0, M(x1)) - Y(x0, M(x0))], the natural indirect effect (NIE)",
+}
+"""The natural effects in symbols, x0 being the reference."""
 
 
 @asks("identification.method_label")
-def method_label(scene: Scene, rng: np.random.Generator) -> Question:
+def method_label(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The first of five labels that applies to the average treatment effect."""
-    graph, x, y = scene.motif.graph, scene.motif.treatment, scene.motif.outcome
-    method = identification_method(graph, x, y)
+    method = _method(scene)
     observed = shuffled(rng, scene.observed)
     x_name, y_name = scene.treatment.name, scene.outcome.name
-    return Question(
+    yield Question(
         question=(
-            f"These variables are measured (in no particular order):\n\n{bullets(observed)}\n\n"
-            f"{_estimand(scene)}\n\n{READING}\n\n{IDENTIFIABLE}\n\n"
+            f"{_measured(observed)}\n\n{estimand(scene)}\n\n{READING}\n\n{IDENTIFIABLE}\n\n"
             "By what argument is the effect identifiable? Give the **first** label of this list "
             "that applies:\n\n"
             f'1. `"trivial_zero"`: no chain of direct effects leads from {x_name} to {y_name}, so '
@@ -36,67 +52,67 @@ def method_label(scene: Scene, rng: np.random.Generator) -> Question:
         ),
         answer=(
             f"A JSON object with the field `method`:\n\n{example({'method': 'other_id'})}\n\n"
-            'Right or wrong, nothing between. `"none"` is how you say that the effect is not '
-            "identifiable."
+            f'{RIGHT_OR_WRONG} `"none"` is how you say that the effect is not identifiable.'
         ),
-        inputs={
-            "treatment": scene.treatment.name,
-            "outcome": scene.outcome.name,
-            "observed": observed,
-        },
+        inputs=_inputs(scene, observed),
         truth=Truth(target={"accepted": [method]}, should_abstain=method == "none"),
     )
 
 
-@asks("identification.all_minimal_adjustment_sets", hosts=directed_path)
-def all_minimal_adjustment_sets(scene: Scene, rng: np.random.Generator) -> Question:
-    """Every inclusion-minimal valid adjustment set (generalised adjustment criterion)."""
-    graph, x, y = scene.motif.graph, scene.motif.treatment, scene.motif.outcome
-    method = identification_method(graph, x, y)
-    sets = sorted(
-        sorted(scene.name(node) for node in found) for found in minimal_adjustment_sets(graph, x, y)
+@asks("identification.identifiable_boolean")
+def identifiable(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
+    """Whether the average treatment effect is identifiable."""
+    observed = shuffled(rng, scene.observed)
+    yield Question(
+        question=(
+            f"{_measured(observed)}\n\n{estimand(scene)}\n\n{READING}\n\n{IDENTIFIABLE} An effect "
+            "that must be 0 because no chain of effects leads from the one to the other is "
+            "identifiable.\n\nIs the effect identifiable?"
+        ),
+        answer=_BOOLEAN,
+        inputs=_inputs(scene, observed),
+        truth=_verdict(_method(scene) != "none"),
     )
-    category = "set" if sets else "non_id" if method == "none" else "no_backdoor"
-    x_name, y_name = scene.treatment.name, scene.outcome.name
-    candidates = [scene.name(node) for node in scene.columns if node not in (x, y)]
-    available = shuffled(rng, candidates)
+
+
+@asks("counterfactual_identification.identifiable_boolean")
+def counterfactual(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
+    """Whether the ETT is identifiable; and the NDE and the NIE, where there are mediators."""
+    graph, x, y = scene.motif.graph, scene.motif.treatment, scene.motif.outcome
+    observed = shuffled(rng, scene.observed)
+    x0, x1 = scene.truths.levels
+    inputs = {**_inputs(scene, observed), "x0": x0, "x1": x1}
+    yield _asked(scene, inputs, "ETT", treated(scene), scene.truths.ett is not None)
+    if not graph.mediators(x, y):
+        return
+    between = mediators(scene, rng)
+    verdicts = {"NDE": nde_identifiable(graph, x, y), "NIE": nie_identifiable(graph, x, y)}
+    for name, verdict in verdicts.items():
+        text = natural(scene, between, (name,))
+        yield _asked(scene, {**inputs, "mediators": between}, name, text, verdict)
+
+
+def _asked(
+    scene: Scene, inputs: dict[str, object], name: str, text: str, verdict: bool
+) -> Question:
+    observed = inputs["observed"]
+    assert isinstance(observed, list)
     return Question(
         question=(
-            f"{_estimand(scene)}\n\nThese measured variables are available for adjustment (in no "
-            f"particular order):\n\n{bullets(available) if available else '- none'}\n\n"
-            f"{READING}\n\n{IDENTIFIABLE}\n\n"
-            "A set of available variables is a *valid adjustment set* if it\n\n"
-            f"- blocks every path between {x_name} and {y_name} that is not a chain of effects "
-            f"from {x_name} to {y_name}, and\n"
-            f"- contains no variable that lies on such a chain after {x_name}, and none that is "
-            "affected, directly or through others, by a variable that does.\n\n"
-            "It is *minimal* if no proper subset of it is valid; minimal sets may differ in size. "
-            "List **all** minimal valid adjustment sets."
+            f"{_measured(observed)}\n\n{text}\n\n{READING}\n\n{IDENTIFIABLE} Nor is there any "
+            "experiment to draw on. An effect that must be 0 because no chain of effects of its "
+            "kind leads from the one to the other is identifiable.\n\n"
+            f"Is the {name} identifiable?"
         ),
-        answer=(
-            "A JSON object with the field `adjustment_sets`, a list of lists of names, written "
-            "exactly as the background writes them (here A, B and C stand for names):\n\n"
-            + example({"adjustment_sets": [["A", "B"], ["C"]]})
-            + "\n\n- If no adjustment is needed, the empty set is the only minimal one: "
-            "`[[]]`.\n"
-            '- If there is no valid set, but the effect is identifiable: `"no_backdoor"` in place '
-            "of the list.\n"
-            '- If the effect is not identifiable: `"non_id"` in place of the list.\n\n'
-            "Scored by the F1 score of your sets against the true ones; the two words are right or "
-            "wrong."
-        ),
-        inputs={
-            "treatment": scene.treatment.name,
-            "outcome": scene.outcome.name,
-            "available": available,
-        },
-        truth=Truth(
-            target={"category": category, "sets": sets}, should_abstain=category == "non_id"
-        ),
+        answer=_BOOLEAN,
+        inputs={**inputs, "estimand": name},
+        truth=_verdict(verdict),
+        detail=name,
     )
 
 
-def _estimand(scene: Scene) -> str:
+def estimand(scene: Scene) -> str:
+    """The average treatment effect, for two values that are left open."""
     x, y = bold(scene.treatment), bold(scene.outcome)
     return (
         f"Consider the average treatment effect of {x} on {y} in the population,\n\n"
@@ -104,3 +120,64 @@ def _estimand(scene: Scene) -> str:
         f"E[{scene.outcome.name} | do({scene.treatment.name} = x0)]\n\n"
         "for two values x0 and x1, to be learned from observations of the measured variables."
     )
+
+
+def treated(scene: Scene) -> str:
+    """The effect of treatment on the treated."""
+    x, y = bold(scene.treatment), bold(scene.outcome)
+    record = scene.narration.telling.record
+    return (
+        f"Consider the effect of treatment on the treated (ETT) of {x} on {y},\n\n"
+        "ETT = E[Y(x1) - Y(x0) | X = x1]\n\n"
+        f"with X = {x}, Y = {y}, {levels(scene)}. It is the average difference, over those of "
+        f"the population for which {x} in fact equals x1, between {y} as it is and as it would "
+        f"have been for the same {record} had {x} been set to x0."
+    )
+
+
+def natural(scene: Scene, between: list[str], wanted: tuple[str, ...]) -> str:
+    """One natural effect or both."""
+    x, y = bold(scene.treatment), bold(scene.outcome)
+    record = scene.narration.telling.record
+    formulas = " and\n\n".join(NATURAL[name] for name in wanted)
+    return (
+        f"Consider how {x} affects {y}: directly, and through the variables on chains of effects "
+        f"from the one to the other (in no particular order):\n\n{bullets(between)}\n\n"
+        f"With X = {x}, Y = {y}, M all of these variables together, {levels(scene)}, take\n\n"
+        f"{formulas}.\n\n"
+        f"Here Y(x, M(x')) is what {y} would be for the same {record} if {x} were set to x while "
+        "each of the variables M took the value that it would have had under x'."
+    )
+
+
+def mediators(scene: Scene, rng: np.random.Generator) -> list[str]:
+    """The story names of all nodes between treatment and outcome, in a random order."""
+    nodes = scene.motif.graph.mediators(scene.motif.treatment, scene.motif.outcome)
+    return shuffled(rng, [scene.name(node) for node in nodes])
+
+
+_BOOLEAN: Final = (
+    "A JSON object with the field `identifiable`, true or false:\n\n"
+    f"{example({'identifiable': True})}\n\n{RIGHT_OR_WRONG}"
+)
+
+
+def _method(scene: Scene) -> str:
+    motif = scene.motif
+    return identification_method(motif.graph, motif.treatment, motif.outcome)
+
+
+def _measured(observed: list[str]) -> str:
+    return f"These variables are measured (in no particular order):\n\n{bullets(observed)}"
+
+
+def _inputs(scene: Scene, observed: list[str]) -> dict[str, object]:
+    return {
+        "treatment": scene.treatment.name,
+        "outcome": scene.outcome.name,
+        "observed": observed,
+    }
+
+
+def _verdict(value: bool) -> Truth:
+    return Truth(target={"accepted": [value]}, should_abstain=not value)

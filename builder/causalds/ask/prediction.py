@@ -1,5 +1,7 @@
 """Prediction of held-out outcomes (rung 1; paper A.9)."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from builder.causalds.ask.registry import Question, Truth, asks, continuous_outcome
@@ -10,7 +12,7 @@ from grader.spec import PREDICTION_ALPHA
 
 
 @asks("prediction.point_predictor")
-def point_predictor(scene: Scene, rng: np.random.Generator) -> Question:
+def point_predictor(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """A number for every held-out row: the outcome, or its probability of being 1."""
     if scene.outcome.kind == "binary":
         wanted = (
@@ -30,7 +32,7 @@ def point_predictor(scene: Scene, rng: np.random.Generator) -> Question:
             "standard deviation of the held-out values."
         )
         rows = ["0.42", "-1.05"]
-    return Question(
+    yield Question(
         question=f"{_task(scene)}\n\n{wanted}",
         answer=f"{_csv(scene, 'prediction', rows)}\n\n{scoring}",
         inputs=_inputs(scene),
@@ -39,7 +41,7 @@ def point_predictor(scene: Scene, rng: np.random.Generator) -> Question:
 
 
 @asks("prediction.prediction_interval", hosts=continuous_outcome)
-def prediction_interval(scene: Scene, rng: np.random.Generator) -> Question:
+def prediction_interval(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """A number and a central 90% interval for every held-out row."""
     level = percent(1 - PREDICTION_ALPHA)
     penalty = number(2 / PREDICTION_ALPHA)
@@ -55,7 +57,7 @@ def prediction_interval(scene: Scene, rng: np.random.Generator) -> Question:
         "The column `prediction` must be there but does not enter the score."
     )
     rows = ["0.42,-0.90,1.74", "-1.05,-2.37,0.27"]
-    return Question(
+    yield Question(
         question=f"{_task(scene)}\n\n{wanted}",
         answer=f"{_csv(scene, 'prediction,lower,upper', rows)}\n\n{scoring}",
         inputs={**_inputs(scene), "alpha": PREDICTION_ALPHA},

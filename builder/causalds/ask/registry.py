@@ -1,11 +1,12 @@
 """One asker per variant, registered against ``grader.spec.VARIANTS``.
 
-An asker looks at a scene and returns the question with its truth, or None where the scene cannot
-be asked this (a label too close to its boundary, say). What depends on the graph and the kinds
-alone is stated by ``hosts``, so that planning knows it before any world is drawn.
+An asker looks at a scene and yields its questions with their truths: one, several that name
+different variables or estimands, or none where the scene cannot be asked this (a label too close to
+its boundary, say). What depends on the graph and the kinds alone is stated by ``hosts``, so that
+planning knows it before any world is drawn.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,17 +38,19 @@ class Question:
     """One task of a scene, ready to be put into a prompt.
 
     ``question`` and ``answer`` (the answer format) are Markdown; ``inputs`` becomes
-    ``inputs_json``.
+    ``inputs_json``. ``detail`` tells the questions of one variant apart: the node or the estimand
+    that this one names, "" where there is only one.
     """
 
     question: str
     answer: str
     inputs: Mapping[str, object]
     truth: Truth
+    detail: str = ""
 
 
-Ask = Callable[[Scene, np.random.Generator], Question | None]
-"""(scene, generator of orders) -> the question; a prediction's inputs get the view's columns."""
+Ask = Callable[[Scene, np.random.Generator], Iterator[Question]]
+"""(scene, generator of orders) -> its questions; a prediction's inputs get the view's columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,27 @@ def any_scene(motif: Motif, outcome_kind: Kind) -> bool:
 def directed_path(motif: Motif, outcome_kind: Kind) -> bool:
     """A directed path leads from treatment to outcome."""
     return motif.outcome in motif.graph.descendants(motif.treatment)
+
+
+def other_variable(motif: Motif, outcome_kind: Kind) -> bool:
+    """Some variable beside treatment and outcome is observed."""
+    return len(motif.graph.observed) > 2
+
+
+def two_other_variables(motif: Motif, outcome_kind: Kind) -> bool:
+    """Two variables beside treatment and outcome are observed."""
+    return len(motif.graph.observed) > 3
+
+
+def mediated(motif: Motif, outcome_kind: Kind) -> bool:
+    """A directed path of two steps or more leads from treatment to outcome."""
+    return bool(motif.graph.mediators(motif.treatment, motif.outcome))
+
+
+def mediated_and_direct(motif: Motif, outcome_kind: Kind) -> bool:
+    """The treatment affects the outcome directly and through some other variable."""
+    direct = motif.treatment in motif.graph.parents(motif.outcome)
+    return direct and mediated(motif, outcome_kind)
 
 
 def continuous_outcome(motif: Motif, outcome_kind: Kind) -> bool:

@@ -1,7 +1,7 @@
 """Phrases that several questions share, so that each rule is put in words once."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -47,6 +47,31 @@ def fenced(language: str, text: str) -> str:
 def example(answer: object) -> str:
     """An example answer as a fenced JSON block."""
     return fenced("json", json.dumps(answer, ensure_ascii=False))
+
+
+def listed(labels: Mapping[str, str]) -> str:
+    """Labels with what each of them says, as a Markdown list."""
+    lines = [f'- `"{label}"` {meaning};' for label, meaning in labels.items()]
+    return "\n".join([*lines[:-1], lines[-1].removesuffix(";") + "."])
+
+
+def either(labels: Iterable[str]) -> str:
+    """Labels in a row: `"a"`, `"b"` and `"c"`."""
+    *first, last = [f'`"{label}"`' for label in labels]
+    return f"{', '.join(first)} and {last}"
+
+
+def record(scene: Scene) -> str:
+    """What one row is called."""
+    return scene.narration.telling.record
+
+
+def rely(what: str, margin: str) -> str:
+    """The promise that no label is borderline."""
+    return f"You may rely on this: {what} is either exactly 0 or at least {margin} in absolute value."
+
+
+RIGHT_OR_WRONG: Final = "Right or wrong, nothing between."
 
 
 def shuffled(rng: np.random.Generator, names: Sequence[str]) -> list[str]:

@@ -1,0 +1,170 @@
+"""How the association changes when a third variable is taken into account (rung 1; paper A.9)."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from builder.causalds.ask.association import (
+    association_label,
+    correlation,
+    ends,
+    margin_of,
+    sign_list,
+)
+from builder.causalds.ask.registry import (
+    Question,
+    Truth,
+    asks,
+    other_variable,
+    two_other_variables,
+)
+from builder.causalds.ask.wording import (
+    RIGHT_OR_WRONG,
+    bold,
+    bullets,
+    either,
+    example,
+    listed,
+    number,
+    rely,
+    shuffled,
+)
+from builder.causalds.scene import Scene
+from builder.scm import clear_largest_change, clear_sign
+
+MOST_NAMED: Final = 3
+"""A scene's questions name at most so many variables to condition on."""
+
+
+@asks("association.sign_before_after", hosts=other_variable)
+def sign_before_after(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
+    """Both signs: of the correlation and of the partial correlation given a named variable."""
+    for node in named(scene):
+        margins = margin_of(scene), margin_of(scene, node)
+        before = association_label(clear_sign(scene.truths.association, margins[0]))
+        after = association_label(clear_sign(scene.truths.partial(node), margins[1]))
+        if before is None or after is None:
+            continue
+        form = {"sign_before": "+", "sign_after": "-", "conditioning_var": scene.name(node)}
+        yield Question(
+            question=(
+                f"{_setting(scene, node)}\n\nReport the sign of r (before) and the sign of s "
+                f"(after):\n\n{sign_list(scene, 'the one at hand')}\n\n"
+                f"{rely('r', number(margins[0]))} So is s, with {number(margins[1])} in its place."
+            ),
+            answer=(
+                "A JSON object with the fields `sign_before`, `sign_after` and "
+                f"`conditioning_var`:\n\n{example(form)}\n\nThe three labels are "
+                f"{either(['+', '-', 'unknown'])}. Right if both signs are; nothing between."
+            ),
+            inputs=_inputs(scene, node),
+            truth=Truth(target={"accepted_before": [before], "accepted_after": [after]}),
+            detail=node,
+        )
+
+
+@asks("association.delta_point", hosts=other_variable)
+def delta_point(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
+    """The change of the association as a number."""
+    for node in named(scene):
+        form = {"conditioning_var": scene.name(node), "delta": -0.15}
+        yield Question(
+            question=(
+                f"{_setting(scene, node)}\n\nEstimate the change s - r, a single number from -2 to "
+                "2. It is no estimate of a causal effect."
+            ),
+            answer=(
+                "A JSON object with the fields `conditioning_var` and `delta`:\n\n"
+                f"{example(form)}\n\nScored by |your delta - (s - r)|, relative to 1 + |s - r|."
+            ),
+            inputs=_inputs(scene, node),
+            truth=Truth(target={}, quantity=scene.truths.change(node)),
+            detail=node,
+        )
+
+
+@asks("association.delta_sign_only", hosts=other_variable)
+def delta_sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
+    """The sign of the change of the association."""
+    for node in named(scene):
+        margin = margin_of(scene, node)
+        label = clear_sign(scene.truths.change(node), margin)
+        if label is None:
+            continue
+        labels = {
+            "+": "if s - r is positive",
+            "-": "if s - r is negative",
+            "0": "if s - r is exactly 0: taking the third variable into account changes nothing",
+        }
+        yield Question(
+            question=(
+                f"{_setting(scene, node)}\n\nReport the sign of the change s - r:\n\n"
+                f"{listed(labels)}\n\n{rely('s - r', number(margin))}"
+            ),
+            answer=(
+                "A JSON object with the fields `conditioning_var` and `sign`:\n\n"
+                f"{example({'conditioning_var': scene.name(node), 'sign': '+'})}\n\n"
+                f"The three labels are {either(labels)}. {RIGHT_OR_WRONG}"
+            ),
+            inputs=_inputs(scene, node),
+            truth=Truth(target={"accepted": [label]}),
+            detail=node,
+        )
+
+
+@asks("association.argmax_change", hosts=two_other_variables)
+def argmax_change(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
+    """The variable that changes the association most."""
+    nodes = named(scene)
+    margin = margin_of(scene, *nodes)
+    winner = clear_largest_change({node: scene.truths.change(node) for node in nodes}, margin)
+    if winner is None:
+        return
+    candidates = shuffled(rng, [scene.name(node) for node in nodes])
+    x, y = bold(scene.treatment), bold(scene.outcome)
+    yield Question(
+        question=(
+            f"How are {x} and {y} associated? {correlation(scene)} For another variable Z, let s(Z) "
+            f"be {_PARTIAL.format(z='Z')}\n\nThese are the candidates for Z (in no particular "
+            f"order):\n\n{bullets(candidates)}\n\nFor which of them is |s(Z) - r| largest? You may "
+            f"rely on this: it beats the second by at least {number(margin)}."
+        ),
+        answer=(
+            "A JSON object with the field `conditioning_var`, the candidate's name exactly as "
+            f"listed:\n\n{example({'conditioning_var': candidates[0]})}\n\n{RIGHT_OR_WRONG}"
+        ),
+        inputs={**ends(scene), "candidates": candidates},
+        truth=Truth(target={"accepted": [scene.name(winner)]}),
+    )
+
+
+def named(scene: Scene) -> list[str]:
+    """The nodes that questions name: the first few in table order.
+
+    That order is random and the same in every view and every telling of a scene.
+    """
+    ends = {scene.motif.treatment, scene.motif.outcome}
+    return [node for node in scene.columns if node not in ends][:MOST_NAMED]
+
+
+def partial(scene: Scene, node: str) -> str:
+    """What s is."""
+    return f"Let s be {_PARTIAL.format(z=bold(scene.variables[node]))}"
+
+
+_PARTIAL: Final = (
+    "the linear partial correlation of the two given {z} in the same population: the correlation "
+    "of what remains of each when its best linear prediction from {z} is taken off, "
+    "(r - a b) / sqrt((1 - a²)(1 - b²)) with a and b the correlations of either with {z}. It is "
+    "this number that counts, whether or not relations are linear."
+)
+
+
+def _setting(scene: Scene, node: str) -> str:
+    x, y = bold(scene.treatment), bold(scene.outcome)
+    return f"How are {x} and {y} associated? {correlation(scene)} {partial(scene, node)}"
+
+
+def _inputs(scene: Scene, node: str) -> dict[str, object]:
+    return {**ends(scene), "conditioning_var": scene.name(node)}
