@@ -1,18 +1,11 @@
 """Association between treatment and outcome (rung 1; paper 3.4 and A.9)."""
 
-from typing import Final
-
 import numpy as np
 
 from builder.causalds.ask.registry import Question, Truth, asks
 from builder.causalds.ask.wording import bold, example, number
 from builder.causalds.scene import Scene
-
-SIGN_MARGIN: Final = 0.03
-"""A correlation's sign is asked only where it is zero by the graph or at least this large."""
-
-MEASURED_SIGN_MARGIN: Final = 0.10
-"""The same where treatment or outcome is replaced by measurements."""
+from builder.scm import association_margin
 
 
 @asks("association.sign_only")
@@ -64,7 +57,7 @@ def effect_size_point(scene: Scene, rng: np.random.Generator) -> Question:
 def sign_margin(scene: Scene) -> float:
     """The margin of signs, wider where either variable is seen through measurements only."""
     both = {scene.motif.treatment, scene.motif.outcome}
-    return MEASURED_SIGN_MARGIN if both & scene.measured else SIGN_MARGIN
+    return association_margin(measured=bool(both & scene.measured))
 
 
 def _definition(scene: Scene) -> str:
