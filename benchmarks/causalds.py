@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _measure(scenes: int) -> int:
     """Builds that many scenes and prints the table."""
     split = load_config(MAIN).splits[0]
-    ((_, config),) = split.tracks
+    config = dict(split.tracks)[TRACK.name]
     specs = plan_scenes(config, split.name, b"benchmark", False)[:scenes]
     seconds: dict[str, float] = defaultdict(float)
     start, slowest = time.perf_counter(), 0.0

@@ -14,8 +14,9 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from scipy import stats
@@ -29,7 +30,14 @@ from builder.causalds.realised import composition_table
 from builder.causalds.scene import Rejected, Truths, sample_hidden_world
 from builder.causalds.types import ScenePlan
 from builder.release.types import Built
-from builder.scm import CORRELATION_BOUND, EFFECT_BOUND, Quantity, World
+from builder.scm import (
+    CORRELATION_BOUND,
+    EFFECT_BOUND,
+    PARTIAL_BOUND,
+    SPREAD_BOUND,
+    Quantity,
+    World,
+)
 from builder.scm import average_treatment_effect as effect
 from builder.seeds import attempt_key, stream
 
@@ -76,6 +84,7 @@ class TruthReport:
     zeros: int = 0
     bad_zeros: int = 0
     worst: float = 0.0
+    kinds: dict[str, int] = field(default_factory=dict)
 
     @property
     def good(self) -> bool:
@@ -85,7 +94,7 @@ class TruthReport:
 
 
 def check_truths(count: int, seed: str = "truths 1", batches: int = BATCHES) -> TruthReport:
-    """Every stored effect and association against an independent estimate."""
+    """Every stored number of some scenes against an independent estimate."""
     report = TruthReport()
     for number, scene in enumerate(scenes(count, seed)):
         report.scenes += 1
@@ -94,25 +103,39 @@ def check_truths(count: int, seed: str = "truths 1", batches: int = BATCHES) -> 
             Population(record, stream(f"evidence {number}/{b}".encode(), "population"))
             for b in range(batches)
         ]
-        pair, levels = (scene.plan.treatment, scene.plan.outcome), scene.truths.levels
-        for stored, bound, found in (
-            (
-                scene.truths.association,
-                CORRELATION_BOUND,
-                [p.correlation(*pair) for p in populations],
-            ),
-            (scene.truths.ate, EFFECT_BOUND, [p.ate(*pair, levels) for p in populations]),
-            (scene.truths.ett, EFFECT_BOUND, [p.ett(*pair, levels) for p in populations]),
-        ):
-            if stored is None:
-                continue
-            relative = 1.0 if bound == CORRELATION_BOUND else 1.0 + abs(stored.value)
-            report.over_bound += stored.se > bound * relative
+        for kind, stored, bound, find in _stored(scene):
+            report.kinds[kind] = report.kinds.get(kind, 0) + 1
+            report.over_bound += stored.se > bound
             if stored.source == "structural_zero":
                 report.zeros += 1
                 report.bad_zeros += stored.value != 0.0 or stored.se != 0.0
-            _compare(report, stored, _pooled(found))
+            _compare(report, stored, _pooled([find(population) for population in populations]))
     return report
+
+
+Find = Callable[[Population], Estimate]
+
+
+def _stored(scene: Drawn) -> Iterator[tuple[str, Quantity, float, Find]]:
+    """Every stored number: its kind, itself, its bound, and how units of a population give it."""
+    truths, x, y = scene.truths, scene.plan.treatment, scene.plan.outcome
+    levels, between = truths.levels, sorted(scene.world.graph.mediators(x, y))
+    yield "association", truths.association, CORRELATION_BOUND, lambda p: p.correlation(x, y)
+    sd = truths.outcome_sd
+    yield "outcome sd", sd, SPREAD_BOUND * sd.value, lambda p: p.sd(y)
+    for z, given in truths.associations.partial.items():
+        yield "partial", given, PARTIAL_BOUND, partial(Population.partial, x=x, y=y, z=z)
+    for z, given in truths.associations.change.items():
+        yield "change", given, PARTIAL_BOUND, partial(Population.change, x=x, y=y, z=z)
+    effects: tuple[tuple[str, Quantity | None, Find], ...] = (
+        ("ate", truths.ate, lambda p: p.ate(x, y, levels)),
+        ("ett", truths.ett, lambda p: p.ett(x, y, levels)),
+        ("nde", truths.nde, lambda p: p.natural("nde", x, y, between, levels)),
+        ("nie", truths.nie, lambda p: p.natural("nie", x, y, between, levels)),
+    )
+    for kind, stored, find in effects:
+        if stored is not None:
+            yield kind, stored, EFFECT_BOUND * (1.0 + abs(stored.value)), find
 
 
 def _pooled(found: Sequence[Estimate]) -> Estimate:
@@ -262,6 +285,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"(largest {truths.worst:.2f}); {truths.over_bound} errors above their bound; "
             f"{truths.zeros} structural zeros, {truths.bad_zeros} not exactly 0"
         )
+        print("  " + ", ".join(f"{kind}: {count}" for kind, count in truths.kinds.items()))
         return 0 if truths.good else 1
     if chosen.check == "estimability":
         found = check_estimability(chosen.scenes or 60, chosen.replicates)

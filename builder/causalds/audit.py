@@ -7,7 +7,6 @@ re-estimated by :mod:`builder.causalds.audit_numbers`, graph labels re-derived b
 
 import hashlib
 import json
-import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,20 +14,21 @@ from functools import lru_cache
 from typing import Any, Final
 
 import networkx as nx
-import numpy as np
 
 from builder.causalds import audit_graph
-from builder.causalds.ask.association import MEASURED_SIGN_MARGIN, SIGN_MARGIN
 from builder.causalds.audit_numbers import Estimate, NotAuditable, Population
+from builder.causalds.audit_quantities import (
+    TOLERANCE,
+    audit_quantities,
+    compare,
+    effect_bound,
+)
 from builder.causalds.audit_rows import audit_scene
-from builder.scm import CORRELATION_BOUND, EFFECT_BOUND
+from builder.scm import CORRELATION_BOUND, MEASURED_SIGN_MARGIN, SIGN_MARGIN
 from builder.seeds import stream
 from builder.words import Attestation, facts_from_json, verify
 
 Row = Mapping[str, Any]
-
-TOLERANCE: Final = 5.0
-"""Published and re-estimated numbers may differ by this many combined standard errors."""
 
 _ROUNDING: Final = 1e-8
 
@@ -110,6 +110,7 @@ def _audit_world(hidden: _Hidden, scene_row: Row) -> list[str]:
         Attestation(tuple(item["what"]), item["sentence"]) for item in record["attestations"]
     ]
     problems = [f"story: {text}" for text in verify(scene_row["story"], attestations, facts)]
+    problems += _numbers(hidden)
     if hidden.binary_treatment:
         if hidden.levels != (0.0, 1.0):
             problems.append(f"binary treatment compared at {hidden.levels}")
@@ -120,6 +121,15 @@ def _audit_world(hidden: _Hidden, scene_row: Row) -> list[str]:
         if abs(found.value - share) > TOLERANCE * found.se + 0.01:
             problems.append(f"level {level:g} is the {found.value:.3f} quantile, not {share}")
     return problems
+
+
+def _numbers(hidden: _Hidden) -> list[str]:
+    """Every stored number; unknown equations are told by ``audit_scene``."""
+    try:
+        found = audit_quantities(hidden.record, hidden.graph, hidden.latent, hidden.population)
+        return [f"quantities: {text}" for text in found]
+    except NotAuditable as error:
+        return [f"cannot be audited: {error}"]
 
 
 def _audit_task(hidden: _Hidden, row: Row, label_row: Row | None) -> list[str]:
@@ -248,26 +258,13 @@ def _effect(
         return problems + ([] if row["value"] is None else ["a value beside an abstention"])
     zero = not nx.has_path(hidden.graph, hidden.x, hidden.y)
     found = None if zero else estimate(hidden.x, hidden.y, hidden.levels)
-    return problems + _compare(row, found, lambda value: EFFECT_BOUND * (1 + abs(value)))
+    return problems + _compare(row, found, effect_bound)
 
 
 def _compare(row: Row, found: Estimate | None, bound: Callable[[float], float]) -> list[str]:
     """Published against found; ``found`` None means exactly zero by the graph."""
-    value, se = row["value"], row["value_se"]
-    if value is None or se is None:
-        return ["no value is published"]
-    if found is None:
-        exact = value == 0.0 and se == 0.0 and row["value_source"] == "structural_zero"
-        return [] if exact else [f"{value} ({row['value_source']}), zero by the graph"]
-    problems = []
-    if row["value_source"] == "structural_zero":
-        problems.append("called a structural zero, but the graph does not make it one")
-    if not se <= bound(value):
-        problems.append(f"standard error {se:g} above its bound {bound(value):g}")
-    allowed = TOLERANCE * math.hypot(se, found.se) + _ROUNDING * (1 + abs(value))
-    if not np.isfinite(value) or abs(value - found.value) > allowed:
-        problems.append(f"published {value:.6g}, found {found.value:.6g} ± {found.se:.2g}")
-    return problems
+    stored = {"value": row["value"], "se": row["value_se"], "source": row["value_source"]}
+    return list(compare(stored, found, bound))
 
 
 def _no_abstention(row: Row) -> list[str]:

@@ -91,6 +91,49 @@ def ett_identifiable(
     return not any(child in district for child in directed.successors(x) if child in kept)
 
 
+def natural_zero(graph: Graph, x: str, y: str, effect: str) -> bool:
+    """Whether a natural effect ("nde" or "nie") is zero: no edge, or nothing between X and Y."""
+    if effect == "nde":
+        return not graph.has_edge(x, y)
+    return not mediators(graph, x, y)
+
+
+def natural_identifiable(graph: Graph, x: str, y: str, latent: frozenset[str], effect: str) -> bool:
+    """Whether a natural effect ("nde" or "nie") is identifiable.
+
+    Zero effects are. Where only one kind of path leads from X to Y, the effect along it is the
+    average effect. Else that must be identifiable, the two kinds must be told apart (no chain of
+    latent nodes from X to Y beside the edge), and nothing that X affects directly may share a
+    district with Y in the graph over An(Y) without X (Shpitser 2013, theorem 4).
+    """
+    if natural_zero(graph, x, y, effect):
+        return True
+    if has_hedge(graph, x, y, latent):
+        return False
+    if not (graph.has_edge(x, y) and mediators(graph, x, y)):
+        return True
+    hidden = graph.subgraph([v for v in graph if v in latent or v in (x, y)]).copy()
+    hidden.remove_edge(x, y)
+    if nx.has_path(hidden, x, y):
+        return False
+    directed, bidirected = project(graph, latent)
+    without = directed.copy()
+    without.remove_node(x)
+    kept = _reaching(without, {y})
+    district = nx.node_connected_component(bidirected.subgraph(kept), y)
+    return not any(child in district and child != y for child in directed.successors(x))
+
+
+def mediators(graph: Graph, x: str, y: str) -> set[str]:
+    """Nodes strictly inside directed paths from X to Y."""
+    return _causal_nodes(graph, x, y) - {y} if nx.has_path(graph, x, y) else set()
+
+
+def independent(graph: Graph, x: str, y: str, z: str) -> bool:
+    """Whether the graph makes X independent of {Y, Z}."""
+    return bool(nx.is_d_separator(graph, {x}, {y, z}, set()))
+
+
 def project(graph: Graph, latent: frozenset[str]) -> tuple[Graph, "nx.Graph[str]"]:
     """The latent projection: directed edges and bidirected edges over the observed nodes."""
     observed = [v for v in graph if v not in latent]

@@ -7,7 +7,7 @@ treatment) or density-weighted units (continuous), correlations plain sample cor
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -66,8 +66,8 @@ class Population:
         """The units as they are."""
         return self.run({})
 
-    def run(self, do: Mapping[str, float]) -> dict[str, Array]:
-        """The same units under an intervention."""
+    def run(self, do: Mapping[str, float | Array]) -> dict[str, Array]:
+        """The same units under an intervention: one value for all, or one for each."""
         values: dict[str, Array] = {}
         waiting = list(self.world["nodes"])
         while waiting:
@@ -100,9 +100,7 @@ class Population:
         return self._once(("r", x, y), lambda: self._correlation(x, y))
 
     def _correlation(self, x: str, y: str) -> Estimate:
-        zx, zy = (stats.zscore(self.factual[v]) for v in (x, y))
-        r = float(np.mean(zx * zy))
-        influence = zx * zy - 0.5 * r * (zx**2 + zy**2)
+        r, influence = _correlated(*(stats.zscore(self.factual[v]) for v in (x, y)))
         return Estimate(r, float(influence.std()) / math.sqrt(DRAWS))
 
     def differences(self, x: str, y: str, levels: tuple[float, float]) -> Array:
@@ -131,10 +129,59 @@ class Population:
             weights = noise_law(node["noise"]).pdf(gap) / scale
         return _weighted_mean(self.differences(x, y, levels), weights)
 
+    def natural(
+        self, effect: str, x: str, y: str, between: Collection[str], levels: tuple[float, float]
+    ) -> Estimate:
+        """The natural effect "nde" or "nie", past or through the nodes ``between``.
+
+        Every unit lives through three worlds: as under x0, and with either X, or all mediators, as
+        under x1.
+        """
+        return self._once((effect, x, y, levels), lambda: self._natural(effect, x, y, between,
+                                                                        levels))  # fmt: skip
+
+    def _natural(
+        self, effect: str, x: str, y: str, between: Collection[str], levels: tuple[float, float]
+    ) -> Estimate:
+        x0, x1 = levels
+        base, moved = self.run({x: x0}), self.run({x: x1})
+        seen, behind = (x1, base) if effect == "nde" else (x0, moved)
+        crossed = self.run({x: seen, **{m: behind[m] for m in between}})
+        return _weighted_mean(crossed[y] - base[y], np.ones(DRAWS))
+
+    def partial(self, x: str, y: str, z: str) -> Estimate:
+        """The correlation of the residuals of X and Y from their sample regressions on Z."""
+        return self._once(("partial", x, y, z), lambda: self._partial(x, y, z)[0])
+
+    def change(self, x: str, y: str, z: str) -> Estimate:
+        """That minus their correlation, on the same units."""
+        return self._once(("change", x, y, z), lambda: self._partial(x, y, z)[1])
+
+    def _partial(self, x: str, y: str, z: str) -> tuple[Estimate, Estimate]:
+        zx, zy, zz = (stats.zscore(self.factual[v]) for v in (x, y, z))
+        r, plain = _correlated(zx, zy)
+        ex, ey = (stats.zscore(v - np.mean(v * zz) * zz) for v in (zx, zy))
+        # Estimating the regressions moves a partial correlation by less than its error only.
+        p, given = _correlated(ex, ey)
+        gap = float((given - plain).std()) / math.sqrt(DRAWS)
+        return Estimate(p, float(given.std()) / math.sqrt(DRAWS)), Estimate(p - r, gap)
+
+    def sd(self, v: str) -> Estimate:
+        """The standard deviation of a node."""
+        off = self.factual[v] - self.factual[v].mean()
+        sd = float(off.std())
+        return Estimate(sd, float((off**2).std()) / (2.0 * sd * math.sqrt(DRAWS)))
+
     def share_below(self, x: str, level: float) -> Estimate:
         """P(X <= level)."""
         share = float(np.mean(self.factual[x] <= level))
         return Estimate(share, math.sqrt(share * (1 - share) / DRAWS))
+
+
+def _correlated(zx: Array, zy: Array) -> tuple[float, Array]:
+    """Correlation of standardised columns, and every unit's influence on it."""
+    r = float(np.mean(zx * zy))
+    return r, zx * zy - 0.5 * r * (zx**2 + zy**2)
 
 
 def _weighted_mean(values: Array, weights: Array) -> Estimate:

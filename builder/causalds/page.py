@@ -91,7 +91,12 @@ def _headline(world: Row, record: Mapping[str, Any]) -> str:
 
 
 def _truths(record: Mapping[str, Any]) -> Iterable[tuple[str, ...]]:
-    for name, found in record["quantities"].items():
+    told = record["quantities"]
+    nodes = record["variables"]
+    named = [(name, one) for name, one in told.items() if name not in ("partial", "change")]
+    for kind in ("partial", "change"):
+        named += [(f"{kind} given {nodes[z]['name']}", one) for z, one in told[kind].items()]
+    for name, found in named:
         if found is None:
             yield name, "not identifiable", "", "", ""
         else:

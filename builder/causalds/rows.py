@@ -175,8 +175,13 @@ def _world(
         "levels": list(truths.levels),
         "quantities": {
             "association": _quantity(truths.association),
+            "partial": {node: _quantity(q) for node, q in truths.associations.partial.items()},
+            "change": {node: _quantity(q) for node, q in truths.associations.change.items()},
+            "outcome_sd": _quantity(truths.outcome_sd),
             "ate": _quantity(truths.ate),
             "ett": _quantity(truths.ett),
+            "nde": _quantity(truths.nde),
+            "nie": _quantity(truths.nie),
         },
         "attestations": [
             attestation.to_json() for attestation in scene.narration.telling.attestations

@@ -11,18 +11,27 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from builder.causal import Motif, ate_identifiable, ett_identifiable
+from builder.causal import (
+    Motif,
+    ate_identifiable,
+    ett_identifiable,
+    nde_identifiable,
+    nie_identifiable,
+)
 from builder.causalds.types import ScenePlan
 from builder.release.arrow import round_data
 from builder.scm import (
+    Associations,
     BoundNotMet,
     NoWorldFound,
     Quantity,
     World,
+    associations,
     average_treatment_effect,
     contrast,
-    correlation,
     effect_on_treated,
+    natural_direct_effect,
+    natural_indirect_effect,
     profile,
     sample_world,
 )
@@ -46,12 +55,34 @@ class Truths:
 
     ``levels`` are the compared treatment values (x0, x1) exactly as prompts print them. An effect
     that is not identifiable from the observed variables is never asked and not computed: None.
+    ``associations`` are those of treatment and outcome, alone and given each of the other observed
+    nodes; the natural effects are taken along and past all mediators (``builder.scm.mediation``).
     """
 
     levels: tuple[float, float]
-    association: Quantity
+    associations: Associations
     ate: Quantity | None
     ett: Quantity | None
+    nde: Quantity | None
+    nie: Quantity | None
+
+    @property
+    def association(self) -> Quantity:
+        """The correlation of treatment and outcome."""
+        return self.associations.marginal
+
+    def partial(self, node: str) -> Quantity:
+        """The linear partial correlation of treatment and outcome given an observed node."""
+        return self.associations.partial[node]
+
+    def change(self, node: str) -> Quantity:
+        """That partial correlation minus the correlation."""
+        return self.associations.change[node]
+
+    @property
+    def outcome_sd(self) -> Quantity:
+        """The population standard deviation of the outcome."""
+        return self.associations.outcome_sd
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,11 +194,21 @@ def _truths(motif: Motif, world: World, binary_treatment: bool, key: bytes) -> T
         return estimator(world, x, y, *levels, stream(key, stage)) if identifiable else None
 
     ett = ett_identifiable(graph, x, y, binary_treatment=binary_treatment)
+    ate = effect(average_treatment_effect, ate_identifiable(graph, x, y), "ate")
+    # Where one of the two paths is missing, the other effect is the whole one: the same number.
+    through, edge = graph.mediators(x, y), x in graph.parents(y)
+    others = [node for node in graph.observed if node not in (x, y)]
     return Truths(
         levels=levels,
-        association=correlation(world, x, y, stream(key, "association")),
-        ate=effect(average_treatment_effect, ate_identifiable(graph, x, y), "ate"),
+        associations=associations(world, x, y, others, stream(key, "association")),
+        ate=ate,
         ett=effect(effect_on_treated, ett, "ett"),
+        nde=ate
+        if edge and not through
+        else effect(natural_direct_effect, nde_identifiable(graph, x, y), "nde"),
+        nie=ate
+        if through and not edge
+        else effect(natural_indirect_effect, nie_identifiable(graph, x, y), "nie"),
     )
 
 

@@ -1,6 +1,6 @@
-"""First and second population moments of one or two nodes of any world.
+"""First and second population moments of nodes of any world, all from the same units.
 
-Own noise is integrated in closed form where nothing else in the question depends on it, and binary
+Own noise is integrated in closed form where nothing else in a moment depends on it, and binary
 nodes are summed over. Where the continuous part of the world is affine, each moment is estimated as
 a known value plus a small correction: the same units are run with every binary node held at 1/2,
 where the moments have closed forms, and only the difference is averaged (a control variate).
@@ -9,6 +9,7 @@ Without that, squares of heavy-tailed noise would dominate the error.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -22,72 +23,89 @@ Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
-    """What is drawn, summed over, integrated analytically and subtracted for some targets."""
+class MomentPlan:
+    """What is drawn, summed over, integrated analytically and subtracted for some targets.
+
+    ``centre`` (k,) are the constants c that the targets are taken about.
+    """
 
     world: World
     targets: tuple[str, ...]
     only: frozenset[str]
-    sinks: frozenset[str]
+    before: frozenset[tuple[str, str]]
     branched: tuple[str, ...]
     drawn: tuple[str, ...]
     held: dict[str, float]
     centre: Array
     covariance: Array | None
 
+    def integrand(self, noise: Values) -> Array:
+        """The moments given the noise of ``drawn``, (k + k + k (k - 1) / 2, n).
 
-def _plan(world: World, targets: tuple[str, ...]) -> _Plan:
+        E[T - c] for each target, E[(T - c)^2] for each, E[(S - c)(T - d)] for each pair in order.
+        """
+        return _integrand(self, noise)
+
+
+def plan_moments(world: World, targets: tuple[str, ...]) -> MomentPlan:
+    """How the moments of ``targets`` are to be integrated."""
     only = world.ancestors(targets)
-    sinks = frozenset(
-        t for t in targets if not any(t in world.ancestors((o,)) for o in targets if o != t)
+    before = frozenset(
+        (a, b) for a in targets for b in targets if a != b and a in world.ancestors((b,))
     )
-    branched = branched_nodes(world, only - sinks)
+    last = {t for t in targets if not any(a == t for a, _ in before)}
+    branched = branched_nodes(world, only - last)
     held = {v: 0.5 for v in world.order if v in only and world.node(v).kind == "binary"}
     control = affine_moments(world, targets, held)
-    return _Plan(
+    return MomentPlan(
         world=world,
         targets=targets,
-        only=only,
-        sinks=sinks,
+        only=only - last,
+        before=before,
         branched=branched,
-        drawn=tuple(v for v in world.order if v in only and v not in sinks and v not in branched),
+        drawn=tuple(v for v in world.order if v in only - last and v not in branched),
         held=held,
         centre=np.zeros(len(targets)) if control is None else control[0],
         covariance=None if control is None else control[1],
     )
 
 
-def _centred(plan: _Plan, sinks: frozenset[str], values: Values) -> list[Array]:
-    """Each target's E[T - c], then E[(T - c)^2], then for two targets E[(T - c)(S - d)].
+def _centred(plan: MomentPlan, values: Values, held: frozenset[str]) -> list[Array]:
+    """The moments given the noise, over the own noise of every target where it is free.
 
-    Expectations are over the own noise of ``sinks``, given everything else; two sinks have
-    independent own noise, so that the product's expectation is the product of expectations.
+    Each target contributes its conditional mean and variance given its parents, which is right as
+    long as its partner in a product does not depend on its own noise; a target that comes before
+    its partner contributes its value instead. Nodes in ``held`` are constants.
     """
-    first: list[Array] = []
+    world = plan.world
+    means: dict[str, Array] = {}
     second: list[Array] = []
     for target, centre in zip(plan.targets, plan.centre, strict=True):
-        if target in sinks:
-            mean = plan.world.conditional_mean(target, values) - centre
-            spread = plan.world.conditional_variance(target, values)
-        else:
-            mean, spread = values[target] - centre, np.asarray(0.0)
-        first.append(mean)
-        second.append(mean * mean + spread)
-    return [*first, *second] + ([first[0] * first[1]] if len(first) == 2 else [])
+        constant = target in held
+        mean = values[target] if constant else world.conditional_mean(target, values)
+        spread = np.asarray(0.0) if constant else world.conditional_variance(target, values)
+        means[target] = mean - centre
+        second.append(means[target] ** 2 + spread)
+    products = []
+    for (a, c), (b, d) in combinations(zip(plan.targets, plan.centre, strict=True), 2):
+        left = values[a] - c if (a, b) in plan.before else means[a]
+        right = values[b] - d if (b, a) in plan.before else means[b]
+        products.append(left * right)
+    return [*means.values(), *second, *products]
 
 
-def _integrand(plan: _Plan, noise: Values) -> Array:
-    world, evaluated = plan.world, plan.only - plan.sinks
-    total: list[Array] = [np.asarray(0.0)] * (5 if len(plan.targets) == 2 else 2)
-    for weight, values in branches(world, noise, {}, plan.branched, evaluated):
-        parts = _centred(plan, plan.sinks, values)
+def _integrand(plan: MomentPlan, noise: Values) -> Array:
+    world, count = plan.world, len(plan.targets)
+    total: list[Array] = [np.asarray(0.0)] * (2 * count + count * (count - 1) // 2)
+    for weight, values in branches(world, noise, {}, plan.branched, plan.only):
+        parts = _centred(plan, values, frozenset())
         total = [sum_ + weight * part for sum_, part in zip(total, parts, strict=True)]
     if plan.covariance is not None:
-        held_sinks = frozenset(v for v in plan.sinks if v not in plan.held)
-        base = world.run(noise, plan.held, plan.only - held_sinks)
-        known = [np.zeros(1)] * len(plan.targets) + [*np.diag(plan.covariance)]
-        known += [plan.covariance[0, 1]] if len(plan.targets) == 2 else []
-        control = _centred(plan, held_sinks, base)
+        held = frozenset(plan.held)
+        base = world.run(noise, plan.held, plan.only | held)
+        known = [np.zeros(1)] * count + [*np.diag(plan.covariance)]
+        known += [plan.covariance[pair] for pair in combinations(range(count), 2)]
+        control = _centred(plan, base, held)
         total = [t - b + k for t, b, k in zip(total, control, known, strict=True)]
     return stack(total)
 
@@ -100,19 +118,19 @@ def estimate_moments(
     rng: np.random.Generator,
     question: str,
 ) -> Estimate:
-    """Estimate a function of the moments of one or two targets.
+    """Estimate a function of the moments of the targets.
 
     ``statistic(centre)`` gets the constants c that were subtracted and returns the function of the
-    randomisations' means: E[T - c] for each target, E[(T - c)^2] for each, E of their product.
+    randomisations' means, in the order of ``MomentPlan.integrand``.
 
     Raises:
         BoundNotMet: see ``integrate``.
     """
-    plan = _plan(world, targets)
+    plan = plan_moments(world, targets)
     return integrate(
         world,
         plan.drawn,
-        lambda noise: _integrand(plan, noise),
+        plan.integrand,
         statistic(plan.centre),
         allowed,
         rng,

@@ -1,4 +1,4 @@
-"""True causal and associational quantities of a world, each with its numerical error.
+"""Average effects of a world, each with its numerical error.
 
 Zeros that follow from the graph are exactly zero, closed forms are used where they exist, and what
 is left is integrated by randomised quasi-Monte Carlo with common noise across the two worlds.
@@ -11,10 +11,9 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from builder.scm.affine import affine_moments, total_coefficient
+from builder.scm.affine import total_coefficient
 from builder.scm.branches import branched_nodes, branches
-from builder.scm.moments import estimate_moments
-from builder.scm.rqmc import Estimate, Statistic, delta_method, integrate, stack
+from builder.scm.rqmc import Estimate, delta_method, integrate, stack
 from builder.scm.world import Values, World
 
 Array = npt.NDArray[np.float64]
@@ -22,9 +21,6 @@ Source = Literal["structural_zero", "closed_form", "rqmc", "density_weighted_rqm
 
 EFFECT_BOUND: Final = 0.002
 """An effect tau is known to a standard error of EFFECT_BOUND * (1 + |tau|)."""
-
-CORRELATION_BOUND: Final = 0.0005
-"""A correlation is known to this standard error."""
 
 _WEIGHT_CV: Final = 0.05
 """Largest relative standard error of the denominator of a self-normalised estimate."""
@@ -116,39 +112,15 @@ def effect_on_treated(
     return _integrated_effect(world, x, y, x0, x1, rng, bound, only | causes, weighted=True)
 
 
-def correlation(
-    world: World, x: str, y: str, rng: np.random.Generator, bound: float = CORRELATION_BOUND
-) -> Quantity:
-    """The population Pearson correlation of X and Y, binary nodes coded 0 and 1.
-
-    Exactly 0 when X and Y have no common ancestor (each is its own), which is d-separation given
-    nothing. Closed form when all their ancestors are affine or binary roots; otherwise integrated.
-
-    Raises:
-        ValueError: X and Y are the same node.
-        BoundNotMet: the standard error exceeds ``bound`` at the largest sample.
-    """
-    _check_pair(x, y)
-    if not world.ancestors((x,)) & world.ancestors((y,)):
-        return STRUCTURAL_ZERO
-    exact = affine_moments(world, (x, y))
-    if exact is not None:
-        cov = exact[1]
-        return Quantity(float(cov[0, 1] / np.sqrt(cov[0, 0] * cov[1, 1])), 0.0, 0, "closed_form")
-    estimate = estimate_moments(
-        world, (x, y), _correlation_statistic, lambda r: bound, rng, f"correlation of {x} and {y}"
-    )
-    return as_quantity(estimate, "rqmc")
-
-
-def _check_pair(x: str, y: str) -> None:
+def check_pair(x: str, y: str) -> None:
+    """Raise ValueError where treatment and outcome are the same node."""
     if x == y:
         raise ValueError(f"the two variables must differ; both are {x!r}")
 
 
 def _constant_effect(world: World, x: str, y: str, x0: float, x1: float) -> Quantity | None:
     """The effect when it is zero by the graph, or the same for every unit."""
-    _check_pair(x, y)
+    check_pair(x, y)
     if x not in world.ancestors((y,)):
         return STRUCTURAL_ZERO
     coefficient = total_coefficient(world, x, y)
@@ -204,25 +176,3 @@ def _ratio(means: Array) -> tuple[float, float]:
     if delta_method(means, np.array([0.0, 1.0 / mass])) > _WEIGHT_CV:
         return value, float("inf")
     return value, delta_method(means, np.array([1.0 / mass, -value / mass]))
-
-
-def _correlation_statistic(centre: Array) -> Statistic:
-    """Correlation from the five moments, which may be taken about any ``centre``."""
-
-    def statistic(means: Array) -> tuple[float, float]:
-        mx, my, mxx, myy, mxy = means.mean(axis=0)
-        vx, vy, cov = mxx - mx * mx, myy - my * my, mxy - mx * my
-        root = np.sqrt(vx * vy)
-        r = float(cov / root)
-        gradient = np.array(
-            [
-                -my / root + r * mx / vx,
-                -mx / root + r * my / vy,
-                -0.5 * r / vx,
-                -0.5 * r / vy,
-                1.0 / root,
-            ]
-        )
-        return r, delta_method(means, gradient)
-
-    return statistic

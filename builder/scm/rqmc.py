@@ -65,23 +65,38 @@ def integrate(
     Raises:
         BoundNotMet: the error is still above the bound at ``LAST_POINTS`` points.
     """
+    value, se, draws = 0.0, float("inf"), 0
+    for means, draws in refined_means(world, drawn, integrand, rng):
+        value, se = statistic(means)
+        if not draws:
+            return Estimate(value, 0.0, 0)
+        if se <= allowed(value):
+            return Estimate(value, se, draws)
+    raise BoundNotMet(
+        f"{question}: standard error {se:.2g} after {draws} draws, allowed {allowed(value):.2g}"
+    )
+
+
+def refined_means(
+    world: World, drawn: Sequence[str], integrand: Integrand, rng: np.random.Generator
+) -> Iterator[tuple[Array, int]]:
+    """Means of the k statistics in each randomisation, (R, k), as the draws behind them double.
+
+    The second part is the number of draws so far; 0, once and for all, when nothing is drawn and
+    the means are exact.
+    """
     if not drawn:
         exact = np.asarray(integrand({}), dtype=np.float64).reshape(1, -1)
-        return Estimate(statistic(np.repeat(exact, RANDOMISATIONS, axis=0))[0], 0.0, 0)
-    sums, points, value, se = np.zeros(0), 0, 0.0, float("inf")
+        yield np.repeat(exact, RANDOMISATIONS, axis=0), 0
+        return
+    sums, points = np.zeros(0), 0
     for uniforms in batches(len(drawn), rng):
         size = uniforms.shape[2]
         noise = world.noise_from_uniform(drawn, uniforms.reshape(len(drawn), -1))
         columns = integrand(noise)
         batch = columns.reshape(len(columns), RANDOMISATIONS, size).sum(axis=2).T
         sums, points = (batch if points == 0 else sums + batch), points + size
-        value, se = statistic(sums / points)
-        if se <= allowed(value):
-            return Estimate(value, se, points * RANDOMISATIONS)
-    raise BoundNotMet(
-        f"{question}: standard error {se:.2g} after {points * RANDOMISATIONS} draws, "
-        f"allowed {allowed(value):.2g}"
-    )
+        yield sums / points, points * RANDOMISATIONS
 
 
 def batches(dimension: int, rng: np.random.Generator) -> Iterator[Array]:

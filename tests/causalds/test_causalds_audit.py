@@ -16,6 +16,8 @@ from builder.causal import (
     ett_identifiable,
     identification_method,
     minimal_adjustment_sets,
+    nde_identifiable,
+    nie_identifiable,
     valid_adjustment_sets,
 )
 from builder.causalds import audit_graph
@@ -123,6 +125,45 @@ def test_a_wrong_truth_is_named(
     assert all(line.startswith(truth["task_id"]) for line in problems)
 
 
+def _stored(harm: Callable[[dict[str, Any]], object], motif: str) -> list[str]:
+    """Problems of a scene of this motif once its stored quantities were tampered with."""
+    found, _ = _scene_with("causal_sketch.edges_only", motif)
+    row = found["causalds_worlds"][0]
+    record = json.loads(row["world_json"])
+    harm(record["quantities"])
+    row["world_json"] = json.dumps(record)
+    return _audit(found)
+
+
+WRONG_NUMBERS: list[tuple[str, Callable[[dict[str, Any]], object], str]] = [
+    ("mediation", lambda q: q["nde"].update(value=q["nde"]["value"] + 0.2), "nde: published"),
+    ("mediation", lambda q: q.update(nde=q["nie"], nie=q["nde"]), "nde: published"),
+    ("mediation", lambda q: q.update(nie=None), "nie: missing, derived identifiable"),
+    ("iv", lambda q: q.update(nde=q["association"]), "nde: given, derived not identifiable"),
+    ("chain", lambda q: q["nde"].update(value=0.01), "nde: 0.01 (structural_zero), zero by"),
+    ("chain", lambda q: q["nie"].update(se=0.1), "nie: standard error 0.1 above its bound"),
+    ("chain", lambda q: q["partial"]["M"].update(value=0.05), "partial given M: "),
+    ("mediation", lambda q: q["partial"]["M"].update(value=-q["partial"]["M"]["value"]),
+     "partial given M: published"),
+    ("mediation", lambda q: q["partial"]["M"].update(value=0.0, source="structural_zero"),
+     "partial given M: called a structural zero"),
+    ("collider", lambda q: q["change"]["Z"].update(value=0.0, se=0.0, source="structural_zero"),
+     "change given Z: called a structural zero"),
+    ("collider", lambda q: q["association"].update(value=0.004), "association: 0.004"),
+    ("collider", lambda q: q["partial"].pop("Z"), "partial correlations are given [], not ['Z']"),
+    ("confounding", lambda q: q["outcome_sd"].update(value=q["outcome_sd"]["value"] * 1.2),
+     "outcome_sd: published"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("motif", "harm", "message"), WRONG_NUMBERS)
+def test_a_wrong_stored_number_is_named_without_a_task(
+    motif: str, harm: Callable[[dict[str, Any]], object], message: str
+) -> None:
+    """World rows are published too, and tasks of later versions rest on them."""
+    assert any(f"quantities: {message}" in line for line in _stored(harm, motif))
+
+
 def test_labels_out_of_step_with_the_features_are_noticed() -> None:
     """Turned-around labels keep their sd, so only their company gives them away."""
     noticed = 0
@@ -181,6 +222,8 @@ def _graph_verdicts(graph: LatentDAG, x: str, y: str) -> tuple[object, object]:
         ate_identifiable(graph, x, y),
         ett_identifiable(graph, x, y, binary_treatment=True),
         ett_identifiable(graph, x, y, binary_treatment=False),
+        nde_identifiable(graph, x, y),
+        nie_identifiable(graph, x, y),
     ]
     path = nx.has_path(other, x, y)
     theirs = [
@@ -190,6 +233,8 @@ def _graph_verdicts(graph: LatentDAG, x: str, y: str) -> tuple[object, object]:
         not path or not audit_graph.has_hedge(other, x, y, graph.latent),
         audit_graph.ett_identifiable(other, x, y, graph.latent, binary_treatment=True),
         audit_graph.ett_identifiable(other, x, y, graph.latent, binary_treatment=False),
+        audit_graph.natural_identifiable(other, x, y, graph.latent, "nde"),
+        audit_graph.natural_identifiable(other, x, y, graph.latent, "nie"),
     ]
     return mine, theirs
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from builder.causal import MOTIFS
-from builder.scm import World, sample_world
+from builder.scm import BINARY_PROFILES, CONTINUOUS_PROFILES, World, profile, sample_world
 
 KINDS = ("continuous", "binary")
 
@@ -56,3 +56,25 @@ def cases() -> list[Case]:
 def many_cases() -> list[Case]:
     """200 further worlds."""
     return list(generate(200, seed=2))
+
+
+MEDIATED = ("chain", "mediation", "arrowhead", "diamond", "frontdoor", "triangle", "confounding")
+
+
+@pytest.fixture(scope="session")
+def curved_cases() -> list[Case]:
+    """84 worlds of all mechanism profiles, most with mediators."""
+    found = []
+    for i in range(84):
+        motif = MOTIFS[MEDIATED[i % len(MEDIATED)]]
+        turn = i // len(MEDIATED)
+        kinds = {motif.treatment: KINDS[turn % 2], motif.outcome: KINDS[turn // 2 % 2]}
+        continuous = list(CONTINUOUS_PROFILES)[i % len(CONTINUOUS_PROFILES)]
+        binary = list(BINARY_PROFILES)[i % len(BINARY_PROFILES)]
+        rng = np.random.Generator(np.random.Philox(key=digest(f"curved/{i}")))
+        world = sample_world(
+            rng, motif.graph, kinds, outcome=motif.outcome, profile=profile(continuous, binary)
+        )
+        name = f"{motif.name}-{continuous}-{binary}-{i}"
+        found.append(Case(name, world, motif.treatment, motif.outcome))
+    return found

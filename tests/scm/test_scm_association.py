@@ -1,0 +1,217 @@
+"""Associations given a further variable: precision matrices, structural zeros, margins."""
+
+import numpy as np
+import pytest
+
+from builder.causal import LatentDAG
+from builder.scm import (
+    BoundNotMet,
+    Node,
+    Noise,
+    Quantity,
+    World,
+    associations,
+    correlation,
+    zero_partial,
+)
+from builder.scm.association import _covariances, _summarised, _Zeros, affine_given
+
+UNITS = 40_000
+ZERO = Quantity(0.0, 0.0, 0, "structural_zero")
+
+
+def node(name: str, parents: dict[str, float], family: str = "gauss") -> Node:
+    parameters = {"weights": tuple(parents.values()), "bias": 0.2}
+    law = Noise(family, 0.9, ())
+    return Node(name, "continuous", tuple(parents), "linear_additive", parameters, law)
+
+
+def bent(name: str, parent: str) -> Node:
+    """A step: as far from a line as an equation gets."""
+    parameters = {
+        "strengths": (1.5,), "steps": (1.0,), "knots": (0.2,), "bias": 0.0,
+        "centres": (0.0,), "scales": (1.0,),
+    }  # fmt: skip
+    return Node(name, "continuous", (parent,), "piecewise", parameters, Noise("gauss", 0.5, ()))
+
+
+def world_of(*nodes: Node) -> World:
+    edges = tuple((parent, one.name) for one in nodes for parent in one.parents)
+    return World(LatentDAG(tuple(one.name for one in nodes), edges), nodes)
+
+
+def others(case) -> list[str]:
+    return [v for v in case.world.graph.nodes if v not in (case.x, case.y)]
+
+
+def sample(columns: np.ndarray) -> tuple[float, float]:
+    """(r_XY, r_XY.Z) from the inverse of the sample covariance of (X, Y, Z)."""
+    covariance = np.cov(columns)
+    precision = np.linalg.inv(covariance)
+    return (
+        covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1]),
+        -precision[0, 1] / np.sqrt(precision[0, 0] * precision[1, 1]),
+    )
+
+
+def test_partial_correlations_agree_with_precision_matrices_of_samples(curved_cases) -> None:
+    """Values and changes against 40,000 simulated units; errors from 40 blocks of them."""
+    checked = 0
+    for case in curved_cases:
+        found = associations(case.world, case.x, case.y, others(case), case.rng(1))
+        values = case.world.simulate(case.rng(2), UNITS)
+        for z in others(case):
+            columns = np.array([values[v] for v in (case.x, case.y, z)])
+            r, partial = sample(columns)
+            blocks = np.array([sample(b) for b in np.split(columns, 40, axis=1)])
+            changes = blocks[:, 1] - blocks[:, 0]
+            for truth, value, spread in (
+                (found.partial[z], partial, blocks[:, 1].std()),
+                (found.change[z], partial - r, changes.std()),
+            ):
+                se = np.hypot(truth.se, spread / np.sqrt(40))
+                assert abs(truth.value - value) <= 5 * se + 1e-9, (case.name, z)
+                assert truth.se <= 0.001
+                checked += truth.source == "rqmc"
+        sd = found.outcome_sd
+        assert sd.value == pytest.approx(values[case.y].std(), rel=0.03)
+        assert sd.se <= 0.005 * sd.value
+    assert checked >= 60
+
+
+def test_linear_partial_correlations_are_closed_forms() -> None:
+    """Spearman's formula by hand: Z -> X, Z -> Y, X -> Y with unit variances kept simple."""
+    world = world_of(
+        node("Z", {}, "laplace"), node("X", {"Z": 0.5}), node("Y", {"Z": -0.4, "X": 0.8})
+    )
+    found = associations(world, "X", "Y", ("Z",), np.random.default_rng(0))
+    # Given Z, Y is 0.8 times X's own noise plus its own, all of sd 0.9.
+    assert found.partial["Z"].value == pytest.approx(0.8 / np.sqrt(0.8**2 + 1.0))
+    assert found.partial["Z"].source == found.marginal.source == "closed_form"
+    assert found.change["Z"].value == found.partial["Z"].value - found.marginal.value
+
+
+def test_a_collider_opens_an_association_that_was_zero() -> None:
+    """X -> Z <- Y with equal weights a: r_XY.Z = -a^2 / (1 + a^2), from exactly nothing."""
+    world = world_of(node("X", {}), node("Y", {}), node("Z", {"X": 0.7, "Y": 0.7}))
+    found = associations(world, "X", "Y", ("Z",), np.random.default_rng(0))
+    assert found.marginal == ZERO
+    assert found.partial["Z"].value == pytest.approx(-0.49 / 1.49)
+    assert found.change["Z"].value == found.partial["Z"].value
+
+
+def partial_source(world: World, z: str = "Z") -> tuple[str, str, float]:
+    found = associations(world, "X", "Y", (z,), np.random.default_rng(0))
+    return found.partial[z].source, found.change[z].source, found.partial[z].value
+
+
+def test_partial_correlations_are_zero_only_where_a_line_makes_them() -> None:
+    """Separation given Z is not enough; an affine mean of X or of Y given Z is."""
+    # A line on one side is enough, whatever the noise.
+    assert partial_source(world_of(node("Z", {}, "laplace"), node("X", {"Z": 1.0}, "laplace"),
+                                   bent("Y", "Z")))[0] == "structural_zero"  # fmt: skip
+    # Two bent sides leave something behind.
+    source, _, value = partial_source(world_of(node("Z", {}), bent("X", "Z"), bent("Y", "Z")))
+    assert source == "rqmc" and abs(value) > 0.03
+    # Downstream of a line the mean stays a line; a bend in between ends that.
+    assert partial_source(
+        world_of(node("Z", {}), node("A", {"Z": 0.9}), node("X", {"A": 0.8}), bent("Y", "Z"))
+    )[0] == "structural_zero"  # fmt: skip
+    assert partial_source(
+        world_of(node("Z", {}), bent("A", "Z"), node("X", {"A": 0.8}), bent("Y", "Z"))
+    )[0] == "rqmc"  # fmt: skip
+    # Backwards through Z a mean is a line for Gaussians, not for other laws.
+    chain = [node("Z", {"X": 0.8}), bent("Y", "Z")]
+    assert partial_source(world_of(node("X", {}), *chain))[0] == "structural_zero"
+    assert partial_source(world_of(node("X", {}, "laplace"), *chain))[0] == "rqmc"
+    # A linear model needs no Gaussian anywhere.
+    chain = [node("X", {}, "laplace"), node("Z", {"X": 0.8}, "laplace"), node("Y", {"Z": 1.0})]
+    assert partial_source(world_of(*chain))[0] == "structural_zero"
+
+
+def test_zero_partials_of_bent_worlds_are_zeros_of_large_samples() -> None:
+    """The rule about lines, tried on 400,000 units where no side is Gaussian throughout."""
+    world = world_of(node("Z", {}, "laplace"), node("A", {"Z": 0.9}, "laplace"),
+                     node("X", {"A": 0.8}), bent("Y", "Z"))  # fmt: skip
+    assert zero_partial(world, "X", "Y", "Z")
+    values = world.simulate(np.random.default_rng(3), 400_000)
+    _, partial = sample(np.array([values[v] for v in ("X", "Y", "Z")]))
+    assert abs(partial) < 4.5 / np.sqrt(400_000)
+
+
+def test_changes_are_zero_where_a_variable_has_nothing_to_do_with_it() -> None:
+    """Z apart from both; X apart from Y and Z; but not where only one link is missing."""
+    apart = world_of(node("Z", {}), node("X", {}), node("Y", {"X": 1.0}))
+    assert partial_source(apart)[:2] == ("closed_form", "structural_zero")
+    alone = world_of(node("X", {}), node("Z", {}), bent("Y", "Z"))
+    assert partial_source(alone)[:2] == ("structural_zero", "structural_zero")
+    instrument = world_of(node("Z", {}), node("X", {"Z": 1.0}), node("Y", {"X": 1.0}))
+    assert partial_source(instrument)[1] == "closed_form"
+    confounder = world_of(node("Z", {}), node("X", {"Z": 1.0}), bent("Y", "Z"))
+    source, change, _ = partial_source(confounder)
+    assert (source, change) == ("structural_zero", "rqmc")
+
+
+def test_change_and_partial_correlation_fit_together(curved_cases) -> None:
+    """The two terms of every change fit together, zeros included."""
+    for case in curved_cases:
+        found = associations(case.world, case.x, case.y, others(case), case.rng(1))
+        for z in others(case):
+            gap = found.partial[z].value - found.marginal.value
+            assert found.change[z].value == pytest.approx(gap, abs=1e-12)
+        alone = correlation(case.world, case.x, case.y, case.rng(3))
+        assert abs(alone.value - found.marginal.value) <= 1e-12 + 5 * np.hypot(
+            alone.se, found.marginal.se
+        )
+
+
+def test_a_mean_given_a_binary_variable_is_always_a_line() -> None:
+    """Two points have a line through them."""
+    world = world_of(
+        Node("Z", "binary", (), "logistic", {"weights": (), "bias": 0.4}, None),
+        bent("X", "Z"), bent("Y", "Z"),
+    )  # fmt: skip
+    assert affine_given(world, "X", "Z") and zero_partial(world, "X", "Y", "Z")
+
+
+def test_errors_of_associations_match_the_jackknife() -> None:
+    """Every published standard error is a linear approximation; the jackknife needs none."""
+    rng = np.random.default_rng(0)
+    base = np.array([0.3, -0.2, 0.1, 1.5, 0.8, 1.1, 0.4, -0.3, 0.25])
+    means = base + 1e-4 * rng.standard_normal((32, 9))
+    none = _Zeros(np.zeros((3, 3), dtype=bool), frozenset(), frozenset())
+
+    def statistics(rows: np.ndarray) -> list[Quantity]:
+        found = _summarised(_covariances(rows, np.full((3, 3), np.nan)), ("Z",), none, 1)
+        return [found.marginal, found.partial["Z"], found.change["Z"], found.outcome_sd]
+
+    left_out = np.array(
+        [[q.value for q in statistics(np.delete(means, i, axis=0))] for i in range(32)]
+    )
+    jackknife = np.sqrt(31 / 32 * np.sum((left_out - left_out.mean(axis=0)) ** 2, axis=0))
+    for q, expected in zip(statistics(means), jackknife, strict=True):
+        assert q.se == pytest.approx(expected, rel=0.02)
+
+
+def test_errors_of_partial_correlations_are_honest() -> None:
+    """Over 100 generators the errors, in units of their own se, look standard normal."""
+    world = world_of(node("Z", {}, "laplace"), bent("X", "Z"), bent("Y", "X"))
+    exact = associations(world, "X", "Y", ("Z",), np.random.default_rng(9), 5e-5, 5e-5)
+    scores = []
+    for seed in range(100):
+        rng = np.random.Generator(np.random.Philox(key=seed))
+        found = associations(world, "X", "Y", ("Z",), rng).partial["Z"]
+        se = np.hypot(found.se, exact.partial["Z"].se)
+        scores.append((found.value - exact.partial["Z"].value) / se)
+    assert 0.8 < np.sqrt(np.mean(np.square(scores))) < 1.25
+    assert np.max(np.abs(scores)) < 4.5
+
+
+def test_repeated_variables_and_hopeless_bounds_are_refused() -> None:
+    """A truth that is not known well enough is never returned."""
+    world = world_of(node("Z", {}), bent("X", "Z"), bent("Y", "Z"))
+    rng = np.random.default_rng(0)
+    with pytest.raises(ValueError, match="must differ"):
+        associations(world, "X", "Y", ("X",), rng)
+    with pytest.raises(BoundNotMet, match="associations of X and Y: standard error"):
+        associations(world, "X", "Y", ("Z",), rng, 1e-12, 1e-12)
