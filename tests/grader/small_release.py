@@ -1,19 +1,18 @@
 """A small hand-made release, written with DuckDB alone: no builder, no NumPy, no PyArrow.
 
 Every number is small enough to grade by hand. ``dev`` has public truth and holds each variant in
-each form it can take; ``test`` has private truth, one scene a task. :data:`TASKS` maps the short
-names that tests and case tables use (``ate``, ``ate_unid`` …) to tasks and their truths.
+each form it can take (``small_tasks.py``); ``test`` has private truth, one scene a task.
 """
 
 import hashlib
 import hmac
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import duckdb
+from small_tasks import NAMES, SCENES, TASKS, A, B, C, HandTask
 
 from grader.spec import VARIANTS, Variant
 
@@ -37,84 +36,9 @@ SCHEMAS: dict[str, dict[str, str]] = {
     "causalds_worlds": {"instance_id": TEXT, "index": "INTEGER", "attempt": "SMALLINT"}
     | dict.fromkeys(("key", "structure", "motif", "treatment", "outcome", "world_json"), TEXT),
 }  # fmt: skip
+__all__ = ["NAMES", "SCENES", "TASKS"]
 PRIVATE = ("causalds_truth", "causalds_labels", "causalds_worlds")
 SALT_KEY = hashlib.sha256(b"row salts of the small release").digest()
-NAMES = ("Brass density", 'Corsin "flow"', "Dusk; level", "Übel rate")
-"""Story names with what breaks careless SQL, CSV and Unicode handling."""
-
-
-@dataclass(frozen=True, slots=True)
-class HandTask:
-    """One task with its truth; ``scene`` is the short name of its scene."""
-
-    key: str
-    scene: str
-    inputs: dict[str, Any]
-    target: dict[str, Any] = field(default_factory=dict)
-    value: float | None = None
-    abstain: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class HandScene:
-    """A scene: its motif and the held-out labels of its outcome."""
-
-    motif: str
-    kind: str
-    labels: tuple[float, ...]
-
-
-# Population sd of (0, 0, 2, 2) is 1, so the divisor 1 + sd is 2; of (0, 0, 1, 1) it is 0.5.
-SCENES = {
-    "lake": HandScene("confounding", "continuous", (0.0, 0.0, 2.0, 2.0)),
-    "fog": HandScene("iv", "continuous", (0.0, 0.0, 2.0, 2.0)),
-    "mill": HandScene("frontdoor", "binary", (0.0, 0.0, 1.0, 1.0)),
-}
-A, B, C, U = NAMES
-_PREDICT = {"outcome": B, "columns": [A, B, C], "rows": 4}
-_EFFECT = {"treatment": A, "outcome": B, "x0": 0.0, "x1": 1.0}
-_SETS = {"treatment": A, "outcome": B, "available": [C, U]}
-_LABEL = {"treatment": A, "outcome": B, "observed": [A, B, C]}
-
-TASKS: dict[str, HandTask] = {
-    "predict": HandTask(
-        "prediction.point_predictor", "lake", _PREDICT | {"outcome_kind": "continuous"},
-        {"kind": "continuous", "sd": 1.0, "rows": 4}),
-    "predict_binary": HandTask(
-        "prediction.point_predictor", "mill", _PREDICT | {"outcome_kind": "binary"},
-        {"kind": "binary", "sd": 0.5, "rows": 4}),
-    "interval": HandTask(
-        "prediction.prediction_interval", "lake",
-        _PREDICT | {"outcome_kind": "continuous", "alpha": 0.1},
-        {"kind": "continuous", "sd": 1.0, "rows": 4}),
-    "sign": HandTask("association.sign_only", "lake", {"treatment": A, "outcome": B},
-                     {"accepted": ["+"]}),
-    "sign_zero": HandTask("association.sign_only", "mill", {"treatment": A, "outcome": B},
-                          {"accepted": ["unknown"]}),
-    "correlation": HandTask("association.effect_size_point", "lake",
-                            {"treatment": A, "outcome": B}, value=0.5),
-    "sketch": HandTask("causal_sketch.edges_only", "lake", {"variables": 4},
-                       {"nodes": list(NAMES), "edges": [[A, B], [C, A], [C, B], [U, B]]}),
-    "method": HandTask("identification.method_label", "lake", _LABEL, {"accepted": ["backdoor"]}),
-    "method_unid": HandTask("identification.method_label", "fog", _LABEL, {"accepted": ["none"]},
-                            abstain=True),
-    "sets": HandTask("identification.all_minimal_adjustment_sets", "lake", _SETS,
-                     {"category": "set", "sets": [[C], [U]]}),
-    "sets_unid": HandTask("identification.all_minimal_adjustment_sets", "fog", _SETS,
-                          {"category": "non_id", "sets": []}, abstain=True),
-    "sets_none": HandTask("identification.all_minimal_adjustment_sets", "mill", _SETS,
-                          {"category": "no_backdoor", "sets": []}),
-    "ate": HandTask("effect_estimate.ate_point", "lake", _EFFECT, value=1.0),
-    "ate_unid": HandTask("effect_estimate.ate_point", "fog", _EFFECT, abstain=True),
-    "ate_extra": HandTask("effect_estimate.ate_point", "mill", _EFFECT, value=0.0),
-    "ate_interval": HandTask("effect_estimate.ate_uq_95", "lake", _EFFECT | {"alpha": 0.05},
-                             value=1.0),
-    "ate_interval_unid": HandTask("effect_estimate.ate_uq_95", "fog", _EFFECT | {"alpha": 0.05},
-                                  abstain=True),
-    "ett": HandTask("counterfactual_effect.effect_point", "lake", _EFFECT, value=-3.0),
-    "ett_unid": HandTask("counterfactual_effect.effect_point", "fog", _EFFECT, abstain=True),
-}  # fmt: skip
-
 OUTSIDE_EXAM = "ate_extra"
 """In ``dev`` but not in its exam ``mini``; ``--exam all`` holds it too."""
 SECRET_TASKS = ("predict", "interval", "sketch", "method_unid", "sets", "ate", "ate_unid", "ett")

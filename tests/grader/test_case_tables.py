@@ -61,7 +61,10 @@ def test_a_case_scores_as_worked_by_hand(dev: Session, case: dict[str, Any]) -> 
         assert answer_file(case["task"]) in result.message, "the message must name the file"
         assert "\n" not in result.message
     if checked.abstained:
-        assert case["kind"] in ("abstain_due", "abstain_undue", "null_equivalent")
+        kinds = ["abstain_due", "abstain_undue", "null_equivalent"]
+        (spec,) = [spec for spec in VARIANTS if spec.key == TASKS[case["task"]].key]
+        # "Not identifiable" is the only wrong answer there is to "is it identifiable?".
+        assert case["kind"] in [*kinds, *(["wrong"] if spec.abstention is False else [])]
 
 
 def test_every_variant_has_scorer_schema_gold_writer_and_cases(dev: Session) -> None:
@@ -77,6 +80,57 @@ def test_every_variant_has_scorer_schema_gold_writer_and_cases(dev: Session) -> 
         assert gold_answer(task, dev.truths([task])[task.task_id]), f"{spec.key}: no gold"
     assert set(TABLES) == {spec.key for spec in VARIANTS}, "a table of no variant"
     assert set(SCORERS["causalds"]) == set(TABLES)
+
+
+def test_the_scorer_of_a_variant_is_found_by_its_name() -> None:
+    """One guess: the function ``variant`` of the module ``family``."""
+    for key, scorer in SCORERS["causalds"].items():
+        family, name = key.split(".")
+        assert (scorer.__module__.rsplit(".", 1)[-1], scorer.__name__) == (family, name)
+
+
+@pytest.mark.parametrize("spec", VARIANTS, ids=lambda spec: spec.key)
+def test_every_scorer_can_give_every_status_and_every_malformed_kind_is_seen(spec: Any) -> None:
+    """A scorer that cannot fail an answer, or that nobody ever handed rubbish, is not tested."""
+    cases = TABLES[spec.key]
+    assert {case["status"] for case in cases} == {"scored", "missing", "invalid"}
+    committed = {c["points"] for c in cases if c["kind"] in ("right", "near", "wrong")}
+    assert 1.0 in committed and min(committed) < 0.5
+    reasons = {case["reason"] for case in cases}
+    if spec.suffix == ".csv":
+        assert reasons >= {"empty", "wrong_columns", "wrong_length", "not_a_number"}
+        return
+    assert reasons >= {"empty", "not_json", "not_object", "absent_field", "schema"}
+    assert reasons >= {"duplicate_key", "non_finite", "huge_number"}
+    names_or_words = {"set_size", "set_count", "adjustment_set", "adjustment_sets", "forbidden"}
+    if spec.labels and spec.shape not in names_or_words:
+        assert "unknown_label" in reasons
+    if spec.pool == "nrel_interval":
+        assert reasons >= {"absent_bound", "bounds_reversed"}
+    if spec.abstainable:
+        due = [case for case in cases if TASKS[case["task"]].abstain]
+        assert {case["status"] for case in due} == {"scored", "missing", "invalid"}
+
+
+def test_a_shape_alone_says_how_an_answer_is_read() -> None:
+    """Who checks an answer from a workspace knows the shape and not the variant."""
+    read: dict[str, set[Any]] = {}
+    for spec in EVERY_VARIANT:
+        way = (spec.track, spec.field, spec.labels, spec.abstainable, spec.abstention)
+        read.setdefault(spec.shape, set()).add(way)
+    assert [shape for shape, ways in read.items() if len(ways) > 1] == []
+
+
+def test_the_truths_of_the_small_release_fit_the_truth_schema_and_state_the_abstention() -> None:
+    """The contract that builders write against, kept by the release that graders test with."""
+    for task in TASKS.values():
+        assert first_problem("truth/causalds", task.target) is None
+        (spec,) = [spec for spec in VARIANTS if spec.key == task.key]
+        if task.abstain and "accepted" in task.target:
+            assert task.target["accepted"] == [spec.abstention]
+        if task.abstain and "category" in task.target:
+            assert task.target["category"] == spec.abstention
+        assert spec.abstention is None or spec.abstainable
 
 
 def test_cases_belong_to_their_table_and_say_why() -> None:
