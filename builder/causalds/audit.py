@@ -7,49 +7,19 @@ re-estimated by :mod:`builder.causalds.audit_numbers`, graph labels re-derived b
 
 import hashlib
 import json
-import statistics
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final
-
-import networkx as nx
+from typing import Any
 
 from builder.causalds import audit_graph
-from builder.causalds.audit_numbers import Estimate, NotAuditable, Population
-from builder.causalds.audit_quantities import (
-    TOLERANCE,
-    audit_quantities,
-    compare,
-    effect_bound,
-)
+from builder.causalds.audit_numbers import NotAuditable, Population
+from builder.causalds.audit_quantities import TOLERANCE, audit_quantities
 from builder.causalds.audit_rows import audit_scene
-from builder.scm import CORRELATION_BOUND, MEASURED_SIGN_MARGIN, SIGN_MARGIN
+from builder.causalds.audit_tasks import Case, Hidden, audit_task
 from builder.seeds import stream
 from builder.words import Attestation, facts_from_json, verify
 
 Row = Mapping[str, Any]
-
-_ROUNDING: Final = 1e-8
-
-
-@dataclass(frozen=True)
-class _Hidden:
-    """A world row taken apart; names map nodes to story names."""
-
-    instance_id: str
-    record: Mapping[str, Any]
-    graph: audit_graph.Graph
-    latent: frozenset[str]
-    x: str
-    y: str
-    names: Mapping[str, str]
-    levels: tuple[float, float]
-    binary_treatment: bool
-    population: Population
-
-    def named(self, nodes: frozenset[str]) -> list[str]:
-        return sorted(self.names[node] for node in nodes)
 
 
 def audit_instance(
@@ -80,14 +50,14 @@ def audit_instance(
 
 
 @lru_cache(maxsize=2)
-def _open(instance_id: str, world_json: str) -> _Hidden:
+def _open(instance_id: str, world_json: str) -> Hidden:
     """The world row read, kept while the views of one scene are audited one after another."""
     record = json.loads(world_json)
     world = record["world"]
     nodes = [node["name"] for node in world["nodes"]]
     seed = hashlib.sha256(instance_id.encode()).digest()
     kinds = {node["name"]: node["kind"] for node in world["nodes"]}
-    return _Hidden(
+    return Hidden(
         instance_id=instance_id,
         record=record,
         graph=audit_graph.graph_of([(a, b) for a, b in world["edges"]], nodes),
@@ -101,7 +71,7 @@ def _open(instance_id: str, world_json: str) -> _Hidden:
     )
 
 
-def _audit_world(hidden: _Hidden, scene_row: Row) -> list[str]:
+def _audit_world(hidden: Hidden, scene_row: Row) -> list[str]:
     """The graph told by the story, and the treatment levels."""
     record = hidden.record
     edges = tuple((a, b) for a, b in record["world"]["edges"])
@@ -123,7 +93,7 @@ def _audit_world(hidden: _Hidden, scene_row: Row) -> list[str]:
     return problems
 
 
-def _numbers(hidden: _Hidden) -> list[str]:
+def _numbers(hidden: Hidden) -> list[str]:
     """Every stored number; unknown equations are told by ``audit_scene``."""
     try:
         found = audit_quantities(hidden.record, hidden.graph, hidden.latent, hidden.population)
@@ -132,145 +102,9 @@ def _numbers(hidden: _Hidden) -> list[str]:
         return [f"cannot be audited: {error}"]
 
 
-def _audit_task(hidden: _Hidden, row: Row, label_row: Row | None) -> list[str]:
-    key = hidden.record["tasks"].get(row["task_id"])
-    if key not in _AUDITS:
-        return [f"no second derivation for {key}"]
+def _audit_task(hidden: Hidden, row: Row, label_row: Row | None) -> list[str]:
+    key = str(hidden.record["tasks"].get(row["task_id"]))
     try:
-        problems = _AUDITS[key](hidden, row, json.loads(row["target_json"]), label_row)
+        return list(audit_task(key, Case(hidden, row, json.loads(row["target_json"]), label_row)))
     except NotAuditable as error:
         return [f"cannot be audited: {error}"]
-    return [f"{key}: {text}" for text in problems]
-
-
-# --- one audit per variant: (hidden, truth row, its target, label row) -> problems ---------------
-
-
-def _prediction(hidden: _Hidden, row: Row, target: Any, label_row: Row | None) -> list[str]:
-    if label_row is None:
-        return ["the scene has no labels"]
-    values = [float(value) for value in label_row["values"]]
-    sd = statistics.pstdev(values)
-    kind = hidden.record["variables"][hidden.y]["kind"]
-    problems = [] if target["rows"] == len(values) else [f"{target['rows']} rows, {len(values)}"]
-    if abs(sd - target["sd"]) > _ROUNDING * (1 + sd):
-        problems.append(f"sd {target['sd']}, the labels have {sd}")
-    if not target["kind"] == kind == label_row["kind"]:
-        problems.append(f"kind {target['kind']}, the outcome is {kind}")
-    return problems + _no_abstention(row)
-
-
-def _sign(hidden: _Hidden, row: Row, target: Any, label_row: Row | None) -> list[str]:
-    (label,) = target["accepted"]
-    if _unrelated(hidden):
-        expected = "unknown"
-    else:
-        found = hidden.population.correlation(hidden.x, hidden.y)
-        measured = hidden.record["views"][hidden.record["task_views"][row["task_id"]]]["bundles"]
-        margin = MEASURED_SIGN_MARGIN if {hidden.x, hidden.y} & set(measured) else SIGN_MARGIN
-        if abs(found.value) < margin - TOLERANCE * found.se:
-            return [f"asked although r is about {found.value:.4f}"]
-        expected = "+" if found.value > 0 else "-"
-    problems = [] if label == expected else [f"label {label!r}, derived {expected!r}"]
-    return problems + _no_abstention(row)
-
-
-def _correlation(hidden: _Hidden, row: Row, target: Any, label_row: Row | None) -> list[str]:
-    found = None if _unrelated(hidden) else hidden.population.correlation(hidden.x, hidden.y)
-    return _compare(row, found, lambda value: CORRELATION_BOUND) + _no_abstention(row)
-
-
-def _edges(hidden: _Hidden, row: Row, target: Any, label_row: Row | None) -> list[str]:
-    names = hidden.names
-    edges = sorted([names[a], names[b]] for a, b in hidden.graph.edges)
-    problems = [] if target["edges"] == edges else [f"edges {target['edges']}, world has {edges}"]
-    if target["nodes"] != sorted(names.values()):
-        problems.append(f"nodes {target['nodes']}, the world has {sorted(names.values())}")
-    return problems + _no_abstention(row)
-
-
-def _method(hidden: _Hidden, row: Row, target: Any, label_row: Row | None) -> list[str]:
-    label = audit_graph.method_label(hidden.graph, hidden.x, hidden.y, hidden.latent)
-    problems = [] if target["accepted"] == [label] else [f"{target['accepted']}, derived {label}"]
-    return problems + _abstention(row, label == "none")
-
-
-def _adjustment(hidden: _Hidden, row: Row, target: Any, label_row: Row | None) -> list[str]:
-    graph, x, y, latent = hidden.graph, hidden.x, hidden.y, hidden.latent
-    found = audit_graph.minimal(audit_graph.valid_sets(graph, x, y, latent))
-    sets = sorted(hidden.named(one) for one in found)
-    unidentified = not sets and audit_graph.has_hedge(graph, x, y, latent)
-    category = "set" if sets else "non_id" if unidentified else "no_backdoor"
-    problems = (
-        []
-        if target == {"category": category, "sets": sets}
-        else [f"{target}, derived {category} {sets}"]
-    )
-    if not nx.has_path(graph, x, y):
-        problems.append("asked although no directed path leads from treatment to outcome")
-    return problems + _abstention(row, category == "non_id")
-
-
-def _ate(hidden: _Hidden, row: Row, target: Any, label_row: Row | None) -> list[str]:
-    graph, x, y, latent = hidden.graph, hidden.x, hidden.y, hidden.latent
-    abstain = nx.has_path(graph, x, y) and audit_graph.has_hedge(graph, x, y, latent)
-    return _effect(hidden, row, abstain, hidden.population.ate)
-
-
-def _ett(hidden: _Hidden, row: Row, target: Any, label_row: Row | None) -> list[str]:
-    identifiable = audit_graph.ett_identifiable(
-        hidden.graph, hidden.x, hidden.y, hidden.latent, binary_treatment=hidden.binary_treatment
-    )
-    return _effect(hidden, row, not identifiable, hidden.population.ett)
-
-
-_AUDITS: Final[Mapping[str, Callable[[_Hidden, Row, Any, Row | None], list[str]]]] = {
-    "prediction.point_predictor": _prediction,
-    "prediction.prediction_interval": _prediction,
-    "association.sign_only": _sign,
-    "association.effect_size_point": _correlation,
-    "causal_sketch.edges_only": _edges,
-    "identification.method_label": _method,
-    "identification.all_minimal_adjustment_sets": _adjustment,
-    "effect_estimate.ate_point": _ate,
-    "effect_estimate.ate_uq_95": _ate,
-    "counterfactual_effect.effect_point": _ett,
-}
-
-
-# --- shared pieces ---------------------------------------------------------------------------
-
-
-def _unrelated(hidden: _Hidden) -> bool:
-    """Whether treatment and outcome have no common ancestor, each counted as its own."""
-    x, y = ({v, *nx.ancestors(hidden.graph, v)} for v in (hidden.x, hidden.y))
-    return not x & y
-
-
-def _effect(
-    hidden: _Hidden,
-    row: Row,
-    abstain: bool,
-    estimate: Callable[[str, str, tuple[float, float]], Estimate],
-) -> list[str]:
-    problems = _abstention(row, abstain)
-    if abstain:
-        return problems + ([] if row["value"] is None else ["a value beside an abstention"])
-    zero = not nx.has_path(hidden.graph, hidden.x, hidden.y)
-    found = None if zero else estimate(hidden.x, hidden.y, hidden.levels)
-    return problems + _compare(row, found, effect_bound)
-
-
-def _compare(row: Row, found: Estimate | None, bound: Callable[[float], float]) -> list[str]:
-    """Published against found; ``found`` None means exactly zero by the graph."""
-    stored = {"value": row["value"], "se": row["value_se"], "source": row["value_source"]}
-    return list(compare(stored, found, bound))
-
-
-def _no_abstention(row: Row) -> list[str]:
-    return _abstention(row, False)
-
-
-def _abstention(row: Row, expected: bool) -> list[str]:
-    stated = row["should_abstain"]
-    return [] if stated is expected else [f"should_abstain is {stated}, derived {expected}"]

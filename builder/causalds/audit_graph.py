@@ -6,7 +6,7 @@ search for hedges (Shpitser & Pearl 2006, theorem 4) instead of the ID recursion
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import chain, combinations
+from itertools import chain, combinations, pairwise
 from typing import TypeAlias
 
 import networkx as nx
@@ -132,6 +132,29 @@ def mediators(graph: Graph, x: str, y: str) -> set[str]:
 def independent(graph: Graph, x: str, y: str, z: str) -> bool:
     """Whether the graph makes X independent of {Y, Z}."""
     return bool(nx.is_d_separator(graph, {x}, {y, z}, set()))
+
+
+def opens_a_path(graph: Graph, x: str, y: str, z: str) -> bool:
+    """Whether some path between `x` and `y`, other than a directed one from `x` to `y`, is blocked
+    given nothing and open given `z`: every simple path of the skeleton is looked at."""
+    skeleton = graph.to_undirected()
+    for path in nx.all_simple_paths(skeleton, x, y):
+        if all(graph.has_edge(a, b) for a, b in pairwise(path)):
+            continue
+        if not _open(graph, path, set()) and _open(graph, path, {z}):
+            return True
+    return False
+
+
+def _open(graph: Graph, path: list[str], given: set[str]) -> bool:
+    """Whether a path is open: colliders are given or have a given descendant, others are not."""
+    for before, node, after in zip(path, path[1:], path[2:], strict=False):
+        if graph.has_edge(before, node) and graph.has_edge(after, node):
+            if not given & {node, *nx.descendants(graph, node)}:
+                return False
+        elif node in given:
+            return False
+    return True
 
 
 def project(graph: Graph, latent: frozenset[str]) -> tuple[Graph, "nx.Graph[str]"]:

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from builder.causalds.ask import Question, Truth
+from builder.causalds.ask import Question
 from builder.causalds.observe import Observation, measurement_name
 from builder.causalds.prompt import write_prompt
 from builder.causalds.scene import Column, Scene
@@ -58,17 +58,18 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
 PRIVATE_CONFIGS: Final = frozenset({"causalds_truth", "causalds_labels", "causalds_worlds"})
 
 
-def task_id(spec: InstanceSpec, variant: Variant, view: str) -> str:
-    """The public id of a task: it depends on the id key, the variant and the view alone."""
-    label = variant.key if view == CLEAN.name else f"{variant.key}/{view}"
-    return public_id("cds", spec.id_key, label)
+def task_id(spec: InstanceSpec, variant: Variant, detail: str, view: str) -> str:
+    """The public id of a task: it depends on the id key, the variant, what the question names and
+    the view alone."""
+    parts = [variant.key, f"of {detail}" if detail else "", "" if view == CLEAN.name else view]
+    return public_id("cds", spec.id_key, "/".join(part for part in parts if part))
 
 
 def task_row(
     spec: InstanceSpec, scene: Scene, shown: Observation, variant: Variant, question: Question
 ) -> Row:
     """A row of ``causalds``."""
-    name = task_id(spec, variant, shown.view.name)
+    name = task_id(spec, variant, question.detail, shown.view.name)
     inputs = dict(question.inputs)
     if "columns" in inputs:
         inputs["columns"] = [column.name for column in shown.columns]
@@ -90,12 +91,12 @@ def task_row(
 
 
 def truth_row(
-    spec: InstanceSpec, scene: Scene, shown: Observation, variant: Variant, truth: Truth
+    spec: InstanceSpec, scene: Scene, shown: Observation, variant: Variant, question: Question
 ) -> Row:
     """A row of ``causalds_truth``; the number and its error are null where there is none."""
-    quantity = truth.quantity
+    truth, quantity = question.truth, question.truth.quantity
     return {
-        "task_id": task_id(spec, variant, shown.view.name),
+        "task_id": task_id(spec, variant, question.detail, shown.view.name),
         "instance_id": spec.instance_id,
         "should_abstain": truth.should_abstain,
         "structure": scene.plan.structure,
@@ -144,9 +145,9 @@ def world_row(
     scene: Scene,
     views: Sequence[Observation],
     attempt: int,
-    tasks: Mapping[str, tuple[str, str]],
+    tasks: Mapping[str, tuple[str, str, str]],
 ) -> Row:
-    """A row of ``causalds_worlds``; ``tasks`` maps task ids to (variant key, view)."""
+    """A row of ``causalds_worlds``; ``tasks`` maps task ids to (variant, view, detail)."""
     return {
         "instance_id": spec.instance_id,
         "index": spec.index,
@@ -161,7 +162,7 @@ def world_row(
 
 
 def _world(
-    scene: Scene, views: Sequence[Observation], tasks: Mapping[str, tuple[str, str]]
+    scene: Scene, views: Sequence[Observation], tasks: Mapping[str, tuple[str, str, str]]
 ) -> dict[str, object]:
     """Everything that is true of a scene: enough to regenerate and to audit it."""
     truths = scene.truths
@@ -187,8 +188,9 @@ def _world(
             attestation.to_json() for attestation in scene.narration.telling.attestations
         ],
         "views": {shown.view.name: _view(scene, shown) for shown in views},
-        "tasks": {name: key for name, (key, _) in tasks.items()},
-        "task_views": {name: view for name, (_, view) in tasks.items()},
+        "tasks": {name: key for name, (key, _, _) in tasks.items()},
+        "task_views": {name: view for name, (_, view, _) in tasks.items()},
+        "task_details": {name: detail for name, (_, _, detail) in tasks.items() if detail},
     }
 
 

@@ -102,41 +102,44 @@ def _try(spec: InstanceSpec, attempt: int, clock: "_Clock") -> dict[str, list[Ro
         return _rows(spec, scene, attempt, asked)
 
 
-def _questions(scene: Scene, key: bytes, view: str) -> dict[str, Question]:
-    """The tasks of a view by variant: all that are eligible, or only the planned one."""
+def _questions(scene: Scene, key: bytes, view: str) -> list[tuple[str, Question]]:
+    """The tasks of a view with their variants: all that are eligible; in a private-truth split one
+    of the planned variant's, at random."""
     plan = scene.plan
     suffix = "" if view == CLEAN.name else f"/{view}"
     keys = ASKERS if plan.variant is None else (plan.variant,)
-    asked = {
-        name: ASKERS[name].ask(scene, stream(key, f"order/{name}{suffix}"))
+    found = [
+        (name, question)
         for name in keys
         if can_host(name, plan)
-    }
-    return {name: question for name, question in asked.items() if question is not None}
+        for question in ASKERS[name].ask(scene, stream(key, f"order/{name}{suffix}"))
+    ]
+    if plan.variant is None or not found:
+        return found
+    return [found[int(stream(key, "pick").integers(len(found)))]]
 
 
 def _rows(
     spec: InstanceSpec,
     scene: Scene,
     attempt: int,
-    asked: Sequence[tuple[Observation, Mapping[str, Question]]],
+    asked: Sequence[tuple[Observation, Sequence[tuple[str, Question]]]],
 ) -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = {config: [] for config in rows.SCHEMAS}
-    tasks: dict[str, tuple[str, str]] = {}
+    tasks: dict[str, tuple[str, str, str]] = {}
     predictions = False
     for shown, questions in asked:
-        variants = {key: variant_of(TRACK_NAME, key) for key in questions}
+        variants = {key: variant_of(TRACK_NAME, key) for key, _ in questions}
         # A private scene shows what its one task needs and no more.
         data = not spec.private or any(v.input_mode == "data" for v in variants.values())
         predicted = not spec.private or any(v.family == "prediction" for v in variants.values())
         predictions |= predicted
-        for key, question in questions.items():
+        for key, question in questions:
             variant = variants[key]
-            tasks[rows.task_id(spec, variant, shown.view.name)] = (key, shown.view.name)
+            name = rows.task_id(spec, variant, question.detail, shown.view.name)
+            tasks[name] = (key, shown.view.name, question.detail)
             found["causalds"].append(rows.task_row(spec, scene, shown, variant, question))
-            found["causalds_truth"].append(
-                rows.truth_row(spec, scene, shown, variant, question.truth)
-            )
+            found["causalds_truth"].append(rows.truth_row(spec, scene, shown, variant, question))
         found["causalds_scenes"].append(
             rows.scene_row(spec, scene, shown, data=data, test_features=predicted)
         )

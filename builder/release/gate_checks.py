@@ -13,6 +13,7 @@ from typing import Any, Final
 import pyarrow as pa
 import yaml
 
+from builder.causalds.declared import declared_inputs
 from builder.release.gate_tables import (
     PRIVATE_PARTS,
     SceneRow,
@@ -28,16 +29,6 @@ from grader.spec import Variant
 from grader.spec import variant as variant_of
 
 INPUTS: Final[Mapping[str, frozenset[str]]] = {
-    "prediction_csv": frozenset({"outcome", "outcome_kind", "columns", "rows"}),
-    "prediction_interval_csv": frozenset({"outcome", "outcome_kind", "columns", "rows", "alpha"}),
-    "sign": frozenset({"treatment", "outcome"}),
-    "value": frozenset({"treatment", "outcome"}),
-    "edges": frozenset({"variables"}),
-    "method": frozenset({"treatment", "outcome", "observed"}),
-    "adjustment_sets": frozenset({"treatment", "outcome", "available"}),
-    "ate": frozenset({"treatment", "outcome", "x0", "x1"}),
-    "ate_interval": frozenset({"treatment", "outcome", "x0", "x1", "alpha"}),
-    "effect_value": frozenset({"treatment", "outcome", "x0", "x1"}),
     "unit_answers": frozenset({"cause", "effect", "units"}),
     "quantities": frozenset({"quantities"}),
     "deduction": frozenset({"measure", "cause", "effect", "cut_tree"}),
@@ -49,7 +40,7 @@ INPUTS: Final[Mapping[str, frozenset[str]]] = {
         {"variables", "roots", "order", "blocks", "max_parents", "worlds", "reference"}
     ),
 }
-"""What ``inputs_json`` declares, by answer shape."""
+"""What ``inputs_json`` declares, by answer shape; causalds states it by variant."""
 
 WITHOUT_SCENES: Final = frozenset({"ccr", "replayscm"})
 """Tracks whose prompts hold all there is: they ship no ``<track>_scenes``."""
@@ -223,6 +214,12 @@ def spec_problems(table: SplitTables, tracks: Mapping[str, str]) -> list[str]:
     return problems
 
 
+def _declared(task: TaskRow, spec: Variant) -> frozenset[str]:
+    if spec.track == "causalds":
+        return declared_inputs(spec.key, task.inputs)
+    return INPUTS[spec.shape]
+
+
 def _row_problems(task: TaskRow, spec: Variant, track: str) -> Iterator[str]:
     expected = {
         "track": (track, spec.track),
@@ -230,7 +227,7 @@ def _row_problems(task: TaskRow, spec: Variant, track: str) -> Iterator[str]:
         "input_mode": (task.input_mode, spec.input_mode),
         "answer_schema": (task.answer_schema, spec.shape),
         "answer_file": (task.answer_file, task.task_id + spec.suffix),
-        "inputs_json": (sorted(task.inputs), sorted(INPUTS[spec.shape])),
+        "inputs_json": (sorted(task.inputs), sorted(_declared(task, spec))),
     }
     for column, (found, wanted) in expected.items():
         if found != wanted:
@@ -263,12 +260,15 @@ def _scene_problems(task: TaskRow, scene: SceneRow, private: bool) -> Iterator[s
         yield "a private scene ships test_features that its task does not need"
     if private and task.input_mode == "story" and scene.data_columns:
         yield "a private story task ships data"
-    listed = [name for key in ("observed", "available") for name in inputs.get(key, ())]
-    named = {*listed, *(inputs[role] for role in ("treatment", "outcome") if role in inputs)}
+    lists = [inputs.get(key, ()) for key in ("observed", "available", "candidates")]
+    listed = [name for names in lists for name in names]
+    roles = ("treatment", "outcome", "conditioning_var", "collider")
+    named = {*listed, *(inputs[role] for role in roles if role in inputs)}
     strange = sorted(named - {_concept(name) for name in columns}) if columns else []
-    if strange or any(name not in task.prompt for name in named):
+    told = {*named, *inputs.get("mediators", ())}  # a mediator may be unmeasured: no column then
+    if strange or any(name not in task.prompt for name in told):
         yield f"names that no column or prompt has: {', '.join(strange)}"
-    if len(set(listed)) < len(listed):
+    if any(len(set(names)) < len(names) for names in (*lists, inputs.get("mediators", ()))):
         yield "a list names a variable twice"
 
 

@@ -165,7 +165,7 @@ def _query(scene: Scene) -> tuple[LatentDAG, str, str]:
 
 
 def _category(scene: Scene) -> str:
-    """"set" if there is a valid set, else why there is none."""
+    """ "set" if there is a valid set, else why there is none."""
     if valid_adjustment_sets(*_query(scene)):
         return "set"
     return "non_id" if identification_method(*_query(scene)) == "none" else "no_backdoor"

@@ -41,8 +41,8 @@ def induced_association_boolean(scene: Scene, rng: np.random.Generator) -> Itera
             continue
         yield Question(
             question=(
-                f"{_setting(scene, node)}\n\nIs there such an association: does s differ from 0?\n\n"
-                f"{rely('s', number(margin))}"
+                f"{_setting(scene, node)}\n\nIs there such an association: does s differ from "
+                f"0?\n\n{rely('s', number(margin))}"
             ),
             answer=(
                 "A JSON object with the field `association_present`, true or false:\n\n"

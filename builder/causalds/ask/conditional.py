@@ -125,8 +125,8 @@ def argmax_change(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     x, y = bold(scene.treatment), bold(scene.outcome)
     yield Question(
         question=(
-            f"How are {x} and {y} associated? {correlation(scene)} For another variable Z, let s(Z) "
-            f"be {_PARTIAL.format(z='Z')}\n\nThese are the candidates for Z (in no particular "
+            f"How are {x} and {y} associated? {correlation(scene)} For another variable Z, let "
+            f"s(Z) be {_PARTIAL.format(z='Z')}\n\nThese are the candidates for Z (in no particular "
             f"order):\n\n{bullets(candidates)}\n\nFor which of them is |s(Z) - r| largest? You may "
             f"rely on this: it beats the second by at least {number(margin)}."
         ),

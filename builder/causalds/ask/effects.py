@@ -7,7 +7,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from builder.causalds.ask.effect_forms import interval, point, sign
+from builder.causalds.ask.association import correlation, margin_of
+from builder.causalds.ask.effect_forms import (
+    RULES,
+    effect_inputs,
+    effect_margin,
+    interval,
+    point,
+    sign,
+)
 from builder.causalds.ask.identification import treated
 from builder.causalds.ask.registry import Question, Truth, asks
 from builder.causalds.ask.wording import (
@@ -18,8 +26,6 @@ from builder.causalds.ask.wording import (
     number,
     rely,
 )
-from builder.causalds.ask.association import correlation, margin_of
-from builder.causalds.ask.effect_forms import RULES, effect_inputs, effect_margin
 from builder.causalds.scene import Scene
 from builder.scm import clear_effect_sign, clear_sign
 

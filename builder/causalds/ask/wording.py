@@ -68,7 +68,9 @@ def record(scene: Scene) -> str:
 
 def rely(what: str, margin: str) -> str:
     """The promise that no label is borderline."""
-    return f"You may rely on this: {what} is either exactly 0 or at least {margin} in absolute value."
+    return (
+        f"You may rely on this: {what} is either exactly 0 or at least {margin} in absolute value."
+    )
 
 
 RIGHT_OR_WRONG: Final = "Right or wrong, nothing between."
