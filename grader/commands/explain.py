@@ -26,6 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the explanation."""
     from grader.answers import collect
+    from grader.jsonio import canonical
     from grader.score import score
     from grader.show.terminal import console, number, plain
     from grader.tables import truth_json
@@ -42,6 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
     line("task", f"{task.task_id}  ({task.track}, rung {spec.rung}, {spec.key}, {task.view} view)")
     line("rule", spec.rule)
     line("pool", f"{spec.pool}; metric {spec.metric}; answer file {task.answer_file}")
+    if spec.abstainable:
+        line("abstain", canonical({spec.field: spec.abstention}))
     if not arguments.prompt:
         line("asked", _question(task.prompt))
     if arguments.prompt:

@@ -1,0 +1,146 @@
+"""Every malformation of every variant: a reason, no points, no traceback, no other task hurt."""
+
+import json
+from functools import cache
+from pathlib import Path
+
+import pytest
+from grading import put
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from malformations import malformations
+from small_release import TASKS, answer_file, task_id
+
+from grader.gold import gold_answer
+from grader.model import RawAnswer, Score, Task, Truth
+from grader.pipeline import Session
+from grader.route import cap
+from grader.score import score
+from grader.spec import VARIANTS
+from grader.validate import REASONS, check
+
+NAMES = sorted(TASKS)
+
+
+@cache
+def asked(dev: Session) -> dict[str, tuple[Task, Truth]]:
+    """Every task with its truth, by short name."""
+    truths = dev.truths(dev.all_tasks)
+    tasks = {task.task_id: task for task in dev.all_tasks}
+    return {name: (tasks[task_id(name)], truths[task_id(name)]) for name in NAMES}
+
+
+def graded(dev: Session, name: str, data: bytes) -> Score:
+    """The score of these bytes as the answer to the task called ``name``."""
+    task, truth = asked(dev)[name]
+    return score(task, truth, check(task, RawAnswer(task.answer_file, data)))
+
+
+def test_every_variant_is_handed_rubbish() -> None:
+    """The tests below go through the tasks of the small release."""
+    asked = {TASKS[name].key for name in NAMES}
+    assert asked == {spec.key for spec in VARIANTS if spec.track == "causalds"}
+
+
+@pytest.mark.parametrize("name", sorted(TASKS))
+def test_at_least_40_malformations_are_each_a_reason(dev: Session, name: str) -> None:
+    """Every variant, every form: invalid, worthless, named, and never an exception."""
+    task, truth = asked(dev)[name]
+    text = gold_answer(task, truth)
+    count = 0
+    for what, data in malformations(text, task.spec.suffix).items():
+        raw = RawAnswer(answer_file(name), data)
+        if len(data) > (1 << 20 if task.spec.suffix == ".json" else 16 << 20):
+            raw = RawAnswer(answer_file(name), None, "too_large", "over")
+        checked = check(task, raw)
+        if checked.status == "scored":
+            # A quirk that is no fault for this variant, such as [] for a list of edges.
+            assert what.startswith("field is"), (what, data[:80])
+            continue
+        count += 1
+        result = score(task, truth, checked)
+        assert checked.reason in REASONS and checked.reason != "no_answer"
+        assert answer_file(name) in checked.message and "\n" not in checked.message
+        assert checked.message.isprintable() and len(checked.message) < 500, what
+        assert result.points == 0.0
+        assert result.loss == (10.0 if result.pool.startswith("nrel") else 1.0)
+    assert count >= 40
+
+
+@cache
+def _invalid(dev: Session, name: str) -> list[bytes]:
+    """The malformations of a task's right answer that the variant has no use for."""
+    task, truth = asked(dev)[name]
+    text = gold_answer(task, truth)
+    made = malformations(text, task.spec.suffix).values()
+    return [data for data in made if check(task, RawAnswer("x", data)).status == "invalid"]
+
+
+def _break_and_grade(dev: Session, folder: Path, broken: dict[str, bytes]) -> None:
+    """Grade a folder in which the tasks named in ``broken`` have these answers, the rest gold."""
+    for name in NAMES:
+        put(folder, name, broken.get(name) or gold_answer(*asked(dev)[name]))
+    result = dev.grade(folder)
+    census = result.report["census"]
+    assert (census["invalid"], census["scored"]) == (len(broken), len(TASKS) - len(broken))
+    assert sum(census["invalid_reasons"].values()) == len(broken)
+    ids = {task_id(name) for name in broken}
+    assert {s.points for s in result.scores if s.task_id not in ids} == {1.0}
+    assert {s.points for s in result.scores if s.task_id in ids} == {0.0}
+
+
+def _rounds(dev: Session, step: int) -> list[dict[str, bytes]]:
+    """Rounds that break every third task; all together they use every ``step``-th malformation."""
+    most = max(len(_invalid(dev, name)) for name in NAMES)
+    return [
+        {name: _invalid(dev, name)[k % len(_invalid(dev, name))] for name in NAMES[turn::3]}
+        for k in range(0, most, step)
+        for turn in range(3)
+    ]
+
+
+def test_a_third_of_the_folder_broken_leaves_the_rest_alone(dev: Session, gold: Path) -> None:
+    """The whole pipeline, from files to the report, with a sample of the malformations."""
+    for broken in _rounds(dev, 20):
+        _break_and_grade(dev, gold, broken)
+
+
+@pytest.mark.slow
+def test_no_malformation_of_any_variant_reaches_another_task(dev: Session, gold: Path) -> None:
+    """The whole pipeline with every malformation of every task."""
+    for broken in _rounds(dev, 1):
+        _break_and_grade(dev, gold, broken)
+
+
+ODD = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 10**19)
+    | st.floats(allow_nan=False)
+    | st.sampled_from(["+", "0", "unknown", "non_id", "no_backdoor", "backdoor", "tie", "Ghost"])
+    | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from(NAMES), st.data())
+def test_whatever_a_file_holds_costs_at_most_a_failure_and_no_fault_costs_less(
+    dev: Session, name: str, data: st.DataObject
+) -> None:
+    """No honest answer loses more than a malformed one, and nothing crashes."""
+    task, truth = asked(dev)[name]
+    right = gold_answer(task, truth).encode()
+    if data.draw(st.booleans()) or task.spec.suffix == ".csv":
+        at = data.draw(st.integers(0, len(right)))
+        cut = data.draw(st.integers(0, 4))
+        text = right[:at] + data.draw(st.binary(max_size=4)) + right[at + cut :]
+    else:
+        members = json.loads(right)
+        members[data.draw(st.sampled_from(sorted(members)))] = data.draw(ODD)
+        text = json.dumps(members).encode()
+    result = graded(dev, name, text)
+    assert 0 <= result.loss <= cap(result.pool) and 0 <= result.points <= 1
+    if result.status != "scored" or (result.abstained and not result.should_abstain):
+        assert (result.loss, result.points) == (cap(result.pool), 0.0)
