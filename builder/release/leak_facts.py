@@ -116,10 +116,7 @@ def _answer_facts(context: _Context) -> list[Fact]:
     for variant in VARIANTS:
         if variant.track != tables.track:
             continue
-        tasks = sorted(
-            (task for task in tables.tasks.values() if task.key == variant.key),
-            key=lambda task: task.task_id,
-        )
+        tasks = _one_a_scene(task for task in tables.tasks.values() if task.key == variant.key)
         truths = [tables.truth[task.task_id] for task in tasks]
         subjects = [_subject(context, (task.instance_id, task.view), [task]) for task in tasks]
         for name, labels in _readings(variant, truths):
@@ -134,6 +131,18 @@ def _answer_facts(context: _Context) -> list[Fact]:
     return found
 
 
+def _one_a_scene(tasks: Iterable[TaskRow]) -> list[TaskRow]:
+    """The first task of each scene by id, which is random.
+
+    Questions about one scene, in several views or naming several variables, share most of their
+    answers and all that tells scenes apart: counted as separate rows they would look like a leak.
+    """
+    first: dict[str, TaskRow] = {}
+    for task in sorted(tasks, key=lambda task: task.task_id):
+        first.setdefault(task.instance_id, task)
+    return list(first.values())
+
+
 def _readings(variant: Variant, truths: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[str]]]:
     """The facts of one variant; an empty label leaves a task out.
 
@@ -143,12 +152,12 @@ def _readings(variant: Variant, truths: Sequence[Mapping[str, Any]]) -> list[tup
     shape = variant.shape
     if shape.startswith("prediction"):
         return []
-    if shape == "edges":
+    if shape in ("edges", "skeleton_edges"):
         return [("structure", [truth["structure"] for truth in truths])]
-    if shape == "adjustment_sets":
+    if "category" in _members(targets):
         return [("category", [_category(target) for target in targets])]
-    if shape in ("sign", "method"):
-        return [("label", [" or ".join(sorted(target["accepted"])) for target in targets])]
+    if any(member.startswith("accepted") for member in _members(targets)):
+        return [] if shape in _NAMES else [("label", [_label(target) for target in targets])]
     abstain = [("should abstain", [str(truth["should_abstain"]) for truth in truths])]
     return [
         *(abstain if variant.abstainable else []),
@@ -157,8 +166,26 @@ def _readings(variant: Variant, truths: Sequence[Mapping[str, Any]]) -> list[tup
     ]
 
 
+_NAMES: Final = frozenset({"conditioning_var"})
+"""Shapes whose answers are names of the scene at hand: nothing that scenes have in common."""
+
+
+def _members(targets: Sequence[Mapping[str, Any]]) -> frozenset[str]:
+    """The members of a variant's targets; all of its tasks have the same."""
+    return frozenset(targets[0]) if targets else frozenset()
+
+
+def _label(target: Mapping[str, Any]) -> str:
+    """The accepted answers of a target as one class; a before and an after are one label each."""
+    return " then ".join(
+        " or ".join(sorted(map(str, accepted)))
+        for member, accepted in sorted(target.items(), reverse=True)
+        if member.startswith("accepted")
+    )
+
+
 def _category(target: Mapping[str, Any]) -> str:
-    if target["category"] == "set" and [] in target["sets"]:
+    if target["category"] == "set" and ([] in target.get("sets", ()) or target.get("names") == []):
         return "empty set"
     return str(target["category"])
 

@@ -1,10 +1,12 @@
 """Associations and paths that conditioning opens (rungs 1 and 2; paper 3.4 and A.9).
 
-The named variable is a collider, or affected by one, in about half of the questions: otherwise
-"the association is there" and "there is bias" would always be right.
+The named variable is a collider, or affected by one, in some questions and not in others, and each
+cell chooses so that every answer is common: otherwise "the association is there" and "there is no
+bias" would nearly always be right. Of each kind it is the first in table order, which is random.
 """
 
 from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 
@@ -16,7 +18,7 @@ from builder.causalds.ask.association import (
     margin_of,
     sign_list,
 )
-from builder.causalds.ask.conditional import partial
+from builder.causalds.ask.conditional import MOST_NAMED, partial
 from builder.causalds.ask.registry import Question, Truth, asks, other_variable
 from builder.causalds.ask.wording import (
     READING,
@@ -28,13 +30,15 @@ from builder.causalds.ask.wording import (
     rely,
 )
 from builder.causalds.scene import Scene
-from builder.scm import clear_sign
+from builder.scm import clear_sign, is_structural_zero
 
 
 @asks("collider_phenomenon.induced_association_boolean", hosts=other_variable)
 def induced_association_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Whether treatment and outcome are associated given a named variable."""
-    for node in _named(scene):
+    """Whether treatment and outcome are associated given a named variable: one that opens a path,
+    and one given which they are not associated."""
+    unassociated = (n for n in _others(scene) if is_structural_zero(scene.truths.partial(n)))
+    for node in (*_openers(scene)[:1], *islice(unassociated, 1)):
         margin = margin_of(scene, node)
         sign = clear_sign(scene.truths.partial(node), margin)
         if sign is None:
@@ -100,10 +104,11 @@ def induced_association_strength_point(
 
 @asks("bias_diagnostic.collider_bias_boolean", hosts=other_variable)
 def collider_bias_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """Whether controlling for a named variable opens a non-causal path."""
-    graph, ends_ = scene.motif.graph, (scene.motif.treatment, scene.motif.outcome)
+    """Whether controlling for a named variable opens a non-causal path: about those that do, where
+    there are any, else about one that might seem to."""
+    openers = _openers(scene)
     x_name, y_name = scene.treatment.name, scene.outcome.name
-    for node in _named(scene):
+    for node in openers[:MOST_NAMED] or _seeming(scene)[:1]:
         z = bold(scene.variables[node])
         yield Question(
             question=(
@@ -125,20 +130,34 @@ def collider_bias_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Qu
                 f"{example({'bias_present': False})}\n\n{RIGHT_OR_WRONG}"
             ),
             inputs=_inputs(scene, node),
-            truth=Truth(target={"accepted": [opens_collider_bias(graph, *ends_, node)]}),
+            truth=Truth(target={"accepted": [bool(openers)]}),
             detail=node,
         )
 
 
 def _named(scene: Scene) -> list[str]:
-    """One node that opens a path between treatment and outcome and one that does not, where there
-    are such: of each kind the first in table order, which is random."""
+    """One node that opens a path between treatment and outcome and one that does not."""
+    openers = _openers(scene)
+    rest = [node for node in _others(scene) if node not in openers]
+    return [*openers[:1], *rest[:1]]
+
+
+def _openers(scene: Scene) -> list[str]:
+    """The nodes that open a path between treatment and outcome."""
     x, y = scene.motif.treatment, scene.motif.outcome
-    found: dict[bool, str] = {}
-    for node in scene.columns:
-        if node not in (x, y):
-            found.setdefault(opens_collider_bias(scene.motif.graph, x, y, node), node)
-    return [found[kind] for kind in (True, False) if kind in found]
+    return [n for n in _others(scene) if opens_collider_bias(scene.motif.graph, x, y, n)]
+
+
+def _seeming(scene: Scene) -> list[str]:
+    """The nodes that are affected by the treatment or the outcome, or by two nodes at once."""
+    graph = scene.motif.graph
+    below = graph.descendants(scene.motif.treatment) | graph.descendants(scene.motif.outcome)
+    return [n for n in _others(scene) if n in below or len(graph.parents(n)) > 1]
+
+
+def _others(scene: Scene) -> list[str]:
+    """The observed nodes beside treatment and outcome, in table order."""
+    return [n for n in scene.columns if n not in (scene.motif.treatment, scene.motif.outcome)]
 
 
 def _setting(scene: Scene, node: str) -> str:
