@@ -7,6 +7,7 @@ from typing import Final
 
 from builder.causal import AUXILIARY, MOTIFS, PLANTED
 from builder.causalds.blueprint import Composition, Impossible, check
+from builder.causalds.exams.model import ExamModel
 from builder.causalds.presets import PRESETS
 from builder.causalds.recover import need_scikit_learn
 from builder.causalds.view_settings import view_settings
@@ -60,6 +61,28 @@ class Config:
     views: tuple[View, ...]
     outcome_measured: float
     diagnostics: bool
+    exams: tuple[tuple[str, ExamModel], ...] = ()
+
+
+def with_exams(config: Config, exams: tuple[tuple[str, ExamModel], ...], where: str) -> Config:
+    """The settings of a private-truth split whose scenes are planned for these exams.
+
+    Raises ``UsageError`` where the scenes are not as many as the exams' tasks, or an exam compares
+    several tasks of one scene.
+    """
+    for name, model in exams:
+        if model.kind in ("views", "tellings"):
+            raise UsageError(
+                f"{where}: exam {name} asks one scene several times, which would give its truth "
+                "away; keep it to a split with public truth"
+            )
+    total = sum(model.tasks for _, model in exams)
+    if total != config.scenes:
+        raise UsageError(
+            f"{where}.scenes: {config.scenes}, but its exams take {total} tasks, each of a scene "
+            f"of its own; write scenes = {total}"
+        )
+    return replace(config, exams=exams)
 
 
 def parse_config(table: Mapping[str, object], where: str) -> Config:

@@ -15,6 +15,7 @@ import numpy as np
 from builder.causalds.ask import ASKERS
 from builder.causalds.blueprint import Structure, largest_remainder, structures
 from builder.causalds.config import Config
+from builder.causalds.exams.assign import assign
 from builder.causalds.types import ScenePlan
 from builder.release.types import InstanceSpec
 from builder.seeds import hmac_key, id_key, instance_key, public_id, stream
@@ -29,13 +30,28 @@ CONTINUOUS_ONLY: Final = "napkin"
 def plan_scenes(config: Config, split: str, count_root: bytes, private: bool) -> list[InstanceSpec]:
     """The instance specs of a split, in index order."""
     rng = stream(hmac_key(count_root, f"{TRACK_NAME}/{split}/plan"), "plan")
-    plans = _plans(config, rng)
-    if private:
-        plans = _with_views(rng, _with_variants(rng, plans))
+    if config.exams:
+        plans = _for_exams(config, rng)
+    else:
+        plans = _plans(config, rng)
+        if private:
+            plans = _with_views(rng, _with_variants(rng, plans))
     order = rng.permutation(len(plans))
     return [
         _spec(plans[int(place)], split, index, count_root, private)
         for index, place in enumerate(order)
+    ]
+
+
+def _for_exams(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
+    """Scenes of their own for every exam, each of the split's composition."""
+
+    def draw(scenes: int) -> list[ScenePlan]:
+        plans = _plans(replace(config, scenes=scenes), rng)
+        return [plans[int(i)] for i in rng.permutation(len(plans))]
+
+    return [
+        plan for name, model in config.exams for plan in assign(name, model, draw, can_host, rng)
     ]
 
 

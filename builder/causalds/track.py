@@ -11,7 +11,12 @@ import pyarrow as pa
 
 from builder.causalds import rows
 from builder.causalds.ask import ASKERS, Question
-from builder.causalds.config import Config, parse_config
+from builder.causalds.config import Config, parse_config, with_exams
+from builder.causalds.exams.assign import planned_composition
+from builder.causalds.exams.built import Read, built_tasks
+from builder.causalds.exams.draw import Drawn, draw_exam
+from builder.causalds.exams.labels import label_class
+from builder.causalds.exams.model import ExamModel, parse_exam
 from builder.causalds.observe import Observation, observe
 from builder.causalds.plan import TRACK_NAME, can_host, plan_scenes
 from builder.causalds.realised import Table, composition_table
@@ -33,6 +38,9 @@ from grader.spec import variant as variant_of
 MAX_ATTEMPTS: Final = 60
 """Tries at one scene before its plan is declared infeasible."""
 
+WANTED_ATTEMPTS: Final = 30
+"""Tries at an answer of the class that a balanced exam wants, before any class will do."""
+
 
 @dataclass(frozen=True, slots=True)
 class CausalDS:
@@ -53,8 +61,30 @@ class CausalDS:
         return plan_scenes(config, split, count_root, private)
 
     def composition(self, config: Config, specs: Sequence[InstanceSpec]) -> Table:
-        """Requested beside realised numbers of scenes, by axis, for the manifest."""
-        return composition_table(config, [ScenePlan.from_json(s.config_json) for s in specs])
+        """Requested beside realised numbers of scenes, by axis, for the manifest; of a
+        private-truth split the composition of its exams, too, for they are planned."""
+        plans = [ScenePlan.from_json(s.config_json) for s in specs]
+        return composition_table(config, plans) | {
+            f"{name}: {axis}": levels
+            for name, model in config.exams
+            for axis, levels in planned_composition(
+                model, [plan for plan in plans if plan.exam == name]
+            ).items()
+        }
+
+    def parse_exam(self, table: Mapping[str, object], where: str) -> ExamModel:
+        """The checked exam file; raises ``UsageError`` naming the key."""
+        return parse_exam(table, where)
+
+    def with_exams(
+        self, config: Config, exams: tuple[tuple[str, ExamModel], ...], where: str
+    ) -> Config:
+        """The settings of a split whose scenes are planned for these exams."""
+        return with_exams(config, exams, where)
+
+    def compose_exam(self, model: ExamModel, read: Read, key: bytes, where: str) -> Drawn:
+        """An exam of tasks that are built; ``read`` gives the rows of a config."""
+        return draw_exam(model, built_tasks(read), key, where)
 
     def build(self, spec: InstanceSpec) -> Built:
         """One scene with its tasks, as rows.
@@ -94,7 +124,10 @@ def _try(spec: InstanceSpec, attempt: int, clock: "_Clock") -> dict[str, list[Ro
         views = [observe(scene, view, key) for view in plan.views]
     with clock("tasks"):
         asked = [
-            (shown, _questions(replace(scene, measured=shown.measured), key, shown.view.name))
+            (
+                shown,
+                _questions(replace(scene, measured=shown.measured), key, shown.view.name, attempt),
+            )
             for shown in views
         ]
         if not all(questions for _, questions in asked):
@@ -102,9 +135,9 @@ def _try(spec: InstanceSpec, attempt: int, clock: "_Clock") -> dict[str, list[Ro
         return _rows(spec, scene, attempt, asked)
 
 
-def _questions(scene: Scene, key: bytes, view: str) -> list[tuple[str, Question]]:
+def _questions(scene: Scene, key: bytes, view: str, attempt: int) -> list[tuple[str, Question]]:
     """The tasks of a view with their variants: all that are eligible; in a private-truth split one
-    of the planned variant's, at random."""
+    of the planned variant's, at random, with an answer of the wanted class."""
     plan = scene.plan
     suffix = "" if view == CLEAN.name else f"/{view}"
     keys = ASKERS if plan.variant is None else (plan.variant,)
@@ -116,7 +149,15 @@ def _questions(scene: Scene, key: bytes, view: str) -> list[tuple[str, Question]
     ]
     if plan.variant is None or not found:
         return found
-    return [found[int(stream(key, "pick").integers(len(found)))]]
+    if plan.wanted is not None and attempt < WANTED_ATTEMPTS:
+        found = [(name, question) for name, question in found if _class(question) == plan.wanted]
+    return found and [found[int(stream(key, "pick").integers(len(found)))]]
+
+
+def _class(question: Question) -> str:
+    truth = question.truth
+    value = None if truth.quantity is None else truth.quantity.value
+    return label_class(truth.target, value, truth.should_abstain)
 
 
 def _rows(

@@ -12,7 +12,10 @@ from grader.jsonio import canonical
 
 @dataclass(frozen=True, slots=True)
 class ScenePlan:
-    """What ``build`` needs to know besides its keys; ``variant`` is set in private splits only.
+    """What ``build`` needs to know besides its keys.
+
+    ``variant``, ``wanted`` (the class of its answer, see ``exams.labels``; None: any) and ``exam``
+    are set in private-truth splits only, where a scene is asked one task.
 
     ``structure`` is the label that scenes are reported under: the motif, or ``grafted_<k>``. The
     graph is complete: grafts and latent variables are in it. ``continuous`` and ``binary`` name
@@ -38,6 +41,8 @@ class ScenePlan:
     views: tuple[View, ...] = (CLEAN,)
     outcome_measured: bool = False
     diagnostics: bool = False
+    exam: str | None = None
+    wanted: str | None = None
 
     @property
     def query(self) -> Motif:

@@ -1,7 +1,8 @@
 """One build from configuration to finished release, stage by stage."""
 
+import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
@@ -12,7 +13,14 @@ from builder.release.arrow import content_sha256
 from builder.release.card import write_card
 from builder.release.config import ReleaseConfig
 from builder.release.engine import map_instances
-from builder.release.exams import EXAM_SCHEMA, Candidate, draw_exams, exam_table
+from builder.release.exams import (
+    EXAM_SCHEMA,
+    Candidate,
+    Compose,
+    DrawnExam,
+    draw_exams,
+    exam_table,
+)
 from builder.release.identity import canary, fingerprint
 from builder.release.manifest import (
     Contents,
@@ -35,6 +43,7 @@ from builder.release.shards import (
     write_shard,
     write_tables,
 )
+from builder.release.types import InstanceSpec
 from builder.release.workspace import (
     Workspace,
     check_replaceable,
@@ -106,11 +115,15 @@ def build_release(
     specs = plan_specs(config, roots)
     with opened(workspace, mark, fresh) as resuming:
         parts = _build_parts(specs, workspace, workers, resuming, reporter)
-        exams = _draw_all_exams(config, roots, parts)
+        exams = _draw_all_exams(config, roots, specs, parts)
+        for line in moved_mass(exams):
+            reporter.note(line)
         jobs = _shard_jobs(config, roots, parts, workspace, shard_bytes)
         shards = _write_shards(jobs, _worth(workers, parts), reporter)
         shards += _write_exams(config, exams, workspace)
-        contents = Contents(config, roots, specs, parts, _exam_counts(exams), shards)
+        contents = Contents(
+            config, roots, specs, parts, _exam_counts(exams), shards, _compositions(exams)
+        )
         manifest = _write_papers(contents, workspace)
         result = _run_gate(gate, workspace, reporter)
         if not result.ok:
@@ -148,38 +161,93 @@ def _build_parts(
     return {key: [staged[job.folder] for job in members] for key, members in jobs.items()}
 
 
-Exams = dict[tuple[str, str], dict[str, list[str]]]
-"""(split, track) to exam to task ids in order."""
+Exams = dict[tuple[str, str], dict[str, DrawnExam]]
+"""(split, track) to exam."""
 
 
-def _draw_all_exams(config: ReleaseConfig, roots: Mapping[str, Root], parts: Parts) -> Exams:
+def _draw_all_exams(
+    config: ReleaseConfig, roots: Mapping[str, Root], specs: Specs, parts: Parts
+) -> Exams:
     return {
         (split.name, track): draw_exams(
             split,
             track,
-            _candidates(parts[split.name, track], track),
+            _candidates(parts[split.name, track], specs[split.name, track], track),
             roots[split.name].key,
             str(config.path),
+            _composer(parts[split.name, track], track),
         )
         for split in config.splits
         for track, _ in split.tracks
     }
 
 
-def _candidates(parts: Sequence[Part], track: str) -> list[Candidate]:
+def _candidates(
+    parts: Sequence[Part], specs: Sequence[InstanceSpec], track: str
+) -> list[Candidate]:
     columns = ("task_id", "instance_id", "family", "variant")
+    planned = {spec.instance_id: json.loads(spec.config_json).get("exam") for spec in specs}
     return [
-        Candidate(row["task_id"], row["instance_id"], f"{row['family']}.{row['variant']}")
+        Candidate(
+            row["task_id"],
+            row["instance_id"],
+            f"{row['family']}.{row['variant']}",
+            planned[row["instance_id"]],
+        )
         for part in parts
         for row in part.read(track, columns).to_pylist()
     ]
+
+
+def _composer(parts: Sequence[Part], track: str) -> Compose | None:
+    """How the track composes an exam of what was built, if it does."""
+    compose = getattr(TRACKS[track], "compose_exam", None)
+    if compose is None:
+        return None
+
+    def read(table: str, columns: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+        for part in parts:
+            yield from part.read(table, columns).to_pylist()
+
+    return lambda model, key, where: compose(model, read, key, where)
+
+
+MOVED: Final = 0.1
+"""A share of an exam's tasks that is worth a remark when it moved."""
+
+
+def moved_mass(exams: Exams) -> Iterator[str]:
+    """A line for every axis of an exam where more than a tenth of the tasks is not as requested:
+    scenes cannot host everything that the priors ask of them."""
+    for (split, track), drawn in exams.items():
+        for name, exam in drawn.items():
+            for axis, levels in exam.composition.items():
+                off = sum(abs(row["requested"] - row["realised"]) for row in levels.values()) / 2
+                total = sum(row["realised"] for row in levels.values())
+                if total and off / total > MOVED:
+                    yield (
+                        f"{split} {track} exam {name}: {off / total:.0%} of the tasks moved to "
+                        f"another {axis} than requested (see the manifest's composition)"
+                    )
+
+
+def _compositions(exams: Exams) -> dict[tuple[str, str], dict[str, Mapping[str, Any]]]:
+    """(split, track) to "exam: axis" to the composition of that axis."""
+    return {
+        place: {
+            f"{name}: {axis}": levels
+            for name, exam in drawn.items()
+            for axis, levels in exam.composition.items()
+        }
+        for place, drawn in exams.items()
+    }
 
 
 def _exam_counts(exams: Exams) -> dict[str, dict[str, dict[str, int]]]:
     counts: dict[str, dict[str, dict[str, int]]] = {}
     for (split, track), drawn in exams.items():
         for exam, ids in drawn.items():
-            counts.setdefault(split, {}).setdefault(exam, {})[track] = len(ids)
+            counts.setdefault(split, {}).setdefault(exam, {})[track] = len(ids.task_ids)
     return counts
 
 

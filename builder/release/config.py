@@ -29,10 +29,14 @@ _RESERVED: Final = frozenset({"all"})  # `--exam all` and the Hub's split name f
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """How many tasks of one track an exam takes; ``None`` means every task (left)."""
+    """How many tasks of one track an exam takes; ``None`` means every task (left).
+
+    ``model`` is what the track's ``parse_exam`` made of an exam file, None without one.
+    """
 
     track: str
     tasks: int | None
+    model: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +86,7 @@ class ReleaseConfig:
 
 def load_config(path: Path, tracks: Mapping[str, Track] = TRACKS) -> ReleaseConfig:
     """Reads and checks a split file; raises ``UsageError``."""
-    document = _read(path)
+    document = _with_exam_files(read_toml(path), path)
     _check_plain(document, f"{path}: ")
     table = Table(document, f"{path}: ")
     table.only("name", "version", "splits")
@@ -134,7 +138,8 @@ class Table:
         return Table(value, f"{self.where}{key}.")
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_toml(path: Path) -> dict[str, Any]:
+    """A TOML file's table; raises ``UsageError`` naming the file and what is wrong with it."""
     try:
         if path.is_dir():
             raise UsageError(f"{path}: is a folder; name a split file such as splits/mini.toml")
@@ -177,7 +182,11 @@ def _split(splits: Table, name: str, path: Path, tracks: Mapping[str, Track]) ->
         (track, tracks[track].parse(table.table(track).values, f"{table.where}{track}"))
         for track in named
     )
-    exams = _exams(table, named)
+    exams = _exams(table, named, tracks)
+    parsed = tuple(
+        (track, _with_exams(tracks[track], settings, exams, truth, f"{table.where}{track}"))
+        for track, settings in parsed
+    )
     split = SplitConfig(name, truth, seed, secret_env, secret_file, parsed, exams)
     if split.private:
         _check_private_exams(table, split)
@@ -213,7 +222,35 @@ def _root_source(
     return None, None, path.parent / file
 
 
-def _exams(table: Table, tracks: list[str]) -> tuple[ExamConfig, ...]:
+def _with_exam_files(document: dict[str, Any], path: Path) -> dict[str, Any]:
+    """The document with each exam file's table beside its name, as ``model``: the manifest and
+    the fingerprint of a build then hold all that was asked for."""
+    splits = document.get("splits")
+    for split in splits.values() if isinstance(splits, dict) else ():
+        exams = split.get("exams") if isinstance(split, dict) else None
+        for exam in exams.values() if isinstance(exams, dict) else ():
+            for draw in exam.values() if isinstance(exam, dict) else ():
+                if isinstance(draw, dict) and isinstance(draw.get("exam"), str):
+                    draw["model"] = read_toml(path.parent / draw["exam"])
+    return document
+
+
+def _with_exams(
+    track: Track, settings: Any, exams: tuple[ExamConfig, ...], truth: Truth, where: str
+) -> Any:
+    """The settings of a track that plans its instances for the exams they are in."""
+    models = tuple(
+        (exam.name, draw.model)
+        for exam in exams
+        for draw in exam.draws
+        if draw.track == track.name and draw.model is not None
+    )
+    if truth == "public" or not models:
+        return settings
+    return track.with_exams(settings, models, where)  # type: ignore[attr-defined]
+
+
+def _exams(table: Table, named: list[str], tracks: Mapping[str, Track]) -> tuple[ExamConfig, ...]:
     if "exams" not in table.values:
         return ()
     exams = table.table("exams")
@@ -225,15 +262,22 @@ def _exams(table: Table, tracks: list[str]) -> tuple[ExamConfig, ...]:
                 "(not 'all')"
             )
         exam = exams.table(name)
-        exam.only(*tracks)
-        draws = tuple(_draw(exam.table(track), track) for track in exam.values)
+        exam.only(*named)
+        draws = tuple(_draw(exam.table(track), tracks[track]) for track in exam.values)
         if not draws:
-            raise UsageError(f"{exams.where}{name}: empty; add {tracks[0]} = {{ tasks = 100 }}")
+            raise UsageError(f"{exams.where}{name}: empty; add {named[0]} = {{ tasks = 100 }}")
         parsed.append(ExamConfig(name, draws))
     return tuple(parsed)
 
 
-def _draw(table: Table, track: str) -> Draw:
+def _draw(table: Table, track: Track) -> Draw:
+    if "exam" in table.values:
+        table.only("exam", "model")
+        if not hasattr(track, "parse_exam"):
+            raise UsageError(f"{table.where}exam: {track.name} has no exam files; write tasks = …")
+        file = table.text("exam", None, "the path of an exam file, such as 'exams/hard.toml'")
+        model = track.parse_exam(table.table("model").values, f"{table.where}exam ({file})")
+        return Draw(track.name, model.tasks, model)
     table.only("tasks", "balance")
     tasks = table.need("tasks", 'tasks = 100 or tasks = "all"')
     everything = tasks == "all"
@@ -246,7 +290,7 @@ def _draw(table: Table, track: str) -> Draw:
         raise UsageError(
             f"{table.where}balance: {table.values['balance']!r} does not do; write 'variant'"
         )
-    return Draw(track, None if everything else tasks)
+    return Draw(track.name, None if everything else tasks)
 
 
 def _check_private_exams(table: Table, split: SplitConfig) -> None:

@@ -5,9 +5,9 @@ is in exactly one exam, so that no exam gives away another.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -20,36 +20,65 @@ EXAM_SCHEMA: Final = pa.schema(
         pa.field("exam", pa.string(), nullable=False),
         pa.field("position", pa.int32(), nullable=False),
         pa.field("task_id", pa.string(), nullable=False),
+        pa.field("bundle", pa.string()),
+        pa.field("arm", pa.string()),
     ]
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A task as the draw sees it: nothing but public facts."""
+    """A task as the draw sees it: public facts, and the exam that its instance was planned for."""
 
     task_id: str
     instance_id: str
     variant: str
+    planned: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnExam:
+    """The tasks of an exam in order. Of a matched ablation, each task's bundle and arm; of a
+    composed exam, what was requested beside what came out."""
+
+    task_ids: tuple[str, ...]
+    bundles: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    composition: Mapping[str, Any] = field(default_factory=dict)
+
+
+Compose = Callable[[Any, bytes, str], Any]
+"""(model, key, where) -> the track's exam of built tasks: ``task_ids``, ``bundles``,
+``composition``."""
 
 
 def draw_exams(
-    split: SplitConfig, track: str, tasks: Sequence[Candidate], root: bytes, where: str
-) -> dict[str, list[str]]:
-    """The task ids of every exam of a track in a split, in exam order.
+    split: SplitConfig,
+    track: str,
+    tasks: Sequence[Candidate],
+    root: bytes,
+    where: str,
+    compose: Compose | None = None,
+) -> dict[str, DrawnExam]:
+    """Every exam of a track in a split, its tasks in exam order.
 
     Exams are filled in the order of the split file; one that takes all tasks comes last and, with
-    private truth, takes what is left. Raises ``UsageError`` (``where`` is the split file) when
-    there are too few tasks or, with private truth, when some would be in no exam.
+    private truth, takes what is left. An exam with a model is composed by the track, or, with
+    private truth, has the tasks planned for it. Raises ``UsageError`` (``where`` is the split
+    file) when there are too few tasks or, with private truth, when some would be in no exam.
     """
-    draws = {
-        exam.name: draw.tasks for exam in split.exams for draw in exam.draws if draw.track == track
-    }
+    draws = {exam.name: draw for exam in split.exams for draw in exam.draws if draw.track == track}
     remaining = {task.task_id: task for task in tasks}
-    drawn: dict[str, list[str]] = {}
-    for name, count in sorted(draws.items(), key=lambda item: item[1] is None):
-        key = hmac_key(root, f"{track}/{split.name}/exam/{name}")
+    drawn: dict[str, DrawnExam] = {}
+    for name, draw in sorted(draws.items(), key=lambda item: item[1].tasks is None):
+        key, count = hmac_key(root, f"{track}/{split.name}/exam/{name}"), draw.tasks
+        if draw.model is not None and not split.private:
+            assert compose is not None
+            place = f"{where}: splits.{split.name}.exams.{name}.{track}"
+            drawn[name] = _ordered(compose(draw.model, key, place), key)
+            continue
         pool = list(remaining.values()) if split.private else list(tasks)
+        if draw.model is not None:
+            pool = [task for task in pool if task.planned == name]
         if count is not None and count > len(pool):
             raise UsageError(
                 f"{where}: splits.{split.name}.exams.{name}.{track}.tasks: {count} tasks are asked "
@@ -57,7 +86,7 @@ def draw_exams(
             )
         chosen = pool if count is None else balanced_draw(pool, count, key)
         ids = [task.task_id for task in chosen]
-        drawn[name] = sorted(ids, key=lambda task_id, key=key: rank(key, "position", task_id))  # type: ignore[misc]
+        drawn[name] = _ordered(DrawnExam(tuple(ids)), key)
         if split.private:
             for task_id in ids:
                 del remaining[task_id]
@@ -67,6 +96,12 @@ def draw_exams(
             'exam; let the numbers add up, or let one exam take tasks = "all"'
         )
     return {name: drawn[name] for name in draws}
+
+
+def _ordered(exam: Any, key: bytes) -> DrawnExam:
+    """The exam with its tasks in a seeded order that says nothing."""
+    ids = sorted(exam.task_ids, key=lambda task_id: rank(key, "position", task_id))
+    return DrawnExam(tuple(ids), exam.bundles, exam.composition)
 
 
 def balanced_draw(tasks: Sequence[Candidate], count: int, key: bytes) -> list[Candidate]:
@@ -93,12 +128,13 @@ def balanced_draw(tasks: Sequence[Candidate], count: int, key: bytes) -> list[Ca
     return chosen
 
 
-def exam_table(exams: Mapping[str, Sequence[str]]) -> pa.Table:
-    """The exams as a table sorted by exam and position."""
+def exam_table(exams: Mapping[str, DrawnExam]) -> pa.Table:
+    """The exams as a table sorted by exam and position; most tasks have no bundle."""
     rows = [
         {"exam": exam, "position": position, "task_id": task_id}
-        for exam in sorted(exams)
-        for position, task_id in enumerate(exams[exam])
+        | dict(zip(("bundle", "arm"), drawn.bundles.get(task_id, (None, None)), strict=True))
+        for exam, drawn in sorted(exams.items())
+        for position, task_id in enumerate(drawn.task_ids)
     ]
     return pa.Table.from_pylist(rows, schema=EXAM_SCHEMA)
 

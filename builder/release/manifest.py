@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,11 +29,16 @@ Parts = Mapping[tuple[str, str], Sequence[Part]]
 """(split, track) to the staged parts."""
 
 
+Composition = Mapping[str, Mapping[str, Mapping[str, float]]]
+"""Axis -> name -> {"requested": instances, "realised": instances}."""
+
+
 @dataclass(frozen=True, slots=True)
 class Contents:
     """All that a manifest is written from.
 
-    ``exams`` maps a split to an exam to a track to its number of tasks.
+    ``exams`` maps a split to an exam to a track to its number of tasks; ``compositions`` a split
+    and track to "exam: axis" to what was requested beside what came out.
     """
 
     config: ReleaseConfig
@@ -42,6 +47,7 @@ class Contents:
     parts: Parts
     exams: Mapping[str, Mapping[str, Mapping[str, int]]]
     shards: Sequence[Shard]
+    compositions: Mapping[tuple[str, str], Composition] = field(default_factory=dict)
 
 
 def public_manifest(contents: Contents, repository: Path) -> dict[str, Any]:
@@ -174,14 +180,11 @@ def _track(contents: Contents, split: str, track: str, revealing: bool) -> dict[
             rejections.update(part.rejections)
         settings = dict(next(s for s in contents.config.splits if s.name == split).tracks)[track]
         composition = composition_of(track, settings, specs)
+        composition = {**composition, **contents.compositions.get((split, track), {})}
         if composition:
             entry["composition"] = composition
         entry["rejections"] = dict(sorted(rejections.items()))
     return entry
-
-
-Composition = Mapping[str, Mapping[str, Mapping[str, float]]]
-"""Axis -> name -> {"requested": instances, "realised": instances}."""
 
 
 def composition_of(track: str, settings: Any, specs: Sequence[InstanceSpec]) -> Composition:

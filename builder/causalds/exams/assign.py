@@ -1,0 +1,136 @@
+"""Planning the scenes of a private-truth split for its exams: one task and one view a scene.
+
+A ``composed`` exam draws the cell of each scene from the composition model, restricted to what the
+scene's graph and kinds can host. A ``balanced`` exam chooses among more structures than it needs,
+so that every variant, and inside it every class of answer, finds its scenes.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from builder.causalds.exams.cells import Cell, Hosts, choose_cell
+from builder.causalds.exams.draw import composition
+from builder.causalds.exams.labels import possible_classes
+from builder.causalds.exams.model import FAMILIES, ExamModel
+from builder.causalds.realised import Table
+from builder.causalds.types import ScenePlan
+from grader.errors import UsageError
+
+POOL: Final = 4
+"""A balanced exam chooses among so many times the scenes that it needs."""
+
+CanHost = Callable[[str, ScenePlan], bool]
+DrawPlans = Callable[[int], list[ScenePlan]]
+"""Plans of a number of scenes, of the split's composition, in random order."""
+
+
+def assign(
+    exam: str, model: ExamModel, plans: DrawPlans, can_host: CanHost, rng: np.random.Generator
+) -> list[ScenePlan]:
+    """The plans of an exam's scenes, each with its variant, view and exam.
+
+    Raises ``UsageError`` where no scene of the composition can be asked some variant.
+    """
+    if model.kind == "composed":
+        found = [_composed(model, plan, can_host, rng) for plan in plans(model.tasks)]
+    else:
+        found = list(_balanced(exam, model, plans(POOL * model.tasks), can_host, rng))
+    return [replace(plan, exam=exam) for plan in found]
+
+
+def planned_composition(model: ExamModel, plans: Sequence[ScenePlan]) -> Table:
+    """Requested beside realised, as planned."""
+    cells = [_cell(plan) for plan in plans]
+    if model.kind == "composed":
+        return composition(model, [plan.structure for plan in plans], cells)
+    keys = [cell.key for cell in cells]
+    share = len(keys) / len(set(keys))
+    return {
+        "variant": {
+            key: {"requested": round(share, 2), "realised": keys.count(key)}
+            for key in sorted(set(keys))
+        }
+    }
+
+
+def _cell(plan: ScenePlan) -> Cell:
+    assert plan.variant is not None
+    family, _, variant = plan.variant.partition(".")
+    return Cell(family, variant, plan.views[0].name)
+
+
+def _composed(
+    model: ExamModel, plan: ScenePlan, can_host: CanHost, rng: np.random.Generator
+) -> ScenePlan:
+    views = [view.name for view in plan.views]
+    hosts: Hosts = {
+        family: {name: views for name in names if can_host(f"{family}.{name}", plan)}
+        for family, names in FAMILIES.items()
+    }
+    cell = choose_cell(model, plan.structure, hosts, rng)
+    assert cell is not None  # every scene can be asked for its sketch
+    return _asked(plan, cell.key, cell.view, None)
+
+
+def _asked(plan: ScenePlan, key: str, view: str, wanted: str | None) -> ScenePlan:
+    views = tuple(one for one in plan.views if one.name == view)
+    return replace(plan, variant=key, views=views, wanted=wanted)
+
+
+def _balanced(
+    exam: str,
+    model: ExamModel,
+    plans: Sequence[ScenePlan],
+    can_host: CanHost,
+    rng: np.random.Generator,
+) -> Iterator[ScenePlan]:
+    keys = [f"{family}.{name}" for family, names in FAMILIES.items() for name in names]
+    hosts = {key: _by_class(key, plans, can_host) for key in keys}
+    for key in keys:
+        if not hosts[key]:
+            raise UsageError(
+                f"exam {exam}: no scene of this split's composition can be asked {key}; "
+                'use composition = "full" or add motifs that can'
+            )
+    slots = [slot for place, key in enumerate(keys) for slot in _slots(key, place, model, hosts)]
+    # What few scenes can host chooses first.
+    slots.sort(key=lambda slot: (len(hosts[slot[0]][slot[1]]), slot))
+    free = set(range(len(plans)))
+    view = int(rng.integers(len(plans[0].views)))
+    for key, wanted in slots:
+        fitting = sorted(free & set(hosts[key][wanted]))
+        if not fitting:  # the class is rarer than its share: any scene that can be asked will do
+            fitting = sorted(free & {i for found in hosts[key].values() for i in found})
+        if not fitting:
+            raise UsageError(
+                f"exam {exam}: too few scenes of this split's composition can be asked {key}; "
+                "ask fewer tasks or change the composition"
+            )
+        place = fitting[int(rng.integers(len(fitting)))]
+        free.discard(place)
+        plan = plans[place]
+        view += 1
+        yield _asked(plan, key, plan.views[view % len(plan.views)].name, wanted)
+
+
+def _by_class(key: str, plans: Sequence[ScenePlan], can_host: CanHost) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for place, plan in enumerate(plans):
+        if can_host(key, plan):
+            for label in possible_classes(key, plan):
+                found.setdefault(label, []).append(place)
+    return found
+
+
+def _slots(
+    key: str, place: int, model: ExamModel, hosts: dict[str, dict[str, list[int]]]
+) -> Iterator[tuple[str, str]]:
+    """(variant, wanted class) for every task of a variant, the classes in turn."""
+    variants = len(hosts)
+    count = model.tasks // variants + (place < model.tasks % variants)
+    labels = sorted(hosts[key])
+    for turn in range(count):
+        yield key, labels[turn % len(labels)]

@@ -1,0 +1,116 @@
+"""One cell of an exam for one scene: family given structure, then variant and view given family.
+
+Each prior is tilted by the difficulty d (paper A.8, Eq. 6) and restricted to what the scene can
+host: exp(beta (2d-1) (rung - 2)) for families, exp(delta (2d-1) (rank - centre)) for variants and
+exp(gamma (2d-1) (rank - 1)) for views. Where nothing that can be hosted has weight, the choice is
+uniform.
+"""
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from builder.causalds.exams.model import FAMILIES, GRAFTED, OTHERWISE, ExamModel, Weights
+from builder.causalds.views import VIEWS
+from grader.variants.causalds import CAUSALDS
+
+_RUNG: Final = {v.family: v.rung for v in CAUSALDS}
+
+RANKS: Final[Mapping[str, tuple[str, ...]]] = {
+    "prediction": ("point_predictor", "prediction_interval"),
+    "association": (
+        "sign_only", "effect_size_point", "sign_before_after", "delta_sign_only", "delta_point",
+        "argmax_change",
+    ),
+    "collider_phenomenon": (
+        "induced_association_boolean", "induced_association_sign_only",
+        "induced_association_strength_point",
+    ),
+    "causal_sketch": ("skeleton_edges", "edges_only"),
+    "identification": (
+        "identifiable_boolean", "method_label", "one_valid_adjustment_set",
+        "minimal_adjustment_set_size", "n_valid_adjustment_sets", "all_minimal_adjustment_sets",
+    ),
+    "effect_estimate": ("ate_sign_only", "ate_point", "ate_uq_95", "ate_vs_assoc_sign_match"),
+    "bias_diagnostic": ("collider_bias_boolean", "forbidden_controls_list"),
+    "counterfactual_identification": ("identifiable_boolean",),
+    "counterfactual_effect": ("sign_only", "effect_point", "effect_uq_95"),
+    "mediation_effect": (
+        "sign_only", "direct_vs_indirect_dominance", "effect_point", "effect_uq_95",
+    ),
+}  # fmt: skip
+"""Variants of each family, easiest first (an editorial order: paper A.8)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a scene is asked, and in which view."""
+
+    family: str
+    variant: str
+    view: str
+
+    @property
+    def key(self) -> str:
+        """``family.variant``."""
+        return f"{self.family}.{self.variant}"
+
+
+Hosts = Mapping[str, Mapping[str, Collection[str]]]
+"""Family to variant to the views that a scene can be asked it in."""
+
+
+def choose_cell(
+    model: ExamModel, structure: str, hosts: Hosts, rng: np.random.Generator
+) -> Cell | None:
+    """The cell of a scene; None for one that can be asked nothing."""
+    offered = {family: variants for family, variants in hosts.items() if any(variants.values())}
+    if not offered:
+        return None
+    family = _pick(family_weights(model, structure), list(offered), rng)
+    variants = [v for v in FAMILIES[family] if offered[family].get(v)]
+    variant = _pick(variant_weights(model, family), variants, rng)
+    views = [view for view in VIEWS if view in offered[family][variant]]
+    return Cell(family, variant, _pick(view_weights(model, family), views, rng))
+
+
+def family_weights(model: ExamModel, structure: str) -> Weights:
+    """P(family | structure), tilted, before any restriction."""
+    rows = model.families or {}
+    label = GRAFTED if structure.startswith(GRAFTED) else structure
+    prior = rows.get(label, rows.get(OTHERWISE, dict.fromkeys(FAMILIES, 1.0)))
+    return _tilted(prior, model, model.strengths[0], lambda family: _RUNG[family] - 2.0)
+
+
+def variant_weights(model: ExamModel, family: str) -> Weights:
+    """P(variant | family), tilted."""
+    ranks = RANKS[family]
+    prior = (model.variants or {}).get(family, dict.fromkeys(ranks, 1.0))
+    centre = (len(ranks) - 1) / 2
+    return _tilted(prior, model, model.strengths[1], lambda name: ranks.index(name) - centre)
+
+
+def view_weights(model: ExamModel, family: str) -> Weights:
+    """P(view | family), tilted."""
+    order = list(VIEWS)
+    prior = (model.views or {}).get(family, dict.fromkeys(order, 1.0))
+    return _tilted(prior, model, model.strengths[2], lambda view: order.index(view) - 1.0)
+
+
+def _tilted(
+    prior: Weights, model: ExamModel, strength: float, rank: Callable[[str], float]
+) -> Weights:
+    slope = strength * (2 * model.difficulty - 1)
+    weights = {name: weight * math.exp(slope * rank(name)) for name, weight in prior.items()}
+    total = sum(weights.values())
+    return {name: weight / total for name, weight in weights.items()}
+
+
+def _pick(weights: Weights, offered: Sequence[str], rng: np.random.Generator) -> str:
+    kept = np.array([weights.get(name, 0.0) for name in offered])
+    if kept.sum() <= 0:
+        kept = np.ones(len(offered))
+    return offered[int(rng.choice(len(offered), p=kept / kept.sum()))]
