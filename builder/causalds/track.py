@@ -41,6 +41,12 @@ MAX_ATTEMPTS: Final = 60
 WANTED_ATTEMPTS: Final = 30
 """Tries at an answer of the class that a balanced exam wants, before any class will do."""
 
+VARIANT_ATTEMPTS: Final = 45
+"""Tries at the planned variant, before any of its family will do (and at last any at all)."""
+
+FAMILY_ATTEMPTS: Final = 55
+"""Tries at a variant of the planned family."""
+
 
 @dataclass(frozen=True, slots=True)
 class CausalDS:
@@ -140,10 +146,9 @@ def _questions(scene: Scene, key: bytes, view: str, attempt: int) -> list[tuple[
     of the planned variant's, at random, with an answer of the wanted class."""
     plan = scene.plan
     suffix = "" if view == CLEAN.name else f"/{view}"
-    keys = ASKERS if plan.variant is None else (plan.variant,)
     found = [
         (name, question)
-        for name in keys
+        for name in _eligible(plan, attempt)
         if can_host(name, plan)
         for question in ASKERS[name].ask(scene, stream(key, f"order/{name}{suffix}"))
     ]
@@ -152,6 +157,16 @@ def _questions(scene: Scene, key: bytes, view: str, attempt: int) -> list[tuple[
     if plan.wanted is not None and attempt < WANTED_ATTEMPTS:
         found = [(name, question) for name, question in found if _class(question) == plan.wanted]
     return found and [found[int(stream(key, "pick").integers(len(found)))]]
+
+
+def _eligible(plan: ScenePlan, attempt: int) -> list[str]:
+    """The variants to ask: the planned one, and others only where it cannot be had."""
+    if plan.variant is None or attempt >= FAMILY_ATTEMPTS:
+        return list(ASKERS)
+    if attempt < VARIANT_ATTEMPTS:
+        return [plan.variant]
+    family = plan.variant.partition(".")[0]
+    return [name for name in ASKERS if name.startswith(f"{family}.")]
 
 
 def _class(question: Question) -> str:

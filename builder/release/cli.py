@@ -68,7 +68,9 @@ class _Parser(argparse.ArgumentParser):
     """A parser whose complaints look like ours: one line with a fix, exit code 2."""
 
     def error(self, message: str) -> NoReturn:
-        known = ("build", "plan", "check", "diff", "inspect", "new-secret", "import-ccr")
+        known = (
+            "build", "plan", "check", "diff", "inspect", "exam", "new-secret", "import-ccr",
+        )  # fmt: skip
         if "invalid choice: " in message:
             given = message.split("invalid choice: ")[1].split("'")[1]
             message = f"{given}: unknown command{did_you_mean(given, known)}"
@@ -164,6 +166,20 @@ def _parser() -> argparse.ArgumentParser:
     inspect.add_argument(
         "--out", type=Path, metavar="FILE", help="the page to write (default: <scene id>.html)"
     )
+
+    exam = _add(
+        commands,
+        "exam",
+        _exam,
+        "draw another exam from a release that is built",
+        "exam --from release --exam splits/exams/realistic.toml",
+        "exam --from release --exam my-exam.toml --name hard-2 --seed again",
+    )
+    exam.add_argument("--from", dest="release", type=Path, required=True, metavar="RELEASE")
+    exam.add_argument("--exam", type=Path, required=True, metavar="TOML", help="the exam file")
+    exam.add_argument("--split", metavar="NAME", help="default: the only one with public truth")
+    exam.add_argument("--name", metavar="NAME", help="default: the exam file's name")
+    exam.add_argument("--seed", metavar="TEXT", help="default: the split's own seed")
 
     _add(
         commands,
@@ -341,6 +357,22 @@ def _import_ccr(options: argparse.Namespace) -> int:
     from builder.ccr.importing import import_tables
 
     print(import_tables(options.tables, options.out))
+    return OK
+
+
+def _exam(options: argparse.Namespace) -> int:
+    _need_release(options.release)
+    from builder.release.exam_again import add_exam
+    from builder.release.summary import describe_exam
+
+    added = add_exam(
+        options.release,
+        options.exam,
+        split=options.split,
+        name=options.name,
+        seed=options.seed,
+    )
+    describe_exam(added, options.release)
     return OK
 
 

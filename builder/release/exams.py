@@ -74,7 +74,7 @@ def draw_exams(
         if draw.model is not None and not split.private:
             assert compose is not None
             place = f"{where}: splits.{split.name}.exams.{name}.{track}"
-            drawn[name] = _ordered(compose(draw.model, key, place), key)
+            drawn[name] = ordered(compose(draw.model, key, place), key)
             continue
         pool = list(remaining.values()) if split.private else list(tasks)
         if draw.model is not None:
@@ -86,7 +86,7 @@ def draw_exams(
             )
         chosen = pool if count is None else balanced_draw(pool, count, key)
         ids = [task.task_id for task in chosen]
-        drawn[name] = _ordered(DrawnExam(tuple(ids)), key)
+        drawn[name] = ordered(DrawnExam(tuple(ids)), key)
         if split.private:
             for task_id in ids:
                 del remaining[task_id]
@@ -98,7 +98,7 @@ def draw_exams(
     return {name: drawn[name] for name in draws}
 
 
-def _ordered(exam: Any, key: bytes) -> DrawnExam:
+def ordered(exam: Any, key: bytes) -> DrawnExam:
     """The exam with its tasks in a seeded order that says nothing."""
     ids = sorted(exam.task_ids, key=lambda task_id: rank(key, "position", task_id))
     return DrawnExam(tuple(ids), exam.bundles, exam.composition)

@@ -72,7 +72,9 @@ def write_manifest(manifest: Mapping[str, Any], repository: Path) -> None:
     if problem is not None:
         raise ValueError(f"manifest.json would be invalid {problem}")
     repository.mkdir(exist_ok=True)
-    (repository / MANIFEST).write_text(pretty(manifest), encoding="utf-8")
+    unfinished = repository / f"{MANIFEST}.unfinished"
+    unfinished.write_text(pretty(manifest), encoding="utf-8")
+    unfinished.replace(repository / MANIFEST)
 
 
 def read_manifest(repository: Path) -> dict[str, Any]:
@@ -216,13 +218,18 @@ def _configs(shards: Sequence[Shard]) -> dict[str, dict[str, Any]]:
         groups.setdefault((shard.config, shard.split), []).append(shard)
     configs: dict[str, dict[str, Any]] = {}
     for (config, split), members in sorted(groups.items()):
-        text = canonical([digest for shard in members for digest in shard.groups])
         configs.setdefault(config, {})[split] = {
             "rows": sum(shard.rows for shard in members),
             "bytes": sum(shard.bytes for shard in members),
-            "content_sha256": hashlib.sha256(text.encode("ascii")).hexdigest(),
+            "content_sha256": content_hash([shard.groups for shard in members]),
         }
     return configs
+
+
+def content_hash(groups: Iterable[Sequence[str]]) -> str:
+    """The content hash of a config: over the hashes of its row groups, shard after shard."""
+    text = canonical([digest for shard in groups for digest in shard])
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 def _commitments(shards: Sequence[Shard]) -> dict[str, dict[str, dict[str, str]]]:

@@ -11,8 +11,9 @@ from rich.table import Table
 
 from builder.release.build import Outcome
 from builder.release.config import ReleaseConfig
+from builder.release.exam_again import NewExam
 from builder.release.lock import compare_with_lock, write_lock
-from builder.release.manifest import Specs
+from builder.release.manifest import Composition, Specs
 from builder.release.parts import PART_INSTANCES
 from builder.release.planning import PlanLine, plan_lines
 from builder.release.progress import Reporter, human_size
@@ -61,14 +62,33 @@ def describe_plan(config: ReleaseConfig, specs: Specs) -> None:
     )
 
 
+def describe_exam(added: NewExam, release: Path) -> None:
+    """Prints what a newly drawn exam asked for, what it got, and the next steps."""
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
+    _composed(console, f"exam {added.name}: composition", added.composition)
+    for remark in added.remarks:
+        console.print(remark, markup=False)
+    folder, name = shlex.quote(str(release)), shlex.quote(added.name)
+    console.print(
+        f"{release}: exam {added.name} has {added.tasks} tasks\n"
+        f"next: python -m grader workspace --release {folder} --exam {name} --out tasks\n"
+        f"      python build_dataset.py check {folder}   (run the gate again)",
+        markup=False,
+    )
+
+
 def _composition(console: Console, line: PlanLine) -> None:
-    """The table of what was requested beside what the plan gives, one row per axis and name."""
-    if not line.composition:
-        return
-    table = Table("axis", "name", title=f"{line.split} {line.track}: composition", box=None)
+    """The table of what was requested beside what the plan gives."""
+    if line.composition:
+        _composed(console, f"{line.split} {line.track}: composition", line.composition)
+
+
+def _composed(console: Console, title: str, composition: Composition) -> None:
+    """Requested beside realised, one row per axis and name."""
+    table = Table("axis", "name", title=title, box=None)
     for heading in ("requested", "realised"):
         table.add_column(heading, justify="right")
-    for axis, names in line.composition.items():
+    for axis, names in composition.items():
         for name, counts in names.items():
             table.add_row(axis, name, f"{counts['requested']:g}", f"{counts['realised']:g}")
     console.print(table)

@@ -78,18 +78,18 @@ def _before_after(plan: ScenePlan, motif: Motif) -> tuple[str, ...]:
 
 
 def _induced(plan: ScenePlan, motif: Motif) -> tuple[str, ...]:
-    absent = any(_separated(motif, z) for z in _others(motif))
+    absent = _absent(plan, motif)
     present = any(_opens(motif, z) for z in _others(motif))
     return (*(("True",) if present else ()), *(("False",) if absent else ()))
 
 
 def _induced_sign(plan: ScenePlan, motif: Motif) -> tuple[str, ...]:
-    absent = any(_separated(motif, z) for z in _others(motif))
+    absent = _absent(plan, motif)
     return ("+", "-", *(("unknown",) if absent else ()))
 
 
 def _induced_size(plan: ScenePlan, motif: Motif) -> tuple[str, ...]:
-    absent = any(_separated(motif, z) for z in _others(motif))
+    absent = _absent(plan, motif)
     return (*_ANY, *(("zero",) if absent else ()))
 
 
@@ -253,8 +253,17 @@ def _unrelated(motif: Motif) -> bool:
     return motif.graph.d_separated((motif.treatment,), (motif.outcome,))
 
 
-def _separated(motif: Motif, z: str) -> bool:
-    return motif.graph.d_separated((motif.treatment,), (motif.outcome,), (z,))
+def _absent(plan: ScenePlan, motif: Motif) -> bool:
+    """Whether the partial correlation given some node is zero: by the graph, or by the graph and
+    equations that are lines."""
+    x, y = motif.treatment, motif.outcome
+    lines = plan.continuous == "linear_additive"
+    return any(
+        motif.graph.d_separated((x,), (y, z))
+        or motif.graph.d_separated((y,), (x, z))
+        or (lines and motif.graph.d_separated((x,), (y,), (z,)))
+        for z in _others(motif)
+    )
 
 
 def _no_change(motif: Motif, z: str) -> bool:
