@@ -25,7 +25,7 @@ $(RUN):
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.demo: pyproject.toml requirements.lock | $(RUN)
-	$(PIP) install $(LOCKED) --editable '.[build]'
+	$(PIP) install $(LOCKED) --editable '.[build,baselines]'
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml requirements.lock | $(RUN)

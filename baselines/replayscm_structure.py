@@ -1,12 +1,11 @@
 """``structure+dsl``: a score-based graph search proposes parents, an exact fitter the formulas.
 
-Hill climbing over acyclic graphs (add, delete, reverse) on the BDeu score of Heckerman, Geiger and
+Hill climbing (:mod:`baselines.replayscm_climb`) on the BDeu score of Heckerman, Geiger and
 Chickering (1995), with rows left out where the child was set by an intervention (Cooper and Yoo
 1999). A learned parent set that contradicts the rows is replaced by the best-scoring one that
 fits, in the best-scoring order: like the fallback stages of the paper's bnlearn+DSL row.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -23,11 +22,8 @@ from grader.model import Task
 
 SAMPLE_SIZE: Final = 1.0
 """Equivalent sample size of the BDeu prior."""
-MOVES: Final = 500
 
 Floats = NDArray[np.float64]
-Graph = dict[int, int]
-"""Child to its parents, as bits."""
 
 
 def structure_and_formulas(task: Task) -> dict[str, Any]:
@@ -80,6 +76,8 @@ def _propose(puzzle: Puzzle, setting: Setting, scores: Floats) -> _Proposal | No
     pairs = completable_pairs(puzzle.tables, setting)
     if any(not pairs[v].any() for v in setting.endogenous):
         return None
+    from baselines.replayscm_climb import climb  # seconds of imports that other solvers do without
+
     graph = climb(setting, scores)
     sets = sets_of(puzzle.n)
     index = {int(mask): k for k, mask in enumerate(sets.masks)}
@@ -94,56 +92,6 @@ def _propose(puzzle: Puzzle, setting: Setting, scores: Floats) -> _Proposal | No
     total = sum(choice.size for choice in choices.values())
     score = float(sum(scores[v, k] for v, k in learned.items()))
     return _Proposal(Found(roots, choices, total), score)
-
-
-def climb(setting: Setting, scores: Floats) -> Graph:
-    """The graph where no single change improves the score."""
-    sets = sets_of(len(scores))
-    index = {int(mask): k for k, mask in enumerate(sets.masks)}
-    graph: Graph = dict.fromkeys(setting.endogenous, 0)
-    for _ in range(MOVES):
-        gains = [
-            (sum(scores[v, index[new]] - scores[v, index[graph[v]]] for v, new in change.items()),
-             change)
-            for change in _changes(setting, graph)
-            if all(new in index for new in change.values())
-        ]  # fmt: skip
-        gain, best = max(gains, key=lambda item: item[0], default=(0.0, {}))
-        if gain <= 1e-9:
-            break
-        graph |= best
-    return graph
-
-
-def _changes(setting: Setting, graph: Graph) -> Iterator[Graph]:
-    """Every legal way to add, delete or reverse one edge."""
-    for child in setting.endogenous:
-        for parent in range(setting.allowed[child].bit_length()):
-            if not setting.allowed[child] >> parent & 1:
-                continue
-            edge = 1 << parent
-            removed = {child: graph[child] & ~edge}
-            if not graph[child] & edge:
-                if not _reaches(graph, child, parent):
-                    yield {child: graph[child] | edge}
-                continue
-            yield removed
-            back = setting.allowed.get(parent, 0) >> child & 1
-            if back and not _reaches(graph | removed, parent, child):
-                yield removed | {parent: graph[parent] | 1 << child}
-
-
-def _reaches(graph: Graph, start: int, goal: int) -> bool:
-    """Whether ``goal`` has ``start`` among its ancestors."""
-    waiting, seen = [goal], set()
-    while waiting:
-        v = waiting.pop()
-        if v == start:
-            return True
-        if v in graph and v not in seen:
-            seen.add(v)
-            waiting += [u for u in range(graph[v].bit_length()) if graph[v] >> u & 1]
-    return False
 
 
 def _best_fitting(

@@ -5,11 +5,10 @@ from typing import Any, Final
 
 from rich.table import Table
 
+from grader.show import replayscm_tables
+from grader.show.replayscm_tables import rate, table
 from grader.show.svg import text
 from grader.tracks.replayscm.report import LADDER
-
-SUPPRESSED: Final = range(1, 6)
-"""Denominators whose conditional rates are shown as ``*`` (§5.1)."""
 
 PUBLISHED: Final[Mapping[str, Mapping[str, tuple[float, float, float]]]] = {
     "paper: symbolic exact-search": {
@@ -42,29 +41,20 @@ _COLUMNS: Final = (
 Rates = Mapping[str, Any]
 
 
-def rate(value: float | None, denominator: int | None = None) -> str:
-    """A rate to three digits; ``*`` over 1 to 5 cases, a dash over none."""
-    if value is None or denominator == 0:
-        return "–"
-    if denominator is not None and denominator in SUPPRESSED:
-        return "*"
-    return f"{value:.3f}"
-
-
 def pools_table(track: Mapping[str, Any]) -> Table:
     """The pools of one submission, for the terminal."""
-    table = Table(title="replayscm pools", title_justify="left", title_style="bold")
-    table.add_column("pool")
+    shown = Table(title="replayscm pools", title_justify="left", title_style="bold")
+    shown.add_column("pool")
     headings = ["tasks", *(name for _, name in _COLUMNS), "HoExact | train", "reasoning", "missing"]
     for heading in headings:
-        table.add_column(heading, justify="right")
+        shown.add_column(heading, justify="right")
     for pool, rates in track["pools"].items():
-        table.add_row(pool, *_cells(rates))
-    table.caption = (
+        shown.add_row(pool, *_cells(rates))
+    shown.caption = (
         "reasoning, missing: wrong held-out cells that the evidence determines, and those it "
         "leaves open; * a rate over 1 to 5 answers"
     )
-    return table
+    return shown
 
 
 def _cells(rates: Rates) -> list[str]:
@@ -79,11 +69,12 @@ def _cells(rates: Rates) -> list[str]:
 
 def sections(reports: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
     """Headings and HTML of the page's sections about replayscm."""
-    shown = [
-        (str(report["submission"]["system"]), report["tracks"]["replayscm"]["pools"])
+    tracks = [
+        (str(report["submission"]["system"]), report["tracks"]["replayscm"])
         for report in reports
         if report["tracks"].get("replayscm", {}).get("attempted")
     ]
+    shown = [(name, track["pools"]) for name, track in tracks]
     if not shown:
         return []
     return [
@@ -94,6 +85,7 @@ def sections(reports: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
         ),
         ("replayscm: training against held-out replay", train_against_heldout(shown)),
         ("replayscm: replay by pool", _pool_rows(shown)),
+        *replayscm_tables.sections(tracks),
     ]
 
 
@@ -170,26 +162,13 @@ def _pool_rows(systems: Sequence[tuple[str, Rates]]) -> str:
         for pool, (train, world, exact) in pools.items():
             row = [text(name), pool, "", "", rate(train), rate(world), rate(exact)]
             rows.append([*row, "", "", "", "", ""])
-    body = "".join(
-        "<tr>"
-        + "".join(
-            f'<td class="l">{cell}</td>' if place < 2 else f"<td>{cell}</td>"
-            for place, cell in enumerate(row)
-        )
-        + "</tr>"
-        for row in rows
-    )
-    titles = "".join(
-        f'<th class="l">{name}</th>' if place < 2 else f"<th>{name}</th>"
-        for place, name in enumerate(head)
-    )
     note = (
         '<p class="note">Reasoning errors are wrong held-out cells on which every legal program '
         "that fits the training worlds agrees; the others are missing evidence. A rate over 1 to 5 "
         "answers is shown as *. The rows of the paper are on other items: for orientation only."
         "</p>"
     )
-    return f"{note}<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>"
+    return note + table(head, rows)
 
 
 _HUES: Final = (214, 18, 145, 280, 45, 330, 190, 95, 0, 255)

@@ -11,9 +11,11 @@ from builder.release.types import Built, InstanceSpec
 from builder.replayscm import TRACK
 from builder.replayscm.config import Config
 from builder.replayscm.pools import POOLS
+from grader.boolean import essential, truth_table
 from grader.errors import UsageError
 from grader.schemas import first_problem
 from grader.tracks.replayscm.certificates import _signature
+from grader.tracks.replayscm.problem import parse_map
 
 
 def table_a1(instances: tuple[Built, ...]) -> Counter[str]:
@@ -93,6 +95,26 @@ def test_a_private_split_asks_about_every_program_once() -> None:
         programs.add(json.loads(str(instance.rows["replayscm_worlds"][0]["world_json"]))["program"][
             "mechanisms"].__repr__())  # fmt: skip
     assert len(programs) == len(instances)
+
+
+def semantic(instance: Built) -> str:
+    """What a program computes: each mechanism's functional parents and truth table over them."""
+    world = json.loads(str(instance.rows["replayscm_worlds"][0]["world_json"]))
+    mechanisms = parse_map(world["program"]["mechanisms"])
+    found = {}
+    for child, formula in mechanisms.items():
+        names = sorted(essential(formula))
+        found[child] = [names, truth_table(formula, names)]
+    return json.dumps(found, sort_keys=True)
+
+
+@pytest.mark.slow
+def test_no_program_of_the_private_pools_appears_twice() -> None:
+    """Forty records in each of twelve pools at the published size: 480 different functions."""
+    specs = TRACK.plan(Config(0, 0, 40), "test", ROOT, True)
+    instances = [TRACK.build(spec) for spec in specs]
+    assert all(len(instance.rows["replayscm"]) == 1 for instance in instances)
+    assert len({semantic(instance) for instance in instances}) == len(instances) == 480
 
 
 def test_shared_programs_are_refused_where_truth_is_private() -> None:

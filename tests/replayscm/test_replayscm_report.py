@@ -1,6 +1,7 @@
 """The report: pools add up, conditional rates are suppressed, deltas are paired, SQL is ours."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,8 @@ from baselines.analysts import PROMPT_ANALYSTS
 from grader.aggregate import ScoreTable
 from grader.model import Score
 from grader.score import score
-from grader.show.replayscm import pools_table, rate, sections
+from grader.show.replayscm import pools_table, sections
+from grader.show.replayscm_tables import rate
 from grader.tracks.replayscm.report import extras
 from grader.validate import check
 
@@ -110,3 +112,84 @@ def test_the_page_shows_ladder_and_scatter_with_escaped_names(report: dict[str, 
     assert "paper: symbolic exact-search" in html
     assert pools_table({"pools": report["pools"]}).row_count == len(report["pools"])
     assert sections([{"submission": {"system": "x"}, "tracks": {}}]) == []
+
+
+def row(program: str, pool: str, **extra: float) -> Score:
+    """A score row of a made-up answer."""
+    blank = score(items()[0].task, items()[0].truth, check(items()[0].task, None))
+    figures = json.dumps({"matched": 1, "determined": 0, "unique": 0, **extra})
+    return replace(blank, task_id=f"{program}/{pool}", instance_id=program, structure=pool,
+                   extra_json=figures)  # fmt: skip
+
+
+def query(name: str, *rows: Score) -> list[dict[str, Any]]:
+    with ScoreTable(rows) as table:
+        return table.query(f"replayscm_{name}")
+
+
+def test_edits_are_counted_by_depth_of_the_supplied_program() -> None:
+    """Table G.5 on two alternatives and one failure, by hand."""
+    first = {"vars_depth_1": 3, "vars_depth_2": 1, "vars_depth_3": 0, "changed_depth_1": 1,
+             "changed_depth_2": 1, "changed_depth_3": 0, "moved_depth_1": 1, "moved_depth_2": 0,
+             "moved_depth_3": 0}  # fmt: skip
+    rows = query(
+        "edits",
+        row("a", "Alt-Ord", alternative=1, **first),
+        row("b", "Alt-Ord", alternative=1, **{**first, "changed_depth_1": 0, "moved_depth_1": 0}),
+        row("c", "Alt-Ord", alternative=0),
+    )
+    one, two, three = rows
+    assert [r["depth"] for r in rows] == ["1", "2", "3+"]
+    assert (one["vars"], one["n_changed"], one["changed_rate"]) == (6, 1, pytest.approx(1 / 6))
+    assert (one["parents_and_mechanism_share"], two["mechanism_only_share"]) == (1.0, 1.0)
+    assert (one["share_of_changes"], two["share_of_changes"]) == (
+        pytest.approx(1 / 3), pytest.approx(2 / 3),
+    )  # fmt: skip
+    assert (three["vars"], three["changed_rate"], three["share_of_changes"]) == (0, None, 0.0)
+
+
+def test_a_supplied_program_is_compared_with_induction_of_the_same_one() -> None:
+    """Table G.1: only programs that both pools ask about; the last rate where induction failed."""
+    (found,) = query(
+        "supplied",
+        row("a", "Ord-Full", heldout_exact=1), row("a", "Alt-Ord", joint=1),
+        row("b", "Ord-Full", heldout_exact=0), row("b", "Alt-Ord", joint=1),
+        row("c", "Ord-Full"), row("c", "Alt-Ord", joint=0),
+        row("d", "Ord-Full", heldout_exact=1), row("e", "Alt-Ord", joint=1),
+    )  # fmt: skip
+    assert found == {
+        "induction": "Ord-Match", "alternative": "Alt-Ord", "programs": 3,
+        "induced": pytest.approx(1 / 3), "joint": pytest.approx(2 / 3), "n_not_induced": 2,
+        "joint_if_not_induced": 0.5,
+    }  # fmt: skip
+
+
+def test_alternatives_found_are_compared_over_programs_solved_on_both_sides() -> None:
+    """Tables F.13 and F.14 on three programs by hand."""
+    (found,) = query(
+        "discovery",
+        row("a", "Hid-Full", train_exact=1, alternative=1), row("a", "Hid-Ext", train_exact=1),
+        row("b", "Hid-Full", train_exact=1, alternative=1),
+        row("b", "Hid-Ext", train_exact=1, alternative=1),
+        row("c", "Hid-Full"), row("c", "Hid-Ext", train_exact=1, alternative=1),
+    )  # fmt: skip
+    assert (found["less"], found["more"], found["programs"]) == ("Hid-Match", "Hid-Ext", 3)
+    assert (found["found_less"], found["delta"]) == (pytest.approx(2 / 3), pytest.approx(0))
+    assert (found["n_solved_both"], found["found_less_if_solved"]) == (2, 1.0)
+    assert (found["found_more_if_solved"], found["delta_if_solved"]) == (0.5, -0.5)
+
+
+def test_the_small_tables_agree_with_the_rows(scores: list[Score], report: dict[str, Any]) -> None:
+    """On graded answers: variables counted once a depth, pairs by program, shown on the page."""
+    alternatives = [json.loads(s.extra_json) for s in scores if s.structure.startswith("Alt-")]
+    solved = [extra for extra in alternatives if extra.get("alternative")]
+    assert solved and sum(r["n_changed"] for r in report["edits"]) == sum(
+        extra["changed"] for extra in solved
+    )
+    assert report["supplied"] and report["discovery"]
+    submission = {
+        "submission": {"system": "<i>x</i>"},
+        "tracks": {"replayscm": {**report, "attempted": 3}},
+    }
+    headings = [heading for heading, _ in sections([submission])]
+    assert sum("supplied program" in heading for heading in headings) == 2

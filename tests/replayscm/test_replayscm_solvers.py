@@ -2,14 +2,17 @@
 
 import json
 
+import networkx as nx
 import numpy as np
 import pytest
 from puzzles import Item, extra, items
 from scipy.special import gammaln
 
 from baselines.analysts import PROMPT_ANALYSTS
+from baselines.replayscm_climb import climb
 from baselines.replayscm_problem import read_puzzle
 from baselines.replayscm_structure import bdeu
+from builder.replayscm.audit import root_settings
 from builder.replayscm.tables import sets_of
 
 NAMES = ("symbolic", "structure+dsl", "majority", "copy")
@@ -52,6 +55,35 @@ def test_the_floors_solve_almost_nothing(name: str) -> None:
     """A floor that scores says that the exam is empty."""
     points = [item.grade(PROMPT_ANALYSTS[name, "replayscm"](item.task)).points for item in items()]
     assert np.mean(points) < 0.1
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_search_ends_where_no_single_change_helps(seed: int) -> None:
+    """A local optimum among the allowed acyclic graphs, by networkx on scores drawn at random."""
+    setting = read_puzzle(items()[seed].task).setting
+    if setting is None:
+        setting = next(iter(root_settings(6)))
+    n = max(v for v in setting.endogenous) + 1
+    scores = np.random.default_rng(seed).normal(size=(n, len(sets_of(n).masks)))
+    index = {int(mask): k for k, mask in enumerate(sets_of(n).masks)}
+    found = climb(setting, scores)
+
+    def value(graph: dict[int, int]) -> float:
+        if any(mask not in index or mask & ~setting.allowed[v] for v, mask in graph.items()):
+            return -np.inf
+        edges = [(u, v) for v, mask in graph.items() for u in range(n) if mask >> u & 1]
+        if not nx.is_directed_acyclic_graph(nx.DiGraph(edges)):
+            return -np.inf
+        return float(sum(scores[v, index[mask]] for v, mask in graph.items()))
+
+    best = value(found)
+    assert np.isfinite(best)
+    for v in setting.endogenous:
+        for u in range(n):
+            flipped = {**found, v: found[v] ^ (1 << u)}
+            assert value(flipped) <= best + 1e-3
+            if found[v] >> u & 1 and u in found:
+                assert value({**flipped, u: found[u] | 1 << v}) <= best + 1e-3
 
 
 def test_bdeu_is_the_published_score() -> None:

@@ -31,6 +31,10 @@ PAIRS: Final = (
 )
 """Pairs of pools whose difference is paired by program (Table D.1): first minus second."""
 
+TABLES: Final = ("edits", "supplied", "discovery")
+"""Where alternatives are edited (G.5), whether a supplied program helps (G.1), alternatives found
+with less and more evidence (F.13, F.14)."""
+
 METRICS: Final = ("train_exact", "heldout_world_exact", "heldout_exact")
 
 
@@ -43,11 +47,12 @@ def summarise(
 
 
 def extras(table: ScoreTable, scores: Sequence[Score]) -> dict[str, Any]:
-    """The members ``pools`` and ``deltas`` of the track's report.
+    """What the track's report has beside its points.
 
     ``pools`` maps a pool to its rates (``grader/sql/replayscm.sql``) and, for the three replay
     metrics, central 95% intervals from bootstrapping programs; ``deltas`` lists paired
-    differences with theirs. Stored answers count as fixed.
+    differences with theirs. Stored answers count as fixed. ``edits``, ``supplied`` and
+    ``discovery`` are the rows of ``grader/sql/replayscm_<name>.sql``.
     """
     pools = {row.pop("pool"): row for row in table.query("replayscm")}
     values = _by_pool(scores)
@@ -65,7 +70,8 @@ def extras(table: ScoreTable, scores: Sequence[Score]) -> dict[str, Any]:
         if first in values and second in values
         for delta in _deltas(values, first, second, drawn)
     ]
-    return {"pools": pools, "deltas": deltas}
+    tables = {name: table.query(f"replayscm_{name}") for name in TABLES}
+    return {"pools": pools, "deltas": deltas, **tables}
 
 
 class _Resampling:

@@ -6,7 +6,7 @@ when program, experiment and witness all hold. The other figures go into ``extra
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from grader.boolean import size
 from grader.model import Content, Task, Truth
@@ -21,6 +21,9 @@ from grader.tracks.replayscm.problem import (
 from grader.tracks.replayscm.replay import Replay, replay
 from grader.tracks.replayscm.structure import Structure, compare, depths
 from grader.tracks.replayscm.submission import Submission
+
+DEEPEST: Final = 3
+"""Edits at this depth and deeper are counted together (Table G.5)."""
 
 LEVELS = ("original", "extra", "cex", "certified")
 
@@ -145,16 +148,22 @@ def _structure_metrics(structure: Structure) -> dict[str, Any]:
 def _edit_locality(structure: Structure, reference: Mapping[str, Any]) -> dict[str, Any]:
     """Tables G.4 and G.5: how many variables were edited, their parents, and their depth."""
     one = len(structure.changed) == 1
-    depth = depths(reference)
-    counts = {"1": 0, "2": 0, "3": 0}
-    for child in structure.changed:
-        counts[str(min(depth[child], 3))] += 1
+    level = {child: min(depth, DEEPEST) for child, depth in depths(reference).items()}
+    counted = {
+        "vars": reference,
+        "changed": structure.changed,
+        "moved": [child for child in structure.changed if child in structure.parents_changed],
+    }
     return {
         "changed": len(structure.changed),
         "one_variable_edit": int(one),
         "one_variable_same_parents": int(one and not structure.parents_changed),
         "one_variable_new_parents": int(one and bool(structure.parents_changed)),
-        **{f"changed_depth_{level}": count for level, count in counts.items()},
+        **{
+            f"{what}_depth_{depth}": sum(level[child] == depth for child in children)
+            for what, children in counted.items()
+            for depth in range(1, DEEPEST + 1)
+        },
     }
 
 
