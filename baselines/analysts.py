@@ -1,6 +1,6 @@
 """Which analyst or solver answers which track, and the walk over an exam."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -38,6 +38,11 @@ PROMPT_ANALYSTS: Final[Mapping[tuple[str, str], Callable[[Task], Answer]]] = {
 }
 """The same for tracks without scenes, whose prompts hold all there is."""
 
+EXAM_ANALYSTS: Final[Mapping[tuple[str, str], Callable[[Iterable[Task]], Solver]]] = {
+    ("ccr-global-wrong", "ccr"): ccr_reasoners.global_wrong,
+}
+"""The same for those that look over all tasks of an exam before they answer one."""
+
 
 def analyse(name: str, exam: Exam) -> Iterator[tuple[Task, Answer]]:
     """Each task of ``exam`` that ``name`` has an analyst for, with its answer, scene by scene."""
@@ -49,7 +54,12 @@ def analyse(name: str, exam: Exam) -> Iterator[tuple[Task, Answer]]:
                 analyst = ANALYSTS.get((name, task.track))
                 if analyst is not None:
                     yield task, analyst(task, scene)
+        solvers = {
+            track: prepare(exam.tasks)
+            for (who, track), prepare in EXAM_ANALYSTS.items()
+            if who == name
+        }
         for task in exam.tasks:
-            reader = PROMPT_ANALYSTS.get((name, task.track))
+            reader = solvers.get(task.track) or PROMPT_ANALYSTS.get((name, task.track))
             if reader is not None:
                 yield task, reader(task)

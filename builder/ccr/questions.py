@@ -54,6 +54,11 @@ def values_of(
     return found
 
 
+_ROUNDING: Final = 0.01
+"""Relative differences below this are put down to the rounding of printed givens; a contradiction
+is a quarter or more."""
+
+
 @dataclass(frozen=True, slots=True)
 class Deduction:
     """A deductive question: what is given, what is asked, and the right answer.
@@ -162,14 +167,14 @@ def check_deduction(
     matrix = np.array([row(given.pair) for given in givens])
     sizes = np.array([np.log(abs(float(given.value))) for given in givens])
     solution, *_ = np.linalg.lstsq(matrix, sizes, rcond=None)
-    if np.abs(matrix @ solution - sizes).max() > 1e-3:
+    if np.abs(matrix @ solution - sizes).max() > _ROUNDING:
         return "inconsistent", None
     asked = np.array(row(target))
     combination, *_ = np.linalg.lstsq(matrix.T, asked, rcond=None)
     if np.abs(matrix.T @ combination - asked).max() > 1e-9:
         return "insufficient", None
     value = float(np.exp(asked @ solution))
-    if bounded and value > 1 + 1e-4:
+    if bounded and value > 1 + _ROUNDING:
         return "inconsistent", None
     negative = sum(
         given.value < 0 for given, c in zip(givens, combination, strict=True) if round(c) % 2

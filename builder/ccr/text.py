@@ -7,6 +7,7 @@ questions once. :func:`prompts` puts these together into one full prompt for eve
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final
@@ -288,7 +289,7 @@ def deductive_prompt(
             kind,
             meaning,
             "",
-            "These values are given, rounded to six significant digits:",
+            "These values are given, rounded to four significant digits:",
             *listed,
             "",
             f"What is {name}({', '.join(target)})?",
@@ -302,9 +303,11 @@ def deductive_prompt(
 
 
 def decimal(value: Fraction) -> str:
-    """A fraction with six significant digits, without an exponent."""
-    text = f"{float(value):.6g}"
-    return text if "e" not in text else np.format_float_positional(float(text), trim="-")
+    """A fraction with exactly four significant digits, without an exponent.
+
+    Zeros are kept: an altered value would otherwise be told by its longer fraction.
+    """
+    return format(Decimal(f"{float(value):.3e}"), "f")
 
 
 def stored_inputs(fields: Mapping[str, object]) -> str:

@@ -6,7 +6,7 @@ from grader.variants.variant import Variant
 
 
 def _ccr(family: str, name: str, rung: int, shape: str, field: str, rule: str) -> Variant:
-    return Variant("ccr", family, name, rung, "pass", "rae", shape, field, False, "story", rule)
+    return Variant("ccr", family, name, rung, "pass", "rae", shape, field, False, "prompt", rule)
 
 
 _WITHIN = "Right when every listed quantity is within a relative error of 0.1 of its exact value."

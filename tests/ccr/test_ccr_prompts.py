@@ -1,6 +1,8 @@
 """Prompts hold all that is needed, and their order says nothing."""
 
 import json
+import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from baselines.ccr_reasoners import perfect
 from baselines.ccr_story import answer_question, read_simulation
 from builder.ccr import TRACK, cut_tree, prompts
 from builder.ccr.model import context_from_json
+from builder.ccr.text import decimal
 from builder.ccr.themes import THEMES
 from grader.model import RawAnswer, Task, Truth
 from grader.score import score
@@ -146,3 +149,16 @@ def test_rows_that_are_no_simulation_prompt_are_refused() -> None:
     """A damaged prompt must not silently lose its cases."""
     with pytest.raises(ValueError, match="section is absent"):
         list(prompts({"family": "simulation", "prompt": "hello"}))
+
+
+def test_every_given_has_four_significant_digits() -> None:
+    """An altered value is not told by a longer fraction."""
+    values = [Fraction(3, 25), Fraction(9, 2), Fraction(-1, 3), Fraction(1, 12345678)]
+    assert [decimal(v) for v in values] == ["0.1200", "4.500", "-0.3333", "0.00000008100"]
+    for seed, verdict in enumerate(("value", "inconsistent", "insufficient")):
+        row = built(
+            f"digits/{seed}", purpose="deductive", variant="deductive.boolean", verdict=verdict
+        ).rows
+        ((task, _),) = tasks_of(row)
+        for number in re.findall(r"\) = (\S+)$", task.prompt, re.MULTILINE):
+            assert len(number.replace(".", "").lstrip("0")) == 4, number
