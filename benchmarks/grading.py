@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _write(release: Path, variants: Sequence[Variant], *, table: bool) -> Path:
     """A release with public truth that asks ``variants``, and answers to it, right or nearly so."""
     rng = random.Random(1)
-    asked = [_asked(f"cds-{k:016x}", spec, rng) for k, spec in enumerate(variants)]
+    asked = [_asked(k, spec, rng) for k, spec in enumerate(variants)]
     shards = {
         "causalds": [_task_row(task) for task, _ in asked],
         "causalds_exams": [
@@ -103,13 +103,18 @@ def _write(release: Path, variants: Sequence[Variant], *, table: bool) -> Path:
     return folder
 
 
-def _asked(task_id: str, spec: Variant, rng: random.Random) -> tuple[Task, Truth]:
-    """A task and a truth of the variant; one JSON task in four is not identifiable."""
+def _asked(number: int, spec: Variant, rng: random.Random) -> tuple[Task, Truth]:
+    """A task and a truth of the variant; one JSON task in four is not identifiable.
+
+    A scene has as many JSON tasks as there are variants, and one prediction.
+    """
+    task_id = f"cds-{number:016x}"
     inputs = {
         "rows": ROWS, "alpha": 0.1 if spec.suffix == ".csv" else 0.05, "available": NAMES[2:],
         "candidates": NAMES[2:],
     }  # fmt: skip
-    instance = "scene-" + task_id[4:]
+    scene = number if spec.suffix == ".csv" else number // len(JSON)
+    instance = f"scene-{spec.suffix[1:]}-{scene:06}"
     task = Task(
         task_id, instance, "causalds", spec.rung, spec.family, spec.name, "clean",
         spec.input_mode, "A question.", spec.shape, task_id + spec.suffix, inputs,
