@@ -8,7 +8,8 @@ from typing import Final
 
 REPLICATES: Final = 1000
 LEVEL: Final = 0.95
-_POWER: Final = 1.959964 + 0.841621
+_Z95: Final = 1.959964
+_POWER: Final = _Z95 + 0.841621
 """Normal quantiles of a two-sided 5% test and of 80% power."""
 
 
@@ -54,6 +55,15 @@ def standard_error(replicates: Sequence[float]) -> float:
 def detectable(error: float) -> float:
     """The difference that a two-sided 5% test sees with 80% power, given its standard error."""
     return _POWER * error
+
+
+def wilson(successes: float, trials: int) -> tuple[float, float]:
+    """Wilson's 95% interval of a share; unlike a bootstrap it has width at 0 and at 1."""
+    share, z = successes / trials, _Z95
+    middle = (share + z * z / (2 * trials)) / (1 + z * z / trials)
+    half = math.sqrt(share * (1 - share) / trials + z * z / (4 * trials**2)) * z
+    half /= 1 + z * z / trials
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def _quantile(ordered: Sequence[float], share: float) -> float:

@@ -124,6 +124,17 @@ class Session:
         ]
         return selection, found, attempts
 
+    def settle_exam(self, *sources: Path) -> None:
+        """Choose one exam for several submissions: the one that holds what any of them answered.
+
+        Raises ``UsageError`` where none or several do.
+        """
+        answered: set[str] = set()
+        for source in sources if self.exam is None else ():
+            for part in attempt_folders(source, ()) or [source]:
+                answered |= collect(part, self.all_tasks).answers.keys()
+        self.exam = self.select(frozenset(answered)).exam
+
     def grade(self, source: Path) -> Graded:
         """Grade the submission at ``source`` (a folder, a packed file, or attempt folders).
 

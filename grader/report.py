@@ -46,7 +46,11 @@ def build_report(
     for row in costs:
         track = row.pop("track")
         tracks[track]["usage"] = with_quality(row, tracks[track]["readings"])
-    points, combined = _overall(tracks, replicates)
+    points = combined_points(
+        {name: track["points"] for name, track in tracks.items()},
+        {name: track["attempted"] for name, track in tracks.items()},
+    )
+    combined = None if points is None else bootstrap.overall(replicates)
     release = selection.release
     report: dict[str, Any] = _clean(
         {
@@ -128,19 +132,16 @@ def _tracks(table: ScoreTable) -> dict[str, dict[str, Any]]:
     return tracks
 
 
-def _overall(
-    tracks: dict[str, dict[str, Any]], replicates: dict[str, list[float]]
-) -> tuple[float | None, list[float] | None]:
+def combined_points(points: Mapping[str, float], attempted: Mapping[str, int]) -> float | None:
     """The unweighted mean over tracks, once every track of the exam was attempted.
 
     A submission that attempts some tracks only has no overall number; one that attempts nothing
     has 0, like any other zero.
     """
-    attempted = [track["attempted"] > 0 for track in tracks.values()]
-    if any(attempted) and not all(attempted):
-        return None, None
-    points = math.fsum(track["points"] for track in tracks.values()) / len(tracks)
-    return points, bootstrap.overall(replicates)
+    marks = [count > 0 for count in attempted.values()]
+    if any(marks) and not all(marks):
+        return None
+    return math.fsum(points.values()) / len(points)
 
 
 def _census(table: ScoreTable, expected: int) -> dict[str, Any]:

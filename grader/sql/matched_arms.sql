@@ -1,6 +1,11 @@
 -- Behaviour under each arm of the matched bundles (CausalDS Table 25); $1 caps the diagnostic loss.
 -- In the fixed reading a missing, invalid or wrongly abstaining answer has the full loss of its
--- pool, so that the cap makes it 1.
+-- pool, so that the cap makes it 1. Among views only identifiable targets enter; among tellings all.
+WITH lines AS (
+    SELECT *, min(view) OVER (PARTITION BY bundle) = max(view) OVER (PARTITION BY bundle) AS one_view
+    FROM scores
+    WHERE bundle <> ''
+)
 SELECT
     arm,
     count(*)                                                    AS tasks,
@@ -12,7 +17,7 @@ SELECT
     median(least(loss, $1)) FILTER (status = 'scored' AND NOT abstained AND NOT should_abstain)
                                                                 AS median_survivor_loss,
     avg(tool_calls)                                             AS calls_per_task
-FROM scores LEFT JOIN usage USING (task_id)
-WHERE bundle <> ''
+FROM lines LEFT JOIN usage USING (task_id)
+WHERE one_view OR NOT should_abstain
 GROUP BY arm
 ORDER BY arm;

@@ -1,10 +1,11 @@
 -- Paired differences of the capped diagnostic loss ($1 the cap, $2 the reference arm), one row per
--- bundle and other arm (CausalDS Table 24). both_valid: a committed answer in both arms.
+-- bundle and other arm (CausalDS Table 24). Only identifiable targets enter, so that an abstention
+-- is never right. both_valid: a committed answer in both arms.
 WITH lines AS (
     SELECT
         bundle, arm, instance_id, least(loss, $1) AS diagnostic,
         status = 'scored' AND NOT abstained AS valid
-    FROM scores WHERE bundle <> ''
+    FROM scores WHERE bundle <> '' AND NOT should_abstain
 )
 SELECT
     harder.arm                                  AS arm,

@@ -72,6 +72,15 @@ def _calibration(table: ScoreTable, draws: Draws) -> list[Members]:
             for line in held
             if (line["level"], line["nominal"]) == (row["level"], row["nominal"])
         ]
-        row["coverage_interval"] = interval(draws.means(same)) if len(same) > 1 else None
+        row["coverage_interval"] = _coverage_interval(same, draws)
         found.append({"variant": row.pop("level"), **row})
     return found
+
+
+def _coverage_interval(same: Sequence[tuple[str, float]], draws: Draws) -> list[float] | None:
+    """Wilson's interval of single intervals, which hold the truth or not; else the bootstrap's."""
+    if not same:
+        return None
+    if all(coverage in (0.0, 1.0) for _, coverage in same):
+        return list(bootstrap.wilson(sum(coverage for _, coverage in same), len(same)))
+    return interval(draws.means(same)) if len(same) > 1 else None
