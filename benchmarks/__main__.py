@@ -4,19 +4,15 @@ Absolute times depend on the machine; read the ratios. Every figure is the media
 that alternate with the runs of its reference, so that a drifting machine does both the same.
 """
 
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
-REFERENCE = [sys.executable, "-c", "import duckdb, jsonschema"]
-ROUNDS = 9
-ROOT = Path(__file__).resolve().parent.parent
+from benchmarks.timing import REFERENCE, ROOT, paired
 
 
 def main() -> int:
@@ -41,29 +37,9 @@ def main() -> int:
             ("validate, all tracks of mini", [*grade[:3], "validate", *grade[3:-1]], ""),
             ("schema of one variant", [*grade[:3], "schema", "ate_uq_95"], ""),
         ):
-            table.add_row(label, *_paired(command), target)
+            table.add_row(label, *paired(command), target)
         console.print(table)
     return 0
-
-
-def _paired(command: list[str]) -> tuple[str, str, str]:
-    ours, theirs = [], []
-    for _ in range(ROUNDS + 1):
-        theirs.append(_seconds(REFERENCE))
-        ours.append(_seconds(command))
-    ours, theirs = ours[1:], theirs[1:]  # the first pair warms the file cache
-    ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
-    return (
-        f"{statistics.median(ours):.3f}",
-        f"{statistics.median(theirs):.3f}",
-        f"{statistics.median(ratios):.2f} ({min(ratios):.2f} – {max(ratios):.2f})",
-    )
-
-
-def _seconds(command: list[str]) -> float:
-    start = time.perf_counter()
-    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-    return time.perf_counter() - start
 
 
 if __name__ == "__main__":

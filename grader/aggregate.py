@@ -24,12 +24,15 @@ class ScoreTable:
     def __init__(self, scores: Sequence[Score]) -> None:
         self.connection = duckdb.connect(config={"threads": 1, "enable_external_access": "false"})
         self.connection.execute(sql("schema"))
-        if scores:
-            names = [field.name for field in fields(Score)]
-            columns = [list(column) for column in zip(*map(astuple, scores), strict=True)]
-            unnests = ", ".join(f"unnest(${k})" for k in range(1, len(names) + 1))
+        self.fill("scores", [field.name for field in fields(Score)], list(map(astuple, scores)))
+
+    def fill(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        """Append ``rows`` to ``table``; names are constants of the code, values are parameters."""
+        if rows:
+            values = [list(column) for column in zip(*rows, strict=True)]
+            unnests = ", ".join(f"unnest(${k})" for k in range(1, len(columns) + 1))
             self.connection.execute(
-                f"INSERT INTO scores ({', '.join(names)}) SELECT {unnests}", columns
+                f"INSERT INTO {table} ({', '.join(columns)}) SELECT {unnests}", values
             )
 
     def __enter__(self) -> Self:

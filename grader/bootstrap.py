@@ -1,12 +1,16 @@
 """Percentile intervals by resampling instances: tasks of one world rise and fall together."""
 
 import hashlib
+import math
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 REPLICATES: Final = 1000
 LEVEL: Final = 0.95
+_Z95: Final = 1.959964
+_POWER: Final = _Z95 + 0.841621
+"""Normal quantiles of a two-sided 5% test and of 80% power."""
 
 
 def seed_of(task_ids: Iterable[str]) -> int:
@@ -39,6 +43,27 @@ def percentile_interval(replicates: Sequence[float]) -> tuple[float, float]:
 def overall(per_track: Mapping[str, Sequence[float]]) -> list[float]:
     """Replicates of the unweighted mean over tracks."""
     return [sum(values) / len(values) for values in zip(*per_track.values(), strict=True)]
+
+
+def standard_error(replicates: Sequence[float]) -> float:
+    """The standard deviation of the replicates (n - 1 in the denominator)."""
+    mean = math.fsum(replicates) / len(replicates)
+    spread = math.fsum((value - mean) ** 2 for value in replicates)
+    return math.sqrt(spread / (len(replicates) - 1))
+
+
+def detectable(error: float) -> float:
+    """The difference that a two-sided 5% test sees with 80% power, given its standard error."""
+    return _POWER * error
+
+
+def wilson(successes: float, trials: int) -> tuple[float, float]:
+    """Wilson's 95% interval of a share; unlike a bootstrap it has width at 0 and at 1."""
+    share, z = successes / trials, _Z95
+    middle = (share + z * z / (2 * trials)) / (1 + z * z / trials)
+    half = math.sqrt(share * (1 - share) / trials + z * z / (4 * trials**2)) * z
+    half /= 1 + z * z / trials
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def _quantile(ordered: Sequence[float], share: float) -> float:

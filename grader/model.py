@@ -113,7 +113,10 @@ class Score:
 
     ``pool`` and ``loss`` are the *fixed* reading (the pool follows the truth, the loss is capped);
     ``paper_pool`` and ``paper_loss`` the *paper* reading (the pool follows the answer too; both
-    are null where the paper drops a task).
+    are null where the paper drops a task). ``nominal`` is the coverage an interval is asked for;
+    tasks with the same ``bundle`` ask one formal problem under different ``arm`` (a view, or a
+    telling): the pairs of a matched ablation (``grader/matched.py``). All three follow from what is
+    public.
     """
 
     task_id: str
@@ -140,6 +143,9 @@ class Score:
     width: float | None
     extra_json: str
     message: str
+    nominal: float | None = None
+    bundle: str = ""
+    arm: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,12 @@
 import difflib
 import unicodedata
 from collections.abc import Iterable
+from typing import Final
 
 from grader.spec import NULL_EQUIVALENTS
+
+_LONGEST: Final = 200
+"""Of a name that nobody means, so much is compared; the work grows with its length."""
 
 
 def normal_label(text: str) -> str:
@@ -23,14 +27,12 @@ def is_null_equivalent(value: object) -> bool:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """``"; did you mean 'x'?"`` for the nearest known name, or the list of them when few."""
+    """``"; did you mean 'x'?"`` for the nearest known name, or some of them where none is near."""
     choices = sorted(known)
-    near = difflib.get_close_matches(name, choices, n=1, cutoff=0.6)
+    near = difflib.get_close_matches(name[:_LONGEST], choices, n=1, cutoff=0.6)
     if near:
         return f"; did you mean '{near[0]}'?"
     if not choices:
         return "; there is none"
-    if len(choices) > 40:
-        return ""
-    shown = ", ".join(choices[:12]) + (", …" if len(choices) > 12 else "")
-    return f"; choose from {shown}"
+    more = f", … ({len(choices):,} in all)" if len(choices) > 12 else ""
+    return f"; choose from {', '.join(choices[:12])}{more}"

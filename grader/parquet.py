@@ -28,6 +28,14 @@ def connect() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(config={"threads": 1})
 
 
+def column_names(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> frozenset[str]:
+    """The columns of Parquet files; none for no file. Raises ``UsageError``."""
+    if not paths:
+        return frozenset()
+    read(connection, paths, ("*",), "LIMIT 0")
+    return frozenset(column[0] for column in connection.description or ())
+
+
 def read(
     connection: duckdb.DuckDBPyConnection,
     paths: Sequence[Path],

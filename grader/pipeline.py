@@ -1,19 +1,21 @@
 """The whole grading run as one function: load, collect, check, score, aggregate, report."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from grader.answers import collect
-from grader.attempts import MERGED, attempt_folders, join, merge
+from grader.attempts import MERGED, Attempt, attempt_folders, join, merge, run_of
 from grader.errors import UsageError
 from grader.found import Found
 from grader.jsonio import clip
+from grader.matched import Arms, arms
 from grader.model import Checked, Score, Task, Truth
 from grader.names import did_you_mean
 from grader.redact import redact
 from grader.release import Release, select_exam
+from grader.repeats import add_attempts
 from grader.report import build_report
 from grader.score import score
 from grader.tracks.summaries import summaries
@@ -62,6 +64,7 @@ class Session:
         self.track = self._check_track(track)
         self._exams = release.exams(self.split)
         self._truths: dict[str, Truth] = {}
+        self._stated: Mapping[str, Arms] | None = None
 
     def _check_variants(self) -> None:
         for task in self.all_tasks:
@@ -92,47 +95,86 @@ class Session:
 
     def find(self, source: Path) -> tuple[Selection, Found, dict[str, Checked]]:
         """Collect and check the answers of ``source``, without looking at any truth."""
-        folders = attempt_folders(source)
-        if folders and self.track is not None:
-            return self._find_attempts(source, folders)
-        found = collect(source, self.all_tasks)
+        selection, found, attempts = self._find(source)
+        if len(attempts) > 1 and any(task.spec.shape not in MERGED for task in selection.tasks):
+            found.notice(
+                f"of {len(attempts)} attempts, {attempts[0].label} is looked at; the others count "
+                "in `grade` (ccr: all of them everywhere)"
+            )
+        return selection, found, _merged(selection.tasks, attempts)
+
+    def _find(self, source: Path) -> tuple[Selection, Found, list[Attempt]]:
+        """The attempts in ``source``: one, or those of its attempt folders that hold answers."""
+        folders = attempt_folders(source, {task.track for task in self.all_tasks})
+        parts = [collect(folder, self.all_tasks) for folder in folders or [source]]
+        found = join(source, parts, run_of(source)) if folders else parts[0]
         selection = self.select(frozenset(found.answers))
         _remark(selection, found)
-        checked = {
-            task.task_id: check(task, found.answers.get(task.task_id)) for task in selection.tasks
-        }
-        return selection, found, checked
-
-    def _find_attempts(
-        self, source: Path, folders: Sequence[Path]
-    ) -> tuple[Selection, Found, dict[str, Checked]]:
-        """The attempts at one track, as replicates of each other where the track has them."""
-        attempts = [collect(folder, self.all_tasks) for folder in folders]
-        found = join(source, attempts)
-        selection = self.select(frozenset(found.answers))
-        if not any(task.spec.shape in MERGED for task in selection.tasks):
-            collect(source, self.all_tasks)  # says that attempts are graded one at a time
-        kept = [attempt for attempt in attempts if attempt.answers] or attempts[:1]
-        checked = {
-            task.task_id: merge(
-                task, [check(task, attempt.answers.get(task.task_id)) for attempt in kept]
+        kept = [part for part in parts if part.answers] or parts[:1]
+        attempts = [
+            Attempt(
+                part.source.name,
+                part,
+                {
+                    task.task_id: check(task, part.answers.get(task.task_id))
+                    for task in selection.tasks
+                },
             )
-            for task in selection.tasks
-        }
-        return selection, found, checked
+            for part in kept
+        ]
+        return selection, found, attempts
+
+    def settle_exam(self, *sources: Path) -> None:
+        """Choose one exam for several submissions: the one that holds what any of them answered.
+
+        Raises ``UsageError`` where none or several do.
+        """
+        answered: set[str] = set()
+        for source in sources if self.exam is None else ():
+            for part in attempt_folders(source, ()) or [source]:
+                answered |= collect(part, self.all_tasks).answers.keys()
+        self.exam = self.select(frozenset(answered)).exam
 
     def grade(self, source: Path) -> Graded:
-        """Grade the submission at ``source`` (a folder or a packed file)."""
-        selection, found, checked = self.find(source)
+        """Grade the submission at ``source`` (a folder, a packed file, or attempt folders).
+
+        The headline is that of the first attempt, ccr's of all attempts together; what the others
+        add stands in the report's ``attempts``.
+        """
+        selection, found, attempts = self._find(source)
         truths = self.truths(selection.tasks)
-        scores = [
-            score(task, truths[task.task_id], checked[task.task_id]) for task in selection.tasks
-        ]
+        checked = _merged(selection.tasks, attempts)
+        bundles = arms(selection.tasks, self._bundles(selection.exam))
+        scores = self._scores(selection.tasks, checked, bundles)
         own = summaries(scores, truths, checked)
         report = build_report(selection, found, scores, own)
+        if len(attempts) > 1:
+            grid = [self._scores(selection.tasks, part.checked, bundles) for part in attempts]
+            add_attempts(report, attempts, grid, truths)
         if not self.reveal:
             report = redact(report)
         return Graded(selection, found, checked, scores, report)
+
+    def _scores(
+        self, tasks: Sequence[Task], checked: Mapping[str, Checked], bundles: Arms
+    ) -> list[Score]:
+        truths = self.truths(tasks)
+        scores = []
+        for task in tasks:
+            bundle, arm = bundles.get(task.task_id, ("", ""))
+            alpha = task.inputs.get("alpha")
+            nominal = 1 - alpha if isinstance(alpha, float) else None
+            row = score(task, truths[task.task_id], checked[task.task_id])
+            if bundle or nominal is not None:
+                row = replace(row, nominal=nominal, bundle=bundle, arm=arm)
+            scores.append(row)
+        return scores
+
+    def _bundles(self, exam: str) -> Arms:
+        """What the exam says of bundles; asked of the release once."""
+        if self._stated is None:
+            self._stated = self.release.exam_bundles(self.split)
+        return self._stated.get(exam, {})
 
     def refuse_private_details(self, what: str) -> None:
         """Per-task results of a private-truth split are for whoever says ``--reveal``."""
@@ -147,6 +189,18 @@ class Session:
         if any(task.task_id not in self._truths for task in tasks):
             self._truths.update(self.release.truths(self.split, tasks))
         return self._truths
+
+
+def _attempt(part: Found, tasks: Sequence[Task]) -> Attempt:
+    checked = {task.task_id: check(task, part.answers.get(task.task_id)) for task in tasks}
+    return Attempt(part.source.name, part, checked)
+
+
+def _merged(tasks: Sequence[Task], attempts: Sequence[Attempt]) -> dict[str, Checked]:
+    return {
+        task.task_id: merge(task, [part.checked[task.task_id] for part in attempts])
+        for task in tasks
+    }
 
 
 def _nothing_found(selection: Selection, found: Found) -> str:

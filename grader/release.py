@@ -178,6 +178,28 @@ class Release:
                     exams.setdefault(exam, []).append(task_id)
         return exams
 
+    def exam_bundles(self, split: str) -> dict[str, dict[str, tuple[str, str]]]:
+        """Exam name to (bundle, arm) by task id, of the exams that state bundles.
+
+        ``bundle`` and ``arm`` are optional columns of ``<track>_exams``: tasks of one bundle ask
+        one formal problem (``grader/matched.py``). An absent arm is the empty string.
+        """
+        found: dict[str, dict[str, tuple[str, str]]] = {}
+        with parquet.connect() as connection:
+            for track in TRACKS:
+                files = self.public.shards(f"{track}_exams", split)
+                if "bundle" not in parquet.column_names(connection, files):
+                    continue
+                rows = parquet.read(
+                    connection,
+                    files,
+                    ("exam", "task_id", "bundle", "coalesce(arm, '')"),
+                    "WHERE bundle IS NOT NULL ORDER BY exam, position",
+                )
+                for exam, task_id, bundle, arm in rows:
+                    found.setdefault(exam, {})[task_id] = (bundle, arm)
+        return found
+
     def truth_side(self, split: str) -> Side:
         """The repository that holds the split's truth; raises ``UsageError`` if it is not here."""
         if self.has_public_truth(split):

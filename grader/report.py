@@ -8,13 +8,13 @@ from grader import __version__, bootstrap
 from grader.aggregate import ScoreTable
 from grader.found import Found
 from grader.model import Score, TrackSummary
-from grader.spec import LOSS_CAP
+from grader.tracks.causalds.figures import extend as extend_causalds
+from grader.usage import fill_usage, usage_means, with_quality
 
 if TYPE_CHECKING:
     from grader.pipeline import Selection
 
 FORMAT = 1
-USAGE_FIGURES = ("input_tokens", "output_tokens", "tool_calls", "seconds", "cost_usd")
 
 
 def build_report(
@@ -28,19 +28,29 @@ def build_report(
     ``own`` is what tracks say of themselves: headlines, figures and further members.
     """
     with ScoreTable(scores) as table:
+        fill_usage(table, found.usage, scores)
         tracks = _tracks(table)
-        intervals, replicates = _intervals(table, scores)
+        if "causalds" in tracks:
+            extend_causalds(tracks["causalds"], table, scores)
         census = _census(table, len(scores))
+        costs = table.query("usage")
+        replicates = replicates_of(table, scores, own or {})
     for track, summary in (own or {}).items():
         tracks[track] |= summary.members
         tracks[track]["metrics"] |= summary.metrics
         if summary.points is not None:
             tracks[track]["points"] = summary.points
-            replicates[track] = list(summary.replicates)
-            intervals[track] = list(bootstrap.percentile_interval(summary.replicates))
-    for track, interval in intervals.items():
-        tracks[track]["points_interval"] = interval
-    points, points_interval = _overall(tracks, replicates)
+    for track, values in replicates.items():
+        tracks[track]["points_interval"] = list(bootstrap.percentile_interval(values))
+        tracks[track]["detectable"] = _detectable(values)
+    for row in costs:
+        track = row.pop("track")
+        tracks[track]["usage"] = with_quality(row, tracks[track]["readings"])
+    points = combined_points(
+        {name: track["points"] for name, track in tracks.items()},
+        {name: track["attempted"] for name, track in tracks.items()},
+    )
+    combined = None if points is None else bootstrap.overall(replicates)
     release = selection.release
     report: dict[str, Any] = _clean(
         {
@@ -53,16 +63,45 @@ def build_report(
             "split": selection.split,
             "exam": selection.exam,
             "submission": _submission(found),
-            "usage": _usage(found, [score.task_id for score in scores]),
+            "usage": usage_means(found.usage, [score.task_id for score in scores]),
             "census": census,
             "notices": found.notices,
             "unknown_answers": found.unknown,
             "points": points,
-            "points_interval": points_interval,
+            "points_interval": combined and list(bootstrap.percentile_interval(combined)),
+            "detectable": combined and _detectable(combined),
             "tracks": tracks,
         }
     )
     return report
+
+
+def replicates_of(
+    table: ScoreTable, scores: Sequence[Score], own: Mapping[str, TrackSummary]
+) -> dict[str, list[float]]:
+    """Bootstrap replicates of each track's points, 0 to 100.
+
+    Two submissions to one exam are resampled alike, draw by draw, so that the differences of their
+    replicates are replicates of their difference.
+    """
+    clusters: dict[str, list[tuple[float, int]]] = {}
+    for row in table.query("clusters"):
+        clusters.setdefault(row["track"], []).append((row["points"], row["tasks"]))
+    seed = bootstrap.seed_of(score.task_id for score in scores)
+    return {
+        track: list(own[track].replicates)
+        if track in own and own[track].points is not None
+        else [100 * mean for mean in bootstrap.cluster_means(sums, seed)]
+        for track, sums in clusters.items()
+    }
+
+
+def _detectable(replicates: Sequence[float]) -> float:
+    """Difference of points to a second system of the same spread that one exam would show.
+
+    As if the two were independent: `compare` pairs them task by task and sees smaller ones.
+    """
+    return bootstrap.detectable(math.sqrt(2) * bootstrap.standard_error(replicates))
 
 
 def _submission(found: Found) -> dict[str, Any]:
@@ -73,21 +112,6 @@ def _submission(found: Found) -> dict[str, Any]:
     # A folder name may hold bytes that are no text; the report is UTF-8 all the same.
     name = system[:200].encode("utf-8", errors="replace").decode("utf-8")
     return {"system": name, "run": found.run}
-
-
-def _usage(found: Found, task_ids: Sequence[str]) -> dict[str, Any]:
-    """Means per task over the tasks of the exam that have the figure; null where none has."""
-    rows = [found.usage[task_id] for task_id in task_ids if task_id in found.usage]
-    means: dict[str, Any] = {"tasks": len(rows)}
-    for figure in USAGE_FIGURES:
-        values = [float(row[figure]) for row in rows if _is_amount(row.get(figure))]
-        means[figure] = math.fsum(values) / len(values) if values else None
-    return means
-
-
-def _is_amount(value: object) -> bool:
-    """A finite number from 0 up to what no honest run exceeds; True and False are no numbers."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1e15
 
 
 def _tracks(table: ScoreTable) -> dict[str, dict[str, Any]]:
@@ -102,45 +126,22 @@ def _tracks(table: ScoreTable) -> dict[str, dict[str, Any]]:
             "readings": {},
             "slices": {},
         }
-    for row in table.query("readings", LOSS_CAP):
-        if "causalds" in tracks:
-            tracks["causalds"]["readings"][row.pop("reading")] = row
     for row in table.query("slices"):
         axis = tracks[row.pop("track")]["slices"].setdefault(row.pop("axis"), {})
         axis[row.pop("level")] = row
     return tracks
 
 
-def _intervals(
-    table: ScoreTable, scores: Sequence[Score]
-) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
-    clusters: dict[str, list[tuple[float, int]]] = {}
-    for row in table.query("clusters"):
-        clusters.setdefault(row["track"], []).append((row["points"], row["tasks"]))
-    seed = bootstrap.seed_of(score.task_id for score in scores)
-    replicates = {
-        track: [100 * mean for mean in bootstrap.cluster_means(sums, seed)]
-        for track, sums in clusters.items()
-    }
-    intervals = {
-        track: list(bootstrap.percentile_interval(values)) for track, values in replicates.items()
-    }
-    return intervals, replicates
-
-
-def _overall(
-    tracks: dict[str, dict[str, Any]], replicates: dict[str, list[float]]
-) -> tuple[float | None, list[float] | None]:
+def combined_points(points: Mapping[str, float], attempted: Mapping[str, int]) -> float | None:
     """The unweighted mean over tracks, once every track of the exam was attempted.
 
     A submission that attempts some tracks only has no overall number; one that attempts nothing
     has 0, like any other zero.
     """
-    attempted = [track["attempted"] > 0 for track in tracks.values()]
-    if any(attempted) and not all(attempted):
-        return None, None
-    points = math.fsum(track["points"] for track in tracks.values()) / len(tracks)
-    return points, list(bootstrap.percentile_interval(bootstrap.overall(replicates)))
+    marks = [count > 0 for count in attempted.values()]
+    if any(marks) and not all(marks):
+        return None
+    return math.fsum(points.values()) / len(points)
 
 
 def _census(table: ScoreTable, expected: int) -> dict[str, Any]:

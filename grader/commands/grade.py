@@ -13,8 +13,7 @@ from pathlib import Path
 
 from grader.commands.common import add_exam, add_release, open_session
 from grader.errors import UsageError
-from grader.model import Truth
-from grader.pipeline import Graded
+from grader.pipeline import Graded, Session
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     outputs.add_argument(
         "--reveal",
         action="store_true",
-        help="show the truth beside each task (--csv, --parquet); "
+        help="show the truth beside each task (--csv, --parquet, --html); "
         "on a private split, the full report",
     )
     outputs.add_argument("--quiet", action="store_true", help="print one line only")
@@ -56,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.csv or arguments.parquet:
         session.refuse_private_details("--csv and --parquet have one row per task")
     graded = session.grade(arguments.answers)
-    _write(arguments, graded, session.truths(graded.selection.tasks) if arguments.reveal else {})
+    _write(arguments, graded, session)
     _print(arguments, graded)
     report = graded.report
     if arguments.strict and report["census"]["invalid"]:
@@ -79,7 +78,8 @@ def _check_outputs(arguments: argparse.Namespace) -> None:
         seen.add(path.absolute())
 
 
-def _write(arguments: argparse.Namespace, graded: Graded, truths: dict[str, Truth]) -> None:
+def _write(arguments: argparse.Namespace, graded: Graded, session: Session) -> None:
+    truths = session.truths(graded.selection.tasks) if arguments.reveal else {}
     if arguments.json:
         from grader.files import write_text
         from grader.jsonio import pretty
@@ -94,8 +94,11 @@ def _write(arguments: argparse.Namespace, graded: Graded, truths: dict[str, Trut
     if arguments.html:
         from grader.files import write_text
         from grader.show.html import page
+        from grader.show.tasks import tasks_section
 
-        write_text(arguments.html, page([(1, graded.report)], graded.report["release"]["name"]))
+        rows = [tasks_section(graded.scores, truths)] if session.reveal else []
+        title = graded.report["release"]["name"]
+        write_text(arguments.html, page([(1, graded.report)], title, rows))
 
 
 def _print(arguments: argparse.Namespace, graded: Graded) -> None:

@@ -32,7 +32,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Grade all, rank, print and write."""
-    from grader.show.terminal import console, leaderboard_view, plain
+    from grader.composite import leaderboard_ranks
+    from grader.show.leaderboard import leaderboard_view
+    from grader.show.terminal import console, plain
 
     session = open_session(arguments)
     # Several exams and none chosen: say so before any submission is graded.
@@ -65,10 +67,12 @@ def run(arguments: argparse.Namespace) -> int:
         from grader.files import write_text
         from grader.jsonio import pretty
 
-        write_text(
-            arguments.json,
-            pretty([{"rank": place, "report": report} for place, report in ranked]),
-        )
+        ranks = leaderboard_ranks([report for _, report in ranked])
+        rows = [
+            {"rank": place, "composite_rank": ranks[k], "report": report}
+            for k, (place, report) in enumerate(ranked)
+        ]
+        write_text(arguments.json, pretty(rows))
     console().print(leaderboard_view(ranked, title))
     return 0
 

@@ -8,31 +8,34 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from grader import __version__
-from grader.show import ccr, replayscm
+from grader.show import causalds, ccr, replayscm
+from grader.show.columns import columns, reading
 from grader.show.svg import heat_map, interval_plot, text
-from grader.show.terminal import number, points_text, pools, tokens
+from grader.show.table import name_cell, table
+from grader.show.words import interval_text, number, points_text, pools
 
 _STYLE = """
-:root { --ink:#1c2430; --soft:#5b6675; --line:#d9dee6; --page:#f6f7f9; --card:#fff; --mark:#2458a6 }
+:root { --ink:#1c2430; --soft:#5b6675; --line:#d9dee6; --page:#f6f7f9; --card:#fff; --mark:#2458a6;
+        --other:#b4632a; --third:#2f7d4f }
 @media (prefers-color-scheme: dark) {
   :root { --ink:#e6e9ee; --soft:#9aa5b4; --line:#343c48; --page:#14181e; --card:#1c2129;
-          --mark:#78a9f5 } }
+          --mark:#78a9f5; --other:#e0a05c; --third:#7bc48f } }
 * { box-sizing:border-box }
 body { margin:0; background:var(--page); color:var(--ink);
        font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif }
-main { max-width:1080px; margin:0 auto; padding:32px 20px 48px }
+main { max-width:1160px; margin:0 auto; padding:32px 20px 48px }
 h1 { font-size:26px; margin:0 0 4px } h2 { font-size:17px; margin:0 0 12px }
 p.sub, footer, .note { color:var(--soft) } p.sub { margin:0 0 24px }
 section { background:var(--card); border:1px solid var(--line); border-radius:10px;
           padding:18px 20px; margin:0 0 18px; overflow-x:auto }
 table { border-collapse:collapse; width:100%; font-variant-numeric:tabular-nums }
 th { color:var(--soft); font-weight:600; font-size:13px; text-align:right; padding:6px 10px;
-     border-bottom:1px solid var(--line); white-space:nowrap }
+     border-bottom:1px solid var(--line); vertical-align:bottom }
 td { text-align:right; padding:7px 10px; border-bottom:1px solid var(--line); white-space:nowrap }
 tr:last-child td { border-bottom:0 }
 th.l, td.l { text-align:left }
-td.name { font-weight:600; white-space:normal; word-break:break-word }
-td.points { font-weight:700 } .ci { color:var(--soft); font-weight:400 }
+.name { display:inline-block; min-width:90px; max-width:200px; font-weight:600; white-space:normal;
+        overflow-wrap:anywhere } .ci { color:var(--soft); font-weight:400 }
 svg { width:100%; height:auto; max-width:940px; display:block }
 svg text { font:13px system-ui,sans-serif; fill:var(--ink) }
 svg .axis { fill:var(--soft); font-size:12px } svg .value { font-weight:700 }
@@ -40,20 +43,32 @@ svg .grid { stroke:var(--line) } svg .bar { stroke:var(--mark); stroke-width:5; 
   stroke-linecap:round } svg .dot { fill:var(--mark) }
 svg .heat { fill:var(--mark) } svg .none { fill:none; stroke:var(--line) }
 svg .cell.on { fill:var(--card); font-weight:600 }
+.long { display:inline-block; max-width:420px; white-space:normal; overflow-wrap:anywhere }
+summary { cursor:pointer; padding:4px 0 }
+@media (max-width:640px) { main { padding:18px 10px 32px } section { padding:14px 12px } }
 footer { font-size:13px } code { font-size:.93em }
 """
 
 TRACK_SECTIONS: Final[Mapping[str, Callable[[Sequence[dict[str, Any]]], list[tuple[str, str]]]]] = {
+    "causalds": causalds.sections,
     "ccr": ccr.sections,
     "replayscm": replayscm.sections,
 }
 """Track to (heading, HTML) of sections of its own."""
 
+REDACTED_SECTIONS: Final = frozenset({"causalds", "ccr"})
+"""Tracks whose sections make do with what a redacted report keeps."""
 
-def page(ranked: Sequence[tuple[int, dict[str, Any]]], title: str) -> str:
+Section = tuple[str, str]
+
+
+def page(
+    ranked: Sequence[tuple[int, dict[str, Any]]], title: str, more: Sequence[Section] = ()
+) -> str:
     """The whole page for one or more graded submissions, best first.
 
     ``ranked`` holds (place, report) pairs; reports have the shape of ``schemas/report.json``.
+    ``more`` are further sections, (heading, HTML).
     """
     reports = [report for _, report in ranked]
     first = reports[0]
@@ -65,12 +80,23 @@ def page(ranked: Sequence[tuple[int, dict[str, Any]]], title: str) -> str:
         *(
             section
             for track in first["tracks"]
-            if track in TRACK_SECTIONS and not first.get("redacted")
+            if track in TRACK_SECTIONS and (track in REDACTED_SECTIONS or not first.get("redacted"))
             for section in TRACK_SECTIONS[track](reports)
         ),
         ("Two readings of the CausalDS score", _readings(ranked)),
         ("What was answered", _census(ranked)),
+        *more,
     ]
+    return document(
+        title,
+        f"split {text(first['split'])}, exam {text(first['exam'])}: {tasks} tasks, {len(reports)} "
+        f"{'submission' if len(reports) == 1 else 'submissions'}",
+        sections,
+    )
+
+
+def document(title: str, subtitle: str, sections: Sequence[Section]) -> str:
+    """A self-contained page; ``subtitle`` and the sections are finished HTML."""
     body = "".join(
         f"<section><h2>{text(name)}</h2>{content}</section>"
         for name, content in sections
@@ -80,31 +106,11 @@ def page(ranked: Sequence[tuple[int, dict[str, Any]]], title: str) -> str:
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{text(title)} · causal-exams</title><style>{_STYLE}</style></head><body><main>"
-        f'<h1>{text(title)}</h1><p class="sub">split {text(first["split"])}, exam '
-        f"{text(first['exam'])}: {tasks} tasks, {len(reports)} "
-        f"{'submission' if len(reports) == 1 else 'submissions'}</p>{body}"
+        f'<h1>{text(title)}</h1><p class="sub">{subtitle}</p>{body}'
         f"<footer>Graded by causal-exams {text(__version__)}. Points run from 0 to 100, higher is "
         "better; losses (↓) are better when lower. The same answers always give the same page."
         "</footer></main></body></html>\n"
     )
-
-
-def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table whose cells are finished HTML; the first two columns are left-aligned."""
-    head = "".join(
-        f'<th class="l">{name}</th>' if k < 2 else f"<th>{name}</th>"
-        for k, name in enumerate(columns)
-    )
-    body = "".join(
-        "<tr>"
-        + "".join(
-            f'<td class="l{" name" if k == 1 else ""}">{cell}</td>' if k < 2 else f"<td>{cell}</td>"
-            for k, cell in enumerate(row)
-        )
-        + "</tr>"
-        for row in rows
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _name(report: dict[str, Any]) -> str:
@@ -112,21 +118,27 @@ def _name(report: dict[str, Any]) -> str:
 
 
 def _leaderboard(ranked: Sequence[tuple[int, dict[str, Any]]]) -> str:
+    middle = columns([report for _, report in ranked])
     rows = []
-    for place, report in ranked:
+    for position, (place, report) in enumerate(ranked):
         shown = points_text(report["points"], report["points_interval"])
         points, _, interval = shown.partition("  ")
-        reading = _reading(report, "fixed")
         rows.append(
             [
                 str(place),
-                text(_name(report)),
+                name_cell(_name(report)),
                 f'<span class="points"><b>{points}</b></span> <span class="ci">{interval}</span>',
-                *(number(reading.get(key)) for key in _READING_COLUMNS),
-                tokens(report["usage"]),
+                number(report["detectable"], 1),
+                *(text(cell(position, report)) for _, cell in middle),
             ]
         )
-    return _table(["#", "system", "points", *_READING_COLUMNS.values(), "tokens/task"], rows)
+    head = ["#", "system", "points", "shows from", *(text(heading) for heading, _ in middle)]
+    note = (
+        '<p class="note">shows from: how many points a second, independent system must be away for '
+        "this exam to tell them apart (80% power at 5%). <code>compare</code> pairs two systems "
+        "task by task and sees smaller differences.</p>"
+    )
+    return table(head, rows) + note
 
 
 _READING_COLUMNS = {
@@ -135,11 +147,6 @@ _READING_COLUMNS = {
     "s_nr": "S<sub>NR</sub> ↓",
     "med_f1_loss": "Med. F1 loss ↓",
 }
-
-
-def _reading(report: dict[str, Any], name: str) -> dict[str, Any]:
-    reading: dict[str, Any] = report["tracks"].get("causalds", {}).get("readings", {}).get(name, {})
-    return reading
 
 
 def _intervals(reports: Sequence[dict[str, Any]]) -> str:
@@ -162,17 +169,19 @@ def _readings(ranked: Sequence[tuple[int, dict[str, Any]]]) -> str:
     rows = []
     for place, report in ranked:
         for name in ("fixed", "paper"):
-            reading = _reading(report, name)
-            if not reading:
+            row = reading(report, name)
+            if not row or not report["tracks"]["causalds"]["attempted"]:
                 continue
             rows.append(
                 [
                     str(place),
-                    text(_name(report)),
+                    name_cell(_name(report)),
                     name,
-                    *(number(reading[key]) for key in _READING_COLUMNS),
-                    number(reading["med_nrel_err"]),
-                    pools(reading),
+                    number(row["causalds_score"]),
+                    interval_text(row["causalds_score_interval"]),
+                    *(number(row[key]) for key in list(_READING_COLUMNS)[1:]),
+                    number(row["med_nrel_err"]),
+                    pools(row),
                 ]
             )
     if not rows:
@@ -182,8 +191,9 @@ def _readings(ranked: Sequence[tuple[int, dict[str, Any]]]) -> str:
         "paper: the published routing, in which abstentions change pools and missing numbers "
         "leave the exam.</p>"
     )
-    columns = ["#", "system", "reading", *_READING_COLUMNS.values(), "Med. NRelErr ↓", "pools"]
-    return note + _table(columns, rows)
+    score, *components = _READING_COLUMNS.values()
+    head = ["#", "system", "reading", score, "95% interval", *components, "Med. NRelErr ↓", "pools"]
+    return note + table(head, rows, left=3)
 
 
 def _census(ranked: Sequence[tuple[int, dict[str, Any]]]) -> str:
@@ -194,11 +204,11 @@ def _census(ranked: Sequence[tuple[int, dict[str, Any]]]) -> str:
         rows.append(
             [
                 str(place),
-                text(_name(report)),
+                name_cell(_name(report)),
                 str(census["scored"]),
                 str(census["missing"]),
                 str(census["invalid"]),
                 text(reasons) or "–",
             ]
         )
-    return _table(["#", "system", "scored", "missing", "invalid", "why invalid"], rows)
+    return table(["#", "system", "scored", "missing", "invalid", "why invalid"], rows)

@@ -1,4 +1,4 @@
-"""The two pictures of the page, as inline SVG: points with intervals, and a heat map."""
+"""Inline SVG: its frame, untrusted text, points with intervals, and a heat map."""
 
 from collections.abc import Sequence
 from html import escape
@@ -19,14 +19,14 @@ def interval_plot(rows: Sequence[tuple[str, float | None, Sequence[float] | None
     width, plot, top = 860, 560, 26
     left = LABEL_WIDTH
     height = top + ROW * len(rows) + 8
-    parts = [_open(width, height, "Points of each system with 95% intervals")]
+    parts = [open_svg(width, height, "Points of each system with 95% intervals")]
     for tick in range(0, 101, 20):
         x = left + plot * tick / 100
         parts.append(f'<line class="grid" x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{height - 4}"/>')
         parts.append(f'<text class="axis" x="{x:.1f}" y="16" text-anchor="middle">{tick}</text>')
     for position, (name, points, interval) in enumerate(rows):
         y = top + ROW * position + ROW / 2
-        parts.append(_label(name, left - 10, y))
+        parts.append(label(name, left - 10, y))
         if points is None:
             parts.append(
                 f'<text class="axis" x="{left + 6}" y="{y + 4:.1f}">no overall points</text>'
@@ -58,7 +58,7 @@ def heat_map(
     top = 24 + 4 * min(longest, 40)
     width = LABEL_WIDTH + column * len(families) + 60
     height = top + ROW * len(systems) + 6
-    parts = [_open(width, height, "Points per family and system")]
+    parts = [open_svg(width, height, "Points per family and system")]
     for position, family in enumerate(families):
         x = LABEL_WIDTH + column * (position + 0.5)
         parts.append(
@@ -67,7 +67,7 @@ def heat_map(
         )
     for row, (name, values) in enumerate(zip(systems, cells, strict=True)):
         y = top + ROW * row
-        parts.append(_label(name, LABEL_WIDTH - 10, y + ROW / 2))
+        parts.append(label(name, LABEL_WIDTH - 10, y + ROW / 2))
         for position, value in enumerate(values):
             parts.append(_cell(LABEL_WIDTH + column * position, y, column, value))
     return "".join([*parts, "</svg>"])
@@ -87,16 +87,19 @@ def _cell(x: float, y: float, width: float, value: float | None) -> str:
     )
 
 
-def _label(name: str, x: float, y: float) -> str:
+def label(name: str, x: float, y: float) -> str:
+    """A row's name, right-aligned at ``x``; the whole of it on hovering."""
     return (
         f'<text class="label" x="{x:.1f}" y="{y + 4:.1f}" text-anchor="end">{text(name, 30)}'
         f"<title>{text(name)}</title></text>"
     )
 
 
-def _open(width: float, height: float, title: str) -> str:
+def open_svg(width: float, height: float, title: str) -> str:
+    """The opening tag. On a narrow screen the picture scrolls rather than becoming unreadable."""
     return (
-        f'<svg viewBox="0 0 {width:.0f} {height:.0f}" style="max-width:{width:.0f}px" role="img" '
+        f'<svg class="wide" viewBox="0 0 {width:.0f} {height:.0f}" '
+        f'style="max-width:{width:.0f}px;min-width:{min(width, 600):.0f}px" role="img" '
         f'aria-label="{title}" '
         f'xmlns="http://www.w3.org/2000/svg"><title>{title}</title>'
     )

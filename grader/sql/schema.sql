@@ -23,7 +23,20 @@ CREATE TABLE scores (
     coverage       DOUBLE,
     width          DOUBLE,
     extra_json     VARCHAR NOT NULL,
-    message        VARCHAR NOT NULL
+    message        VARCHAR NOT NULL,
+    nominal        DOUBLE,             -- coverage that an interval is asked for, such as 0.95
+    bundle         VARCHAR NOT NULL,   -- tasks that ask one formal problem; empty for most
+    arm            VARCHAR NOT NULL    -- what differs inside a bundle: the view, or the telling
+);
+
+-- What answering cost, as submitted (usage.jsonl); tokens are prompt and completion.
+CREATE TABLE usage (
+    task_id       VARCHAR PRIMARY KEY,
+    input_tokens  DOUBLE,
+    output_tokens DOUBLE,
+    tool_calls    DOUBLE,
+    seconds       DOUBLE,
+    cost_usd      DOUBLE
 );
 
 -- The two readings, one under the other: the same aggregates serve both.
@@ -33,3 +46,18 @@ CREATE VIEW losses AS
     UNION ALL
     SELECT 'fixed' AS reading, task_id, track, pool, loss
     FROM scores;
+
+-- Each task once for every axis that people compare along.
+CREATE VIEW axes AS
+    SELECT scores.*, slice.axis AS axis, slice.level AS level
+    FROM (
+        SELECT task_id, unnest([
+            {'axis': 'rung',       'level': CAST(rung AS VARCHAR)},
+            {'axis': 'family',     'level': family},
+            {'axis': 'variant',    'level': family || '.' || variant},
+            {'axis': 'view',       'level': view},
+            {'axis': 'structure',  'level': structure},
+            {'axis': 'input_mode', 'level': input_mode}
+        ]) AS slice
+        FROM scores
+    ) JOIN scores USING (task_id);

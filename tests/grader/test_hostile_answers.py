@@ -79,7 +79,7 @@ def _invalid(dev: Session, name: str) -> list[bytes]:
 def _break_and_grade(dev: Session, folder: Path, broken: dict[str, bytes]) -> None:
     """Grade a folder in which the tasks named in ``broken`` have these answers, the rest gold."""
     for name in NAMES:
-        put(folder, name, broken.get(name) or gold_answer(*asked(dev)[name]))
+        put(folder, name, broken[name] if name in broken else gold_answer(*asked(dev)[name]))
     result = dev.grade(folder)
     census = result.report["census"]
     assert (census["invalid"], census["scored"]) == (len(broken), len(TASKS) - len(broken))

@@ -43,11 +43,11 @@ def test_names_that_do_not_exist_are_answered_with_near_ones(runner: Runner, gol
         assert message.count("\n") == 1, message
 
 
-def test_repeated_attempts_are_asked_back(runner: Runner, gold: Path) -> None:
-    """Grading the parent folder would say 'everything missing'."""
+def test_answers_beside_attempts_are_asked_back(runner: Runner, gold: Path) -> None:
+    """They would be graded as nothing, silently, or as an attempt that nobody named."""
     (gold / "attempt-1").mkdir()
     message = runner.fails("grade", gold, "--release", runner.release, *DEV)
-    assert "attempt-1" in message and "grade one of them" in message
+    assert "stands beside attempt-1" in message and "move it into one of" in message
 
 
 MANIFESTS: dict[str, bytes] = {

@@ -1,0 +1,46 @@
+"""Times of whole processes, as ratios to the import of what the grader needs."""
+
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+REFERENCE: Final = [sys.executable, "-c", "import duckdb, jsonschema"]
+ROUNDS: Final = 9
+ROOT: Final = Path(__file__).resolve().parent.parent
+
+
+def paired(command: list[str]) -> tuple[str, str, str]:
+    """Median seconds of ``command`` and of the reference, and their ratio, as text."""
+    ours, theirs = [], []
+    for _ in range(ROUNDS + 1):
+        theirs.append(_seconds(REFERENCE))
+        ours.append(_seconds(command))
+    ours, theirs = ours[1:], theirs[1:]  # the first pair warms the file cache
+    ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
+    return (
+        f"{statistics.median(ours):.3f}",
+        f"{statistics.median(theirs):.3f}",
+        f"{statistics.median(ratios):.2f} ({min(ratios):.2f} – {max(ratios):.2f})",
+    )
+
+
+def _seconds(command: list[str]) -> float:
+    start = time.perf_counter()
+    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - start
+
+
+def measured(command: Sequence[str]) -> tuple[float, int]:
+    """Seconds and peak resident bytes of one process; raises if it fails."""
+    start = time.perf_counter()
+    process = subprocess.Popen(command, cwd=ROOT)
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        raise subprocess.CalledProcessError(status, command)
+    unit = 1 if sys.platform == "darwin" else 1024
+    return time.perf_counter() - start, usage.ru_maxrss * unit

@@ -1,0 +1,60 @@
+"""Two submissions to one exam, paired task by task: which is better, and would it show?
+
+Differences are first minus second. Intervals resample instances; "shows from" is the difference
+that the exam would show with 80% power. Tasks that one left out count zero for it, and the tasks
+that both answered are compared beside that.
+
+examples:
+  python -m grader compare answers/informed answers/naive
+  python -m grader compare old.parquet new.parquet --release release --json compared.json
+  python -m grader compare answers/a answers/b --html compared.html
+"""
+
+import argparse
+from pathlib import Path
+
+from grader.commands.common import add_exam, add_release, open_session
+from grader.errors import UsageError
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``compare``."""
+    for name in ("first", "second"):
+        parser.add_argument(name, type=Path, help="folder of answers, or a packed .parquet")
+    add_release(parser)
+    add_exam(parser)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="the comparison as data")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="one self-contained page")
+    parser.add_argument(
+        "--reveal",
+        action="store_true",
+        help="full figures of a private split, for your eyes only",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Grade both, compare, print and write."""
+    from grader.compare import compare
+    from grader.files import write_text
+    from grader.show.comparison import comparison_view
+    from grader.show.terminal import console
+
+    if arguments.json and arguments.html and arguments.json == arguments.html:
+        raise UsageError(f"--html {arguments.html}: --json has this name; choose another")
+    session = open_session(arguments)
+    session.settle_exam(arguments.first, arguments.second)
+    graded = [session.grade(source) for source in (arguments.first, arguments.second)]
+    for source, one in zip((arguments.first, arguments.second), graded, strict=True):
+        if not one.found.answers and not one.found.run:
+            raise UsageError(f"{source}: {one.report['notices'][0]}")
+    result = compare(session, graded[0], graded[1])
+    if arguments.json:
+        from grader.jsonio import pretty
+
+        write_text(arguments.json, pretty(result))
+    if arguments.html:
+        from grader.show.comparison_page import comparison_page
+
+        write_text(arguments.html, comparison_page(result))
+    console().print(comparison_view(result))
+    return 0

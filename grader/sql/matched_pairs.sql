@@ -1,0 +1,18 @@
+-- Paired differences of the capped diagnostic loss ($1 the cap, $2 the reference arm), one row per
+-- bundle and other arm (CausalDS Table 24). Only identifiable targets enter, so that an abstention
+-- is never right. both_valid: a committed answer in both arms.
+WITH lines AS (
+    SELECT
+        bundle, arm, instance_id, least(loss, $1) AS diagnostic,
+        status = 'scored' AND NOT abstained AS valid
+    FROM scores WHERE bundle <> '' AND NOT should_abstain
+)
+SELECT
+    harder.arm                                  AS arm,
+    harder.bundle                               AS bundle,
+    harder.instance_id                          AS instance_id,
+    harder.diagnostic - reference.diagnostic    AS delta,
+    harder.valid AND reference.valid            AS both_valid
+FROM lines AS reference JOIN lines AS harder USING (bundle)
+WHERE reference.arm = $2 AND harder.arm <> $2
+ORDER BY harder.arm, harder.bundle;

@@ -1,0 +1,86 @@
+"""What the report says of causalds beyond points: readings, slices, calibration, ablations."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from grader import bootstrap
+from grader.aggregate import ScoreTable
+from grader.matched import matched
+from grader.model import Score
+from grader.resample import SLICE_REPLICATES, SMALL_EXAM, Draws, interval
+from grader.spec import LOSS_CAP
+
+Members = dict[str, Any]
+
+
+def extend(track: Members, table: ScoreTable, scores: Sequence[Score]) -> None:
+    """Fill in ``readings``, the readings of each slice, ``calibration`` and ``matched``."""
+    own = [score for score in scores if score.track == "causalds"]
+    seed = bootstrap.seed_of(score.task_id for score in own)
+    instances = {score.instance_id for score in own}
+    small = len(own) <= SMALL_EXAM
+    replicates = bootstrap.REPLICATES if small else SLICE_REPLICATES
+    draws = Draws.of(instances, seed, replicates)
+    track["readings"] = _readings(table, draws)
+    _slice_readings(track, table)
+    if small:
+        _slice_intervals(track, table, Draws(draws.place, draws.weights[:SLICE_REPLICATES]))
+    track["calibration"] = _calibration(table, draws)
+    if found := matched(table):
+        track["matched"] = found
+
+
+def _readings(table: ScoreTable, draws: Draws) -> Members:
+    lines: dict[str, list[tuple[str, str, float]]] = {}
+    for row in table.query("losses"):
+        lines.setdefault(row["reading"], []).append((row["instance_id"], row["pool"], row["loss"]))
+    readings = {row.pop("reading"): row for row in table.query("readings", LOSS_CAP)}
+    for name, reading in readings.items():
+        reading["causalds_score_interval"] = interval(draws.scores(lines[name]))
+    return readings
+
+
+def _slice_readings(track: Members, table: ScoreTable) -> None:
+    for row in table.query("slice_readings", LOSS_CAP):
+        level = track["slices"][row.pop("axis")][row.pop("level")]
+        level.setdefault("readings", {})[row.pop("reading")] = row
+
+
+def _slice_intervals(track: Members, table: ScoreTable, draws: Draws) -> None:
+    rows = table.query("slice_losses")
+    for (axis, level), members in groupby(rows, itemgetter("axis", "level")):
+        part = track["slices"][axis][level]
+        for reading, losses in groupby(members, itemgetter("reading")):
+            column = list(losses)
+            if reading == "fixed":  # every task has a row in it, once
+                means = draws.means((row["instance_id"], row["points"]) for row in column)
+                part["points_interval"] = interval([100 * mean for mean in means])
+            if reading in part.get("readings", {}):
+                part["readings"][reading]["causalds_score_interval"] = interval(
+                    draws.scores((row["instance_id"], row["pool"], row["loss"]) for row in column)
+                )
+
+
+def _calibration(table: ScoreTable, draws: Draws) -> list[Members]:
+    held = table.query("coverages")
+    found = []
+    for row in table.query("calibration"):
+        same = [
+            (line["instance_id"], line["coverage"])
+            for line in held
+            if (line["level"], line["nominal"]) == (row["level"], row["nominal"])
+        ]
+        row["coverage_interval"] = _coverage_interval(same, draws)
+        found.append({"variant": row.pop("level"), **row})
+    return found
+
+
+def _coverage_interval(same: Sequence[tuple[str, float]], draws: Draws) -> list[float] | None:
+    """Wilson's interval of single intervals, which hold the truth or not; else the bootstrap's."""
+    if not same:
+        return None
+    if all(coverage in (0.0, 1.0) for _, coverage in same):
+        return list(bootstrap.wilson(sum(coverage for _, coverage in same), len(same)))
+    return interval(draws.means(same)) if len(same) > 1 else None
