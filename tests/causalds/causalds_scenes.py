@@ -64,7 +64,12 @@ def world(built: Built) -> dict[str, Any]:
     return record
 
 
-def tasks(built: Built) -> dict[str, tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    """Task row and truth row by variant."""
+def asked(built: Built) -> list[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
+    """Variant, task row and truth row of every task."""
     truth = {row["task_id"]: row for row in rows(built, "_truth")}
-    return {variant_of(row): (row, truth[row["task_id"]]) for row in rows(built, "")}
+    return [(variant_of(row), row, truth[row["task_id"]]) for row in rows(built, "")]
+
+
+def tasks(built: Built) -> dict[str, tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """Task row and truth row by variant: of several questions of one variant, the last."""
+    return {key: (task, truth) for key, task, truth in asked(built)}

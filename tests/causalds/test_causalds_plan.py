@@ -82,7 +82,7 @@ def test_private_plans_spread_the_variants_evenly(scenes: int) -> None:
     """Each private scene has one task, and no variant is starved."""
     plans = _plans(specs(private=True, scenes=scenes))
     counts = Counter(plan.variant for plan in plans)
-    assert set(counts) == set(ASKERS)
+    assert len(counts) == min(scenes, len(ASKERS))
     assert max(counts.values()) - min(counts.values()) <= 1, counts
     assert all(plan.variant and can_host(plan.variant, plan) for plan in plans)
 
@@ -94,14 +94,28 @@ def test_private_plans_cope_where_few_scenes_can_host_a_variant() -> None:
         assert all(plan.variant and can_host(plan.variant, plan) for plan in plans)
 
 
+ADJUSTMENT = {
+    "identification.one_valid_adjustment_set",
+    "identification.minimal_adjustment_set_size",
+    "identification.n_valid_adjustment_sets",
+    "identification.all_minimal_adjustment_sets",
+    "bias_diagnostic.forbidden_controls_list",
+}
+DOMINANCE = {"mediation_effect.direct_vs_indirect_dominance"}
+MEDIATION = DOMINANCE | {
+    "mediation_effect.effect_point",
+    "mediation_effect.effect_uq_95",
+    "mediation_effect.sign_only",
+}
+TWO_OTHERS = {"association.argmax_change"}
 HOSTS: dict[str, set[str]] = {
-    "chain": set(),
-    "mediation": set(),
-    "confounding": set(),
-    "frontdoor": set(),
-    "iv": set(),
-    "fork": {"identification.all_minimal_adjustment_sets"},
-    "collider": {"identification.all_minimal_adjustment_sets"},
+    "chain": DOMINANCE | TWO_OTHERS,
+    "mediation": TWO_OTHERS,
+    "confounding": MEDIATION | TWO_OTHERS,
+    "frontdoor": DOMINANCE | TWO_OTHERS,
+    "iv": MEDIATION | TWO_OTHERS,
+    "fork": ADJUSTMENT | MEDIATION | TWO_OTHERS,
+    "collider": ADJUSTMENT | MEDIATION | TWO_OTHERS,
 }
 """What a scene of a motif can not be asked, whatever its kinds (spec A1.5, B.5)."""
 

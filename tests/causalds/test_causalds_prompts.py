@@ -5,20 +5,37 @@ import re
 from typing import Any
 
 import pytest
-from causalds_scenes import public, rows, tasks, world
+from causalds_scenes import asked, public, rows, world
 
+from builder.causalds.declared import declared_inputs
 from builder.words import facts_from_json, read_edges
 from grader.spec import VARIANTS
 
-ALL = [
-    (key, task, truth, built) for built in public() for key, (task, truth) in tasks(built).items()
-]
+ALL = [(key, task, truth, built) for built in public() for key, task, truth in asked(built)]
 LABELS: dict[str, list[str]] = {
     "association.sign_only": ['"+"', '"-"', '"unknown"', "0.03"],
     "association.effect_size_point": ["Pearson", "|your value - r|"],
+    "association.sign_before_after": ['"+"', '"-"', '"unknown"', "0.03", "linear partial"],
+    "association.delta_point": ["linear partial correlation", "s - r", "|your delta - (s - r)|"],
+    "association.delta_sign_only": ['"+"', '"-"', '"0"', "0.03", "s - r"],
+    "association.argmax_change": ["candidates", "|s(Z) - r|", "0.03"],
+    "collider_phenomenon.induced_association_boolean": ["s differ from 0", "0.03", "true or false"],
+    "collider_phenomenon.induced_association_sign_only": ['"+"', '"-"', '"unknown"', "0.03"],
+    "collider_phenomenon.induced_association_strength_point": ["|your value - s|", "partial"],
     "prediction.point_predictor": ["`prediction`", "held-out"],
     "prediction.prediction_interval": ["`prediction,lower,upper`", "90%", "5%", "20 times"],
     "causal_sketch.edges_only": ["F1", '"from"', '"to"', "never measured"],
+    "causal_sketch.skeleton_edges": ["F1", '"a"', '"b"', "never measured", "does not matter"],
+    "identification.identifiable_boolean": ["true or false", "must be 0"],
+    "identification.one_valid_adjustment_set": [
+        "**one**", "`[]`", '"no_backdoor"', '"non_id"', "valid adjustment set",
+    ],
+    "identification.minimal_adjustment_set_size": ["smallest", '"no_backdoor"', '"non_id"', "0."],
+    "identification.n_valid_adjustment_sets": [
+        "How many", '"no_backdoor"', '"non_id"', "empty one",
+    ],
+    "bias_diagnostic.collider_bias_boolean": ["true or false", "blocked", "another mistake"],
+    "bias_diagnostic.forbidden_controls_list": ["`[]`", '"no_backdoor"', '"non_id"', "F1"],
     "identification.method_label": [
         '"trivial_zero"', '"backdoor"', '"frontdoor"', '"other_id"', '"none"', "**first**",
     ],
@@ -27,7 +44,18 @@ LABELS: dict[str, list[str]] = {
     ],
     "effect_estimate.ate_point": ["null", "|your value - ATE|", "do(X = x1)"],
     "effect_estimate.ate_uq_95": ["null", "95%", "40 times", "ci_lower", "ci_upper"],
+    "effect_estimate.ate_sign_only": ['"+"', '"-"', '"0"', '"unknown"', "0.05 standard deviations"],
+    "effect_estimate.ate_vs_assoc_sign_match": ["null", "same sign", "0.03", "0.05 standard"],
+    "counterfactual_identification.identifiable_boolean": ["true or false", "must be 0"],
     "counterfactual_effect.effect_point": ["null", "| X = x1]", "|your value - ETT|"],
+    "counterfactual_effect.effect_uq_95": ["null", "95%", "40 times", "ci_lower", "| X = x1]"],
+    "counterfactual_effect.sign_only": ['"+"', '"-"', '"0"', '"unknown"', "0.05 standard"],
+    "mediation_effect.effect_point": ["null", "natural", "M(x0)", "relative to 1 + |N"],
+    "mediation_effect.effect_uq_95": ["null", "natural", "95%", "40 times", "ci_upper"],
+    "mediation_effect.sign_only": ['"+"', '"-"', '"unknown"', "natural", "0.05 standard"],
+    "mediation_effect.direct_vs_indirect_dominance": [
+        '"direct"', '"indirect"', '"tie"', "5%", "null", "edge of the tie",
+    ],
 }  # fmt: skip
 
 
@@ -72,7 +100,7 @@ def test_prompts_leak_no_id_and_no_structure() -> None:
         prompt = task["prompt"].replace('"frontdoor"', "")
         assert motif not in prompt.lower() or motif in ("chain", "iv", "collider", "fork")
         for node in world(built)["variables"]:
-            if node not in ("X", "Y", "A"):  # X, Y and A are used as symbols
+            if node not in ("X", "Y", "A", "Z", "M"):  # used as symbols
                 assert not re.search(rf"\b{node}\b", prompt), node
         assert rows(built, "_worlds")[0]["key"] not in prompt
 
@@ -107,21 +135,9 @@ def test_lists_in_prompts_are_those_of_the_inputs_and_in_no_graph_order() -> Non
 
 def test_inputs_follow_the_contract() -> None:
     """Graders, baselines and workspaces read these members by name."""
-    members = {
-        "prediction.point_predictor": {"outcome", "outcome_kind", "columns", "rows"},
-        "prediction.prediction_interval": {"outcome", "outcome_kind", "columns", "rows", "alpha"},
-        "association.sign_only": {"treatment", "outcome"},
-        "association.effect_size_point": {"treatment", "outcome"},
-        "causal_sketch.edges_only": {"variables"},
-        "identification.method_label": {"treatment", "outcome", "observed"},
-        "identification.all_minimal_adjustment_sets": {"treatment", "outcome", "available"},
-        "effect_estimate.ate_point": {"treatment", "outcome", "x0", "x1"},
-        "effect_estimate.ate_uq_95": {"treatment", "outcome", "x0", "x1", "alpha"},
-        "counterfactual_effect.effect_point": {"treatment", "outcome", "x0", "x1"},
-    }
     for key, task, _, built in ALL:
         inputs = json.loads(task["inputs_json"])
-        assert set(inputs) == members[key]
+        assert set(inputs) == declared_inputs(key, inputs)
         if "columns" in inputs:
             scene = rows(built, "_scenes")[0]
             assert inputs["columns"] == [column["name"] for column in scene["columns"]]
