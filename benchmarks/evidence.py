@@ -241,7 +241,11 @@ def check_views(count: int, seed: str = "views 1") -> ViewReport:
 def _check_views(report: ViewReport, built: Built) -> None:
     (world,), (label,) = built.rows["causalds_worlds"], built.rows["causalds_labels"]
     views = {str(task["task_id"]): str(task["view"]) for task in built.rows["causalds"]}
-    keys = {t["task_id"]: (t["family"], t["variant"]) for t in built.rows["causalds"]}
+    named = json.loads(str(built.rows["causalds_worlds"][0]["world_json"]))["task_details"]
+    keys = {
+        t["task_id"]: (t["family"], t["variant"], named.get(t["task_id"], ""))
+        for t in built.rows["causalds"]
+    }
     answers: dict[object, set[tuple[object, ...]]] = {}
     for truth in built.rows["causalds_truth"]:
         told = tuple(truth[c] for c in ("should_abstain", "value", "target_json", "structure"))

@@ -70,9 +70,16 @@ class Case:
         return MEASURED_SIGN_MARGIN if hard else SIGN_MARGIN
 
     def stored(self, kind: str, node: str | None = None) -> Any:
-        """A quantity of the world: ``value``, ``se``, ``source``; None where not identifiable."""
-        found = self.hidden.record["quantities"][kind]
-        return found if node is None else found[node]
+        """A quantity of the world: ``value``, ``se``, ``source``.
+
+        Raises :class:`_Unusable` where the world has none.
+        """
+        found = self.hidden.record["quantities"].get(kind)
+        if node is not None and found is not None:
+            found = found.get(node)
+        if found is None:
+            raise _Unusable(f"the world has no {kind}{f' given {node}' if node else ''}")
+        return found
 
 
 Problems = Iterator[str]
@@ -82,8 +89,8 @@ AUDITS: Final[dict[str, Audit]] = {}
 """By variant; each yields the problems of one truth row."""
 
 
-class _TooClose(Exception):
-    """A label that should not have been asked for."""
+class _Unusable(Exception):
+    """Why a truth cannot be derived again: a label too close to its boundary, a number missing."""
 
 
 def _audits(*keys: str) -> Callable[[Audit], Audit]:
@@ -101,8 +108,8 @@ def audit_task(key: str, case: Case) -> Problems:
         return
     try:
         yield from (f"{key}: {text}" for text in AUDITS[key](case))
-    except _TooClose as close:
-        yield f"{key}: {close}"
+    except _Unusable as problem:
+        yield f"{key}: {problem}"
 
 
 # --- rung 1 ----------------------------------------------------------------------------------
@@ -346,11 +353,11 @@ def _dominance(case: Case) -> Problems:
 
 
 def _label(stored: Row, margin: float, zero: str) -> str:
-    """The label of a signed number; raises :class:`_TooClose` inside its margin."""
+    """The label of a signed number; raises :class:`_Unusable` inside its margin."""
     if stored["source"] == "structural_zero":
         return zero
     if abs(stored["value"]) < margin - _ROUNDING:
-        raise _TooClose(f"asked although the value is {stored['value']:.4f}")
+        raise _Unusable(f"asked although the value is {stored['value']:.4f}")
     return "+" if stored["value"] > 0 else "-"
 
 

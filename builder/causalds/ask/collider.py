@@ -10,7 +10,7 @@ from itertools import islice
 
 import numpy as np
 
-from builder.causal import opens_collider_bias
+from builder.causal import Motif, opens_collider_bias
 from builder.causalds.ask.association import (
     association_label,
     correlation,
@@ -31,9 +31,37 @@ from builder.causalds.ask.wording import (
 )
 from builder.causalds.scene import Scene
 from builder.scm import clear_sign, is_structural_zero
+from builder.words import Kind
 
 
-@asks("collider_phenomenon.induced_association_boolean", hosts=other_variable)
+def opens_or_separates(motif: Motif, outcome_kind: Kind) -> bool:
+    """Some other node opens a path between treatment and outcome, or blocks all of them."""
+    x, y, others = _ends_and_others(motif)
+    return any(
+        opens_collider_bias(motif.graph, x, y, z) or motif.graph.d_separated((x,), (y,), (z,))
+        for z in others
+    )
+
+
+def opens_or_seems_to(motif: Motif, outcome_kind: Kind) -> bool:
+    """Some other node opens a path between treatment and outcome, or might seem to."""
+    x, y, others = _ends_and_others(motif)
+    return any(opens_collider_bias(motif.graph, x, y, z) or _seems(motif, z) for z in others)
+
+
+def _ends_and_others(motif: Motif) -> tuple[str, str, list[str]]:
+    x, y = motif.treatment, motif.outcome
+    return x, y, [node for node in motif.graph.observed if node not in (x, y)]
+
+
+def _seems(motif: Motif, node: str) -> bool:
+    """Affected by the treatment or the outcome, or by two nodes at once."""
+    graph = motif.graph
+    below = graph.descendants(motif.treatment) | graph.descendants(motif.outcome)
+    return node in below or len(graph.parents(node)) > 1
+
+
+@asks("collider_phenomenon.induced_association_boolean", hosts=opens_or_separates)
 def induced_association_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Whether treatment and outcome are associated given a named variable: one that opens a path,
     and one given which they are not associated."""
@@ -102,7 +130,7 @@ def induced_association_strength_point(
         )
 
 
-@asks("bias_diagnostic.collider_bias_boolean", hosts=other_variable)
+@asks("bias_diagnostic.collider_bias_boolean", hosts=opens_or_seems_to)
 def collider_bias_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Whether controlling for a named variable opens a non-causal path: about those that do, where
     there are any, else about one that might seem to."""
@@ -149,10 +177,8 @@ def _openers(scene: Scene) -> list[str]:
 
 
 def _seeming(scene: Scene) -> list[str]:
-    """The nodes that are affected by the treatment or the outcome, or by two nodes at once."""
-    graph = scene.motif.graph
-    below = graph.descendants(scene.motif.treatment) | graph.descendants(scene.motif.outcome)
-    return [n for n in _others(scene) if n in below or len(graph.parents(n)) > 1]
+    """The nodes that might seem to open one."""
+    return [node for node in _others(scene) if _seems(scene.motif, node)]
 
 
 def _others(scene: Scene) -> list[str]:

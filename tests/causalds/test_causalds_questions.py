@@ -1,0 +1,144 @@
+"""What is asked of a scene: details, labels, and truths that must fit together."""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from causalds_scenes import asked, private, public, world
+
+from builder.causalds.ask import ASKERS
+from builder.causalds.exams.labels import label_class, possible_classes
+from builder.causalds.plan import can_host
+from builder.causalds.types import ScenePlan
+
+SCENES = [(built, world(built)) for built in public()]
+
+
+def _truths(built: Any, key: str) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """(inputs, truth row with its parsed target) of every question of a variant."""
+    return [
+        (json.loads(task["inputs_json"]), {**truth, "target": json.loads(truth["target_json"])})
+        for found, task, truth in asked(built)
+        if found == key
+    ]
+
+
+def test_every_variant_is_asked_somewhere() -> None:
+    """A variant that no scene can be asked is in the table only."""
+    found = Counter(key for built, _ in SCENES for key, _, _ in asked(built))
+    assert set(found) == set(ASKERS)
+
+
+def test_questions_of_one_variant_name_different_things() -> None:
+    """Two questions with the same inputs would be one question counted twice."""
+    for built, _ in SCENES:
+        inputs = Counter((key, task["inputs_json"]) for key, task, _ in asked(built))
+        assert max(inputs.values()) == 1
+
+
+def test_numbers_labels_and_sets_of_a_scene_agree() -> None:
+    """Cells of one scene look at the same truth from several sides."""
+    for built, record in SCENES:
+        quantities = record["quantities"]
+        ate = [truth for _, truth in _truths(built, "effect_estimate.ate_point")]
+        for _, truth in _truths(built, "effect_estimate.ate_sign_only"):
+            (label,) = truth["target"]["accepted"]
+            value = ate[0]["value"]
+            expected = "unknown" if value is None else "0" if value == 0 else "+-"[value < 0]
+            assert label == expected
+        for inputs, truth in _truths(built, "association.delta_point"):
+            node = next(
+                n for n, v in record["variables"].items() if v["name"] == inputs["conditioning_var"]
+            )
+            partial = quantities["partial"][node]["value"]
+            assert truth["value"] == pytest.approx(
+                partial - quantities["association"]["value"], abs=2e-5
+            )
+        one, every = (
+            [t["target"] for _, t in _truths(built, f"identification.{name}")]
+            for name in ("one_valid_adjustment_set", "all_minimal_adjustment_sets")
+        )
+        for target, minimal in zip(one, every, strict=True):
+            assert target["category"] == minimal["category"]
+            assert all(found in target["sets"] for found in minimal["sets"])
+            (size,) = (
+                t["target"]["accepted"][0]
+                for _, t in _truths(built, "identification.minimal_adjustment_set_size")
+            )
+            (count,) = (
+                t["target"]["accepted"]
+                for _, t in _truths(built, "identification.n_valid_adjustment_sets")
+            )
+            (never,) = (
+                t["target"] for _, t in _truths(built, "bias_diagnostic.forbidden_controls_list")
+            )
+            if target["category"] == "set":
+                assert size == min(map(len, target["sets"])) and count == [len(target["sets"])]
+                used = {name for found in target["sets"] for name in found}
+                assert not used & set(never["names"])
+            else:
+                assert size == target["category"] == count[0] == never["category"]
+
+
+def test_natural_effects_add_up_where_nothing_interacts() -> None:
+    """In linear worlds ATE = NDE + NIE (Pearl 2001); the labels follow the two numbers."""
+    met = 0
+    for _, record in SCENES:
+        quantities = record["quantities"]
+        if record["plan"]["continuous"] != "linear_additive" or None in (
+            quantities["nde"], quantities["nie"], quantities["ate"],
+        ):  # fmt: skip
+            continue
+        kinds = {record["plan"]["treatment_kind"], record["plan"]["outcome_kind"]}
+        effects = [quantities[name]["value"] for name in ("nde", "nie", "ate")]
+        if kinds == {"continuous"}:
+            assert effects[0] + effects[1] == pytest.approx(effects[2], abs=1e-6)
+            met += 1
+    assert met
+
+
+def test_a_collider_s_questions_have_both_answers() -> None:
+    """Otherwise a constant answer would do."""
+    for key in (
+        "bias_diagnostic.collider_bias_boolean",
+        "collider_phenomenon.induced_association_boolean",
+    ):
+        labels = Counter(
+            truth["target"]["accepted"][0]
+            for built, _ in SCENES
+            for _, truth in _truths(built, key)
+        )
+        assert set(labels) == {True, False}, (key, labels)
+
+
+def test_the_classes_that_planning_expects_are_those_that_come_out() -> None:
+    """A balanced private exam is planned by them."""
+    for built, record in SCENES:
+        plan = ScenePlan.from_json(json.dumps(record["plan"]))
+        classes: dict[str, set[str]] = defaultdict(set)
+        for key, _, truth in asked(built):
+            target = json.loads(truth["target_json"])
+            classes[key].add(label_class(target, truth["value"], truth["should_abstain"]))
+        for key, found in classes.items():
+            possible = set(possible_classes(key, plan))
+            if key.endswith("direct_vs_indirect_dominance"):
+                possible.add("tie")
+            if key.startswith(("collider_phenomenon", "association.")):
+                possible |= {"zero", "unknown", "False"}  # zeros that the equations make
+            assert found <= possible, (key, record["plan"]["motif"], found, possible)
+
+
+def test_a_variant_is_asked_only_where_its_graph_can_host_it() -> None:
+    """Planning and asking must agree on eligibility."""
+    for built, record in SCENES:
+        plan = ScenePlan.from_json(json.dumps(record["plan"]))
+        assert all(can_host(key, plan) for key, _, _ in asked(built))
+
+
+def test_a_private_scene_is_asked_its_planned_variant() -> None:
+    """One task a scene; which of several questions of the variant is drawn at random."""
+    for built in private():
+        ((key, _, _),) = asked(built)
+        assert key == world(built)["plan"]["variant"]
