@@ -181,7 +181,8 @@ def _balanced(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: s
         family = name.partition(".")[0]
         for axis, level in (("family", family), ("rung", str(_RUNG[family]))):
             wanted[axis][level] = wanted[axis].get(level, 0.0) + count
-    wanted["view"] = {view: model.tasks / len(VIEWS) for view in VIEWS}
+    there = [view for view in VIEWS if any(task.view == view for task in tasks)]
+    wanted["view"] = {view: model.tasks / len(there) for view in there}
     return Drawn(
         tuple(task.task_id for task in chosen),
         {},
