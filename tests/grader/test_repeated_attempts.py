@@ -201,3 +201,11 @@ def test_validate_says_that_it_looks_at_one_attempt(
     place = three(gold, tmp_path / "thrice")
     run = runner.run("validate", place, "--release", runner.release, "--split", "dev")
     assert run.code == 0 and "of 3 attempts, attempt-1 is looked at" in run.out
+
+
+def test_pack_takes_one_attempt(runner: Runner, gold: Path, tmp_path: Path) -> None:
+    """A packed file holds one answer a task; of several attempts it would be a pick of the best."""
+    place = three(gold, tmp_path / "thrice")
+    at = ("--release", runner.release, "--split", "dev", "--name", "x")
+    message = runner.fails("pack", place, *at, "--out", tmp_path / "x.parquet")
+    assert "pack one of them, such as" in message and "attempt-1" in message
