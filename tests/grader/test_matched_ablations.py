@@ -15,6 +15,7 @@ from grader.aggregate import ScoreTable
 from grader.matched import arms, matched
 from grader.model import Score, Task
 from grader.release import Release
+from grader.show.causalds import sections
 
 
 def task(name: str, view: str, inputs: dict[str, Any], instance: str = "scene") -> Task:
@@ -178,6 +179,9 @@ def test_an_exam_states_its_bundles_in_two_optional_columns(
     # An ATE of 1 answered 2 is off by 1/2; its partner is right.
     assert found["ranges"]["max"] == pytest.approx(0.5)
     assert found["ranges"]["listed"][0]["variant"] == "effect_estimate.ate_point"
+    page = sections([report])
+    (content,) = [html for heading, html in page if heading == "causalds: matched ablation"]
+    assert "every bundle" in content and "effect_estimate.ate_point" in content
 
 
 def test_exams_without_the_columns_state_nothing(release: Path) -> None:

@@ -99,6 +99,22 @@ def test_the_leaderboard_ranks_by_composite_rank_as_well(runner: Runner, submiss
     assert well_formed(text) is not None
 
 
+def test_a_redacted_ccr_report_is_shown_with_what_it_keeps() -> None:
+    """It used to lose all of its figures, table and section."""
+    from rich.console import Console
+
+    from grader.show import ccr
+    from grader.show.terminal import TRACK_TABLES
+
+    track = {"points": 12.3, "metrics": {"contexts": 6, "compositions_vc": 0.46}}
+    ((heading, table),) = ccr.sections([report({"ccr": track})])
+    assert heading == "ccr: figures" and "0.460" in table
+    console = Console(width=120)
+    with console.capture() as shown:
+        console.print(TRACK_TABLES["ccr"](track))
+    assert "0.460" in shown.get() and "–" in shown.get()
+
+
 def report(tracks: dict[str, Any]) -> dict[str, Any]:
     empty = {"input_tokens": None, "output_tokens": None}
     return {"submission": {"system": "x"}, "usage": empty, "tracks": tracks}
