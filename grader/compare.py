@@ -13,7 +13,15 @@ from grader.aggregate import ScoreTable
 from grader.model import Score
 from grader.paired import Pair, difference, line
 from grader.pipeline import Graded, Session
-from grader.redact import FEWEST, LOSS_DIGITS, POINT_DIGITS, redact_loss, redact_reading, rounded
+from grader.redact import (
+    FEWEST,
+    LOSS_DIGITS,
+    SPREAD,
+    redact_loss,
+    redact_points,
+    redact_reading,
+    rounded,
+)
 from grader.report import combined_points, replicates_of
 from grader.resample import SMALL_EXAM, Draws
 from grader.spec import LOSS_CAP
@@ -162,6 +170,7 @@ def _redact(result: dict[str, Any]) -> dict[str, Any]:
     Whether one of two own submissions wins a task says which is nearer to the truth: a few dozen
     comparisons would find it.
     """
+    points = result["points"]
     tracks = {}
     for name, track in result["tracks"].items():
         families = {
@@ -171,7 +180,7 @@ def _redact(result: dict[str, Any]) -> dict[str, Any]:
         }
         both = track["answered_by_both"]
         shown: dict[str, Any] = {
-            "points": rounded(track["points"], POINT_DIGITS),
+            "points": _redacted_points(track["points"], track["tasks"]["tasks"]),
             "tasks": _redacted_line(track["tasks"]),
             "answered_by_both": _redacted_line(both) if both and both["tasks"] >= FEWEST else None,
             "families": families,
@@ -184,15 +193,25 @@ def _redact(result: dict[str, Any]) -> dict[str, Any]:
     return {
         **result,
         "redacted": True,
-        "points": rounded(result["points"], POINT_DIGITS),
+        "points": points and _redacted_points(points, result["answered"]["tasks"]),
         "tracks": tracks,
     }
 
 
 def _redacted_line(row: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {key: value for key, value in row.items() if key not in ("by_task", "by_instance")}
-    shown: dict[str, Any] = rounded(kept, POINT_DIGITS)
-    return shown
+    counts = {name: row[name] for name in ("tasks", "instances")}
+    return counts | _redacted_points(row, row["tasks"])
+
+
+def _redacted_points(row: Mapping[str, Any], tasks: int) -> dict[str, Any]:
+    """A difference of points; of those shown, so that it says no more than they do."""
+    first, second = (redact_points(row[name], tasks) for name in ("first", "second"))
+    return {
+        "first": first,
+        "second": second,
+        "difference": round(first - second, 1),
+        **{name: redact_points(row[name], tasks, SPREAD) for name in ("interval", "detectable")},
+    }
 
 
 def _redacted_reading(row: Mapping[str, Any]) -> dict[str, Any]:

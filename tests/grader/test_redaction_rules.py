@@ -12,7 +12,7 @@ from small_release import answer_file
 
 from grader.aggregate import ScoreTable
 from grader.model import Score
-from grader.redact import FEWEST, redact, redact_loss
+from grader.redact import FEWEST, redact, redact_loss, redact_points
 from grader.report import replicates_of
 from grader.schemas import first_problem
 from grader.tracks.causalds.figures import extend
@@ -40,7 +40,8 @@ def report(scores: list[Score], **members: Any) -> dict[str, Any]:
     made["usage"] = with_quality(costs, made["readings"])
     made |= members
     shown = redact({"points": made["points"], "points_interval": [0.0, 100.0],
-                    "detectable": 1.23456, "tracks": {"causalds": made}})  # fmt: skip
+                    "detectable": 1.23456, "census": {"tasks": len(scores)},
+                    "tracks": {"causalds": made}})  # fmt: skip
     found: dict[str, Any] = shown["tracks"]["causalds"]
     return found
 
@@ -107,6 +108,18 @@ def test_a_few_answers_have_no_median_and_no_coverage(answered: int) -> None:
         assert all(line["points"] is None for line in levels.values())
 
 
+@pytest.mark.parametrize("tasks", [5, 8, 40, 100, 1000])
+def test_one_answer_shows_its_points_to_one_digit_in_any_slice(tasks: int) -> None:
+    """In a family of 8 tasks a tenth of a point is 0.008 of a task: its error to half a percent."""
+    told = {redact_points(100 * share / tasks / 1000, tasks) for share in range(1001)}
+    assert len(told) <= 11
+    spread = {redact_points(100 * share / tasks / 1000, tasks, 5) for share in range(1001)}
+    assert len(spread) <= 3
+    right = [100 * count / tasks for count in range(tasks + 1)]
+    if tasks <= 100:  # yes/no tasks lose nothing
+        assert [redact_points(value, tasks) for value in right] == [round(v, 1) for v in right]
+
+
 def test_losses_are_capped_and_two_digits_long() -> None:
     assert redact_loss(0.12345) == 0.12 and redact_loss(6.3349) == 6.3
     assert redact_loss(123.0) == 10.0 and redact_loss(None) is None
@@ -153,7 +166,7 @@ def ccr_track(pairs: int, answered: int) -> dict[str, Any]:
 
 
 def redacted_ccr(pairs: int, answered: int) -> dict[str, Any]:
-    whole = {"points": 1.0, "points_interval": None, "detectable": None}
+    whole = {"points": 1.0, "points_interval": None, "detectable": None, "census": {"tasks": 9}}
     shown = redact({**whole, "tracks": {"ccr": ccr_track(pairs, answered)}})
     found: dict[str, Any] = shown["tracks"]["ccr"]
     return found
@@ -163,7 +176,7 @@ def test_ccr_keeps_its_shares_and_loses_what_solves_for_a_target() -> None:
     """A redacted ccr report had no figure at all; the error of a median pair is its target."""
     shown = redacted_ccr(40, 40)
     assert shown["metrics"] == {
-        "contexts": 6, "unit_answers": 40, "unit_answers_invalid": 1, "points_simulation": 12.3,
+        "contexts": 6, "unit_answers": 40, "unit_answers_invalid": 1, "points_simulation": 12.5,
         "compositions_vc": 0.46, "contexts_vc": 0.5, "pairs_valid": 0.12, "accuracy_do_true": 0.51,
         "monotonicity_violations": 0.01,
     }  # fmt: skip
