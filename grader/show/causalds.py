@@ -90,7 +90,9 @@ def _calibration(reports: Sequence[Report]) -> str:
         for row in _track(report).get("calibration", []):
             if row["coverage"] is None:
                 continue
-            held = f"{percent(row['coverage'])} {interval_text(row['coverage_interval'])}"
+            held = percent(row["coverage"])
+            if row["coverage_interval"] is not None:
+                held += f" {interval_text(row['coverage_interval'])}"
             name = f"{_name(report)[:16]} · {row['variant'].partition('.')[2]}"
             rows.append(
                 Row(

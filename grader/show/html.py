@@ -29,9 +29,9 @@ p.sub, footer, .note { color:var(--soft) } p.sub { margin:0 0 24px }
 section { background:var(--card); border:1px solid var(--line); border-radius:10px;
           padding:18px 20px; margin:0 0 18px; overflow-x:auto }
 table { border-collapse:collapse; width:100%; font-variant-numeric:tabular-nums }
-th { color:var(--soft); font-weight:600; font-size:13px; text-align:right; padding:6px 10px;
+th { color:var(--soft); font-weight:600; font-size:13px; text-align:right; padding:6px 8px;
      border-bottom:1px solid var(--line); vertical-align:bottom }
-td { text-align:right; padding:7px 10px; border-bottom:1px solid var(--line); white-space:nowrap }
+td { text-align:right; padding:7px 8px; border-bottom:1px solid var(--line); white-space:nowrap }
 tr:last-child td { border-bottom:0 }
 th.l, td.l { text-align:left }
 .name { display:inline-block; min-width:120px; max-width:200px; font-weight:600; white-space:normal;

@@ -65,9 +65,9 @@ def _families(name: str, track: dict[str, Any]) -> Table:
             str(row["missing"]),
             str(row["invalid"]),
             number(row["points"], 1),
-            number(row["pass_rate"]),
-            number(row["med_nrel_err"]),
-            number(row["med_f1_loss"]),
+            number(row.get("pass_rate")),
+            number(row.get("med_nrel_err")),
+            number(row.get("med_f1_loss")),
         )
     return table
 
@@ -115,10 +115,10 @@ def _readings(readings: dict[str, Any]) -> Table:
             name,
             number(row["causalds_score"], 4),
             interval_text(row["causalds_score_interval"]),
-            number(row["pass_rate"]),
+            number(row.get("pass_rate")),
             number(row["s_nr"]),
-            number(row["med_nrel_err"]),
-            number(row["med_f1_loss"]),
+            number(row.get("med_nrel_err")),
+            number(row.get("med_f1_loss")),
             pools(row),
         )
     return table

@@ -131,7 +131,9 @@ def test_no_count_follows_the_truth() -> None:
     scores = [interval_task(f"t{k}", 1.0, k % 3 > 0) for k in range(30)]
     shown = report(scores)
     assert "structure" not in shown["slices"]
-    assert all(line["valid"] is line["tasks"] is None for line in shown["calibration"])
+    (line,) = shown["calibration"]
+    assert line["coverage"] == 1.0 and line["valid"] is line["tasks"] is None
+    assert line["coverage_interval"] is None  # Wilson's width is a function of the count
     for reading in shown["readings"].values():
         assert reading["n_pass"] is reading["n_nrel"] is reading["n_f1"] is None
     kept = {"coverage"}
@@ -213,3 +215,30 @@ def test_a_private_report_with_attempts_keeps_to_the_schema(runner: Runner, tmp_
     )
     assert shown["attempts"]["points"]["causalds"]["runs"] == [100.0, 87.5]
     assert "Every task" not in page.read_text("utf-8")
+
+
+def test_every_track_of_a_redacted_run_can_be_shown(mini_release: Path) -> None:
+    """Tables and pages read what redaction leaves of causalds, ccr and replayscm, and no more."""
+    from rich.console import Console
+
+    from grader.compare import compare
+    from grader.pipeline import Session
+    from grader.release import Release
+    from grader.show.comparison import comparison_view
+    from grader.show.comparison_page import comparison_page
+    from grader.show.html import page
+    from grader.show.terminal import report_view
+
+    session = Session(Release.open(mini_release), None, "mini")
+    session.reveal = False
+    graded = session.grade(mini_release)  # a folder without answers
+    assert graded.report["redacted"] and first_problem("report", graded.report) is None
+    comparison = compare(session, graded, graded)
+    assert first_problem("comparison", comparison) is None
+    console = Console(width=140)
+    with console.capture() as shown:
+        console.print(report_view(graded.report))
+        console.print(comparison_view(comparison))
+    for track in ("causalds", "ccr", "replayscm"):
+        assert track in shown.get()
+        assert track in page([(1, graded.report)], "x") and track in comparison_page(comparison)
