@@ -36,6 +36,8 @@ def report_view(report: dict[str, Any]) -> RenderableType:
             parts += causalds_terminal.tables(track)
         if name in TRACK_TABLES and (name in REDACTED_TABLES or not report.get("redacted")):
             parts.append(TRACK_TABLES[name](track))
+    if "attempts" in report:
+        parts.append(_runs(report["attempts"]))
     if census["invalid_reasons"]:
         reasons = ", ".join(f"{key} {n}" for key, n in census["invalid_reasons"].items())
         parts.append(Text(f"invalid answers: {reasons} (--csv FILE lists them)", "yellow"))
@@ -69,6 +71,24 @@ def _families(name: str, track: dict[str, Any]) -> Table:
             number(row.get("med_nrel_err")),
             number(row.get("med_f1_loss")),
         )
+    return table
+
+
+def _runs(attempts: Mapping[str, Any]) -> Table:
+    """Each attempt as a complete exam, with mean and spread."""
+    table = Table(title="attempts as complete exams", title_justify="left", title_style="bold")
+    table.add_column("figure")
+    for run in attempts["runs"]:
+        table.add_column(plain(run["attempt"]), justify="right")
+    for column in ("mean", "SD"):
+        table.add_column(column, justify="right")
+    for figure, digits, label in (("points", 1, "points"), ("causalds_score", 3, "CausalDSScore")):
+        for name, spread in attempts[figure].items():
+            values = [run[figure].get(name) for run in attempts["runs"]]
+            ends = [None, None] if spread is None else [spread["mean"], spread["sd"]]
+            if any(value is not None for value in values):
+                cells = [number(value, digits) for value in [*values, *ends]]
+                table.add_row(plain(f"{label}, {name}"), *cells)
     return table
 
 
