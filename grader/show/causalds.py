@@ -80,7 +80,27 @@ def _abstention(reports: Sequence[Report]) -> str:
         "Exact-match tasks whose target is identifiable; tasks whose target is not; and the share "
         "of identifiable tasks, of any kind, that were declined (lower is better)."
     )
-    return note + shares("Content against abstention", rows, list(columns.values()))
+    head = ["system", "content, fixed", "abstention, fixed", "content, paper (n)",
+            "abstention, paper (n)", "valid numbers"]  # fmt: skip
+    lines = [[name_cell(_name(report)), *_pass_cells(_track(report))] for report in reports]
+    plot = shares("Content against abstention", rows, list(columns.values()))
+    return note + plot + table(head, lines, left=1)
+
+
+def _pass_cells(track: Mapping[str, Any]) -> list[str]:
+    """Table 4 in both readings, and the share of continuous tasks with a valid answer."""
+    metrics = track["metrics"]
+    paper = [
+        f"{percent(metrics.get(f'paper_{part}_pass_rate'))} "
+        f"({number(metrics.get(f'paper_{part}_tasks'), 0)})"
+        for part in ("content", "abstention")
+    ]
+    return [
+        percent(metrics.get("content_pass_rate")),
+        percent(metrics.get("abstention_pass_rate")),
+        *paper,
+        f"{number(metrics.get('numeric_valid'), 0)}/{number(metrics.get('numeric_expected'), 0)}",
+    ]
 
 
 def _calibration(reports: Sequence[Report]) -> str:

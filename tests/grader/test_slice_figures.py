@@ -205,3 +205,26 @@ def test_table_18_recomputes() -> None:
         line = {"total_tokens": total, "unmetered": 0}
         found = with_quality(line, {"paper": {"causalds_score": score}})["tokens_per_quality"]
         assert found["paper"] == pytest.approx(printed, abs=0.011)
+
+
+def test_table_4_splits_the_pass_rate_by_who_abstains() -> None:
+    """Its fourth row: 16 of 17 on content, 7 of 18 on abstention, 23 of 35 together.
+
+    17 tasks ask for a label, 16 targets are not identifiable, and two numbers were declined.
+    """
+    scores = [row(f"c{k}", "pass", float(k == 0)) for k in range(17)]
+    scores += [row(f"a{k}", "pass", float(k >= 7), should_abstain=True) for k in range(16)]
+    scores += [
+        row(f"d{k}", "nrel_point", 10.0, abstained=True, paper_pool="pass", paper_loss=1.0,
+            points=0.0)
+        for k in range(2)
+    ]  # fmt: skip
+    with ScoreTable(scores) as table:
+        (line,) = table.query("tracks")
+        readings = {found["reading"]: found for found in table.query("readings", LOSS_CAP)}
+    assert (line["paper_content_tasks"], line["paper_abstention_tasks"]) == (17, 18)
+    assert round(100 * line["paper_content_pass_rate"], 1) == 94.1
+    assert round(100 * line["paper_abstention_pass_rate"], 1) == 38.9
+    assert round(100 * readings["paper"]["pass_rate"], 1) == 65.7
+    # The pools of the fixed reading do not move: 33 pass/fail tasks, 2 numbers at the cap.
+    assert line["abstention_pass_rate"] == 7 / 16 and readings["fixed"]["n_pass"] == 33
