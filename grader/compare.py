@@ -15,8 +15,9 @@ from grader.paired import Pair, difference, line
 from grader.pipeline import Graded, Session
 from grader.redact import FEWEST, LOSS_DIGITS, POINT_DIGITS, redact_loss, redact_reading, rounded
 from grader.report import combined_points, replicates_of
-from grader.resample import Draws
+from grader.resample import SMALL_EXAM, Draws
 from grader.spec import LOSS_CAP
+from grader.tracks.causalds.figures import losses_by_reading
 from grader.tracks.summaries import summaries
 
 FORMAT: Final = 1
@@ -60,17 +61,13 @@ class _Headline:
             self.replicates = replicates_of(table, graded.scores, own)
             rows = table.query("tracks")
             readings = table.query("readings", LOSS_CAP)
-            losses = table.query("losses")
+            self.losses = losses_by_reading(table)
         self.points = {row["track"]: row["points"] for row in rows}
         special = {track: s.points for track, s in own.items() if s.points is not None}
         self.own_points = frozenset(special)
         self.points |= special
         self.attempted = {row["track"]: row["attempted"] for row in rows}
         self.readings = {row.pop("reading"): row for row in readings}
-        self.losses: dict[str, list[tuple[str, str, float]]] = {}
-        for row in losses:
-            entry = (row["instance_id"], row["pool"], row["loss"])
-            self.losses.setdefault(row["reading"], []).append(entry)
 
 
 def _who(graded: Graded) -> dict[str, Any]:
@@ -142,7 +139,8 @@ def _lines(pairs: _Pairs, level: Callable[[Score], str]) -> dict[str, Any]:
 def _readings(own: _Pairs, one: _Headline, two: _Headline) -> dict[str, Any]:
     """CausalDSScore in both readings; in the paper's, each submission has pools of its own."""
     seed = bootstrap.seed_of(a.task_id for a, _ in own)
-    draws = Draws.of((a.instance_id for a, _ in own), seed, bootstrap.REPLICATES)
+    count = bootstrap.REPLICATES if len(own) <= SMALL_EXAM else 0
+    draws = Draws.of((a.instance_id for a, _ in own), seed, count)
     found = {}
     for name in sorted(one.readings.keys() & two.readings.keys()):
         pairs = zip(draws.scores(one.losses[name]), draws.scores(two.losses[name]), strict=True)

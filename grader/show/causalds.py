@@ -335,4 +335,23 @@ def _matched(reports: Sequence[Report]) -> str:
         head = ["system", "bundles", "moved", "moved far", "mean range", "largest"]
         note = _note("One formal problem under several tellings: how far the capped loss moves.")
         parts.append(note + table(head, ranges, left=1))
+    if len(reports) == 1 and ranges:
+        parts.append(_bundles(_track(reports[0])["matched"]["ranges"]["listed"]))
     return "".join(parts)
+
+
+def _bundles(listed: Sequence[Mapping[str, Any]]) -> str:
+    """Table 23, bundle by bundle, the most moved first."""
+    head = ["bundle", "variant", "structure", "rung", "members", "failed", "lowest", "highest"]
+    rows = [
+        [
+            text(row["bundle"], 40),
+            text(row["variant"], 80),
+            text(row["structure"], 40),
+            *(str(row[name]) for name in ("rung", "members", "failed")),
+            number(row["lowest"]),
+            number(row["highest"]),
+        ]
+        for row in listed
+    ]
+    return f"<details><summary>every bundle</summary>{table(head, rows, left=3)}</details>"

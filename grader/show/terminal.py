@@ -34,7 +34,7 @@ def report_view(report: dict[str, Any]) -> RenderableType:
         if track["readings"]:
             parts.append(_readings(track["readings"]))
             parts += causalds_terminal.tables(track)
-        if name in TRACK_TABLES and not report.get("redacted"):
+        if name in TRACK_TABLES and (name in REDACTED_TABLES or not report.get("redacted")):
             parts.append(TRACK_TABLES[name](track))
     if census["invalid_reasons"]:
         reasons = ", ".join(f"{key} {n}" for key, n in census["invalid_reasons"].items())
@@ -81,13 +81,13 @@ def _taxonomy(track: Mapping[str, Any]) -> Table:
         table.add_column(column, justify="right")
     for level in ("compositions", "contexts"):
         only = level == "contexts"
+        cells = [number(metrics.get(f"{level}_{name}")) for name in ("vc", "vi", "ic", "ii")]
+        more = ("complete_share", "pairs_valid", "monotonicity_violations")
         table.add_row(
             level,
-            str(metrics[level]),
-            *(number(metrics[f"{level}_{name}"]) for name in ("vc", "vi", "ic", "ii")),
-            number(metrics["complete_share"]) if only else "",
-            number(metrics["pairs_valid"]) if only else "",
-            number(metrics["monotonicity_violations"]) if only else "",
+            number(metrics.get(level), 0),
+            *cells,
+            *(number(metrics.get(name)) if only else "" for name in more),
         )
     return table
 
@@ -97,6 +97,9 @@ TRACK_TABLES: Final[Mapping[str, Callable[[Mapping[str, Any]], RenderableType]]]
     "replayscm": replayscm.pools_table,
 }
 """Track to a table of its own, below its variants."""
+
+REDACTED_TABLES: Final = frozenset({"ccr"})
+"""Those that make do with what a redacted report keeps."""
 
 
 def _readings(readings: dict[str, Any]) -> Table:
