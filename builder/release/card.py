@@ -35,13 +35,26 @@ _PARTS: Final = {
 }
 
 
-def write_card(manifest: Mapping[str, Any], repository: Path) -> None:
-    """Writes the ``README.md`` of a repository whose manifest this is."""
-    template = _TEMPLATES / f"{manifest['visibility']}.md"
-    text = Template(template.read_text(encoding="utf-8")).substitute(_fields(manifest))
-    front = yaml.safe_dump(
-        front_matter(manifest), sort_keys=False, allow_unicode=True, default_flow_style=False
-    )
+def write_card(
+    manifest: Mapping[str, Any],
+    repository: Path,
+    *,
+    template: str | None = None,
+    licence: str | None = None,
+    more: Mapping[str, str] | None = None,
+) -> None:
+    """Writes the ``README.md`` of a repository whose manifest this is.
+
+    A release that was not built here has a ``template`` of its own, a licence (an identifier of
+    the Hub) and ``more`` fields for the template.
+    """
+    name = template or f"{manifest['visibility']}.md"
+    fields = {**_fields(manifest), **(more or {})}
+    text = Template((_TEMPLATES / name).read_text(encoding="utf-8")).substitute(fields)
+    members = front_matter(manifest)
+    if licence is not None:
+        members = {**members, "license": licence, "pretty_name": fields["title"]}
+    front = yaml.safe_dump(members, sort_keys=False, allow_unicode=True, default_flow_style=False)
     (repository / "README.md").write_text(f"---\n{front}---\n\n{text}", encoding="utf-8")
 
 

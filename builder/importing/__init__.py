@@ -1,0 +1,1 @@
+"""Exams that others published, as releases of ours with public truth."""

@@ -1,0 +1,329 @@
+"""``build_dataset.py import-causalds``: the reference's exams as one release with public truth."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from builder.importing.causalds.asked import Answer
+from builder.importing.causalds.corrected import correct
+from builder.importing.causalds.layout import ExamFolder, find_exams, items_of, public_name
+from builder.importing.causalds.scene import Scene
+from builder.importing.causalds.tables import CORRECTED, LABELS, SCENES, TRUTHS, scene_row
+from builder.importing.causalds.tasks import (
+    TRACK,
+    Item,
+    UnknownVariant,
+    read_item,
+    task_row,
+)
+from builder.importing.causalds.truth import published
+from builder.importing.release import (
+    Config,
+    ImportedSplit,
+    Source,
+    check_free,
+    grouped,
+    write_release,
+)
+from builder.importing.release import finish as finish_release
+from builder.release.exams import DrawnExam
+from builder.release.types import Row
+from grader.errors import UsageError
+from grader.jsonio import canonical
+from grader.schemas import first_problem
+
+PUBLISHED: Final = "published"
+"""``value_source`` of every number: it cannot be recomputed from what is published."""
+
+SOURCE: Final = Source(
+    release="causalds-reference",
+    version="1",
+    title="CausalDS reference exams (imported)",
+    about="The public exams of the CausalDS paper's reference release.",
+    licence="cc0-1.0",
+    licence_text="The imported data are published under CC0 1.0; the code that imported them is "
+    "Apache-2.0.",
+)
+
+
+@dataclass(slots=True)
+class Summary:
+    """What was imported from one exam folder, for a person."""
+
+    folder: Path
+    split: str
+    exam: str
+    scenes: int = 0
+    tasks: int = 0
+    asked: int = 0
+    numbers: int = 0
+    corrected: list[str] = field(default_factory=list)
+    corrected_asked: int = 0
+    unchecked: list[str] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def lines(self) -> Iterator[str]:
+        """The summary, a line at a time."""
+        yield (
+            f"{self.folder}: split {self.split}, exam {self.exam}: {self.scenes} scenes, "
+            f"{self.tasks} tasks, {self.asked} of them in the exam"
+        )
+        yield (
+            f"  {self.numbers} numeric truths as published: they cannot be recomputed from what "
+            "is there"
+        )
+        yield (
+            f"  corrected truth differs from the published one: {len(self.corrected)} tasks, "
+            f"{self.corrected_asked} of them in the exam"
+        )
+        for name in self.unchecked:
+            yield f"  not corrected: {name}"
+        for reason, count in sorted(self.left_out.items()):
+            yield f"  not importable: {reason}: {count} tasks"
+        if not self.left_out:
+            yield "  not importable: nothing"
+
+
+@dataclass(slots=True)
+class _Read:
+    """What was read of one exam folder, row by row."""
+
+    summary: Summary
+    tasks: list[Row] = field(default_factory=list)
+    truths: list[Row] = field(default_factory=list)
+    labels: dict[str, Row] = field(default_factory=dict)
+    views: dict[tuple[str, str], bool] = field(default_factory=dict)
+    bundles: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+
+def import_causalds(folder: Path, out: Path) -> list[Summary]:
+    """Turn a checkout of the reference (an exam folder, or a folder of them) into a release.
+
+    Raises ``UsageError`` naming file, field and fix where something that the exam needs is absent;
+    tasks that only a scene lists, in no exam, are left out and counted instead.
+    """
+    check_free(out)
+    exams = find_exams(folder)
+    read = [_read_exam(exam) for exam in exams]
+    splits = [_split(exam, found) for exam, found in zip(exams, read, strict=True)]
+    write_release(out, SOURCE, splits)
+    summaries = [found.summary for found in read]
+    _write_report(out, read)
+    finish_release(out)
+    return summaries
+
+
+def _read_exam(folder: ExamFolder) -> _Read:
+    name = public_name(str(folder.exam.get("exam_id") or folder.split))
+    found = _Read(Summary(folder.folder, folder.split, name))
+    asked = _exam_items(folder)
+    scenes: dict[str, Scene] = {}
+    for item in asked:
+        if item.scene_id not in scenes:
+            label = item.document.get("scene_structure_label")
+            scenes[item.scene_id] = Scene.read(folder, item.scene_id, label)
+        _take(found, item, scenes[item.scene_id], in_exam=True)
+    taken = {item.place for item in asked}
+    names = {item.name for item in asked}
+    for item in _listed_items(folder, found.summary.left_out):
+        if item.place in taken:
+            continue
+        taken.add(item.place)
+        try:
+            if item.name in names:
+                raise item.document.problem(("task_id",), "has the answer file of another task")
+            if item.scene_id not in scenes:
+                scenes[item.scene_id] = Scene.read(folder, item.scene_id, None)
+            _take(found, item, scenes[item.scene_id], in_exam=False)
+            names.add(item.name)
+        except UsageError as error:
+            found.summary.left_out[_reason(error)] += 1
+    found.bundles = _bundles(asked, scenes)
+    found.summary.scenes = len({row["instance_id"] for row in found.tasks})
+    found.summary.tasks, found.summary.asked = len(found.tasks), len(asked)
+    return found
+
+
+def _exam_items(folder: ExamFolder) -> list[Item]:
+    """The items of the exam in its order; each must be a task of the 33 variants."""
+    items: list[Item] = []
+    for document in items_of(folder.exam, "items"):
+        try:
+            items.append(read_item(document))
+        except UnknownVariant as error:
+            raise document.problem(("output_variant",), f"unknown variant {error}") from None
+    if not items:
+        raise folder.exam.problem(("items",), "is empty")
+    seen: dict[str, Item] = {}
+    for item in items:
+        if item.name in seen:
+            raise item.document.problem(
+                ("answer_filename",), f"{item.name} names another item's answer too"
+            )
+        seen[item.name] = item
+    return items
+
+
+def _listed_items(folder: ExamFolder, left_out: Counter[str]) -> Iterator[Item]:
+    """What scenes list beyond the exam; what cannot be read is counted."""
+    for scene_id, document in folder.listed():
+        views = folder.scene_folder(scene_id) / "variants"
+        several = views.is_dir() and len(list(views.iterdir())) > 1
+        try:
+            yield read_item(document, several_views=several)
+        except UnknownVariant as error:
+            left_out[f"unknown variant {error}"] += 1
+        except UsageError as error:
+            left_out[_reason(error)] += 1
+
+
+def _reason(error: UsageError) -> str:
+    """The complaint without the file it is about, so that equal ones are counted together."""
+    return re.sub(r"\[\d+\]", "", str(error).partition(": ")[2] or str(error))
+
+
+def _take(found: _Read, item: Item, scene: Scene, *, in_exam: bool) -> None:
+    """Add the rows of one task; raises ``UsageError`` before anything is added."""
+    row = task_row(item, scene)
+    asked = item.asked(scene)
+    answer = published(asked)
+    label = _label_row(item, scene) if item.spec.family == "prediction" else None
+    correction = correct(asked, answer)
+    found.tasks.append(row)
+    found.truths.append(_truth_row(item, scene, answer, correction.answer))
+    if label is not None:
+        found.labels[item.scene_id] = label
+    place = item.scene_id, item.view
+    needed = in_exam and row["input_mode"] == "data"
+    found.views[place] = found.views.get(place, False) or needed
+    summary = found.summary
+    summary.numbers += answer.value is not None
+    if correction.answer is not None:
+        summary.corrected.append(item.name)
+        summary.corrected_asked += in_exam
+    if correction.unchecked:
+        summary.unchecked.append(f"{item.name}: {correction.unchecked}")
+
+
+def _label_row(item: Item, scene: Scene) -> Row:
+    return {
+        "instance_id": item.scene_id,
+        "outcome": scene.outcome,
+        "kind": "binary" if scene.binary_outcome else "continuous",
+        "values": scene.labels,
+    }
+
+
+def _truth_row(item: Item, scene: Scene, answer: Answer, corrected: Answer | None) -> Row:
+    for version in (answer, corrected):
+        problem = version and first_problem("truth/causalds", version.target)
+        if problem:
+            raise item.document.problem((), f"its truth cannot be used ({problem})")
+    return {
+        "task_id": item.name,
+        "instance_id": item.scene_id,
+        "should_abstain": answer.should_abstain,
+        "structure": scene.structure,
+        "value": answer.value,
+        "value_se": None,
+        "value_draws": None,
+        "value_source": None if answer.value is None else PUBLISHED,
+        "target_json": canonical(answer.target),
+        CORRECTED: None if corrected is None else canonical(_as_json(corrected)),
+    }
+
+
+def _as_json(answer: Answer) -> dict[str, Any]:
+    return {
+        "should_abstain": answer.should_abstain,
+        "value": answer.value,
+        "target": answer.target,
+    }
+
+
+def _bundles(asked: Sequence[Item], scenes: Mapping[str, Scene]) -> dict[str, tuple[str, str]]:
+    """Which items of an ablation ask one formal problem, and what differs between them.
+
+    The verbalisation swap names its bundles (``bundle_id``, or in the file name ``bundle001__``),
+    and what differs is the source of the telling; the observation layer names its pairs in the
+    truths, and what differs is the view. Without either, one scene's task under several views.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    views: dict[tuple[str, str], set[str]] = {}
+    for item in asked:
+        views.setdefault((item.scene_id, item.task_id), set()).add(item.view)
+    for item in asked:
+        scene = scenes[item.scene_id]
+        head, separator, tail = item.name.partition("__")
+        named = item.document.get("bundle_id") or scene.ablation("bundle_id")
+        if not named and separator and head.startswith("bundle"):
+            named = head
+        pair = item.document.get("pair_id") or scene.ablation("pair_id")
+        if isinstance(named, str):
+            source = item.document.get("source_scene_id") or scene.ablation("source_scene_id")
+            found[item.name] = (named, str(source or tail or item.scene_id))
+        elif isinstance(pair, str):
+            found[item.name] = (pair, item.view)
+        elif len(views[item.scene_id, item.task_id]) > 1:
+            found[item.name] = (f"{item.scene_id}__{item.task_id}", item.view)
+    return found
+
+
+def _split(folder: ExamFolder, found: _Read) -> ImportedSplit:
+    seed = folder.exam.get("seed")
+    order = [item.name for item in _exam_items(folder)]
+    structures = Counter(str(row["structure"]) for row in found.truths)
+    return ImportedSplit(
+        name=folder.split,
+        track=TRACK,
+        seed=str(seed) if seed is not None else found.summary.exam,
+        configs={
+            f"{TRACK}_truth": Config(TRUTHS, grouped(found.truths, ["task_id"])),
+            f"{TRACK}_labels": Config(LABELS, grouped(found.labels.values(), ["instance_id"])),
+            f"{TRACK}_scenes": Config(SCENES, lambda: _scenes(folder, found.views)),
+        },
+        exams={found.summary.exam: DrawnExam(tuple(order), found.bundles)},
+        tasks=found.tasks,
+        structures=structures,
+        left_out=found.summary.left_out,
+    )
+
+
+def _scenes(folder: ExamFolder, views: Mapping[tuple[str, str], bool]) -> Iterable[Sequence[Row]]:
+    """The tables, one scene and view at a time."""
+    for (scene_id, view), with_data in sorted(views.items()):
+        yield [scene_row(folder, scene_id, view, with_data=with_data)]
+
+
+def _write_report(out: Path, read: Sequence[_Read]) -> None:
+    """``IMPORT.md`` beside the repository: the summary, and each corrected truth."""
+    lines = ["# Import", ""]
+    for found in read:
+        lines += ["```", *found.summary.lines(), "```", ""]
+        truths = {row["task_id"]: row for row in found.truths}
+        if found.summary.corrected:
+            lines += [
+                f"Corrected in `{found.summary.split}`:", "",
+                "| task | published | corrected |", "|---|---|---|",
+            ]  # fmt: skip
+        for name in sorted(found.summary.corrected):
+            row = truths[name]
+            before = canonical(
+                {
+                    "should_abstain": row["should_abstain"],
+                    "value": row["value"],
+                    "target_json": row["target_json"],
+                }
+            )
+            lines.append(f"| `{name}` | {_cell(before)} | {_cell(str(row[CORRECTED]))} |")
+        lines.append("")
+    unfinished = out.with_name(out.name + ".unfinished")
+    (unfinished / "IMPORT.md").write_text("\n".join(lines), encoding="utf-8")
+
+
+def _cell(text: str) -> str:
+    shown = text.replace("|", "\\|").replace("`", "'")
+    return f"`{shown}`"

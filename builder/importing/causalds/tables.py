@@ -1,0 +1,100 @@
+"""The tables of a scene as a row of ours."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+
+from builder.importing.causalds.layout import ExamFolder
+from builder.importing.files import FETCH, Floats, read_columns, read_object
+from builder.release.schemas import TEXT, TRUTH, table_schema
+from builder.release.types import Row
+from grader.errors import UsageError
+
+_TABLE = pa.list_(pa.struct([("name", TEXT), ("values", pa.list_(pa.float64()))]))
+
+SCENES: Final = table_schema(
+    ("instance_id", TEXT),
+    ("view", TEXT),
+    ("story", TEXT),
+    ("columns", pa.list_(pa.struct([("name", TEXT), ("kind", TEXT)]))),
+    ("data", _TABLE),
+    ("test_features", _TABLE),
+    ("calibration", _TABLE),
+)
+"""As in a built release, in the double precision that was published."""
+
+LABELS: Final = table_schema(
+    ("instance_id", TEXT),
+    ("outcome", TEXT),
+    ("kind", TEXT),
+    ("values", pa.list_(pa.float64())),
+)
+
+CORRECTED: Final = "corrected_json"
+TRUTHS: Final = TRUTH.append(pa.field(CORRECTED, TEXT, nullable=True))
+"""With the corrected truth beside the published one: null where they agree."""
+
+
+def scene_row(folder: ExamFolder, scene_id: str, view: str, *, with_data: bool) -> Row:
+    """Story and tables of a scene under a view.
+
+    With ``with_data`` (a task of the exam is about them) ``data.parquet`` must be there; a story,
+    held-out features and calibration rows may be absent.
+    """
+    place = folder.view_folder(scene_id, view)
+    file = place / "data.parquet"
+    data = read_columns(file) if with_data or file.is_file() else {}
+    if with_data and not data:
+        raise UsageError(f"{file}: no columns; {FETCH}")
+    binary = _declared_binary(place / "schema.json")
+    return {
+        "instance_id": scene_id,
+        "view": view,
+        "story": _story(folder, scene_id, view),
+        "columns": [{"name": name, "kind": _kind(name, data[name], binary)} for name in data],
+        "data": _nested(data),
+        "test_features": _nested(_optional(place / "test_features.parquet")),
+        "calibration": _nested(_optional(place / "calibration.parquet")),
+    }
+
+
+def _optional(path: Path) -> Mapping[str, Floats]:
+    return read_columns(path) if path.is_file() else {}
+
+
+def _nested(columns: Mapping[str, Floats]) -> list[dict[str, object]]:
+    return [{"name": name, "values": values} for name, values in columns.items()]
+
+
+def _story(folder: ExamFolder, scene_id: str, view: str) -> str:
+    """The prose without the heading that names the scene."""
+    for place in (folder.scene_folder(scene_id), folder.view_folder(scene_id, view)):
+        file = place / "story.md"
+        try:
+            text = file.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            continue
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"{file}: cannot be read ({error}); fetch it again") from None
+        heading, _, prose = text.partition("\n")
+        return (prose if heading.strip() == f"# {scene_id}" else text).strip()
+    return ""
+
+
+def _declared_binary(path: Path) -> Mapping[str, bool]:
+    """What ``schema.json`` says of the columns, where it is there."""
+    if not path.is_file():
+        return {}
+    columns = read_object(path).get("columns")
+    return {
+        name: entry.get("is_binary") is True
+        for name, entry in (columns.items() if isinstance(columns, Mapping) else ())
+        if isinstance(entry, Mapping)
+    }
+
+
+def _kind(name: str, values: Floats, declared: Mapping[str, bool]) -> str:
+    binary = declared.get(name) or bool(((values == 0) | (values == 1)).all())
+    return "binary" if binary else "continuous"

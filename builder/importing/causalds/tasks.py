@@ -1,0 +1,185 @@
+"""One task of the reference as our row: variant, question, inputs, file name of the answer."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from builder.importing.causalds.asked import Asked
+from builder.importing.causalds.layout import CLEAN, plain, scene_id_of, view_of
+from builder.importing.causalds.scene import Scene
+from builder.importing.causalds.truth import candidates, collider_names, conditioning
+from builder.importing.files import Document
+from builder.release.types import Row
+from grader.errors import UsageError
+from grader.jsonio import canonical, clip
+from grader.names import did_you_mean
+from grader.spec import EFFECT_ALPHA, PREDICTION_ALPHA, VARIANTS, Variant, variant
+
+TRACK: Final = "causalds"
+KEYS: Final = frozenset(spec.key for spec in VARIANTS if spec.track == TRACK)
+_MODES: Final = {"symbolic": "story", "parquet": "data"}
+_LEVELS: Final = frozenset(
+    {
+        "effect_estimate",
+        "counterfactual_identification",
+        "counterfactual_effect",
+        "mediation_effect",
+    }
+)
+
+
+class UnknownVariant(Exception):
+    """A task of a variant that is none of the 33."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A task of the reference before anything about its scene is read.
+
+    ``name`` is its id here: the stem of the published answer file.
+    """
+
+    name: str
+    spec: Variant
+    scene_id: str
+    view: str
+    task_id: str
+    document: Document
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """What makes it the same task in an exam and in its scene's list."""
+        return self.scene_id, self.view, self.task_id
+
+    def asked(self, scene: Scene) -> Asked:
+        """The task beside its scene's truth."""
+        return Asked(self.spec.key, self.document, scene)
+
+
+def read_item(document: Document, *, several_views: bool = False) -> Item:
+    """The task in ``document``; raises ``UsageError`` naming the field that is wrong or absent.
+
+    A task that no exam asks has no answer file; it gets the reference's default name, and its view
+    in it where the scene has ``several_views``. Raises :class:`UnknownVariant`.
+    """
+    scene_id, view = scene_id_of(document), view_of(document)
+    task_id = document.text("task_id")
+    spec = variant(TRACK, _key(document, task_id))
+    default = "_".join((scene_id, *([view] if several_views and view != CLEAN else []), task_id))
+    stem = document.get("answer_file_stem") or default.replace(".", "_")
+    file = document.get("answer_filename")
+    if file is None:
+        file, key = f"{stem}{spec.suffix}", "answer_file_stem"
+    else:
+        key = "answer_filename"
+    if not isinstance(file, str):
+        raise document.problem((key,), f"{clip(file)} is no file name")
+    plain(document, file, key)
+    if not file.endswith(spec.suffix) or file == spec.suffix:
+        raise document.problem((key,), f"{clip(file)} does not end in {spec.suffix}")
+    return Item(file.removesuffix(spec.suffix), spec, scene_id, view, task_id, document)
+
+
+def _key(document: Document, task_id: str) -> str:
+    """``family.variant``, from the item's own fields, else from the task id."""
+    family, _, rest = task_id.partition("__")
+    family = document.get("task_type") or family
+    name = document.get("output_variant") or rest.partition("__")[0]
+    key = f"{family}.{name}"
+    if key not in KEYS:
+        raise UnknownVariant(f"{key}{did_you_mean(key, KEYS)}")
+    return key
+
+
+def task_row(item: Item, scene: Scene) -> Row:
+    """A row of ``causalds``: the published prompt, our inputs."""
+    spec, document = item.spec, item.document
+    mode = document.get("input_mode")
+    return {
+        "task_id": item.name,
+        "instance_id": item.scene_id,
+        "track": TRACK,
+        "rung": spec.rung,
+        "family": spec.family,
+        "variant": spec.name,
+        "view": item.view,
+        "input_mode": _MODES.get(str(mode), spec.input_mode),
+        "prompt": document.text("prompt"),
+        "answer_schema": spec.shape,
+        "answer_file": item.name + spec.suffix,
+        "inputs_json": canonical(inputs_of(item, scene)),
+    }
+
+
+def inputs_of(item: Item, scene: Scene) -> dict[str, object]:
+    """The parameters of the question, as our tasks state them."""
+    spec, document = item.spec, item.document
+    asked = item.asked(scene)
+    inputs: dict[str, object] = {"treatment": scene.treatment, "outcome": scene.outcome}
+    if document.get("inputs", "columns") is not None:
+        inputs["columns"] = document.names("inputs", "columns")
+    if spec.family in _LEVELS:
+        inputs |= {
+            level: document.number("inputs", level)
+            for level in ("x0", "x1")
+            if document.get("inputs", level) is not None
+        }
+    if document.get("inputs", "mediators") is not None:
+        inputs["mediators"] = _story_names(document, scene, "mediators")
+    if spec.family == "prediction":
+        _check_columns(document, spec)
+        inputs["rows"] = len(scene.labels)
+    if spec.pool == "nrel_interval":
+        inputs["alpha"] = _alpha(document, spec)
+    return {**inputs, **_specific(asked, spec)}
+
+
+def _specific(asked: Asked, spec: Variant) -> Mapping[str, object]:
+    """What only some variants state."""
+    scene = asked.scene
+    others = [name for name in scene.observed if name not in (scene.treatment, scene.outcome)]
+    if spec.shape in ("adjustment_set", "adjustment_sets", "set_size", "set_count", "forbidden"):
+        for key in ("available_vars", "observed_vars"):
+            if asked.item.get("inputs", key) is not None:
+                return {"available": _story_names(asked.item, scene, key)}
+        return {"available": others}
+    if spec.key in ("identification.method_label", "identification.identifiable_boolean"):
+        stated = asked.item.get("inputs", "observed_vars") is not None
+        listed = _story_names(asked.item, scene, "observed_vars") if stated else scene.observed
+        return {"observed": listed}
+    if spec.name in ("sign_before_after", "delta_point", "delta_sign_only"):
+        given = asked.item.get("inputs", "conditioning_var")
+        return {"conditioning_var": given or conditioning(asked).text("condition_var")}
+    if spec.name == "argmax_change":
+        return {"candidates": [name for _, name in candidates(asked)]}
+    if spec.family == "collider_phenomenon" or spec.name == "collider_bias_boolean":
+        return {"collider": collider_names(asked)[1]}
+    dominance = spec.name == "direct_vs_indirect_dominance"
+    if spec.family in ("counterfactual_identification", "mediation_effect") and not dominance:
+        return {"estimand": asked.kind.upper()}
+    return {}
+
+
+def _story_names(document: Document, scene: Scene, key: str) -> list[str]:
+    return [scene.name(name) for name in document.names("inputs", key)]
+
+
+def _alpha(document: Document, spec: Variant) -> float:
+    """The miscoverage that is asked for; the variants' own where nothing is stated."""
+    if document.get("inputs", "alpha") is None:
+        return PREDICTION_ALPHA if spec.family == "prediction" else EFFECT_ALPHA
+    alpha = document.number("inputs", "alpha")
+    if not 0 < alpha < 1:
+        raise document.problem(("inputs", "alpha"), f"{alpha} is not between 0 and 1")
+    return alpha
+
+
+def _check_columns(document: Document, spec: Variant) -> None:
+    """Our grader reads the columns that the release asks for, under these names."""
+    bounds = ["lower", "upper"] if spec.pool == "nrel_interval" else []
+    asked: Any = document.get("inputs", "required_csv_columns")
+    if asked is not None and list(asked) != ["prediction", *bounds]:
+        raise UsageError(
+            f"{document.file}: {document.path}.inputs.required_csv_columns: {clip(asked)}; only "
+            f"{', '.join(['prediction', *bounds])} can be graded"
+        )

@@ -1,0 +1,137 @@
+"""Reading what others published: files that may be absent, damaged or different from expected.
+
+Everything here raises ``UsageError`` with one line: the file, the field and what to do.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from grader.errors import UsageError
+from grader.jsonio import clip
+
+FETCH: Final = "fetch the whole release again"
+_POINTER: Final = b"version https://git-lfs"
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A JSON object with its place, so that every complaint names file and field."""
+
+    file: Path
+    content: Mapping[str, Any]
+    path: str = ""
+
+    def get(self, *keys: str) -> Any:
+        """The value under nested keys; ``None`` where any of them is absent."""
+        value: Any = self.content
+        for key in keys:
+            value = value.get(key) if isinstance(value, Mapping) else None
+        return value
+
+    def need(self, *keys: str) -> Any:
+        """The value under nested keys; raises ``UsageError`` where it is absent or null."""
+        value = self.get(*keys)
+        if value is None:
+            raise self.problem(keys, "is absent")
+        return value
+
+    def text(self, *keys: str) -> str:
+        """A string that must be there."""
+        value = self.need(*keys)
+        if not isinstance(value, str):
+            raise self.problem(keys, f"{clip(value)} is no text")
+        return value
+
+    def number(self, *keys: str) -> float:
+        """A finite number that must be there."""
+        value = self.need(*keys)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
+            raise self.problem(keys, f"{clip(value)} is no finite number")
+        return float(value)
+
+    def flag(self, *keys: str) -> bool:
+        """True or false that must be there."""
+        value = self.need(*keys)
+        if not isinstance(value, bool):
+            raise self.problem(keys, f"{clip(value)} is neither true nor false")
+        return value
+
+    def one_of(self, choices: tuple[str, ...], *keys: str) -> str:
+        """A label that must be there."""
+        value = self.text(*keys)
+        if value not in choices:
+            raise self.problem(keys, f"{clip(value)} is none of {', '.join(choices)}")
+        return value
+
+    def names(self, *keys: str) -> list[str]:
+        """A list of strings that must be there."""
+        value = self.need(*keys)
+        if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+            raise self.problem(keys, f"{clip(value)} is no list of names")
+        return value
+
+    def within(self, value: Any, *keys: str) -> "Document":
+        """An object inside this one, with its place."""
+        place = self._place(keys)
+        if not isinstance(value, Mapping):
+            raise UsageError(f"{self.file}: {place}: {clip(value)} is no object; {FETCH}")
+        return Document(self.file, value, place)
+
+    def problem(self, keys: tuple[str, ...], what: str) -> UsageError:
+        """The complaint about the value under ``keys``."""
+        return UsageError(f"{self.file}: {self._place(keys)}: {what}; {FETCH}")
+
+    def _place(self, keys: tuple[str, ...]) -> str:
+        return ".".join(filter(None, (self.path, *keys)))
+
+
+def read_object(file: Path) -> Document:
+    """The JSON object in ``file``."""
+    try:
+        content = json.loads(file.read_bytes())
+    except FileNotFoundError:
+        raise UsageError(f"{file}: not found; {FETCH}") from None
+    except OSError as error:
+        raise UsageError(f"{file}: cannot be read ({error.strerror}); {FETCH}") from None
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{file}: no JSON ({' '.join(str(error).split())}); {FETCH}") from None
+    if not isinstance(content, dict):
+        raise UsageError(f"{file}: a JSON object is expected; {FETCH}")
+    return Document(file, content)
+
+
+def read_columns(file: Path) -> dict[str, Floats]:
+    """The columns of a Parquet table in order, as float64; row numbers are left out."""
+    try:
+        table = pq.ParquetFile(file).read()
+    except FileNotFoundError:
+        raise UsageError(f"{file}: not found; {FETCH}") from None
+    except (OSError, pa.ArrowException) as error:
+        raise UsageError(f"{file}: {_why(file, error)}") from None
+    columns = {}
+    for name in table.column_names:
+        if name.startswith("__index_level_"):
+            continue
+        try:
+            values = table.column(name).cast(pa.float64()).to_numpy(zero_copy_only=False)
+        except pa.ArrowException:
+            raise UsageError(f"{file}: the column {clip(name)} is not numeric; {FETCH}") from None
+        columns[str(name)] = np.asarray(values, dtype=np.float64)
+    return columns
+
+
+def _why(file: Path, error: Exception) -> str:
+    with file.open("rb") as handle:
+        if handle.read(len(_POINTER)) == _POINTER:
+            return "a Git LFS pointer, not the table itself; run `git lfs pull` in the checkout"
+    return f"no Parquet table ({str(error).splitlines()[0]}); {FETCH}"

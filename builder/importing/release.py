@@ -1,0 +1,240 @@
+"""Writes rows that were read elsewhere as a release with public truth.
+
+Shards, manifest, card and exams are those of a built release, so that `verify`, `workspace`,
+`grade` and `load_dataset` work alike. Values are stored as published, not rounded: what was
+published is the truth here, to the last digit.
+"""
+
+import hashlib
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+
+from builder.release.card import write_card
+from builder.release.exams import EXAM_SCHEMA, DrawnExam, exam_table
+from builder.release.identity import FORMAT, canary, library_versions, source_sha256
+from builder.release.manifest import content_hash, write_manifest
+from builder.release.schemas import TASKS
+from builder.release.shards import GROUP_ROWS, Shard, ShardJob, shard_name, write_tables
+from builder.release.types import Row
+from grader import __version__
+from grader.errors import UsageError
+from grader.jsonio import canonical
+
+TEMPLATE: Final = "imported.md"
+"""The card's template in ``dataset_card/``."""
+
+Rows = Sequence[Row]
+Group = Callable[[], Iterable[Rows]]
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """One table: its schema (the first columns are the id) and its rows, a row group at a time.
+
+    ``groups`` is called once, when the table is written, and must give its rows in the order of
+    their ids; large tables are then never in memory as a whole.
+    """
+
+    schema: pa.Schema
+    groups: Group
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedSplit:
+    """One exam that was read: its tables, and what the manifest says of it.
+
+    ``seed`` is the text that the publisher states. ``exams`` map a name to its tasks in order;
+    ``left_out`` counts what could not be imported, by reason.
+    """
+
+    name: str
+    track: str
+    seed: str
+    configs: Mapping[str, Config]
+    exams: Mapping[str, DrawnExam]
+    tasks: Rows
+    structures: Mapping[str, int] = field(default_factory=dict)
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where an imported release comes from: its name here, licences and a sentence about it."""
+
+    release: str
+    version: str
+    title: str
+    about: str
+    licence: str
+    licence_text: str
+
+
+def table_of(rows: Rows, schema: pa.Schema) -> pa.Table:
+    """``rows`` as a table of exactly ``schema``, values as they are.
+
+    Raises ``ValueError`` when a row lacks a column or has one too many, or where a column that may
+    not be null is.
+    """
+    names = set(schema.names)
+    for row in rows:
+        if row.keys() != names:
+            difference = sorted(names.symmetric_difference(row))
+            raise ValueError(f"a row and the schema differ in the columns {', '.join(difference)}")
+    columns = [pa.array([row[f.name] for row in rows], type=f.type) for f in schema]
+    for column, member in zip(columns, schema, strict=True):
+        if column.null_count and not member.nullable:
+            raise ValueError(f"the column {member.name} must not hold nulls")
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def grouped(rows: Iterable[Row], keys: Sequence[str]) -> Group:
+    """Small tables: the rows sorted by ``keys``, in groups of the usual size.
+
+    Raises ``ValueError`` when two rows have the same keys.
+    """
+    ordered = sorted(rows, key=lambda row: tuple(str(row[key]) for key in keys))
+    ids = [tuple(row[key] for key in keys) for row in ordered]
+    if len(set(ids)) != len(ids):
+        double = next(name for name, count in Counter(ids).items() if count > 1)
+        raise ValueError(f"two rows have the id {'/'.join(map(str, double))}")
+    return lambda: [ordered[k : k + GROUP_ROWS] for k in range(0, len(ordered), GROUP_ROWS)]
+
+
+def write_release(out: Path, source: Source, splits: Sequence[ImportedSplit]) -> dict[str, Any]:
+    """Write ``out/public``; its manifest. ``out`` appears when everything is in place.
+
+    Raises ``UsageError`` when ``out`` exists or cannot be written.
+    """
+    check_free(out)
+    unfinished = out.with_name(out.name + ".unfinished")
+    try:
+        if unfinished.exists():
+            shutil.rmtree(unfinished)
+        public = unfinished / "public"
+        public.mkdir(parents=True)
+        shards = [shard for split in splits for shard in _write_split(public, source, split)]
+        manifest = _manifest(source, splits, shards)
+        write_manifest(manifest, public)
+        write_card(
+            manifest,
+            public,
+            template=TEMPLATE,
+            licence=source.licence,
+            more={"about": source.about, "licence": source.licence_text, "title": source.title},
+        )
+    except OSError as error:
+        raise UsageError(
+            f"--out {out}: {error.strerror or error}; make room or name another folder"
+        ) from None
+    return manifest
+
+
+def finish(out: Path) -> None:
+    """Give the written release its name."""
+    out.with_name(out.name + ".unfinished").rename(out)
+
+
+def check_free(out: Path) -> None:
+    """Raises ``UsageError`` where something is at ``out`` already."""
+    if out.exists():
+        raise UsageError(f"--out {out}: exists already; name another folder, or remove it first")
+
+
+def _write_split(public: Path, source: Source, split: ImportedSplit) -> Iterable[Shard]:
+    metadata = {"canary": f"causal-exams:{canary(source.release, source.version)}"}
+    exams = exam_table(split.exams)
+    configs = {
+        split.track: Config(TASKS, grouped(split.tasks, ["task_id"])),
+        f"{split.track}_exams": Config(EXAM_SCHEMA, lambda: [exams.to_pylist()]),
+        **split.configs,
+    }
+    for name, config in sorted(configs.items()):
+        job = ShardJob(
+            name,
+            split.name,
+            public,
+            shard_name(name, split.name, 0, 1),
+            config.schema.with_metadata(metadata),
+            (),
+            (),
+        )
+        yield write_tables(job, (table_of(rows, config.schema) for rows in config.groups()))
+
+
+def _manifest(
+    source: Source, splits: Sequence[ImportedSplit], shards: Sequence[Shard]
+) -> dict[str, Any]:
+    content = {shard.name: shard.content_sha256 for shard in shards}
+    configuration: dict[str, Any] = {
+        "imported": source.title,
+        "splits": {split.name: {"track": split.track} for split in splits},
+    }
+    identity = {
+        "builder": __version__,
+        "configuration": configuration,
+        "content": content,
+        "format": FORMAT,
+        "release": [source.release, source.version],
+    }
+    configs: dict[str, dict[str, Any]] = {}
+    for shard in shards:
+        configs.setdefault(shard.config, {})[shard.split] = {
+            "rows": shard.rows,
+            "bytes": shard.bytes,
+            "content_sha256": content_hash([shard.groups]),
+        }
+    return {
+        "format": FORMAT,
+        "release": source.release,
+        "version": source.version,
+        "visibility": "public",
+        "builder": __version__,
+        "source_sha256": source_sha256(),
+        "libraries": library_versions(),
+        "canary": canary(source.release, source.version),
+        "fingerprint": hashlib.sha256(canonical(identity).encode("utf-8")).hexdigest(),
+        "configuration": configuration,
+        "splits": {split.name: _split(split) for split in splits},
+        "configs": configs,
+        "shards": {
+            shard.name: {
+                "rows": shard.rows,
+                "bytes": shard.bytes,
+                "sha256": shard.sha256,
+                "content_sha256": shard.content_sha256,
+            }
+            for shard in shards
+        },
+        "commitments": {},
+    }
+
+
+def _split(split: ImportedSplit) -> dict[str, Any]:
+    instances = len({row["instance_id"] for row in split.tasks})
+    variants = Counter(f"{row['family']}.{row['variant']}" for row in split.tasks)
+    realised: dict[str, Any] = {
+        "instances": instances,
+        "tasks": len(split.tasks),
+        "variants": dict(sorted(variants.items())),
+    }
+    if split.structures:
+        realised["structures"] = dict(sorted(split.structures.items()))
+    track = {
+        "requested": {"instances": instances},
+        "realised": realised,
+        "rejections": dict(sorted(split.left_out.items())),
+    }
+    return {
+        "truth": "public",
+        "seed": split.seed,
+        "tracks": {split.track: track},
+        "exams": {
+            name: {split.track: len(exam.task_ids)} for name, exam in sorted(split.exams.items())
+        },
+    }
