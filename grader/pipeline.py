@@ -14,7 +14,7 @@ from grader.matched import Arms, arms
 from grader.model import Checked, Score, Task, Truth
 from grader.names import did_you_mean
 from grader.redact import redact
-from grader.release import Release, select_exam
+from grader.release import CORRECTED, PUBLISHED, Release, select_exam
 from grader.repeats import add_attempts
 from grader.report import build_report
 from grader.score import score
@@ -54,6 +54,7 @@ class Session:
         track: str | None = None,
         *,
         reveal: bool = False,
+        truth: str = PUBLISHED,
     ) -> None:
         self.release = release
         self.split = release.choose_split(split)
@@ -65,6 +66,15 @@ class Session:
         self._exams = release.exams(self.split)
         self._truths: dict[str, Truth] = {}
         self._stated: Mapping[str, Arms] | None = None
+        self.truth = truth
+        self._corrections: Mapping[str, Mapping[str, Any]] | None = None
+        if release.has_public_truth(self.split):
+            self._corrections = release.corrections(self.split)
+        if truth == CORRECTED and self._corrections is None:
+            raise UsageError(
+                f"--truth {truth}: the truths of split {self.split} are in one version only; leave "
+                "the option out (imported releases have a corrected version)"
+            )
 
     def _check_variants(self) -> None:
         for task in self.all_tasks:
@@ -147,7 +157,10 @@ class Session:
         bundles = arms(selection.tasks, self._bundles(selection.exam))
         scores = self._scores(selection.tasks, checked, bundles)
         own = summaries(scores, truths, checked)
+        differing = self._differing(selection, found)
         report = build_report(selection, found, scores, own)
+        if differing is not None:
+            report["truth"] = {"version": self.truth, "differing": differing}
         if len(attempts) > 1:
             grid = [self._scores(selection.tasks, part.checked, bundles) for part in attempts]
             add_attempts(report, attempts, grid, truths)
@@ -187,8 +200,30 @@ class Session:
     def truths(self, tasks: Sequence[Task]) -> dict[str, Truth]:
         """The truth of each task, read once a session."""
         if any(task.task_id not in self._truths for task in tasks):
-            self._truths.update(self.release.truths(self.split, tasks))
+            read = self.release.truths(self.split, tasks)
+            if self.truth == CORRECTED:
+                for task_id in read.keys() & (self._corrections or {}).keys():
+                    read[task_id] = replace(read[task_id], **(self._corrections or {})[task_id])
+            self._truths.update(read)
         return self._truths
+
+    def _differing(self, selection: Selection, found: Found) -> list[str] | None:
+        """The tasks whose published and corrected truths differ, which the submitter is told.
+
+        ``None`` for a release whose truths are in one version only.
+        """
+        if self._corrections is None:
+            return None
+        names = [task.task_id for task in selection.tasks if task.task_id in self._corrections]
+        count = f"{len(names)} of {len(selection.tasks)} tasks"
+        if self.truth == CORRECTED:
+            listed = ": " + ", ".join(names) if names else ""
+            found.notice(f"corrected truth; it differs from the published one for {count}{listed}")
+        elif names:
+            found.notice(
+                f"published truth; for {count} there is a corrected one: --truth corrected"
+            )
+        return names
 
 
 def _attempt(part: Found, tasks: Sequence[Task]) -> Attempt:

@@ -20,6 +20,9 @@ from grader.names import did_you_mean
 from grader.spec import TRACKS
 
 ENVIRONMENT_VARIABLE = "CAUSAL_EXAMS_RELEASE"
+PUBLISHED, CORRECTED = "published", "corrected"
+"""The readings of an imported release's truth; a release of our own has one."""
+_CORRECTED_COLUMN = "corrected_json"
 _TASK_COLUMNS = (
     "task_id", "instance_id", "track", "rung", "family", "variant", "view", "input_mode",
     "prompt", "answer_schema", "answer_file", "inputs_json",
@@ -243,6 +246,28 @@ class Release:
                 "the public and private sides do not belong together"
             )
         return truths
+
+    def corrections(self, split: str) -> dict[str, dict[str, Any]] | None:
+        """Corrected truths by task id: ``should_abstain``, ``value`` and ``target``.
+
+        Only imported releases have any, in a column of the truth rows that is null where the
+        published truth stands; ``None`` where no truth row has that column.
+        """
+        side = self.truth_side(split)
+        found: dict[str, dict[str, Any]] | None = None
+        with parquet.connect() as connection:
+            for track in TRACKS:
+                files = side.shards(f"{track}_truth", split)
+                if _CORRECTED_COLUMN not in parquet.column_names(connection, files):
+                    continue
+                rows = parquet.read(
+                    connection,
+                    files,
+                    ("task_id", _CORRECTED_COLUMN),
+                    f"WHERE {_CORRECTED_COLUMN} IS NOT NULL ORDER BY task_id",
+                )
+                found = {**(found or {}), **{name: dict(as_mapping(text)) for name, text in rows}}
+        return found
 
     def content_hashes(self, split: str) -> dict[str, str]:
         """Content hash per public shard of the split's tasks and exams, for the report."""

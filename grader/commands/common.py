@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from grader.pipeline import Session
-from grader.release import Release
+from grader.release import PUBLISHED, Release
 
 
 def add_release(parser: argparse.ArgumentParser, *, private: bool = True) -> None:
@@ -45,4 +45,5 @@ def open_session(arguments: argparse.Namespace) -> Session:
         getattr(arguments, "exam", None),
         getattr(arguments, "track", None),
         reveal=getattr(arguments, "reveal", False),
+        truth=getattr(arguments, "truth", PUBLISHED),
     )

@@ -5,6 +5,7 @@ examples:
   python -m grader answers/ --release release --split dev --exam all
   python -m grader answers/ --json report.json --csv scores.csv --html report.html
   python -m grader answers/ --release release --private /safe/release --split test
+  python -m grader answers/ --release imported --truth corrected
 """
 
 import argparse
@@ -14,6 +15,7 @@ from pathlib import Path
 from grader.commands.common import add_exam, add_release, open_session
 from grader.errors import UsageError
 from grader.pipeline import Graded, Session
+from grader.release import CORRECTED, PUBLISHED
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -21,6 +23,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("answers", type=Path, help="folder of answers, or a packed .parquet")
     add_release(parser)
     add_exam(parser)
+    parser.add_argument(
+        "--truth",
+        choices=(PUBLISHED, CORRECTED),
+        default=PUBLISHED,
+        help="of an imported release: the truth as published (default), or as corrected",
+    )
     outputs = parser.add_argument_group("outputs")
     outputs.add_argument("--json", type=Path, metavar="FILE", help="the report")
     outputs.add_argument("--csv", type=Path, metavar="FILE", help="one row per task")

@@ -143,9 +143,5 @@ def plain(item: Document, value: str, key: str) -> str:
 
 def view_of(item: Document) -> str:
     """The observation view of an item; none stated means clean."""
-    value: Any = item.get("observation_variant")
-    return (
-        CLEAN
-        if value is None
-        else plain(item, item.text("observation_variant"), "observation_variant")
-    )
+    key = "observation_variant"
+    return CLEAN if item.get(key) is None else plain(item, item.text(key), key)

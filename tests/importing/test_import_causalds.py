@@ -1,0 +1,426 @@
+"""A miniature of the public causalds reference: imported, graded, corrected."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from reference_exam import ASKED, HIDDEN, MEDIATED, VIEWS, write_reference, wrong_tasks
+from reference_layout import (
+    BINARY_LABELS,
+    LABELS,
+    NAMES,
+    ground_truth,
+    item,
+    named,
+    write_exam,
+    write_json,
+    write_scene,
+)
+
+from builder.importing.causalds.command import import_causalds
+from builder.release.cli import main as build
+from grader.cli import main as grade
+from grader.model import RawAnswer, Task, Truth
+from grader.pipeline import Session
+from grader.release import Release
+from grader.schemas import first_problem
+from grader.score import score
+from grader.spec import VARIANTS
+from grader.validate import check
+from grader.verify import verify
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The miniature, imported."""
+    folder = tmp_path_factory.mktemp("reference")
+    write_reference(folder / "main")
+    import_causalds(folder / "main", folder / "release")
+    return folder / "release"
+
+
+@pytest.fixture(scope="module")
+def session(imported: Path) -> Session:
+    return Session(Release.open(imported))
+
+
+def cases() -> Iterator[tuple[str, Any, str | None, float | None]]:
+    for number, (_, _, _, answers) in enumerate(ASKED, start=1):
+        for answer, pool, loss in answers:
+            yield f"task{number}", answer, pool, loss
+
+
+def text_of(answer: Any) -> bytes:
+    return (answer if isinstance(answer, str) else json.dumps(answer)).encode()
+
+
+def graded(session: Session, name: str, answer: Any) -> Any:
+    task = next(task for task in session.all_tasks if task.task_id == name)
+    truth = session.truths(session.all_tasks)[name]
+    return score(task, truth, check(task, RawAnswer(name, text_of(answer))))
+
+
+def test_the_miniature_asks_every_variant_and_all_are_imported(session: Session) -> None:
+    keys = {spec.key for spec in VARIANTS if spec.track == "causalds"}
+    assert len(keys) == 33
+    assert {task.spec.key for task in session.all_tasks} == keys
+    assert session.select().exam == "exam_12345"
+    assert [task.task_id for task in session.select().tasks] == [
+        f"task{number}" for number in range(1, len(ASKED) + 1)
+    ]
+
+
+@pytest.mark.parametrize(("name", "answer", "pool", "loss"), list(cases()))
+def test_the_paper_reading_of_every_answer_is_the_one_worked_by_hand(
+    session: Session, name: str, answer: Any, pool: str | None, loss: float | None
+) -> None:
+    row = graded(session, name, answer)
+    assert row.paper_pool == pool
+    if loss is None:
+        assert row.paper_loss is None
+    else:
+        assert row.paper_loss == pytest.approx(loss, abs=1e-9)
+
+
+def test_pools_and_scores_of_a_whole_submission_are_those_of_the_published_rules(
+    session: Session, imported: Path, tmp_path: Path
+) -> None:
+    chosen = []
+    for number, (_, task_id, _, answers) in enumerate(ASKED, start=1):
+        answer, pool, loss = answers[-1]
+        suffix = "csv" if task_id.startswith("prediction") else "json"
+        (tmp_path / f"task{number}.{suffix}").write_bytes(text_of(answer))
+        chosen.append((pool, loss))
+    report = session.grade(tmp_path).report
+    paper = report["tracks"]["causalds"]["readings"]["paper"]
+    by_pool = {
+        name: sorted(loss for pool, loss in chosen if pool == name)
+        for name in ("pass", "nrel_point", "nrel_interval", "f1")
+    }
+    points, intervals = by_pool["nrel_point"], by_pool["nrel_interval"]
+    # Nr counts valid numbers only: what is missing or invalid leaves every pool.
+    assert paper["n_pass"] == len(by_pool["pass"])
+    assert paper["n_nrel"] == len(points) + len(intervals)
+    assert paper["n_f1"] == len(by_pool["f1"])
+    assert paper["n_pass"] + paper["n_nrel"] + paper["n_f1"] < len(ASKED)
+    pass_rate = 1 - sum(by_pool["pass"]) / len(by_pool["pass"])
+    s_nr = (
+        len(points) * median(points)
+        + len(intervals) * sum(min(loss, 10) for loss in intervals) / len(intervals)
+    ) / (len(points) + len(intervals))
+    total = paper["n_pass"] + paper["n_nrel"] + paper["n_f1"]
+    expected = {
+        "pass_rate": pass_rate,
+        "med_nrel_err": median(sorted(points + intervals)),
+        "s_nr": s_nr,
+        "med_f1_loss": median(by_pool["f1"]),
+        "causalds_score": (
+            paper["n_pass"] * (1 - pass_rate)
+            + paper["n_nrel"] * s_nr
+            + paper["n_f1"] * median(by_pool["f1"])
+        )
+        / total,
+    }
+    assert {name: paper[name] for name in expected} == pytest.approx(expected, abs=1e-9)
+    assert first_problem("report", report) is None
+
+
+def median(values: list[float]) -> float:
+    middle = len(values) // 2
+    return values[middle] if len(values) % 2 else (values[middle - 1] + values[middle]) / 2
+
+
+def test_the_corrected_truth_differs_for_exactly_the_wrong_tasks(
+    imported: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "answers").mkdir()
+    (tmp_path / "answers" / "task1.csv").write_text("prediction\n1\n3\n5\n7\n")
+    reports = {}
+    for version in ("published", "corrected"):
+        file = tmp_path / f"{version}.json"
+        assert grade([
+            "grade", str(tmp_path / "answers"), "--release", str(imported), "--truth", version,
+            "--json", str(file),
+        ]) == 0  # fmt: skip
+        reports[version] = json.loads(file.read_text())
+        assert reports[version]["truth"] == {"version": version, "differing": wrong_tasks()}
+        assert first_problem("report", reports[version]) is None
+    assert wrong_tasks() == ["task15", "task19", "task26", "task28", "task32", "task34", "task37"]
+    notice = reports["corrected"]["notices"][0]
+    assert f"{len(wrong_tasks())} of {len(ASKED)} tasks: task15, task19" in notice
+    assert "corrected" in capsys.readouterr().out
+
+
+CORRECTED = {
+    "task15": [({"adjust": named("Z")}, 0.0), ({"adjust": named("M", "Z")}, 1.0)],
+    "task19": [({"n": 1}, 0.0), ({"n": 2}, 1.0)],
+    "task26": [({"bias_present": True}, 0.0), ({"bias_present": False}, 1.0)],
+    "task28": [({"forbidden": named("M")}, 0.0), ({"forbidden": []}, 1.0)],
+    "task32": [({"ate": 0}, 0.0), ({"ate": 0.0161}, 0.0161)],
+    "task34": [({"sign": "0"}, 0.0), ({"sign": "+"}, 1.0)],
+    "task37": [({"matches": False}, 0.0), ({"matches": True}, 1.0)],
+}
+
+
+def test_the_corrected_truth_is_what_the_graph_says(imported: Path) -> None:
+    assert list(CORRECTED) == wrong_tasks()
+    session = Session(Release.open(imported), truth="corrected")
+    for name, answers in CORRECTED.items():
+        for answer, loss in answers:
+            assert graded(session, name, answer).paper_loss == pytest.approx(loss, abs=1e-9)
+
+
+def test_a_release_of_one_truth_refuses_the_corrected_one(
+    tmp_path: Path, imported: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    public = imported / "public"
+    plain = tmp_path / "plain" / "public"
+    plain.mkdir(parents=True)
+    manifest = json.loads((public / "manifest.json").read_text())
+    for name in list(manifest["shards"]):
+        (plain / name).parent.mkdir(exist_ok=True)
+        table = pq.read_table(public / name)
+        if name.startswith("causalds_truth"):
+            table = table.drop_columns(["corrected_json"])
+        pq.write_table(table, plain / name)
+        manifest["shards"][name]["sha256"] = digest(plain / name)
+    (plain / "manifest.json").write_text(json.dumps(manifest))
+    (tmp_path / "answers").mkdir()
+    place = [str(tmp_path / "answers"), "--release", str(tmp_path / "plain")]
+    assert grade(["grade", *place]) == 0
+    assert grade(["grade", *place, "--truth", "corrected"]) == 2
+    assert "--truth corrected: the truths of split main are in one version only" in (
+        capsys.readouterr().err
+    )
+
+
+def digest(file: Path) -> str:
+    import hashlib
+
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def test_gold_answers_of_the_imported_release_are_all_right(session: Session) -> None:
+    from grader.gold import gold_answer
+
+    truths = session.truths(session.all_tasks)
+    for task in session.all_tasks:
+        gold = gold_answer(task, truths[task.task_id])
+        assert graded(session, task.task_id, gold).points == 1, task.spec.key
+
+
+def test_the_imported_release_verifies_and_its_workspace_holds_the_published_files(
+    imported: Path, tmp_path: Path
+) -> None:
+    problems = [check for check in verify(Release.open(imported)) if not check.ok]
+    assert problems == []
+    assert grade(["workspace", "--release", str(imported), "--out", str(tmp_path / "w")]) == 0
+    task = tmp_path / "w" / "task1"
+    assert (task / "prompt.md").read_text().startswith("## Task: prediction")
+    assert (task / "story.md").read_text() == "Once upon a time.\n"
+    assert pq.read_table(task / "data.parquet").column(NAMES["Y"]).to_pylist() == LABELS
+    assert NAMES["Y"] not in pq.read_table(task / "test_features.parquet").column_names
+
+
+def test_tables_labels_and_structures_are_those_of_the_scenes(
+    imported: Path, session: Session
+) -> None:
+    public = imported / "public"
+    scenes = pq.read_table(public / "causalds_scenes").to_pylist()
+    assert {(row["instance_id"], row["view"]) for row in scenes} >= set(VIEWS.items())
+    hidden = next(row for row in scenes if row["instance_id"] == HIDDEN)
+    assert [column["name"] for column in hidden["calibration"]] == [
+        NAMES["Z"], f"{NAMES['X']}1", NAMES["X"],
+    ]  # fmt: skip
+    labels = pq.read_table(public / "causalds_labels").to_pylist()
+    assert {row["kind"]: row["values"] for row in labels} == {
+        "continuous": LABELS,
+        "binary": BINARY_LABELS,
+    }
+    truths = session.truths(session.all_tasks)
+    assert {truth.structure for truth in truths.values()} == {
+        "mediation", "iv", "grafted_1", "arrowhead", "frontdoor",
+    }  # fmt: skip
+    assert task_of(session, "task1").inputs == {
+        "treatment": "Dose", "outcome": "Recovery", "columns": named("X", "Z"), "rows": 4,
+    }  # fmt: skip
+    assert task_of(session, "task13").input_mode == "story"
+    rows = pq.read_table(public / "causalds_truth").to_pylist()
+    assert {row["value_source"] for row in rows if row["value"] is not None} == {"published"}
+
+
+def task_of(session: Session, name: str) -> Task:
+    return next(task for task in session.all_tasks if task.task_id == name)
+
+
+def truth_of(session: Session, name: str) -> Truth:
+    return session.truths(session.all_tasks)[name]
+
+
+def test_the_summary_counts_scenes_tasks_corrections_and_what_was_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main = write_reference(tmp_path / "main")
+    tasks = main / "scenes" / MEDIATED / "variants" / "clean" / "tasks.json"
+    document = json.loads(tasks.read_text())
+    document["tasks"] += [
+        item(MEDIATED, "mystery__of_life"),
+        item(MEDIATED, "association__delta_point__q", conditioning_var_id="Q"),
+    ]
+    tasks.write_text(json.dumps(document))
+    assert build(["import-causalds", str(main), "--out", str(tmp_path / "release")]) == 0
+    out = capsys.readouterr().out
+    assert f"5 scenes, {len(ASKED) + 1} tasks, {len(ASKED)} of them in the exam" in out
+    assert "corrected truth differs from the published one: 7 tasks, 7 of them in the exam" in out
+    assert "not importable: unknown variant mystery.of_life" in out
+    assert "conditional_associations_by_id.Q: is absent" in out
+    report = (tmp_path / "release" / "IMPORT.md").read_text()
+    assert "| `task19` | " in report
+    assert build(["import-causalds", str(main), "--out", str(tmp_path / "release")]) == 2
+    assert "exists already" in capsys.readouterr().err
+
+
+def test_importing_twice_gives_the_same_bytes(imported: Path, tmp_path: Path) -> None:
+    main = write_reference(tmp_path / "elsewhere" / "main")
+    import_causalds(main, tmp_path / "again")
+    first = {file.relative_to(imported): file for file in imported.rglob("*") if file.is_file()}
+    second = {
+        file.relative_to(tmp_path / "again"): file
+        for file in (tmp_path / "again").rglob("*")
+        if file.is_file()
+    }
+    assert first.keys() == second.keys()
+    public = [name for name in first if name.name != "IMPORT.md"]
+    assert all(first[name].read_bytes() == second[name].read_bytes() for name in public)
+
+
+def write_swap(folder: Path) -> None:
+    """Two tellings of one problem, files beside the story, no view stated."""
+    items = []
+    for source in ("scene_000039", "scene_000415"):
+        scene_id = f"bundle001__{source}"
+        truth = ground_truth(scene_id, ["X Y", "Z X", "Z Y"], sets=[["Z"]], ate=0.5)
+        task = item(scene_id, "effect_estimate__ate_point", x0=0.0, x1=1.0)
+        write_scene(folder, truth, view=None, tasks=[task])
+        items.append(
+            task | {
+                "observation_variant": None, "answer_file_stem": scene_id,
+                "answer_filename": f"{scene_id}.json",
+            }
+        )  # fmt: skip
+    write_json(folder / "exam" / "exam.json", {"exam_id": "causenet_seeding_seed1", "items": items})
+
+
+def write_layer(folder: Path) -> None:
+    """One task of a scene under three views, as scenes of their own."""
+    items = []
+    for number, view in enumerate(("proxy", "clean", "proxy_hard"), start=1):
+        scene_id = f"obsabl_{number:05d}"
+        truth = ground_truth(scene_id, ["X Y", "Z X", "Z Y"], sets=[["Z"]], ate=0.5)
+        truth["metadata"]["ablation"] = {"name": "observation_layer", "pair_id": "pair001"}
+        task = item(scene_id, "effect_estimate__ate_point", x0=0.0, x1=1.0)
+        write_scene(folder, truth, view=view, tasks=[task])
+        items.append(
+            task | {"observation_variant": view, "answer_filename": f"task{number:05d}.json"}
+        )
+    write_exam(folder, items, exam_id="observation_layer_seed1")
+
+
+def test_both_ablations_and_the_main_exam_become_splits_with_bundles_and_arms(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_reference(tmp_path / "data" / "benchmark" / "main")
+    write_swap(tmp_path / "data" / "ablations" / "causenet_seeding")
+    write_layer(tmp_path / "data" / "ablations" / "observation_layer")
+    release = tmp_path / "release"
+    assert build(["import-causalds", str(tmp_path), "--out", str(release)]) == 0
+    opened = Release.open(release)
+    assert opened.splits == ("causenet_seeding", "main", "observation_layer")
+    assert all(check.ok for check in verify(opened))
+    assert opened.exam_bundles("causenet_seeding") == {
+        "causenet_seeding_seed1": {
+            "bundle001__scene_000039": ("bundle001", "scene_000039"),
+            "bundle001__scene_000415": ("bundle001", "scene_000415"),
+        }
+    }
+    assert opened.exam_bundles("observation_layer") == {
+        "observation_layer_seed1": {
+            "task00001": ("pair001", "proxy"),
+            "task00002": ("pair001", "clean"),
+            "task00003": ("pair001", "proxy_hard"),
+        }
+    }
+    answers = tmp_path / "answers"
+    answers.mkdir()
+    for name, ate in (("bundle001__scene_000039", 0.5), ("bundle001__scene_000415", 0.8)):
+        (answers / f"{name}.json").write_text(json.dumps({"ate": ate}))
+    report = Session(opened, "causenet_seeding").grade(answers).report
+    assert report["census"]["scored"] == 2
+    ranges = report["tracks"]["causalds"]["matched"]["ranges"]
+    assert ranges["max"] == pytest.approx(0.3 / 1.5, abs=1e-12)
+    for number, ate in ((1, 1.0), (2, 0.5), (3, 2.0)):
+        (answers / f"task{number:05d}.json").write_text(json.dumps({"ate": ate}))
+    matched = Session(opened, "observation_layer").grade(answers).report["tracks"]["causalds"]
+    means = {row["arm"]: row["mean"] for row in matched["matched"]["contrasts"]}
+    assert means == pytest.approx({"proxy": 0.5 / 1.5, "proxy_hard": 1.0}, abs=1e-9)
+
+
+def test_views_of_one_scene_are_a_bundle_where_nothing_else_is_said(tmp_path: Path) -> None:
+    truth = ground_truth("scene_000009", ["X Y"], sets=[[]], ate=0.5)
+    items = []
+    for number, view in enumerate(("clean", "proxy"), start=1):
+        task = item("scene_000009", "effect_estimate__ate_point", number, view, x0=0.0, x1=1.0)
+        listed = [task, item("scene_000009", "association__sign_only")]
+        write_scene(tmp_path / "main", truth, view=view, tasks=listed)
+        items.append(task)
+    write_exam(tmp_path / "main", items)
+    import_causalds(tmp_path / "main", tmp_path / "release")
+    release = Release.open(tmp_path / "release")
+    assert set(release.exam_bundles("main")["exam_12345"].values()) == {
+        ("scene_000009__effect_estimate__ate_point", "clean"),
+        ("scene_000009__effect_estimate__ate_point", "proxy"),
+    }
+    # What no exam asks has the default name of the reference, and its view where there are several.
+    assert {task.answer_file for task in release.tasks("main")} == {
+        "task1.json",
+        "task2.json",
+        "scene_000009_association__sign_only.json",
+        "scene_000009_proxy_association__sign_only.json",
+    }
+
+
+def test_a_continuous_treatment_is_read_from_the_table_for_the_ett(tmp_path: Path) -> None:
+    # The napkin: its ATE is identifiable, its ETT only for two levels of treatment.
+    edges = ["Z M", "M X", "X Y", "U Z", "U X", "V1 Z", "V1 Y"]
+    verdicts = {}
+    for binary in (True, False):
+        truth = ground_truth(
+            "scene_000001", edges, latent=["U", "V1"], method="other_id", ate=0.4, ett=0.3
+        )
+        main = tmp_path / f"main{int(binary)}"
+        task = item("scene_000001", "counterfactual_effect__effect_point", 1, x0=0.0, x1=1.0)
+        write_scene(main, truth, tasks=[task], binary_treatment=binary)
+        write_exam(main, [task])
+        out = tmp_path / f"release{int(binary)}"
+        import_causalds(main, out)
+        session = Session(Release.open(out), truth="corrected")
+        verdicts[binary] = truth_of(session, "task1").should_abstain
+    assert verdicts == {True: False, False: True}
+
+
+def test_extra_keys_and_absent_optional_files_do_no_harm(tmp_path: Path) -> None:
+    main = write_reference(tmp_path / "main")
+    clean = main / "scenes" / MEDIATED / "variants" / "clean"
+    (clean / "schema.json").unlink()
+    (clean / "tasks.json").unlink()
+    (main / "scenes" / MEDIATED / "story.md").unlink()
+    (main / "scenes" / HIDDEN / "variants" / "proxy" / "calibration.parquet").unlink()
+    exam = json.loads((main / "exam.json").read_text())
+    exam["surprise"] = {"deep": [1]}
+    exam["items"][0]["surprise"] = None
+    (main / "exam.json").write_text(json.dumps(exam))
+    summary = import_causalds(main, tmp_path / "release")[0]
+    assert (summary.scenes, summary.asked) == (5, len(ASKED))

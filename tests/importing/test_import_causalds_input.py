@@ -1,0 +1,119 @@
+"""What is wrong with a copy of the public reference is said in one line, with file and fix."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reference_exam import MEDIATED, write_reference
+from reference_layout import named
+
+from builder.importing.causalds.command import import_causalds
+from builder.release.cli import main as build
+from grader.errors import UsageError
+
+
+def damage_truth(main: Path, change: Any) -> None:
+    file = main / "scenes_private" / MEDIATED / "ground_truth.json"
+    document = json.loads(file.read_text())
+    change(document)
+    file.write_text(json.dumps(document))
+
+
+def damage_item(main: Path, **members: Any) -> None:
+    file = main / "exam.json"
+    document = json.loads(file.read_text())
+    document["items"][0].update(members)
+    file.write_text(json.dumps(document))
+
+
+DAMAGES: dict[str, tuple[Any, str]] = {
+    "no exam": (lambda m: (m / "exam.json").unlink(), "no exam.json there"),
+    "no items": (
+        lambda m: (m / "exam.json").write_text("{}"),
+        "exam.json: items: is absent; fetch the whole release again",
+    ),
+    "no JSON": (lambda m: (m / "exam.json").write_text("{"), "exam.json: no JSON"),
+    "no truth": (
+        lambda m: (m / "scenes_private" / MEDIATED / "ground_truth.json").unlink(),
+        "ground_truth.json: not found; fetch the whole release again",
+    ),
+    "no ate": (
+        lambda m: damage_truth(m, lambda d: d["causal"].pop("true_ate")),
+        "ground_truth.json: causal.true_ate.value: is absent",
+    ),
+    "text for a number": (
+        lambda m: damage_truth(m, lambda d: d["association"].update(value="0.3")),
+        'association.value: "0.3" is no finite number',
+    ),
+    "no treatment": (
+        lambda m: damage_truth(m, lambda d: d["graph"].pop("treatment")),
+        "ground_truth.json: graph.treatment: is absent",
+    ),
+    "a cycle": (
+        lambda m: damage_truth(m, lambda d: d["graph"]["edges_named"].append(named("Y", "X"))),
+        "graph: no usable graph",
+    ),
+    "no labels": (
+        lambda m: (m / "scenes_private" / MEDIATED / "test.parquet").unlink(),
+        "test.parquet: not found",
+    ),
+    "a pointer": (
+        lambda m: (m / "scenes_private" / MEDIATED / "test.parquet").write_text(
+            "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
+        ),
+        "a Git LFS pointer, not the table itself; run `git lfs pull`",
+    ),
+    "no data": (
+        lambda m: (m / "scenes" / MEDIATED / "variants" / "clean" / "data.parquet").unlink(),
+        "data.parquet: not found",
+    ),
+    "no prompt": (lambda m: damage_item(m, prompt=None), "items[0].prompt: is absent"),
+    "unknown variant": (
+        lambda m: damage_item(m, output_variant="point_predicter"),
+        "unknown variant prediction.point_predicter; did you mean 'prediction.point_predictor'?",
+    ),
+    "a path for a name": (
+        lambda m: damage_item(m, answer_filename="../task1.csv"),
+        'items[0].answer_filename: "../task1.csv" is no plain name',
+    ),
+    "a scene elsewhere": (
+        lambda m: damage_item(m, scene_id="../../etc"),
+        'items[0].scene_id: "../../etc" is no plain name',
+    ),
+    "a wrong ending": (
+        lambda m: damage_item(m, answer_filename="task1.json"),
+        "does not end in .csv",
+    ),
+    "a doubled name": (
+        lambda m: damage_item(m, answer_filename="task2.csv"),
+        "names another item's answer too",
+    ),
+    "other columns": (
+        lambda m: damage_item(m, inputs={"required_csv_columns": ["yhat"]}),
+        "inputs.required_csv_columns",
+    ),
+    "no private folder": (
+        lambda m: (m / "scenes_private").rename(m / "away"),
+        "scenes_private: not found",
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_what_is_needed_and_absent_is_one_line_with_file_field_and_fix(
+    damage: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    act, message = DAMAGES[damage]
+    main = write_reference(tmp_path / "main")
+    act(main)
+    assert build(["import-causalds", str(main), "--out", str(tmp_path / "release")]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert message in error
+    assert not (tmp_path / "release").exists()
+
+
+def test_a_folder_that_is_not_there_is_said_so(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no such folder"):
+        import_causalds(tmp_path / "nowhere", tmp_path / "release")
