@@ -57,7 +57,9 @@ def scenes() -> dict[str, dict[str, Any]]:
             sets=[[], ["V1"], ["V2"], ["V1", "V2"]], ate=-0.2, ett=-0.2, structure="arrowhead",
             nde=-0.12, nie=-0.118,
             forbidden={"colliders": ["V2"], "descendants": []},
-            collider_bias=[{"collider": "V2", "collider_named": NAMES["V2"], "bias_present": False}],
+            collider_bias=[
+                {"collider": "V2", "collider_named": NAMES["V2"], "bias_present": False}
+            ],
         ),
         DOOR: ground_truth(
             DOOR, ["X M", "M Y", "U X", "U Y"], latent=["U"], method="frontdoor", ate=0.02,
@@ -68,15 +70,15 @@ def scenes() -> dict[str, dict[str, Any]]:
 
 AVAILABLE = {"available_vars": ["Z", "M"]}
 SPLIT_ASKED = {"x0": 0.0, "x1": 1.0, "data_file": "data.parquet"}
-FOUR = sqrt(5)
+SD = sqrt(5)
 """The population standard deviation of 1, 3, 5, 7."""
 
 Case = tuple[Any, str | None, float | None]
 
 ASKED: list[tuple[str, str, dict[str, Any], list[Case]]] = [
     (MEDIATED, "prediction__point_predictor", {"columns": named("X", "Z")}, [
-        ("prediction\n1\n3\n5\n9\n", "nrel_point", 1 / (1 + FOUR)),
-        ("id,prediction\n0,4\n1,4\n2,4\n3,4\n", "nrel_point", FOUR / (1 + FOUR)),
+        ("prediction\n1\n3\n5\n9\n", "nrel_point", 1 / (1 + SD)),
+        ("id,prediction\n0,4\n1,4\n2,4\n3,4\n", "nrel_point", SD / (1 + SD)),
         ("prediction\n1\n", None, None),
     ]),
     (ZERO, "prediction__point_predictor", {}, [
@@ -84,7 +86,9 @@ ASKED: list[tuple[str, str, dict[str, Any], list[Case]]] = [
     ]),
     (MEDIATED, "prediction__prediction_interval",
      {"alpha": 0.1, "required_csv_columns": ["prediction", "lower", "upper"]}, [
-        ("prediction,lower,upper\n1,0,2\n3,2,4\n5,4,6\n7,8,9\n", "nrel_interval", 6.75 / (1 + FOUR)),
+        # Three of width 2, one of width 1 that misses by 1: (6 + 1 + 20) / 4.
+        ("prediction,lower,upper\n1,0,2\n3,2,4\n5,4,6\n7,8,9\n", "nrel_interval",
+         6.75 / (1 + SD)),
     ]),
     (MEDIATED, "association__sign_only", {}, [
         ({"sign": "+"}, "pass", 0.0), ({"sign": "unknown"}, "pass", 1.0),
