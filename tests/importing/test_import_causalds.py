@@ -411,6 +411,21 @@ def test_a_continuous_treatment_is_read_from_the_table_for_the_ett(tmp_path: Pat
     assert verdicts == {True: False, False: True}
 
 
+def test_names_are_spelt_as_the_question_spells_them(tmp_path: Path) -> None:
+    main = tmp_path / "main"
+    truth = ground_truth("scene_000001", ["X Y", "Z X", "Z Y"], sets=[["Z"]], ate=0.5)
+    curly = json.dumps(truth).replace("Age (years)", "Patient\u2019s Age\u2013years")
+    task = item("scene_000001", "identification__one_valid_adjustment_set", 1, available_vars=["Z"])
+    task["prompt"] = 'Choose among "Patient\'s Age-years".'
+    write_scene(main, truth, tasks=[task])
+    write_json(main / "scenes_private" / "scene_000001" / "ground_truth.json", json.loads(curly))
+    write_exam(main, [task])
+    import_causalds(main, tmp_path / "release")
+    session = Session(Release.open(tmp_path / "release"))
+    row = graded(session, "task1", {"adjust": ["Patient's Age-years"]})
+    assert (row.paper_loss, row.message) == (0.0, "")
+
+
 def test_extra_keys_and_absent_optional_files_do_no_harm(tmp_path: Path) -> None:
     main = write_reference(tmp_path / "main")
     clean = main / "scenes" / MEDIATED / "variants" / "clean"

@@ -1,9 +1,10 @@
 """``build_dataset.py import-causalds``: the reference's exams as one release with public truth."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +18,8 @@ from builder.importing.causalds.tasks import (
     Item,
     UnknownVariant,
     read_item,
+    respelt,
+    spellings,
     task_row,
 )
 from builder.importing.causalds.truth import published
@@ -189,11 +192,13 @@ def _take(found: _Read, item: Item, scene: Scene, *, in_exam: bool) -> None:
     """Add the rows of one task; raises ``UsageError`` before anything is added."""
     row = task_row(item, scene)
     asked = item.asked(scene)
+    spelling = spellings(scene, str(row["prompt"]))
+    row["inputs_json"] = canonical(respelt(json.loads(str(row["inputs_json"])), spelling))
     answer = published(asked)
     label = _label_row(item, scene) if item.spec.family == "prediction" else None
     correction = correct(asked, answer)
     found.tasks.append(row)
-    found.truths.append(_truth_row(item, scene, answer, correction.answer))
+    found.truths.append(_truth_row(item, scene, answer, correction.answer, spelling))
     if label is not None:
         found.labels[item.scene_id] = label
     place = item.scene_id, item.view
@@ -217,7 +222,16 @@ def _label_row(item: Item, scene: Scene) -> Row:
     }
 
 
-def _truth_row(item: Item, scene: Scene, answer: Answer, corrected: Answer | None) -> Row:
+def _truth_row(
+    item: Item,
+    scene: Scene,
+    answer: Answer,
+    corrected: Answer | None,
+    spelling: Mapping[str, str],
+) -> Row:
+    answer = replace(answer, target=respelt(answer.target, spelling))
+    if corrected is not None:
+        corrected = replace(corrected, target=respelt(corrected.target, spelling))
     for version in (answer, corrected):
         problem = version and first_problem("truth/causalds", version.target)
         if problem:
