@@ -107,7 +107,7 @@ def grouped(rows: Iterable[Row], keys: Sequence[str]) -> Group:
 
 
 def write_release(out: Path, source: Source, splits: Sequence[ImportedSplit]) -> dict[str, Any]:
-    """Write ``out/public``; its manifest. ``out`` appears when everything is in place.
+    """Write ``public`` in ``out``'s unfinished folder; its manifest. :func:`finish` names it.
 
     Raises ``UsageError`` when ``out`` exists or cannot be written.
     """
@@ -116,22 +116,29 @@ def write_release(out: Path, source: Source, splits: Sequence[ImportedSplit]) ->
     try:
         if unfinished.exists():
             shutil.rmtree(unfinished)
-        public = unfinished / "public"
-        public.mkdir(parents=True)
-        shards = [shard for split in splits for shard in _write_split(public, source, split)]
-        manifest = _manifest(source, splits, shards)
-        write_manifest(manifest, public)
-        write_card(
-            manifest,
-            public,
-            template=TEMPLATE,
-            licence=source.licence,
-            more={"about": source.about, "licence": source.licence_text, "title": source.title},
-        )
+        return _write(unfinished / "public", source, splits)
     except OSError as error:
+        shutil.rmtree(unfinished, ignore_errors=True)
         raise UsageError(
             f"--out {out}: {error.strerror or error}; make room or name another folder"
         ) from None
+    except UsageError:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
+
+
+def _write(public: Path, source: Source, splits: Sequence[ImportedSplit]) -> dict[str, Any]:
+    public.mkdir(parents=True)
+    shards = [shard for split in splits for shard in _write_split(public, source, split)]
+    manifest = _manifest(source, splits, shards)
+    write_manifest(manifest, public)
+    write_card(
+        manifest,
+        public,
+        template=TEMPLATE,
+        licence=source.licence,
+        more={"about": source.about, "licence": source.licence_text, "title": source.title},
+    )
     return manifest
 
 

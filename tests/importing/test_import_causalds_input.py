@@ -111,7 +111,7 @@ def test_what_is_needed_and_absent_is_one_line_with_file_field_and_fix(
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert message in error
-    assert not (tmp_path / "release").exists()
+    assert {file.name for file in tmp_path.iterdir()} == {"main"}, "nothing half-written stays"
 
 
 def test_a_folder_that_is_not_there_is_said_so(tmp_path: Path) -> None:
