@@ -1,5 +1,7 @@
 """Reading the public reference's tables into contexts of ours, with exact truth.
 
+What is read becomes a release in ``builder/importing/ccr.py``.
+
 The tables hold the model in their sentences only: the adjacency matrix and the Bernoulli
 parameters are columns, the functions are not. Each known sentence of the released themes is
 parsed; an unknown one is an error that names the row, never a guess.
@@ -21,6 +23,8 @@ from builder.ccr.graph import Dag, cut_tree
 from builder.ccr.model import BooleanContext, Operator, evaluate
 from builder.ccr.quantities import exact_quantities
 from builder.ccr.rows import quantities_json
+from builder.importing.ccr import ImportedContext, write_contexts
+from builder.importing.release import check_free
 from grader.errors import UsageError
 from grader.jsonio import canonical
 
@@ -63,33 +67,68 @@ class Theme:
     bits: Any
 
 
-def import_tables(paths: Sequence[Path], out: Path) -> str:
-    """Read raw tables (CSV or Parquet) and write ``contexts.jsonl`` and ``samples.jsonl``.
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A context as it was read: theme, model, each node's sentence, the whole text."""
 
-    A context holds graph, functions, probabilities, cut tree and the exact quantities of every
-    pair; a sample its bits and the recomputed answers. Replicates of a sample are read once.
-    Returns a one-line summary; raises ``UsageError`` naming file and row.
+    theme: str
+    model: BooleanContext
+    rules: Mapping[str, Rule]
+    story: str
+
+
+def import_tables(paths: Sequence[Path], out: Path) -> str:
+    """Read raw tables (CSV or Parquet) and write a release that can be graded.
+
+    Beside it lie ``contexts.jsonl`` (graph, functions, probabilities, cut tree and the exact
+    quantities of every pair) and ``samples.jsonl`` (bits and recomputed answers). Replicates of a
+    sample are read once. Returns a summary; raises ``UsageError`` naming file and row.
     """
-    contexts: dict[str, tuple[str, BooleanContext, dict[str, Rule]]] = {}
+    check_free(out)
+    contexts: dict[str, _Read] = {}
     samples: dict[tuple[str, str], dict[str, Any]] = {}
+    texts: dict[tuple[str, str], str] = {}
     rows = 0
     for path in paths:
         for number, row in enumerate(_rows(path), start=1):
             rows += 1
             where = f"{path}: row {number}"
             try:
-                _take(row, path.stem, contexts, samples)
+                place = _take(row, path.stem, contexts, samples)
             except (Unknown, ValueError, SyntaxError, KeyError) as error:
                 message = " ".join(str(error).split())
                 raise UsageError(f"{where}: {message}; this table cannot be imported") from None
+            texts.setdefault(place, row["Sample context"])
     if not contexts:
         raise UsageError(f"{paths[0]}: no row; give the raw table of the reference")
-    out.mkdir(parents=True, exist_ok=True)
-    lines = [canonical(_context(name, *found)) for name, found in sorted(contexts.items())]
-    (out / "contexts.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    lines = [
+        canonical(_context(name, found.theme, found.model, found.rules))
+        for name, found in sorted(contexts.items())
+    ]
     told = [canonical(record) for _, record in sorted(samples.items())]
-    (out / "samples.jsonl").write_text("\n".join(told) + "\n", encoding="utf-8")
-    return f"{out}: {len(contexts)} contexts and {len(samples)} samples from {rows} rows"
+    beside = {"contexts.jsonl": lines, "samples.jsonl": told}
+    tasks, left_out = write_contexts(
+        [_imported(name, found, samples, texts) for name, found in sorted(contexts.items())],
+        out,
+        {name: "\n".join(listed) + "\n" for name, listed in beside.items()},
+    )
+    without = "".join(f"; not a task: {reason}: {n}" for reason, n in sorted(left_out.items()))
+    return (
+        f"{out}: {tasks} tasks{without}; {len(contexts)} contexts and {len(samples)} samples from "
+        f"{rows} rows"
+    )
+
+
+def _imported(
+    name: str,
+    found: "_Read",
+    samples: Mapping[tuple[str, str], Mapping[str, Any]],
+    texts: Mapping[tuple[str, str], str],
+) -> ImportedContext:
+    """A context with its samples, in the order in which the tables list them."""
+    own = [place for place in samples if place[0] == name]
+    cases = [([bit == "1" for bit in samples[place]["bits"]], texts[place]) for place in own]
+    return ImportedContext(name, found.theme, found.model, found.story, cases)
 
 
 def _rows(path: Path) -> Iterator[dict[str, str]]:
@@ -111,9 +150,10 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
 def _take(
     row: Mapping[str, str],
     table: str,
-    contexts: dict[str, tuple[str, BooleanContext, dict[str, Rule]]],
+    contexts: dict[str, "_Read"],
     samples: dict[tuple[str, str], dict[str, Any]],
-) -> None:
+) -> tuple[str, str]:
+    """Reads one row; the context and the sample that it is about."""
     absent = [name for name in COLUMNS if row.get(name) is None]
     if absent:
         raise Unknown(f"no column {absent[0]!r}")
@@ -125,10 +165,10 @@ def _take(
     codes = dict(zip(_names(row["DAG nodes"]), _names(row["Exogenous variables"]), strict=True))
     rules = theme.rules(story, codes)
     context = _model(row, rules)
-    if name in contexts and contexts[name][1] != context:
+    if name in contexts and contexts[name].model != context:
         # Equal sizes in one list collide under one id in the reference.
         raise Unknown(f"context {row['Context ID']} holds two different models")
-    contexts[name] = (theme.name, context, rules)
+    contexts[name] = _Read(theme.name, context, rules, story)
     bits = theme.bits(row["Sample context"], rules)
     column = np.array([[bits[node]] for node in context.dag.names])
     samples[name, row["Sample ID"]] = {
@@ -137,6 +177,7 @@ def _take(
         "bits": "".join(str(int(bits[node])) for node in context.dag.names),
         "answers": _answers(context, column),
     }
+    return name, row["Sample ID"]
 
 
 def _model(row: Mapping[str, str], rules: Mapping[str, Rule]) -> BooleanContext:

@@ -28,11 +28,13 @@ def add_imports(commands: Any, add: Add) -> None:
         commands,
         "import-ccr",
         _import_ccr,
-        "read the public ccr reference's raw tables into contexts with exact truth",
+        "turn the public ccr reference's raw tables into a release with exact truth",
         "import-ccr flu_vaccine.csv --out imported",
     )
     ccr.add_argument("tables", type=Path, nargs="+", metavar="TABLE", help="CSV or Parquet")
-    ccr.add_argument("--out", type=Path, required=True, metavar="DIR", help="where to write")
+    ccr.add_argument(
+        "--out", type=Path, required=True, metavar="RELEASE", help="the release to write"
+    )
 
 
 def _import_causalds(options: argparse.Namespace) -> int:
