@@ -1,6 +1,9 @@
 """A miniature of the public causalds reference: imported, graded, corrected."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -223,6 +226,32 @@ def test_the_imported_release_verifies_and_its_workspace_holds_the_published_fil
     assert (task / "story.md").read_text() == "Once upon a time.\n"
     assert pq.read_table(task / "data.parquet").column(NAMES["Y"]).to_pylist() == LABELS
     assert NAMES["Y"] not in pq.read_table(task / "test_features.parquet").column_names
+
+
+LOAD = """
+import sys
+from datasets import load_dataset
+folder, tasks = sys.argv[1] + "/public", int(sys.argv[2])
+assert load_dataset(folder, split="main").num_rows == tasks, "the default config"
+assert load_dataset(folder, "causalds_truth", split="main").num_rows == tasks
+assert load_dataset(folder, "causalds_exams", split="main").num_rows == tasks - 1
+scenes = load_dataset(folder, "causalds_scenes", split="main")
+assert len(scenes[0]["data"][0]["values"]) == 4
+assert next(iter(load_dataset(folder, "causalds_labels", split="main", streaming=True)))
+print("loaded")
+"""
+
+
+@pytest.mark.slow
+def test_datasets_loads_every_config_of_the_imported_release(
+    imported: Path, tmp_path: Path
+) -> None:
+    offline = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path), "TQDM_DISABLE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", LOAD, str(imported), str(len(ASKED) + 1)],
+        env=os.environ | offline, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.stdout == "loaded\n", done.stderr
 
 
 def test_tables_labels_and_structures_are_those_of_the_scenes(
