@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+from builder.release.cli_imports import add_imports, refuse_imported
 from grader.errors import UsageError
 from grader.names import did_you_mean
 
@@ -190,8 +191,6 @@ def _parser() -> argparse.ArgumentParser:
         "new-secret > ~/.causal-exams-secret && chmod 600 ~/.causal-exams-secret",
         "new-secret    # then: export CAUSAL_EXAMS_SECRET=...",
     )
-    from builder.release.cli_imports import add_imports
-
     add_imports(commands, _add)
     return parser
 
@@ -331,7 +330,7 @@ def _check(options: argparse.Namespace) -> int:
     from builder.release.progress import Reporter
 
     _need_release(options.release)
-    read_manifest(options.release / "public")
+    refuse_imported(read_manifest(options.release / "public"), options.release)
     report = _gate(options.release, Reporter(options.quiet), workers=options.workers)
     print(report.markdown, end="" if report.markdown.endswith("\n") else "\n")
     return OK if report.ok else FAILED
@@ -351,8 +350,10 @@ def _diff(options: argparse.Namespace) -> int:
 def _exam(options: argparse.Namespace) -> int:
     _need_release(options.release)
     from builder.release.exam_again import add_exam
+    from builder.release.manifest import read_manifest
     from builder.release.summary import describe_exam
 
+    refuse_imported(read_manifest(options.release / "public"), options.release)
     added = add_exam(
         options.release,
         options.exam,

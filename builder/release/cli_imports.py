@@ -1,9 +1,11 @@
 """The import commands of ``build_dataset.py``. Heavy imports wait until a command needs them."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+
+from grader.errors import UsageError
 
 Add = Callable[..., argparse.ArgumentParser]
 
@@ -35,6 +37,15 @@ def add_imports(commands: Any, add: Add) -> None:
     ccr.add_argument(
         "--out", type=Path, required=True, metavar="RELEASE", help="the release to write"
     )
+
+
+def refuse_imported(manifest: Mapping[str, Any], folder: Path) -> None:
+    """Raises ``UsageError`` for a release that was imported: its hidden worlds are not known."""
+    if "imported" in manifest["configuration"]:
+        raise UsageError(
+            f"{folder}: an imported release, whose worlds are not known here; check it with "
+            "`python -m grader verify`"
+        )
 
 
 def _import_causalds(options: argparse.Namespace) -> int:

@@ -117,3 +117,15 @@ def test_what_is_needed_and_absent_is_one_line_with_file_field_and_fix(
 def test_a_folder_that_is_not_there_is_said_so(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such folder"):
         import_causalds(tmp_path / "nowhere", tmp_path / "release")
+
+
+def test_what_needs_the_hidden_worlds_is_refused_for_an_imported_release(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    release = tmp_path / "release"
+    import_causalds(write_reference(tmp_path / "main"), release)
+    exam = ["exam", "--from", str(release), "--exam", "splits/exams/mini.toml"]
+    for command in (["check", str(release)], exam, ["inspect", str(release), "main/0"]):
+        assert build(command) == 2
+        error = capsys.readouterr().err
+        assert error.count("\n") == 1 and "release" in error
