@@ -23,6 +23,7 @@ from reference_layout import (
     write_scene,
 )
 
+from builder.causalds.declared import declared_inputs
 from builder.importing.causalds.command import import_causalds
 from builder.release.cli import main as build
 from grader.cli import main as grade
@@ -274,8 +275,10 @@ def test_tables_labels_and_structures_are_those_of_the_scenes(
         "mediation", "iv", "grafted_1", "arrowhead", "frontdoor",
     }  # fmt: skip
     assert task_of(session, "task1").inputs == {
-        "treatment": "Dose", "outcome": "Recovery", "columns": named("X", "Z"), "rows": 4,
+        "outcome": "Recovery", "outcome_kind": "continuous", "columns": named("X", "Z"), "rows": 4,
     }  # fmt: skip
+    for task in session.all_tasks:
+        assert set(task.inputs) == declared_inputs(task.spec.key, task.inputs), task.spec.key
     assert task_of(session, "task13").input_mode == "story"
     rows = pq.read_table(public / "causalds_truth").to_pylist()
     assert {row["value_source"] for row in rows if row["value"] is not None} == {"published"}

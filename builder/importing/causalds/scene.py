@@ -50,12 +50,18 @@ class Scene:
     @cached_property
     def treatment(self) -> str:
         """The treatment's story name."""
-        return self.name(self.truth.text("graph", "treatment"))
+        return self.name(self._end("treatment"))
 
     @cached_property
     def outcome(self) -> str:
         """The outcome's story name."""
-        return self.name(self.truth.text("graph", "outcome"))
+        return self.name(self._end("outcome"))
+
+    def _end(self, role: str) -> str:
+        """The raw id of treatment or outcome; its story name where only that is stated."""
+        named = f"{role}_named"
+        raw = self.truth.get("graph", role) is not None or self.truth.get("graph", named) is None
+        return self.truth.text("graph", role if raw else named)
 
     @cached_property
     def nodes(self) -> list[str]:
@@ -125,7 +131,7 @@ class Scene:
     @cached_property
     def labels(self) -> Floats:
         """The held-out outcome, shape (rows,); raises ``UsageError`` where it is not there."""
-        raw = self.truth.text("graph", "outcome")
+        raw = self._end("outcome")
         column = next((c for c in (self.outcome, raw) if c in self.test), None)
         if column is None:
             raise UsageError(f"{self.test_file}: no column {clip(self.outcome)}; {FETCH}")
@@ -145,7 +151,7 @@ class Scene:
     def binary_treatment(self) -> bool:
         """Whether the treatment is 0 or 1: by the table where it is here, else by the contrast."""
         if self.test_file.is_file():
-            raw = self.truth.text("graph", "treatment")
+            raw = self._end("treatment")
             for column in (self.treatment, raw):
                 if column in self.test:
                     return set(np.unique(self.test[column])) <= BINARY

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from builder.causalds.declared import declared_inputs
 from builder.importing.causalds.asked import Asked
 from builder.importing.causalds.layout import CLEAN, plain, scene_id_of, view_of
 from builder.importing.causalds.scene import Scene
@@ -112,41 +113,49 @@ def task_row(item: Item, scene: Scene) -> Row:
 
 
 def inputs_of(item: Item, scene: Scene) -> dict[str, object]:
-    """The parameters of the question, as our tasks state them."""
+    """The parameters of the question: what the tasks of a built release declare."""
     spec, document = item.spec, item.document
-    asked = item.asked(scene)
     inputs: dict[str, object] = {"treatment": scene.treatment, "outcome": scene.outcome}
-    if document.get("inputs", "columns") is not None:
-        inputs["columns"] = document.names("inputs", "columns")
     if spec.family in _LEVELS:
         inputs |= {
             level: document.number("inputs", level)
             for level in ("x0", "x1")
             if document.get("inputs", level) is not None
         }
-    if document.get("inputs", "mediators") is not None:
-        inputs["mediators"] = _story_names(document, scene, "mediators")
+        inputs["mediators"] = _listed(document, scene, "mediators") or _between(scene)
     if spec.family == "prediction":
         _check_columns(document, spec)
+        stated = document.get("inputs", "columns") is not None
+        inputs["columns"] = document.names("inputs", "columns") if stated else scene.observed
+        inputs["outcome_kind"] = "binary" if scene.binary_outcome else "continuous"
         inputs["rows"] = len(scene.labels)
     if spec.pool == "nrel_interval":
         inputs["alpha"] = _alpha(document, spec)
-    return {**inputs, **_specific(asked, spec)}
+    inputs = {**inputs, **_specific(item.asked(scene), spec)}
+    declared = declared_inputs(spec.key, inputs)
+    return {name: value for name, value in inputs.items() if name in declared}
+
+
+def _between(scene: Scene) -> list[str]:
+    return sorted(scene.graph.mediators(scene.treatment, scene.outcome))
 
 
 def _specific(asked: Asked, spec: Variant) -> Mapping[str, object]:
     """What only some variants state."""
     scene = asked.scene
-    others = [name for name in scene.observed if name not in (scene.treatment, scene.outcome)]
+    ends = (scene.treatment, scene.outcome)
     if spec.shape in ("adjustment_set", "adjustment_sets", "set_size", "set_count", "forbidden"):
         for key in ("available_vars", "observed_vars"):
-            if asked.item.get("inputs", key) is not None:
-                return {"available": _story_names(asked.item, scene, key)}
-        return {"available": others}
-    if spec.key in ("identification.method_label", "identification.identifiable_boolean"):
-        stated = asked.item.get("inputs", "observed_vars") is not None
-        listed = _story_names(asked.item, scene, "observed_vars") if stated else scene.observed
-        return {"observed": listed}
+            if (stated := _listed(asked.item, scene, key)) is not None:
+                return {"available": stated}
+        return {"available": [name for name in scene.observed if name not in ends]}
+    if spec.family == "causal_sketch":
+        return {"variables": len(scene.nodes)}
+    if spec.name in ("method_label", "identifiable_boolean"):
+        stated = _listed(asked.item, scene, "observed_vars")
+        observed = {"observed": scene.observed if stated is None else stated}
+        ate = spec.family == "identification"
+        return observed if ate else {**observed, "estimand": asked.kind.upper()}
     if spec.name in ("sign_before_after", "delta_point", "delta_sign_only"):
         given = asked.item.get("inputs", "conditioning_var")
         return {"conditioning_var": given or conditioning(asked).text("condition_var")}
@@ -154,13 +163,15 @@ def _specific(asked: Asked, spec: Variant) -> Mapping[str, object]:
         return {"candidates": [name for _, name in candidates(asked)]}
     if spec.family == "collider_phenomenon" or spec.name == "collider_bias_boolean":
         return {"collider": collider_names(asked)[1]}
-    dominance = spec.name == "direct_vs_indirect_dominance"
-    if spec.family in ("counterfactual_identification", "mediation_effect") and not dominance:
+    if spec.family == "mediation_effect" and spec.name != "direct_vs_indirect_dominance":
         return {"estimand": asked.kind.upper()}
     return {}
 
 
-def _story_names(document: Document, scene: Scene, key: str) -> list[str]:
+def _listed(document: Document, scene: Scene, key: str) -> list[str] | None:
+    """The story names in a list of the item's inputs; ``None`` where it is not there."""
+    if document.get("inputs", key) is None:
+        return None
     return [scene.name(name) for name in document.names("inputs", key)]
 
 
