@@ -6,6 +6,7 @@ index receives which of these plans is a permutation seeded by the split's root,
 nothing about its scene.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
@@ -13,12 +14,13 @@ from typing import Final
 import numpy as np
 
 from builder.causalds.ask import ASKERS
-from builder.causalds.blueprint import Structure, largest_remainder, structures
+from builder.causalds.blueprint import Impossible, Structure, largest_remainder, structures
 from builder.causalds.config import Config
 from builder.causalds.types import ScenePlan
 from builder.release.types import InstanceSpec
 from builder.seeds import hmac_key, id_key, instance_key, public_id, stream
 from builder.words import Kind
+from grader.errors import UsageError
 
 TRACK_NAME: Final = "causalds"
 
@@ -27,9 +29,16 @@ CONTINUOUS_ONLY: Final = "napkin"
 
 
 def plan_scenes(config: Config, split: str, count_root: bytes, private: bool) -> list[InstanceSpec]:
-    """The instance specs of a split, in index order."""
+    """The instance specs of a split, in index order.
+
+    Raises ``UsageError`` naming the key of a quota that no scenes can meet.
+    """
     rng = stream(hmac_key(count_root, f"{TRACK_NAME}/{split}/plan"), "plan")
-    plans = _plans(config, rng)
+    try:
+        plans = _plans(config, rng)
+    except Impossible as problem:
+        where = f"splits.{split}.{TRACK_NAME}.{problem.key}"
+        raise UsageError(f"{where}: {problem.fix}") from None
     if private:
         plans = _with_views(rng, _with_variants(rng, plans))
     order = rng.permutation(len(plans))
@@ -82,6 +91,14 @@ def _treatments(rng: np.random.Generator, share: float, found: Sequence[Structur
     average effect, and planting it would be in vain.
     """
     free = [i for i, structure in enumerate(found) if structure.motif.name != CONTINUOUS_ONLY]
+    total = largest_remainder({"yes": share, "no": 1.0 - share}, len(found))["yes"]
+    if total > len(free):
+        raise Impossible(
+            "treatment_binary",
+            f"{total} binary treatments are wanted, but the {len(found) - len(free)} scenes of "
+            f"{CONTINUOUS_ONLY} have a continuous one; ask for at most "
+            f"{math.floor(100 * len(free) / len(found)) / 100:g}, or plant no {CONTINUOUS_ONLY}",
+        )
     wanted = min(share * len(found) / len(free), 1.0) if free else 0.0
     flags = dict(zip(free, _spread(rng, wanted, len(free)), strict=True)) if free else {}
     return [flags.get(i, False) for i in range(len(found))]
