@@ -47,7 +47,6 @@ class _Hidden:
     levels: tuple[float, float]
     binary_treatment: bool
     population: Population
-    numbers: tuple[str, ...]
 
     def named(self, nodes: frozenset[str]) -> list[str]:
         return sorted(self.names[node] for node in nodes)
@@ -88,20 +87,17 @@ def _open(instance_id: str, world_json: str) -> _Hidden:
     nodes = [node["name"] for node in world["nodes"]]
     seed = hashlib.sha256(instance_id.encode()).digest()
     kinds = {node["name"]: node["kind"] for node in world["nodes"]}
-    graph = audit_graph.graph_of([(a, b) for a, b in world["edges"]], nodes)
-    latent, population = frozenset(world["latent"]), Population(world, stream(seed, "audit"))
     return _Hidden(
         instance_id=instance_id,
         record=record,
-        graph=graph,
-        latent=latent,
+        graph=audit_graph.graph_of([(a, b) for a, b in world["edges"]], nodes),
+        latent=frozenset(world["latent"]),
         x=record["treatment"],
         y=record["outcome"],
         names={node: record["variables"][node]["name"] for node in nodes},
         levels=(float(record["levels"][0]), float(record["levels"][1])),
         binary_treatment=kinds[record["treatment"]] == "binary",
-        population=population,
-        numbers=_numbers(record, graph, latent, population),
+        population=Population(world, stream(seed, "audit")),
     )
 
 
@@ -114,7 +110,7 @@ def _audit_world(hidden: _Hidden, scene_row: Row) -> list[str]:
         Attestation(tuple(item["what"]), item["sentence"]) for item in record["attestations"]
     ]
     problems = [f"story: {text}" for text in verify(scene_row["story"], attestations, facts)]
-    problems += hidden.numbers
+    problems += _numbers(hidden)
     if hidden.binary_treatment:
         if hidden.levels != (0.0, 1.0):
             problems.append(f"binary treatment compared at {hidden.levels}")
@@ -127,18 +123,13 @@ def _audit_world(hidden: _Hidden, scene_row: Row) -> list[str]:
     return problems
 
 
-def _numbers(
-    record: Mapping[str, Any],
-    graph: audit_graph.Graph,
-    latent: frozenset[str],
-    population: Population,
-) -> tuple[str, ...]:
-    """Problems of the stored numbers."""
+def _numbers(hidden: _Hidden) -> list[str]:
+    """Every stored number; unknown equations are told by ``audit_scene``."""
     try:
-        found = audit_quantities(record, graph, latent, population)
-        return tuple(f"quantities: {text}" for text in found)
+        found = audit_quantities(hidden.record, hidden.graph, hidden.latent, hidden.population)
+        return [f"quantities: {text}" for text in found]
     except NotAuditable as error:
-        return (f"quantities cannot be audited: {error}",)
+        return [f"cannot be audited: {error}"]
 
 
 def _audit_task(hidden: _Hidden, row: Row, label_row: Row | None) -> list[str]:

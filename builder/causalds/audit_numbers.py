@@ -85,6 +85,11 @@ class Population:
         return values
 
     @cached_property
+    def found(self) -> dict[str, tuple[str, ...]]:
+        """Problems by the check that found them, kept while the scene's views are audited."""
+        return {}
+
+    @cached_property
     def _kept(self) -> dict[tuple[object, ...], Estimate]:
         """Estimates by question: several tasks and views ask the same."""
         return {}
