@@ -7,10 +7,9 @@ from typing import Final
 
 from builder.causal import AUXILIARY, MOTIFS, PLANTED
 from builder.causalds.blueprint import Composition, Impossible, check
-from builder.causalds.measure import OUTCOME_FACTOR, attainable
 from builder.causalds.presets import PRESETS
 from builder.causalds.recover import need_scikit_learn
-from builder.causalds.view_settings import view_settings
+from builder.causalds.view_settings import check_measured_outcomes, view_settings
 from builder.causalds.views import VIEWS, View
 from builder.scm import BINARY_PROFILES, CONTINUOUS_PROFILES
 from grader.errors import UsageError
@@ -92,25 +91,13 @@ def parse_config(table: Mapping[str, object], where: str) -> Config:
         outcome_measured=_share(table.get("outcome_measured", 0.0), f"{where}.outcome_measured"),
         diagnostics=_diagnostics(table.get("diagnostics", False), f"{where}.diagnostics"),
     )
-    _check_measured_outcomes(config, table, where)
+    if config.outcome_measured:
+        check_measured_outcomes(config.views, table.get("observation", {}), where)
     try:
         check(config.composition, scenes)
     except Impossible as problem:
         raise UsageError(f"{where}.{problem.key}: {problem.fix}") from None
     return config
-
-
-def _check_measured_outcomes(config: Config, table: Mapping[str, object], where: str) -> None:
-    """Changed views must be able to measure outcomes too, where outcomes are measured."""
-    changed = table.get("observation", {})
-    assert isinstance(changed, Mapping)
-    for view in config.views if config.outcome_measured else ():
-        if view.name in changed and not attainable(view, outcome=True):
-            raise UsageError(
-                f"{where}.observation.{view.name}.thresholds: no bundle meets them for a measured "
-                f"outcome, for which they count {OUTCOME_FACTOR:g} times; lower them, or the "
-                "noise, allow more columns, or set outcome_measured = 0"
-            )
 
 
 def _composition(table: Mapping[str, object], preset: Composition, where: str) -> Composition:

@@ -20,7 +20,6 @@ from builder.causalds.types import ScenePlan
 from builder.release.types import InstanceSpec
 from builder.seeds import hmac_key, id_key, instance_key, public_id, stream
 from builder.words import Kind
-from grader.errors import UsageError
 
 TRACK_NAME: Final = "causalds"
 
@@ -29,16 +28,9 @@ CONTINUOUS_ONLY: Final = "napkin"
 
 
 def plan_scenes(config: Config, split: str, count_root: bytes, private: bool) -> list[InstanceSpec]:
-    """The instance specs of a split, in index order.
-
-    Raises ``UsageError`` naming the key of a quota that no scenes can meet.
-    """
+    """The instance specs of a split, in index order."""
     rng = stream(hmac_key(count_root, f"{TRACK_NAME}/{split}/plan"), "plan")
-    try:
-        plans = _plans(config, rng)
-    except Impossible as problem:
-        where = f"splits.{split}.{TRACK_NAME}.{problem.key}"
-        raise UsageError(f"{where}: {problem.fix}") from None
+    plans = _plans(config, rng)
     if private:
         plans = _with_views(rng, _with_variants(rng, plans))
     order = rng.permutation(len(plans))
@@ -88,7 +80,8 @@ def _treatments(rng: np.random.Generator, share: float, found: Sequence[Structur
     """Which treatments are binary: the share of all scenes, but never a napkin's.
 
     With a binary treatment the napkin's effect on the treated would be identifiable like its
-    average effect, and planting it would be in vain.
+    average effect, and planting it would be in vain. Raises :class:`Impossible` where too many are
+    wanted.
     """
     free = [i for i, structure in enumerate(found) if structure.motif.name != CONTINUOUS_ONLY]
     total = largest_remainder({"yes": share, "no": 1.0 - share}, len(found))["yes"]
