@@ -7,8 +7,9 @@ nothing about its scene.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import wraps
 from typing import Final
 
 import numpy as np
@@ -20,6 +21,7 @@ from builder.causalds.types import ScenePlan
 from builder.release.types import InstanceSpec
 from builder.seeds import hmac_key, id_key, instance_key, public_id, stream
 from builder.words import Kind
+from grader.errors import UsageError
 
 TRACK_NAME: Final = "causalds"
 
@@ -27,6 +29,24 @@ CONTINUOUS_ONLY: Final = "napkin"
 """The planted structure whose treatment is always continuous."""
 
 
+Plan = Callable[[Config, str, bytes, bool], list[InstanceSpec]]
+
+
+def _naming_quotas(plan: Plan) -> Plan:
+    """``plan``, raising ``UsageError`` that names the key of a quota that no scenes can meet."""
+
+    @wraps(plan)
+    def named(config: Config, split: str, count_root: bytes, private: bool) -> list[InstanceSpec]:
+        try:
+            return plan(config, split, count_root, private)
+        except Impossible as problem:
+            where = f"splits.{split}.{TRACK_NAME}.{problem.key}"
+            raise UsageError(f"{where}: {problem.fix}") from None
+
+    return named
+
+
+@_naming_quotas
 def plan_scenes(config: Config, split: str, count_root: bytes, private: bool) -> list[InstanceSpec]:
     """The instance specs of a split, in index order."""
     rng = stream(hmac_key(count_root, f"{TRACK_NAME}/{split}/plan"), "plan")

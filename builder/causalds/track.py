@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from builder.causalds import rows
 from builder.causalds.ask import ASKERS, Question
-from builder.causalds.blueprint import Impossible
 from builder.causalds.config import Config, parse_config
 from builder.causalds.observe import Observation, observe
 from builder.causalds.plan import TRACK_NAME, can_host, plan_scenes
@@ -50,15 +49,8 @@ class CausalDS:
     def plan(
         self, config: Config, split: str, count_root: bytes, private: bool
     ) -> list[InstanceSpec]:
-        """The scenes of a split, in index order.
-
-        Raises ``UsageError`` naming the key of a quota that no scenes can meet.
-        """
-        try:
-            return plan_scenes(config, split, count_root, private)
-        except Impossible as problem:
-            where = f"splits.{split}.{TRACK_NAME}.{problem.key}"
-            raise UsageError(f"{where}: {problem.fix}") from None
+        """The scenes of a split, in index order."""
+        return plan_scenes(config, split, count_root, private)
 
     def composition(self, config: Config, specs: Sequence[InstanceSpec]) -> Table:
         """Requested beside realised numbers of scenes, by axis, for the manifest."""
