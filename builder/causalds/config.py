@@ -10,7 +10,7 @@ from builder.causalds.blueprint import Composition, Impossible, check
 from builder.causalds.exams.model import ExamModel
 from builder.causalds.presets import PRESETS
 from builder.causalds.recover import need_scikit_learn
-from builder.causalds.view_settings import view_settings
+from builder.causalds.view_settings import check_measured_outcomes, view_settings
 from builder.causalds.views import VIEWS, View
 from builder.scm import BINARY_PROFILES, CONTINUOUS_PROFILES
 from grader.errors import UsageError
@@ -114,6 +114,8 @@ def parse_config(table: Mapping[str, object], where: str) -> Config:
         outcome_measured=_share(table.get("outcome_measured", 0.0), f"{where}.outcome_measured"),
         diagnostics=_diagnostics(table.get("diagnostics", False), f"{where}.diagnostics"),
     )
+    if config.outcome_measured:
+        check_measured_outcomes(config.views, table.get("observation", {}), where)
     try:
         check(config.composition, scenes)
     except Impossible as problem:

@@ -65,7 +65,7 @@ def _audit_jobs(release: Path, table: SplitTables) -> Iterator[AuditJob]:
             yield table.track, world, truths.get(name, []), labels.get(name), asked[name]
         return
     views = {task.task_id: task.view for task in table.tasks.values()}
-    for scene in gate_tables.rows(
+    for scene in gate_tables.scene_rows(
         gate_tables.shards(release / "public", f"{table.track}_scenes", table.split)
     ):
         name = scene["instance_id"]
