@@ -1,8 +1,9 @@
 """The table ``scores`` in DuckDB and its aggregates, which are SQL files (``grader/sql``)."""
 
 from collections.abc import Sequence
-from dataclasses import astuple, fields
+from dataclasses import fields
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -24,7 +25,8 @@ class ScoreTable:
     def __init__(self, scores: Sequence[Score]) -> None:
         self.connection = duckdb.connect(config={"threads": 1, "enable_external_access": "false"})
         self.connection.execute(sql("schema"))
-        self.fill("scores", [field.name for field in fields(Score)], list(map(astuple, scores)))
+        names = [field.name for field in fields(Score)]
+        self.fill("scores", names, list(map(attrgetter(*names), scores)))
 
     def fill(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         """Append ``rows`` to ``table``; names are constants of the code, values are parameters."""

@@ -13,10 +13,19 @@ from grader.aggregate import ScoreTable
 from grader.model import Score
 from grader.paired import Pair, difference, line
 from grader.pipeline import Graded, Session
-from grader.redact import FEWEST, LOSS_DIGITS, POINT_DIGITS, redact_loss, redact_reading, rounded
+from grader.redact import (
+    FEWEST,
+    LOSS_DIGITS,
+    SPREAD,
+    redact_loss,
+    redact_points,
+    redact_reading,
+    rounded,
+)
 from grader.report import combined_points, replicates_of
-from grader.resample import Draws
+from grader.resample import SMALL_EXAM, Draws
 from grader.spec import LOSS_CAP
+from grader.tracks.causalds.figures import losses_by_reading
 from grader.tracks.summaries import summaries
 
 FORMAT: Final = 1
@@ -60,17 +69,13 @@ class _Headline:
             self.replicates = replicates_of(table, graded.scores, own)
             rows = table.query("tracks")
             readings = table.query("readings", LOSS_CAP)
-            losses = table.query("losses")
+            self.losses = losses_by_reading(table)
         self.points = {row["track"]: row["points"] for row in rows}
         special = {track: s.points for track, s in own.items() if s.points is not None}
         self.own_points = frozenset(special)
         self.points |= special
         self.attempted = {row["track"]: row["attempted"] for row in rows}
         self.readings = {row.pop("reading"): row for row in readings}
-        self.losses: dict[str, list[tuple[str, str, float]]] = {}
-        for row in losses:
-            entry = (row["instance_id"], row["pool"], row["loss"])
-            self.losses.setdefault(row["reading"], []).append(entry)
 
 
 def _who(graded: Graded) -> dict[str, Any]:
@@ -142,7 +147,8 @@ def _lines(pairs: _Pairs, level: Callable[[Score], str]) -> dict[str, Any]:
 def _readings(own: _Pairs, one: _Headline, two: _Headline) -> dict[str, Any]:
     """CausalDSScore in both readings; in the paper's, each submission has pools of its own."""
     seed = bootstrap.seed_of(a.task_id for a, _ in own)
-    draws = Draws.of((a.instance_id for a, _ in own), seed, bootstrap.REPLICATES)
+    count = bootstrap.REPLICATES if len(own) <= SMALL_EXAM else 0
+    draws = Draws.of((a.instance_id for a, _ in own), seed, count)
     found = {}
     for name in sorted(one.readings.keys() & two.readings.keys()):
         pairs = zip(draws.scores(one.losses[name]), draws.scores(two.losses[name]), strict=True)
@@ -164,6 +170,7 @@ def _redact(result: dict[str, Any]) -> dict[str, Any]:
     Whether one of two own submissions wins a task says which is nearer to the truth: a few dozen
     comparisons would find it.
     """
+    points = result["points"]
     tracks = {}
     for name, track in result["tracks"].items():
         families = {
@@ -173,7 +180,7 @@ def _redact(result: dict[str, Any]) -> dict[str, Any]:
         }
         both = track["answered_by_both"]
         shown: dict[str, Any] = {
-            "points": rounded(track["points"], POINT_DIGITS),
+            "points": _redacted_points(track["points"], track["tasks"]["tasks"]),
             "tasks": _redacted_line(track["tasks"]),
             "answered_by_both": _redacted_line(both) if both and both["tasks"] >= FEWEST else None,
             "families": families,
@@ -186,15 +193,25 @@ def _redact(result: dict[str, Any]) -> dict[str, Any]:
     return {
         **result,
         "redacted": True,
-        "points": rounded(result["points"], POINT_DIGITS),
+        "points": points and _redacted_points(points, result["answered"]["tasks"]),
         "tracks": tracks,
     }
 
 
 def _redacted_line(row: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {key: value for key, value in row.items() if key not in ("by_task", "by_instance")}
-    shown: dict[str, Any] = rounded(kept, POINT_DIGITS)
-    return shown
+    counts = {name: row[name] for name in ("tasks", "instances")}
+    return counts | _redacted_points(row, row["tasks"])
+
+
+def _redacted_points(row: Mapping[str, Any], tasks: int) -> dict[str, Any]:
+    """A difference of points; of those shown, so that it says no more than they do."""
+    first, second = (redact_points(row[name], tasks) for name in ("first", "second"))
+    return {
+        "first": first,
+        "second": second,
+        "difference": round(first - second, 1),
+        **{name: redact_points(row[name], tasks, SPREAD) for name in ("interval", "detectable")},
+    }
 
 
 def _redacted_reading(row: Mapping[str, Any]) -> dict[str, Any]:

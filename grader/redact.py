@@ -9,6 +9,9 @@ Any score is a bit of truth, but a report must not hand truths over. So, besides
   score: a submission with one answer could bisect its target. Figures of fewer than
   :data:`FEWEST` tasks are withheld, each counted in its own pool.
 - **No counts that follow the truth**: sizes of pools say who must abstain.
+- **No more digits of few tasks than of many.** Points come in steps of a tenth of one task, so
+  that a single answer shows its own points to one digit whatever the slice; what the bootstrap
+  makes of them in steps five times as wide, because a spread answers more strongly to one task.
 - **No slices by hidden structure**, and no drawings, pools or ablations of single worlds.
 
 What is left are shares of yes/no marks, and capped medians, over at least so many tasks. Each
@@ -23,7 +26,10 @@ from grader.repeats import spread_of
 from grader.spec import LOSS_CAP
 from grader.usage import with_quality
 
-POINT_DIGITS: Final = 1
+TASK_STEPS: Final = 10
+"""Steps of points into which one task is divided."""
+SPREAD: Final = 5
+"""Intervals and detectable differences come in steps so many times as wide."""
 LOSS_DIGITS: Final = 2
 FEWEST: Final = 5
 """Tasks (or contexts of ccr) that a figure must be about."""
@@ -57,21 +63,39 @@ def redact(report: dict[str, Any]) -> dict[str, Any]:
     shown = {
         **report,
         "redacted": True,
-        **{name: rounded(report[name], POINT_DIGITS) for name in _HEADLINE},
+        **_headline(report, report["census"]["tasks"]),
         "tracks": {name: _track(track) for name, track in report["tracks"].items()},
     }
     if "attempts" in report:
-        shown["attempts"] = _runs(report["attempts"])
+        sizes = {name: track["tasks"] for name, track in report["tracks"].items()}
+        shown["attempts"] = _runs(report["attempts"], sizes)
     return shown
 
 
-_HEADLINE: Final = ("points", "points_interval", "detectable")
+def _headline(part: Mapping[str, Any], tasks: int) -> dict[str, Any]:
+    return {
+        "points": redact_points(part["points"], tasks),
+        **{
+            name: redact_points(part[name], tasks, SPREAD)
+            for name in ("points_interval", "detectable")
+        },
+    }
+
+
+def redact_points(value: Any, tasks: int, width: int = 1) -> Any:
+    """Points about so many tasks, in steps of ``width`` tenths of one task, at least 0.1."""
+    if isinstance(value, list):
+        return [redact_points(item, tasks, width) for item in value]
+    if not isinstance(value, (int, float)):
+        return value
+    step = max(0.1, 100 / (TASK_STEPS * tasks)) * width
+    return round(round(value / step) * step, 1)
 
 
 def _track(track: dict[str, Any]) -> dict[str, Any]:
     readings = {name: redact_reading(reading) for name, reading in track["readings"].items()}
     shown = {
-        **{name: rounded(track[name], POINT_DIGITS) for name in _HEADLINE},
+        **_headline(track, track["tasks"]),
         "tasks": track["tasks"],
         "attempted": track["attempted"],
         "metrics": _metrics(track),
@@ -107,7 +131,7 @@ def _metrics(track: Mapping[str, Any]) -> dict[str, Any]:
         (_OWN_COUNTS, True),
     )
     return {
-        name: rounded(value, POINT_DIGITS if name in _POINTS else LOSS_DIGITS)
+        name: redact_points(value, FEWEST_PAIRS) if name in _POINTS else rounded(value, LOSS_DIGITS)
         for names, enough in shares
         if enough
         for name, value in metrics.items()
@@ -131,8 +155,8 @@ def _slice(row: Mapping[str, Any]) -> dict[str, Any]:
     """Counts of answers, and points where the slice is no handful of tasks."""
     shown: dict[str, Any] = {name: row[name] for name in ("tasks", "missing", "invalid")}
     enough = row["tasks"] >= FEWEST
-    for name in ("points", "points_interval"):
-        shown[name] = rounded(row.get(name), POINT_DIGITS) if enough else None
+    for name, width in (("points", 1), ("points_interval", SPREAD)):
+        shown[name] = redact_points(row.get(name), row["tasks"], width) if enough else None
     if "readings" in row:
         shown["readings"] = {
             name: redact_reading(reading) for name, reading in row["readings"].items()
@@ -143,6 +167,7 @@ def _slice(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _coverage(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Coverage alone: the width of its interval would tell how many targets are identifiable."""
     enough = row["valid"] >= FEWEST
     return {
         "variant": row["variant"],
@@ -150,16 +175,16 @@ def _coverage(row: Mapping[str, Any]) -> dict[str, Any]:
         "tasks": None,
         "valid": None,
         "coverage": rounded(row["coverage"], LOSS_DIGITS) if enough else None,
-        "coverage_interval": rounded(row["coverage_interval"], LOSS_DIGITS) if enough else None,
+        "coverage_interval": None,
     }
 
 
-def _runs(attempts: Mapping[str, Any]) -> dict[str, Any]:
+def _runs(attempts: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
     """The runs with fewer digits, and their spread computed again from those."""
     runs = [
         {
             **run,
-            "points": {name: rounded(v, POINT_DIGITS) for name, v in run["points"].items()},
+            "points": {name: redact_points(v, sizes[name]) for name, v in run["points"].items()},
             "causalds_score": {name: redact_loss(v) for name, v in run["causalds_score"].items()},
         }
         for run in attempts["runs"]

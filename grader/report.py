@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from grader.pipeline import Selection
 
 FORMAT = 1
+_NO_SPREAD = 1e-9
 
 
 def build_report(
@@ -96,12 +97,14 @@ def replicates_of(
     }
 
 
-def _detectable(replicates: Sequence[float]) -> float:
+def _detectable(replicates: Sequence[float]) -> float | None:
     """Difference of points to a second system of the same spread that one exam would show.
 
     As if the two were independent: `compare` pairs them task by task and sees smaller ones.
+    ``None`` for points that do not vary, of which no other system has the spread.
     """
-    return bootstrap.detectable(math.sqrt(2) * bootstrap.standard_error(replicates))
+    error = bootstrap.standard_error(replicates)
+    return bootstrap.detectable(math.sqrt(2) * error) if error > _NO_SPREAD else None
 
 
 def _submission(found: Found) -> dict[str, Any]:

@@ -13,9 +13,9 @@ from grader import bootstrap
 from grader.spec import LOSS_CAP
 
 SMALL_EXAM: Final = 5_000
-"""Exams with more tasks get intervals of their headlines only: their slices are narrow anyway."""
+"""Exams with more tasks have an interval of their points only: others would be narrow and slow."""
 SLICE_REPLICATES: Final = 400
-"""Draws for the slices; the headlines have all of :data:`grader.bootstrap.REPLICATES`."""
+"""Draws for the slices; the whole exam has all of :data:`grader.bootstrap.REPLICATES`."""
 
 Line = tuple[str, str, float]
 """Instance, pool and loss of one task in one reading."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from grader import __version__
+from grader.attempts import attempt_folders
 from grader.commands.common import add_exam, add_release, open_session
 from grader.errors import UsageError
 from grader.pipeline import Selection
@@ -32,6 +33,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--out {arguments.out}: the name must end in .parquet")
     if not arguments.name.strip() or len(arguments.name) > 200:
         raise UsageError("--name: give 1 to 200 characters")
+    if folders := attempt_folders(arguments.answers):
+        raise UsageError(
+            f"{arguments.answers}: holds repeated attempts; pack one of them, such as {folders[0]}"
+        )
     selection, found, checked = open_session(arguments).find(arguments.answers)
     # What could not be read is packed as null: it stays an invalid answer, not a missing one.
     packed = {

@@ -80,7 +80,27 @@ def _abstention(reports: Sequence[Report]) -> str:
         "Exact-match tasks whose target is identifiable; tasks whose target is not; and the share "
         "of identifiable tasks, of any kind, that were declined (lower is better)."
     )
-    return note + shares("Content against abstention", rows, list(columns.values()))
+    head = ["system", "content, fixed", "abstention, fixed", "content, paper (n)",
+            "abstention, paper (n)", "valid numbers"]  # fmt: skip
+    lines = [[name_cell(_name(report)), *_pass_cells(_track(report))] for report in reports]
+    plot = shares("Content against abstention", rows, list(columns.values()))
+    return note + plot + table(head, lines, left=1)
+
+
+def _pass_cells(track: Mapping[str, Any]) -> list[str]:
+    """Table 4 in both readings, and the share of continuous tasks with a valid answer."""
+    metrics = track["metrics"]
+    paper = [
+        f"{percent(metrics.get(f'paper_{part}_pass_rate'))} "
+        f"({number(metrics.get(f'paper_{part}_tasks'), 0)})"
+        for part in ("content", "abstention")
+    ]
+    return [
+        percent(metrics.get("content_pass_rate")),
+        percent(metrics.get("abstention_pass_rate")),
+        *paper,
+        f"{number(metrics.get('numeric_valid'), 0)}/{number(metrics.get('numeric_expected'), 0)}",
+    ]
 
 
 def _calibration(reports: Sequence[Report]) -> str:
@@ -90,7 +110,9 @@ def _calibration(reports: Sequence[Report]) -> str:
         for row in _track(report).get("calibration", []):
             if row["coverage"] is None:
                 continue
-            held = f"{percent(row['coverage'])} {interval_text(row['coverage_interval'])}"
+            held = percent(row["coverage"])
+            if row["coverage_interval"] is not None:
+                held += f" {interval_text(row['coverage_interval'])}"
             name = f"{_name(report)[:16]} · {row['variant'].partition('.')[2]}"
             rows.append(
                 Row(
@@ -335,4 +357,23 @@ def _matched(reports: Sequence[Report]) -> str:
         head = ["system", "bundles", "moved", "moved far", "mean range", "largest"]
         note = _note("One formal problem under several tellings: how far the capped loss moves.")
         parts.append(note + table(head, ranges, left=1))
+    if len(reports) == 1 and ranges:
+        parts.append(_bundles(_track(reports[0])["matched"]["ranges"]["listed"]))
     return "".join(parts)
+
+
+def _bundles(listed: Sequence[Mapping[str, Any]]) -> str:
+    """Table 23, bundle by bundle, the most moved first."""
+    head = ["bundle", "variant", "structure", "rung", "members", "failed", "lowest", "highest"]
+    rows = [
+        [
+            text(row["bundle"], 40),
+            text(row["variant"], 80),
+            text(row["structure"], 40),
+            *(str(row[name]) for name in ("rung", "members", "failed")),
+            number(row["lowest"]),
+            number(row["highest"]),
+        ]
+        for row in listed
+    ]
+    return f"<details><summary>every bundle</summary>{table(head, rows, left=3)}</details>"

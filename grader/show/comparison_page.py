@@ -27,8 +27,8 @@ def comparison_page(result: Mapping[str, Any]) -> str:
     if points:
         difference = f"<b>{signed(points['difference'])} points</b> {span(points['interval'])}: "
     head = (
-        f'<p>first: <span class="name">{names[0]}</span><br>second: '
-        f'<span class="name">{names[1]}</span></p><p>{difference}{text(verdict(points))}.</p>'
+        f"<p>first: <b>{names[0]}</b><br>second: <b>{names[1]}</b></p>"
+        f"<p>{difference}{text(verdict(points))}.</p>"
         f'<p class="note">Answered by both {answered["both"]}, by the first only '
         f"{answered['first_only']}, by the second only {answered['second_only']}, by neither "
         f"{answered['neither']} of {answered['tasks']} tasks. What was left out counts zero.</p>"

@@ -29,12 +29,12 @@ p.sub, footer, .note { color:var(--soft) } p.sub { margin:0 0 24px }
 section { background:var(--card); border:1px solid var(--line); border-radius:10px;
           padding:18px 20px; margin:0 0 18px; overflow-x:auto }
 table { border-collapse:collapse; width:100%; font-variant-numeric:tabular-nums }
-th { color:var(--soft); font-weight:600; font-size:13px; text-align:right; padding:6px 10px;
+th { color:var(--soft); font-weight:600; font-size:13px; text-align:right; padding:6px 8px;
      border-bottom:1px solid var(--line); vertical-align:bottom }
-td { text-align:right; padding:7px 10px; border-bottom:1px solid var(--line); white-space:nowrap }
+td { text-align:right; padding:7px 8px; border-bottom:1px solid var(--line); white-space:nowrap }
 tr:last-child td { border-bottom:0 }
 th.l, td.l { text-align:left }
-.name { display:inline-block; min-width:90px; max-width:200px; font-weight:600; white-space:normal;
+.name { display:inline-block; min-width:120px; max-width:200px; font-weight:600; white-space:normal;
         overflow-wrap:anywhere } .ci { color:var(--soft); font-weight:400 }
 svg { width:100%; height:auto; max-width:940px; display:block }
 svg text { font:13px system-ui,sans-serif; fill:var(--ink) }
@@ -43,7 +43,8 @@ svg .grid { stroke:var(--line) } svg .bar { stroke:var(--mark); stroke-width:5; 
   stroke-linecap:round } svg .dot { fill:var(--mark) }
 svg .heat { fill:var(--mark) } svg .none { fill:none; stroke:var(--line) }
 svg .cell.on { fill:var(--card); font-weight:600 }
-.long { display:inline-block; max-width:420px; white-space:normal; overflow-wrap:anywhere }
+.long { display:inline-block; min-width:260px; max-width:420px; white-space:normal;
+        overflow-wrap:anywhere }
 summary { cursor:pointer; padding:4px 0 }
 @media (max-width:640px) { main { padding:18px 10px 32px } section { padding:14px 12px } }
 footer { font-size:13px } code { font-size:.93em }

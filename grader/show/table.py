@@ -14,7 +14,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 2) -> 
     """A table whose cells are finished HTML; the first ``left`` columns are left-aligned."""
     titles = "".join(
         f'<th class="l">{name}</th>' if k < left else f"<th>{name}</th>"
-        for k, name in enumerate(head)
+        for k, name in enumerate(name.replace(" ↓", "&nbsp;↓") for name in head)
     )
     body = "".join(
         "<tr>"

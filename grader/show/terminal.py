@@ -34,8 +34,10 @@ def report_view(report: dict[str, Any]) -> RenderableType:
         if track["readings"]:
             parts.append(_readings(track["readings"]))
             parts += causalds_terminal.tables(track)
-        if name in TRACK_TABLES and not report.get("redacted"):
+        if name in TRACK_TABLES and (name in REDACTED_TABLES or not report.get("redacted")):
             parts.append(TRACK_TABLES[name](track))
+    if "attempts" in report:
+        parts.append(_runs(report["attempts"]))
     if census["invalid_reasons"]:
         reasons = ", ".join(f"{key} {n}" for key, n in census["invalid_reasons"].items())
         parts.append(Text(f"invalid answers: {reasons} (--csv FILE lists them)", "yellow"))
@@ -65,10 +67,28 @@ def _families(name: str, track: dict[str, Any]) -> Table:
             str(row["missing"]),
             str(row["invalid"]),
             number(row["points"], 1),
-            number(row["pass_rate"]),
-            number(row["med_nrel_err"]),
-            number(row["med_f1_loss"]),
+            number(row.get("pass_rate")),
+            number(row.get("med_nrel_err")),
+            number(row.get("med_f1_loss")),
         )
+    return table
+
+
+def _runs(attempts: Mapping[str, Any]) -> Table:
+    """Each attempt as a complete exam, with mean and spread."""
+    table = Table(title="attempts as complete exams", title_justify="left", title_style="bold")
+    table.add_column("figure")
+    for run in attempts["runs"]:
+        table.add_column(plain(run["attempt"]), justify="right")
+    for column in ("mean", "SD"):
+        table.add_column(column, justify="right")
+    for figure, digits, label in (("points", 1, "points"), ("causalds_score", 3, "CausalDSScore")):
+        for name, spread in attempts[figure].items():
+            values = [run[figure].get(name) for run in attempts["runs"]]
+            ends = [None, None] if spread is None else [spread["mean"], spread["sd"]]
+            if any(value is not None for value in values):
+                cells = [number(value, digits) for value in [*values, *ends]]
+                table.add_row(plain(f"{label}, {name}"), *cells)
     return table
 
 
@@ -81,13 +101,13 @@ def _taxonomy(track: Mapping[str, Any]) -> Table:
         table.add_column(column, justify="right")
     for level in ("compositions", "contexts"):
         only = level == "contexts"
+        cells = [number(metrics.get(f"{level}_{name}")) for name in ("vc", "vi", "ic", "ii")]
+        more = ("complete_share", "pairs_valid", "monotonicity_violations")
         table.add_row(
             level,
-            str(metrics[level]),
-            *(number(metrics[f"{level}_{name}"]) for name in ("vc", "vi", "ic", "ii")),
-            number(metrics["complete_share"]) if only else "",
-            number(metrics["pairs_valid"]) if only else "",
-            number(metrics["monotonicity_violations"]) if only else "",
+            number(metrics.get(level), 0),
+            *cells,
+            *(number(metrics.get(name)) if only else "" for name in more),
         )
     return table
 
@@ -97,6 +117,9 @@ TRACK_TABLES: Final[Mapping[str, Callable[[Mapping[str, Any]], RenderableType]]]
     "replayscm": replayscm.pools_table,
 }
 """Track to a table of its own, below its variants."""
+
+REDACTED_TABLES: Final = frozenset({"ccr"})
+"""Those that make do with what a redacted report keeps."""
 
 
 def _readings(readings: dict[str, Any]) -> Table:
@@ -112,10 +135,10 @@ def _readings(readings: dict[str, Any]) -> Table:
             name,
             number(row["causalds_score"], 4),
             interval_text(row["causalds_score_interval"]),
-            number(row["pass_rate"]),
+            number(row.get("pass_rate")),
             number(row["s_nr"]),
-            number(row["med_nrel_err"]),
-            number(row["med_f1_loss"]),
+            number(row.get("med_nrel_err")),
+            number(row.get("med_f1_loss")),
             pools(row),
         )
     return table

@@ -9,7 +9,7 @@ from grader import bootstrap
 from grader.aggregate import ScoreTable
 from grader.matched import matched
 from grader.model import Score
-from grader.resample import SLICE_REPLICATES, SMALL_EXAM, Draws, interval
+from grader.resample import SLICE_REPLICATES, SMALL_EXAM, Draws, Line, interval
 from grader.spec import LOSS_CAP
 
 Members = dict[str, Any]
@@ -20,26 +20,32 @@ def extend(track: Members, table: ScoreTable, scores: Sequence[Score]) -> None:
     own = [score for score in scores if score.track == "causalds"]
     seed = bootstrap.seed_of(score.task_id for score in own)
     instances = {score.instance_id for score in own}
-    small = len(own) <= SMALL_EXAM
-    replicates = bootstrap.REPLICATES if small else SLICE_REPLICATES
-    draws = Draws.of(instances, seed, replicates)
+    draws = None
+    if len(own) <= SMALL_EXAM:
+        draws = Draws.of(instances, seed, bootstrap.REPLICATES)
     track["readings"] = _readings(table, draws)
     _slice_readings(track, table)
-    if small:
+    if draws is not None:
         _slice_intervals(track, table, Draws(draws.place, draws.weights[:SLICE_REPLICATES]))
     track["calibration"] = _calibration(table, draws)
     if found := matched(table):
         track["matched"] = found
 
 
-def _readings(table: ScoreTable, draws: Draws) -> Members:
-    lines: dict[str, list[tuple[str, str, float]]] = {}
+def _readings(table: ScoreTable, draws: Draws | None) -> Members:
+    readings = {row.pop("reading"): row for row in table.query("readings", LOSS_CAP)}
+    lines = losses_by_reading(table) if draws is not None else {}
+    for name, reading in readings.items():
+        reading["causalds_score_interval"] = draws and interval(draws.scores(lines[name]))
+    return readings
+
+
+def losses_by_reading(table: ScoreTable) -> dict[str, list[Line]]:
+    """What :meth:`grader.resample.Draws.scores` resamples, by reading."""
+    lines: dict[str, list[Line]] = {}
     for row in table.query("losses"):
         lines.setdefault(row["reading"], []).append((row["instance_id"], row["pool"], row["loss"]))
-    readings = {row.pop("reading"): row for row in table.query("readings", LOSS_CAP)}
-    for name, reading in readings.items():
-        reading["causalds_score_interval"] = interval(draws.scores(lines[name]))
-    return readings
+    return lines
 
 
 def _slice_readings(track: Members, table: ScoreTable) -> None:
@@ -63,8 +69,8 @@ def _slice_intervals(track: Members, table: ScoreTable, draws: Draws) -> None:
                 )
 
 
-def _calibration(table: ScoreTable, draws: Draws) -> list[Members]:
-    held = table.query("coverages")
+def _calibration(table: ScoreTable, draws: Draws | None) -> list[Members]:
+    held = table.query("coverages") if draws is not None else []
     found = []
     for row in table.query("calibration"):
         same = [
@@ -72,7 +78,7 @@ def _calibration(table: ScoreTable, draws: Draws) -> list[Members]:
             for line in held
             if (line["level"], line["nominal"]) == (row["level"], row["nominal"])
         ]
-        row["coverage_interval"] = _coverage_interval(same, draws)
+        row["coverage_interval"] = draws and _coverage_interval(same, draws)
         found.append({"variant": row.pop("level"), **row})
     return found
 

@@ -1,0 +1,223 @@
+"""Two submissions compared: the sign test, paired differences, honest coverage, redaction."""
+
+import json
+import math
+import random
+import shutil
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from grading import Runner, put
+from small_release import OUTSIDE_EXAM, TASKS, answer_file, task_id
+
+from grader.paired import EXACT_UP_TO, Pair, difference, line, sign_test
+from grader.schemas import first_problem
+
+
+def test_the_sign_test_counts_every_outcome() -> None:
+    """All strings of n fair coins that are no likelier than what was seen."""
+    for n in range(9):
+        for wins in range(n + 1):
+            extreme = abs(wins - n / 2)
+            flips = list(product((0, 1), repeat=n))
+            share = sum(abs(sum(flip) - n / 2) >= extreme for flip in flips) / len(flips)
+            assert sign_test(wins, n - wins) == pytest.approx(share)
+
+
+def test_the_sign_test_of_many_pairs_continues_the_exact_one() -> None:
+    """Above the limit the tail is summed in logarithms: the same number by another road."""
+    n = EXACT_UP_TO + 200
+    wins = n // 2 - 60
+    exact = 2 * sum(math.comb(n, k) for k in range(wins + 1)) / (1 << n)
+    assert sign_test(wins, n - wins) == pytest.approx(exact, rel=1e-9)
+    assert sign_test(n // 2, n // 2) == 1.0
+    with pytest.raises(ValueError, match="negative"):
+        sign_test(-1, 3)
+
+
+def test_a_line_is_paired_and_clustered() -> None:
+    """Differences 0.5, -0.25, 0, 0.25: tasks of one scene count as one in the test by instance."""
+    pairs = [
+        Pair("s1", 1.0, 0.5), Pair("s1", 0.25, 0.5), Pair("s2", 0.75, 0.75), Pair("s3", 0.5, 0.25),
+    ]  # fmt: skip
+    found = line(pairs)
+    assert (found["first"], found["second"], found["difference"]) == (62.5, 50.0, 12.5)
+    assert (found["tasks"], found["instances"]) == (4, 3)
+    assert found["by_task"] == {"wins": 2, "ties": 1, "losses": 1, "p_value": 1.0}
+    assert found["by_instance"] == {"wins": 2, "ties": 1, "losses": 0, "p_value": 0.5}
+    low, high = found["interval"]
+    assert 0 <= low <= 12.5 <= high <= 25
+    assert found["detectable"] > 0
+
+
+def test_pairing_sees_what_independent_intervals_miss() -> None:
+    """Scenes differ by far more than the systems do; the difference is the same in each."""
+    generator = random.Random(3)
+    bases = [generator.random() * 0.8 for _ in range(40)]
+    found = line([Pair(f"s{k}", base + 0.05, base) for k, base in enumerate(bases)])
+    assert found["interval"] == pytest.approx([5.0, 5.0])
+    assert found["detectable"] == pytest.approx(0.0, abs=1e-9)
+    assert found["by_instance"]["wins"] == 40
+
+
+def test_without_replicates_there_is_no_interval() -> None:
+    found = difference(3.0, 1.0, [])
+    assert found["difference"] == 2.0 and found["interval"] is found["detectable"] is None
+    assert line([Pair("only", 1.0, 0.0)])["interval"] is None
+
+
+class Compared:
+    """The command on two folders of the small release."""
+
+    def __init__(self, runner: Runner) -> None:
+        self.runner = runner
+
+    def __call__(self, first: Path, second: Path, *options: str | Path) -> dict[str, Any]:
+        file = self.runner.place / "comparison.json"
+        words = options or ("--split", "dev", "--exam", "all")
+        run = self.runner.run(
+            "compare", first, second, "--release", self.runner.release, "--json", file, *words
+        )
+        assert run.code == 0, run.err
+        self.out = run.out
+        result: dict[str, Any] = json.loads(file.read_text("utf-8"))
+        assert first_problem("comparison", result) is None
+        return result
+
+
+@pytest.fixture
+def compared(runner: Runner) -> Compared:
+    return Compared(runner)
+
+
+@pytest.fixture
+def weaker(gold: Path, tmp_path: Path) -> Path:
+    """Gold with an effect off by half of its scale, a wrong label, and one answer missing."""
+    folder = Path(shutil.copytree(gold, tmp_path / "weaker"))
+    put(folder, "ate", json.dumps({"ate": 2.0}))
+    put(folder, "sign", json.dumps({"sign": "-"}))
+    (folder / answer_file("sketch")).unlink()
+    return folder
+
+
+def test_the_command_compares_task_by_task(compared: Compared, gold: Path, weaker: Path) -> None:
+    result = compared(gold, weaker)
+    track = result["tracks"]["causalds"]
+    lost = 1 / 3 + 1 + 1
+    assert result["points"]["difference"] == pytest.approx(100 * lost / len(TASKS))
+    assert track["tasks"]["by_task"] == {
+        "wins": 3, "ties": len(TASKS) - 3, "losses": 0, "p_value": 0.25
+    }  # fmt: skip
+    assert result["answered"] == {
+        "tasks": len(TASKS), "both": len(TASKS) - 1, "first_only": 1, "second_only": 0, "neither": 0
+    }  # fmt: skip
+    both = track["answered_by_both"]
+    assert both["tasks"] == len(TASKS) - 1
+    assert both["difference"] == pytest.approx(100 * (1 / 3 + 1) / (len(TASKS) - 1))
+    assert track["families"]["association"]["by_task"]["wins"] == 1
+    assert track["pools"]["f1"]["difference"] == pytest.approx(100 / track["pools"]["f1"]["tasks"])
+    score = track["readings"]["fixed"]["causalds_score"]
+    assert score["first"] == 0 < score["second"] and score["difference"] == -score["second"]
+    assert "answered by both 18, first only 1" in compared.out
+
+
+def test_swapping_the_two_turns_every_sign(compared: Compared, gold: Path, weaker: Path) -> None:
+    there, back = compared(gold, weaker), compared(weaker, gold)
+    assert there["points"]["difference"] == -back["points"]["difference"]
+    low, high = there["points"]["interval"]
+    assert back["points"]["interval"] == pytest.approx([-high, -low])
+    readings = (
+        r["tracks"]["causalds"]["readings"]["paper"]["causalds_score"] for r in (there, back)
+    )
+    assert sum(reading["difference"] for reading in readings) == pytest.approx(0)
+
+
+def test_one_estimate_has_one_interval(compared: Compared, gold: Path, weaker: Path) -> None:
+    """Identical numbers with different intervals are a complaint about other leaderboards."""
+    result = compared(gold, weaker)
+    track = result["tracks"]["causalds"]
+    intervals = [
+        result["points"]["interval"],
+        track["points"]["interval"],
+        track["tasks"]["interval"],
+    ]
+    assert intervals[0] == intervals[1] == intervals[2]
+    assert compared(gold, weaker) == result
+
+
+def test_a_submission_against_itself_is_no_difference(compared: Compared, gold: Path) -> None:
+    result = compared(gold, gold)
+    assert result["points"]["interval"] == [0, 0]
+    assert result["tracks"]["causalds"]["tasks"]["by_instance"]["p_value"] == 1
+    assert "no difference at all" in compared.out
+
+
+def test_the_exam_is_the_one_that_holds_what_either_answered(
+    compared: Compared, runner: Runner, gold: Path, tmp_path: Path
+) -> None:
+    """The first answered fewer tasks; the exam must not be chosen by it alone."""
+    (gold / answer_file(OUTSIDE_EXAM)).unlink()
+    few = tmp_path / "few"
+    few.mkdir()
+    shutil.copy(gold / answer_file("ate"), few)
+    result = compared(few, gold, "--split", "dev")
+    assert result["exam"] == "mini" and result["answered"]["second_only"] == len(TASKS) - 2
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    at = ("--release", runner.release, "--split", "dev")
+    assert "no answer here" in runner.fails("compare", gold, empty, *at)
+    assert "no such folder" in runner.fails("compare", gold, tmp_path / "nowhere", *at)
+
+
+def test_a_private_comparison_tells_no_task_apart(
+    compared: Compared, runner: Runner, tmp_path: Path
+) -> None:
+    """Whether one of two own answers wins says which is nearer to the truth."""
+    at = ("--release", runner.release, "--split", "test")
+    gold, other = tmp_path / "gold", tmp_path / "other"
+    assert runner.run("gold", *at, "--out", gold, "--reveal").code == 0
+    shutil.copytree(gold, other)
+    (other / answer_file("ate", "test")).write_text(json.dumps({"ate": 1.01}))
+    shown = compared(gold, other, "--split", "test")
+    track = shown["tracks"]["causalds"]
+    assert shown["redacted"] and "pools" not in track
+    text = json.dumps(shown)
+    assert "wins" not in text and "p_value" not in text
+    assert round(shown["points"]["difference"], 1) == shown["points"]["difference"]
+    assert all(row["tasks"] >= 5 for row in track["families"].values())
+    assert all(reading["first"]["n_pass"] is None for reading in track["readings"].values())
+    full = compared(gold, other, "--split", "test", "--reveal")
+    assert "redacted" not in full and full["tracks"]["causalds"]["tasks"]["by_task"]["wins"] == 1
+
+
+def test_a_hostile_name_stays_text(
+    compared: Compared, runner: Runner, gold: Path, weaker: Path
+) -> None:
+    name = "<script>alert(1)</script>[red]x[/red]\x1b[31m"
+    (weaker / "run.json").write_text(json.dumps({"system": name}))
+    page = runner.place / "comparison.html"
+    compared(gold, weaker, "--split", "dev", "--exam", "all", "--html", page)
+    text = page.read_text("utf-8")
+    assert "<script" not in text and "&lt;script&gt;" in text and "\x1b" not in text
+    assert "[red]x[/red]" in compared.out and "\x1b[31m" not in compared.out
+
+
+def test_both_outputs_need_names_of_their_own(runner: Runner, gold: Path) -> None:
+    at = ("--release", runner.release, "--split", "dev", "--exam", "all")
+    file = runner.place / "one"
+    assert "choose another" in runner.fails(
+        "compare", gold, gold, *at, "--json", file, "--html", file
+    )
+
+
+def test_every_row_of_the_task_table_is_in_one_family_line(
+    compared: Compared, gold: Path, weaker: Path
+) -> None:
+    track = compared(gold, weaker)["tracks"]["causalds"]
+    for part in ("families", "pools"):
+        assert sum(row["tasks"] for row in track[part].values()) == len(TASKS)
+        weighted = sum(row["tasks"] * row["difference"] for row in track[part].values())
+        assert weighted / len(TASKS) == pytest.approx(track["tasks"]["difference"])
+    assert task_id("ate") not in json.dumps(track)

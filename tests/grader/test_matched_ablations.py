@@ -1,0 +1,188 @@
+"""Matched ablations: which tasks belong together, and what their losses say."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from grading import Runner, put
+from score_rows import failed, row
+from small_release import SCHEMAS, shard_entry, task_id, write_manifest, write_shard
+
+from grader import bootstrap
+from grader.aggregate import ScoreTable
+from grader.matched import arms, matched
+from grader.model import Score, Task
+from grader.release import Release
+from grader.show.causalds import sections
+
+
+def task(name: str, view: str, inputs: dict[str, Any], instance: str = "scene") -> Task:
+    return Task(
+        task_id=name, instance_id=instance, track="causalds", rung=2, family="effect_estimate",
+        variant="ate_point", view=view, input_mode="data", prompt="", answer_schema="ate_number",
+        answer_file=f"{name}.json", inputs=inputs,
+    )  # fmt: skip
+
+
+def test_the_same_question_under_two_views_is_a_bundle() -> None:
+    """The columns differ with the view; the question does not."""
+    asked = {"treatment": "A", "outcome": "B"}
+    tasks = [
+        task("t1", "clean", asked | {"columns": ["A", "B"]}),
+        task("t2", "proxy", asked | {"columns": ["A_meas_a", "B"]}),
+        task("t3", "clean", asked | {"treatment": "C"}),
+        task("t4", "proxy", asked, instance="another scene"),
+    ]
+    found = arms(tasks, {})
+    assert set(found) == {"t1", "t2"}
+    assert found["t1"][0] == found["t2"][0] and found["t1"][1:] + found["t2"][1:] == (
+        "clean",
+        "proxy",
+    )
+
+
+def test_what_an_exam_says_goes_first_and_tellings_are_numbered() -> None:
+    tasks = [task(f"t{k}", "clean", {"treatment": name}) for k, name in enumerate("ABCD")]
+    stated = {"t0": ("b1", ""), "t1": ("b1", ""), "t2": ("b2", "fictional"), "t3": ("b2", "plain")}
+    assert arms(tasks, stated) == {
+        "t0": ("b1", "telling 1"),
+        "t1": ("b1", "telling 2"),
+        "t2": ("b2", "fictional"),
+        "t3": ("b2", "plain"),
+    }
+    assert arms(tasks, {"t0": ("alone", "")}) == {}
+
+
+def pair(name: str, scene: str, clean: Score, proxy: Score) -> list[Score]:
+    from dataclasses import replace
+
+    return [
+        replace(score, task_id=f"{name}/{arm}", instance_id=scene, view=arm, bundle=name, arm=arm)
+        for arm, score in (("clean", clean), ("proxy", proxy))
+    ]
+
+
+def point(loss: float) -> Score:
+    return row("", "nrel_point", loss)
+
+
+def figures(scores: list[Score]) -> dict[str, Any]:
+    with ScoreTable(scores) as table:
+        found = matched(table)
+    assert found is not None
+    return found
+
+
+OBSERVED = [
+    *pair("p1", "s1", point(0.1), point(0.4)),
+    *pair("p2", "s1", point(0.5), point(0.2)),
+    *pair("p3", "s2", point(0.2), point(7.0)),
+    *pair("p4", "s3", point(0.3), failed("", "nrel_point")),
+    *pair("p5", "s3", point(0.0), row("", "nrel_point", 10.0, abstained=True)),
+]
+
+
+def test_paired_capped_deltas_of_a_hand_example() -> None:
+    """Deltas +0.3, -0.3, 1 - 0.2, 1 - 0.3 and 1 - 0: a failure costs the cap of 1."""
+    (contrast,) = figures(OBSERVED)["contrasts"]
+    deltas = [0.3, -0.3, 0.8, 0.7, 1.0]
+    mean = sum(deltas) / 5
+    assert (contrast["arm"], contrast["reference"]) == ("proxy", "clean")
+    assert (contrast["pairs"], contrast["scenes"]) == (5, 3)
+    assert contrast["mean"] == pytest.approx(mean)
+    sd = (sum((d - mean) ** 2 for d in deltas) / 4) ** 0.5
+    assert contrast["sd"] == pytest.approx(sd)
+    assert (contrast["worse"], contrast["better"]) == (4, 1)
+    assert contrast["survivor_pairs"] == 3
+    assert contrast["survivor_mean"] == pytest.approx(0.8 / 3)
+    # By scene: sums 0 over two pairs, 0.8 over one, 1.7 over two.
+    clusters = [(0.0, 2), (0.8, 1), (1.7, 2)]
+    means = bootstrap.cluster_means(clusters, bootstrap.seed_of(["s1", "s2", "s3"]))
+    assert contrast["interval"] == pytest.approx(bootstrap.percentile_interval(means))
+
+
+def test_each_arm_says_how_its_answers_failed() -> None:
+    clean, proxy = figures(OBSERVED)["arms"]
+    assert (clean["arm"], clean["tasks"], clean["committed"]) == ("clean", 5, 5)
+    assert clean["mean_loss"] == pytest.approx(1.1 / 5)
+    assert (proxy["committed"], proxy["missing"], proxy["false_abstentions"]) == (3, 1, 1)
+    assert proxy["mean_loss"] == pytest.approx((0.4 + 0.2 + 1 + 1 + 1) / 5)
+    assert proxy["median_survivor_loss"] == pytest.approx(0.4)
+
+
+def test_targets_that_are_not_identifiable_enter_no_contrast_of_views() -> None:
+    due = row("", "pass", 0.0, should_abstain=True, abstained=True)
+    found = figures([*OBSERVED, *pair("p6", "s9", due, due)])
+    assert found["contrasts"][0]["pairs"] == 5 and found["arms"][0]["tasks"] == 5
+
+
+def told(bundle: str, *losses: float) -> list[Score]:
+    return [
+        row(f"{bundle}/{k}", "nrel_point", loss, bundle=bundle, arm=f"telling {k}",
+            structure="iv", instance_id=f"{bundle}/{k}")
+        for k, loss in enumerate(losses)
+    ]  # fmt: skip
+
+
+def test_ranges_inside_a_bundle_of_tellings() -> None:
+    """Ranges 0, 0.02 and 1 - 0.4 (capped): two moved, one of them far."""
+    found = figures([*told("b1", 0.3, 0.3), *told("b2", 0.1, 0.11, 0.12), *told("b3", 0.4, 9.0)])
+    assert found["contrasts"] == []
+    ranges = found["ranges"]
+    assert (ranges["bundles"], ranges["nontrivial"], ranges["large"]) == (3, 2, 1)
+    assert ranges["mean"] == pytest.approx(0.62 / 3) and ranges["max"] == pytest.approx(0.6)
+    assert [line["bundle"] for line in ranges["listed"]] == ["b3", "b2", "b1"]
+    sds = [0.0, 0.01, 0.6 / 2**0.5]
+    assert ranges["mean_sd"] == pytest.approx(sum(sds) / 3)
+    low, high = ranges["interval"]
+    assert 0 <= low <= ranges["mean"] <= high <= 0.6
+
+
+def test_an_exam_without_bundles_has_no_ablation() -> None:
+    with ScoreTable([row("t", "pass", 0.0)]) as table:
+        assert matched(table) is None
+
+
+def test_an_exam_states_its_bundles_in_two_optional_columns(
+    runner: Runner, own_release: Path, gold: Path
+) -> None:
+    """Two tasks made partners by the exam alone; the report then compares their losses."""
+    bundles = {"ate": ("b1", "fictional"), "ate_extra": ("b1", "plain")}
+    schema = SCHEMAS["causalds_exams"] | {"bundle": "VARCHAR", "arm": "VARCHAR"}
+    rows = []
+    for position, name in enumerate(["ate", "ate_extra", "sign"]):
+        bundle, arm = bundles.get(name, (None, None))
+        rows.append(
+            {"exam": "swap", "position": position, "task_id": task_id(name), "bundle": bundle,
+             "arm": arm}
+        )  # fmt: skip
+    shard = "causalds_exams/dev-00000-of-00001.parquet"
+    known = dict(SCHEMAS)
+    SCHEMAS["causalds_exams"] = schema
+    try:
+        write_shard(duckdb.connect(), own_release / "public" / shard, "causalds_exams", rows)
+    finally:
+        SCHEMAS.update(known)
+    manifest = json.loads((own_release / "public" / "manifest.json").read_text("utf-8"))
+    manifest["shards"][shard] = shard_entry(own_release / "public" / shard, rows)
+    write_manifest(own_release / "public", manifest)
+    release = Release.open(own_release)
+    assert release.exam_bundles("dev") == {
+        "swap": {task_id(name): found for name, found in bundles.items()}
+    }
+    put(gold, "ate", json.dumps({"ate": 2.0}))
+    report = Runner(own_release, runner.place, runner.capsys).grade(gold, exam="swap").report
+    found = report["tracks"]["causalds"]["matched"]
+    assert [arm["arm"] for arm in found["arms"]] == ["fictional", "plain"]
+    # An ATE of 1 answered 2 is off by 1/2; its partner is right.
+    assert found["ranges"]["max"] == pytest.approx(0.5)
+    assert found["ranges"]["listed"][0]["variant"] == "effect_estimate.ate_point"
+    page = sections([report])
+    (content,) = [html for heading, html in page if heading == "causalds: matched ablation"]
+    assert "every bundle" in content and "effect_estimate.ate_point" in content
+
+
+def test_exams_without_the_columns_state_nothing(release: Path) -> None:
+    assert Release.open(release).exam_bundles("dev") == {}

@@ -1,0 +1,185 @@
+"""The page and the tables: what stands in them, what must not, and plots at their edges."""
+
+import json
+import re
+import shutil
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+from grading import Runner, put
+from small_release import TASKS, answer_file, task_id
+
+from grader.names import did_you_mean
+from grader.show.columns import columns
+from grader.show.plots import Dot, Row, by_level, scatter, shares
+from grader.show.words import count_text, percent
+
+NASTY = "<img src=x onerror=alert(1)>\"'&</svg></style><b>\u202e\x07"
+
+
+def page(runner: Runner, *words: str | Path) -> str:
+    file = runner.place / "page.html"
+    run = runner.run(*words, "--release", runner.release, "--html", file)
+    assert run.code == 0, run.err
+    return file.read_text("utf-8")
+
+
+@pytest.fixture
+def submissions(gold: Path, tmp_path: Path) -> Path:
+    """Gold, and a hostile one: a nasty name, a nasty answer, costs, two attempts."""
+    folder = tmp_path / "submissions"
+    shutil.copytree(gold, folder / "gold")
+    for number in (1, 2):
+        shutil.copytree(gold, folder / "nasty" / f"attempt-{number}")
+    nasty = folder / "nasty" / "attempt-1"
+    put(nasty, "method", json.dumps({"method": NASTY}))
+    put(nasty, "ate_interval", json.dumps({"ate": 5.0, "ci_lower": 4.0, "ci_upper": 6.0}))
+    usage = [{"task_id": task_id(name), "input_tokens": 1000, "cost_usd": 0.25} for name in TASKS]
+    (nasty / "usage.jsonl").write_text("".join(json.dumps(line) + "\n" for line in usage))
+    (folder / "nasty" / "run.json").write_text(json.dumps({"system": NASTY}))
+    return folder
+
+
+def well_formed(text: str) -> ET.Element:
+    """Parse the body as XML: an unescaped string would break it."""
+    body = text[text.index("<main>") : text.index("</main>") + len("</main>")]
+    for html, xml in (("&nbsp;", " "), ("<br>", "<br/>"), ("<details open", '<details open=""')):
+        body = body.replace(html, xml)
+    return ET.fromstring(body)
+
+
+def test_the_page_of_one_submission_is_complete_and_safe(runner: Runner, submissions: Path) -> None:
+    text = page(runner, "grade", submissions / "nasty", "--split", "dev", "--exam", "all")
+    assert "<img" not in text and "<script" not in text and "onerror=alert(1)&gt;" in text
+    assert not {"\x07", "\u202e"} & set(text)
+    assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
+    headings = [node.text or "" for node in well_formed(text).iter("h2")]
+    for part in (
+        "knowing, and knowing when not", "intervals, promised and kept", "error by observation",
+        "cost and quality", "every slice", "repeated attempts", "Two readings", "Every task",
+    ):  # fmt: skip
+        assert any(part in heading for heading in headings), part
+    assert "shows from" in text
+
+
+def test_the_truth_of_a_task_stands_on_the_page_only_when_asked_for(
+    runner: Runner, gold: Path
+) -> None:
+    """A page is mailed around; the table of tasks alone is harmless on a public split."""
+    at = ("grade", gold, "--split", "dev", "--exam", "all")
+    shown, revealed = page(runner, *at), page(runner, *at, "--reveal")
+    assert task_id("ate") in shown and "should_abstain" not in shown
+    assert "should_abstain" in revealed and "value_se" in revealed
+    assert well_formed(revealed) is not None
+
+
+def test_a_private_page_has_no_row_per_task(runner: Runner, tmp_path: Path) -> None:
+    at = ("--release", runner.release, "--split", "test")
+    folder = tmp_path / "gold"
+    assert runner.run("gold", *at, "--out", folder, "--reveal").code == 0
+    text = page(runner, "grade", folder, "--split", "test")
+    assert task_id("ate", "test") not in text and "Every task" not in text
+    assert well_formed(text) is not None
+    assert task_id("ate", "test") in page(runner, "grade", folder, "--split", "test", "--reveal")
+
+
+def test_the_leaderboard_ranks_by_composite_rank_as_well(runner: Runner, submissions: Path) -> None:
+    file = runner.place / "board.json"
+    at = ("--split", "dev", "--exam", "all", "--json", file)
+    text = page(runner, "leaderboard", submissions, *at)
+    assert "Comp. Rank" in text and "Composite Rank by slice" in text
+    board = json.loads(file.read_text("utf-8"))
+    assert [row["rank"] for row in board] == [1, 2]
+    # All three components tie but for one wrong label: PassRate 0 against 1, S_NR 0 against 1.
+    assert [row["composite_rank"]["fixed"] for row in board] == [
+        pytest.approx(1 / 6), pytest.approx(5 / 6)
+    ]  # fmt: skip
+    assert well_formed(text) is not None
+
+
+def test_a_redacted_ccr_report_is_shown_with_what_it_keeps() -> None:
+    """It used to lose all of its figures, table and section."""
+    from rich.console import Console
+
+    from grader.show import ccr
+    from grader.show.terminal import TRACK_TABLES
+
+    track = {"points": 12.3, "metrics": {"contexts": 6, "compositions_vc": 0.46}}
+    ((heading, table),) = ccr.sections([report({"ccr": track})])
+    assert heading == "ccr: figures" and "0.460" in table
+    console = Console(width=120)
+    with console.capture() as shown:
+        console.print(TRACK_TABLES["ccr"](track))
+    assert "0.460" in shown.get() and "–" in shown.get()
+
+
+def report(tracks: dict[str, Any]) -> dict[str, Any]:
+    empty = {"input_tokens": None, "output_tokens": None}
+    return {"submission": {"system": "x"}, "usage": empty, "tracks": tracks}
+
+
+def test_a_track_without_causalds_has_no_causalds_columns() -> None:
+    """The board of another track used to be half dashes."""
+    ccr = {"points": 3.0, "slices": {"family": {"direct": {"points": 40.0}}}}
+    reports = [report({"ccr": ccr})]
+    found = columns(reports)
+    assert [heading for heading, _ in found] == ["direct", "tok/task"]
+    assert found[0][1](0, reports[0]) == "40.0"
+    causalds = {"points": 1.0, "attempted": 1, "slices": {}, "readings": {"fixed": {"s_nr": 0.5}}}
+    both = [report({"causalds": causalds, "ccr": ccr})]
+    headings = [heading for heading, _ in columns(both)]
+    assert headings[:2] == ["causalds", "ccr"] and "S_NR ↓" in headings
+    assert "S_NR ↓" not in [heading for heading, _ in columns(both, narrow=True)]
+
+
+def circles(text: str) -> list[tuple[float, float]]:
+    found = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', text)
+    return [(float(x), float(y)) for x, y in found]
+
+
+def test_shares_are_drawn_where_they_belong() -> None:
+    """0 and 100% at the ends of the axis, a half in its middle, all inside the picture."""
+    text = shares("t", [Row(NASTY, [Dot(0, value)], 0.95) for value in (0.0, 0.5, 1.0)])
+    (a, _), (b, _), (c, _) = circles(text)
+    assert b - a == pytest.approx(c - b) and c - a == pytest.approx(560)
+    assert ET.fromstring(text) is not None and "promised 95%" in text
+
+
+def test_cost_is_drawn_on_a_logarithmic_axis() -> None:
+    """Tenfold cost is one step to the right, whatever it starts from; a perfect score lies at 0."""
+    text = scatter("t", [("a", 1e3, 0.4), (NASTY, 1e4, 0.2), ("c", 1e5, 0.0)], "tokens", "score")
+    (c, low), (b, _), (a, high) = circles(text)
+    assert c - b == pytest.approx(b - a, abs=0.2) and low > high
+    assert ET.fromstring(text) is not None
+    assert ET.fromstring(scatter("t", [("one", 7.0, 0.0)], "tokens", "score")) is not None
+
+
+def test_levels_without_a_value_are_gaps() -> None:
+    text = by_level("t", ["clean", "proxy"], [("a", [0.5, None]), ("none", [None, None])])
+    assert len(circles(text)) == 1 and ">none<" not in text
+    assert ET.fromstring(text) is not None
+
+
+def test_numbers_as_words() -> None:
+    assert [count_text(v) for v in (None, 12, 12_900, 1_770_000, 26_640_000, 3e9)] == [
+        "–", "12", "12.9k", "1.77M", "26.6M", "3.00G"
+    ]  # fmt: skip
+    assert percent(28 / 34) == "82.4%" and percent(None) == "–"
+
+
+def test_a_near_miss_is_named_among_any_number_of_choices() -> None:
+    """With more than 40 tasks the hint used to vanish, just where one needs it."""
+    ids = [f"cds-{k:016x}" for k in range(0, 10**6, 9973)]
+    assert did_you_mean(ids[50][:-1] + "x", ids) == f"; did you mean '{ids[50]}'?"
+    far = did_you_mean("zzz", ids)
+    assert far.startswith("; choose from cds-") and far.endswith(f"({len(ids)} in all)")
+    assert did_you_mean("x" * 10**6, ids).startswith("; choose from")
+
+
+def test_explain_offers_the_nearest_task(runner: Runner) -> None:
+    wrong = task_id("ate")[:-1] + "_"
+    at = ("--release", runner.release, "--split", "dev")
+    assert task_id("ate") in runner.fails("explain", wrong, *at)
+    assert answer_file("ate").startswith(task_id("ate"))

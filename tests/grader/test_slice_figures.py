@@ -1,0 +1,230 @@
+"""Slices, coverage, cost and their intervals, against numbers worked by hand."""
+
+import json
+import random
+import statistics
+from typing import Any
+
+import pytest
+from score_rows import failed, row
+
+from grader import bootstrap
+from grader.aggregate import ScoreTable
+from grader.model import Score
+from grader.resample import Draws, interval
+from grader.spec import LOSS_CAP
+from grader.tracks.causalds.figures import extend
+from grader.usage import fill_usage, usage_means, with_quality
+
+SCORES = [
+    row("t1", "pass", 0.0, view="clean", instance_id="a"),
+    row("t2", "pass", 1.0, view="clean", instance_id="b"),
+    row("t3", "nrel_point", 0.2, view="clean", instance_id="a", rung=2),
+    row("t4", "nrel_point", 0.4, view="clean", instance_id="b", rung=2),
+    row("t5", "nrel_interval", 3.0, view="clean", instance_id="c", rung=2),
+    row("t6", "f1", 0.5, view="clean", instance_id="c", rung=2, structure="grafted_2"),
+    row("t7", "nrel_point", 40.0, view="proxy_hard", instance_id="a", rung=2),
+    failed("t8", "nrel_interval", view="proxy_hard", instance_id="b", rung=2),
+]
+
+
+def figures(scores: list[Score]) -> dict[str, Any]:
+    track: dict[str, Any] = {"slices": {}}
+    with ScoreTable(scores) as table:
+        for line in table.query("slices"):
+            del line["track"]
+            track["slices"].setdefault(line.pop("axis"), {})[line.pop("level")] = line
+        extend(track, table, scores)
+    return track
+
+
+def test_a_slice_has_both_readings_with_s_nr_and_the_score() -> None:
+    """The published breakdowns have neither, so a hard view cannot be told from a hard pool."""
+    views = figures(SCORES)["slices"]["view"]
+    fixed, paper = (views["clean"]["readings"][name] for name in ("fixed", "paper"))
+    # PassRate 1/2; S_NR (2·0.3 + 1·3)/3 = 1.2; F1 0.5. Score (2·0.5 + 3·1.2 + 0.5)/6 = 5.1/6
+    for reading in (fixed, paper):
+        assert reading["pass_rate"] == 0.5
+        assert reading["s_nr"] == pytest.approx(1.2)
+        assert reading["causalds_score"] == pytest.approx(5.1 / 6)
+        assert reading["mean_nrel_err"] == pytest.approx(3.6 / 3)
+        assert (reading["n_pass"], reading["n_nrel"], reading["n_f1"]) == (2, 3, 1)
+    hard = views["proxy_hard"]["readings"]
+    # fixed: median min(40, 10) and a missing interval at the cap; paper: 40 alone, uncapped.
+    assert hard["fixed"]["s_nr"] == 10.0 and hard["fixed"]["n_nrel"] == 2
+    assert hard["paper"]["s_nr"] == 40.0 and hard["paper"]["n_nrel"] == 1
+    assert "grafted_2" in figures(SCORES)["slices"]["structure"]
+
+
+def test_a_slice_of_everything_is_the_whole() -> None:
+    """The formulas stand in two SQL files; they must not drift apart."""
+    same = [row(s.task_id, s.pool, s.loss, instance_id=s.instance_id) for s in SCORES]
+    track = figures(same)
+    whole, part = track["readings"], track["slices"]["view"]["clean"]["readings"]
+    for reading in ("fixed", "paper"):
+        for key, value in whole[reading].items():
+            if key != "causalds_score_interval":  # fewer draws in a slice
+                assert part[reading][key] == value, key
+
+
+def test_replicates_of_the_score_are_the_score_of_resampled_rows() -> None:
+    """Weighted means and medians, against repeating the rows and asking the SQL."""
+    scores = [score for score in SCORES if score.paper_pool]
+    draws = Draws.of((score.instance_id for score in scores), 7, 25)
+    lines = [(score.instance_id, score.pool, score.loss) for score in scores]
+    for weights, found in zip(draws.weights, draws.scores(lines), strict=True):
+        repeated = [
+            row(f"{score.task_id}/{k}", score.pool, score.loss)
+            for score in scores
+            for k in range(weights[draws.place[score.instance_id]])
+        ]
+        with ScoreTable(repeated) as table:
+            (reading, _) = table.query("readings", LOSS_CAP)
+        assert found == pytest.approx(reading["causalds_score"])
+
+
+def test_draws_take_whole_instances_and_repeat() -> None:
+    first, again = (Draws.of("abcab", 3, 50) for _ in range(2))
+    assert first == again != Draws.of("abcab", 4, 50)
+    assert all(sum(weights) == 3 for weights in first.weights)
+    values = [("a", 1.0), ("a", 0.0), ("b", 1.0)]
+    for mean, (a, b, _) in zip(
+        first.means(values), (w for w in first.weights if w[0] or w[1]), strict=True
+    ):
+        assert mean == pytest.approx((a + b) / (2 * a + b))
+
+
+def test_an_interval_needs_most_of_its_replicates() -> None:
+    assert interval([None, None, 1.0]) is None
+    assert interval([]) is None
+    assert interval([2.0, 2.0, None]) == [2.0, 2.0]
+
+
+def held(task: str, variant: str, nominal: float, coverage: float | None, width: float) -> Score:
+    extra = json.dumps({} if coverage is None else {"normalised_width": width / 2})
+    return row(
+        task, "nrel_interval", 1.0, family="e", variant=variant, nominal=nominal,
+        coverage=coverage, width=None if coverage is None else width, extra_json=extra,
+        instance_id=task,
+    )  # fmt: skip
+
+
+def test_coverage_and_width_stand_beside_what_was_promised() -> None:
+    """Table 6: coverage over valid intervals, the count of them beside it."""
+    scores = [
+        held("t1", "ate", 0.95, 1.0, 1.0),
+        held("t2", "ate", 0.95, 0.0, 2.0),
+        held("t3", "ate", 0.95, 0.0, 6.0),
+        held("t4", "ate", 0.95, None, 0.0),
+        held("t5", "rows", 0.9, 0.85, 4.0),
+    ]
+    effect, rows = figures(scores)["calibration"]
+    assert (effect["variant"], effect["nominal"]) == ("e.ate", 0.95)
+    assert (effect["tasks"], effect["valid"]) == (4, 3)
+    assert effect["coverage"] == pytest.approx(1 / 3)
+    assert (effect["mean_width"], effect["median_width"]) == (3.0, 2.0)
+    assert (effect["mean_normalised_width"], effect["median_normalised_width"]) == (1.5, 1.0)
+    assert effect["coverage_interval"] == list(bootstrap.wilson(1, 3))
+    assert rows["coverage"] == 0.85 and rows["coverage_interval"] is None
+
+
+def test_wilsons_interval_is_the_solution_of_its_equation() -> None:
+    """(p - x)^2 = z^2 x (1 - x) / n at both ends; 7 of 7 is no proof of certainty."""
+    for successes, trials in ((1, 3), (7, 7), (0, 5), (40, 50)):
+        share = successes / trials
+        for bound in bootstrap.wilson(successes, trials):
+            variance = bound * (1 - bound) / trials
+            assert (share - bound) ** 2 == pytest.approx(1.959964**2 * variance, abs=1e-9)
+    assert bootstrap.wilson(7, 7)[0] < 0.7
+
+
+def test_the_detectable_difference_is_2_8_standard_errors() -> None:
+    replicates = [float(x) for x in (1, 2, 3, 4, 10)]
+    error = bootstrap.standard_error(replicates)
+    assert error == pytest.approx(statistics.stdev(replicates))
+    normal = statistics.NormalDist()
+    factor = normal.inv_cdf(0.975) + normal.inv_cdf(0.8)
+    assert bootstrap.detectable(error) == pytest.approx(factor * error, rel=1e-6)
+    # Simulated: at that distance a two-sided 5% test fires 80% of the time.
+    generator = random.Random(5)
+    distance = bootstrap.detectable(1.0)
+    fired = sum(abs(generator.gauss(distance, 1)) > 1.959964 for _ in range(20_000)) / 20_000
+    assert fired == pytest.approx(0.8, abs=0.01)
+
+
+USAGE = {
+    "t1": {"task_id": "t1", "input_tokens": 900, "output_tokens": 100, "tool_calls": 3},
+    "t2": {"task_id": "t2", "input_tokens": 3000, "cost_usd": 0.5, "seconds": -1},
+    "elsewhere": {"task_id": "elsewhere", "input_tokens": 10**9},
+}
+
+
+def costs(scores: list[Score], usage: dict[str, Any]) -> dict[str, Any]:
+    with ScoreTable(scores) as table:
+        fill_usage(table, usage, scores)
+        (line,) = table.query("usage")
+    return line
+
+
+def test_costs_are_totals_and_means_of_what_was_reported() -> None:
+    scores = [row("t1", "pass", 0.0), row("t2", "pass", 0.0), failed("t3", "pass")]
+    line = costs(scores, USAGE)
+    assert (line["total_tokens"], line["tokens_per_task"]) == (4000, 2000)
+    assert (line["calls_per_task"], line["seconds_per_task"]) == (3, None)
+    assert (line["total_cost_usd"], line["tasks"], line["unmetered"]) == (0.5, 2, 0)
+    quality = with_quality(line, {"fixed": {"causalds_score": 0.2}})["tokens_per_quality"]
+    assert quality == {"fixed": pytest.approx(5000)}
+    assert usage_means(USAGE, ["t1", "t2", "t3"])["input_tokens"] == 1950
+
+
+def test_tokens_for_quality_exist_only_for_a_whole_and_useful_run() -> None:
+    """A system that meters half of its tasks, or scores 1, must not look efficient."""
+    partly = costs([row("t1", "pass", 0.0), row("t9", "pass", 0.0)], USAGE)
+    assert partly["unmetered"] == 1
+    useless = costs([row("t1", "pass", 0.0)], USAGE)
+    for line, score in ((partly, 0.2), (useless, 1.0), (useless, 1.4), (useless, None)):
+        quality = with_quality(line, {"fixed": {"causalds_score": score}})
+        assert quality["tokens_per_quality"] == {"fixed": None}
+
+
+def test_hostile_usage_reaches_no_total() -> None:
+    bad = [True, -1, float("inf"), float("nan"), "9", None, [1], 1e16]
+    usage = {f"t{k}": {"input_tokens": value} for k, value in enumerate(bad)}
+    scores = [row(f"t{k}", "pass", 0.0) for k in range(len(bad))]
+    line = costs(scores, usage)
+    assert line["total_tokens"] is None and line["unmetered"] == len(bad)
+
+
+def test_table_18_recomputes() -> None:
+    """1.77M tokens at 0.2780 are 2.45M per quality; likewise the cheapest and the dearest row."""
+    for total, score, printed in (
+        (1.77, 0.2780, 2.45),
+        (3.24, 0.6442, 9.10),
+        (26.64, 0.4754, 50.78),
+    ):
+        line = {"total_tokens": total, "unmetered": 0}
+        found = with_quality(line, {"paper": {"causalds_score": score}})["tokens_per_quality"]
+        assert found["paper"] == pytest.approx(printed, abs=0.011)
+
+
+def test_table_4_splits_the_pass_rate_by_who_abstains() -> None:
+    """Its fourth row: 16 of 17 on content, 7 of 18 on abstention, 23 of 35 together.
+
+    17 tasks ask for a label, 16 targets are not identifiable, and two numbers were declined.
+    """
+    scores = [row(f"c{k}", "pass", float(k == 0)) for k in range(17)]
+    scores += [row(f"a{k}", "pass", float(k >= 7), should_abstain=True) for k in range(16)]
+    scores += [
+        row(f"d{k}", "nrel_point", 10.0, abstained=True, paper_pool="pass", paper_loss=1.0,
+            points=0.0)
+        for k in range(2)
+    ]  # fmt: skip
+    with ScoreTable(scores) as table:
+        (line,) = table.query("tracks")
+        readings = {found["reading"]: found for found in table.query("readings", LOSS_CAP)}
+    assert (line["paper_content_tasks"], line["paper_abstention_tasks"]) == (17, 18)
+    assert round(100 * line["paper_content_pass_rate"], 1) == 94.1
+    assert round(100 * line["paper_abstention_pass_rate"], 1) == 38.9
+    assert round(100 * readings["paper"]["pass_rate"], 1) == 65.7
+    # The pools of the fixed reading do not move: 33 pass/fail tasks, 2 numbers at the cap.
+    assert line["abstention_pass_rate"] == 7 / 16 and readings["fixed"]["n_pass"] == 33
