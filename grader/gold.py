@@ -6,7 +6,7 @@ from typing import Final
 
 from grader.jsonio import pretty
 from grader.model import Task, Truth
-from grader.tracks import replayscm
+from grader.tracks import causalab, replayscm
 
 
 def gold_answer(task: Task, truth: Truth) -> str:
@@ -77,4 +77,5 @@ _WRITERS: Final[Mapping[str, Callable[[Task, Truth], str]]] = {
     "mechanisms": replayscm.gold_answer,
     "roots_mechanisms": replayscm.gold_answer,
     "alternative_scm": replayscm.gold_answer,
+    "laboratory_jsonl": causalab.gold_answer,
 }

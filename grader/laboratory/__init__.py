@@ -5,8 +5,8 @@ before them, and the grader replays what they wrote (:func:`verify`).
 """
 
 from grader.laboratory.episode import Disturbance, Episode, EpisodeError, Variable, spellings_of
+from grader.laboratory.equation import BadHypothesis
 from grader.laboratory.hypothesis import (
-    BadHypothesis,
     Hypothesis,
     parse_hypothesis,
     write_hypothesis,

@@ -20,36 +20,11 @@ Reading = dict[str, float]
 
 FAMILIES: Final = ("linear", "quadratic")
 _PUBLIC: Final = frozenset(
-    [
-        "variables",
-        "target",
-        "family",
-        "mode",
-        "frequency_may_be_parent",
-        "disturbed",
-        "records",
-        "chain",
-        "opening",
-        "reactor",
-        "budget",
-        "tolerance",
-    ]
-)
+    ("variables", "target", "family", "mode", "frequency_may_be_parent", "disturbed", "records")
+) | {"chain", "opening", "reactor", "budget", "tolerance"}
 _PRIVATE: Final = frozenset(
-    [
-        "suite",
-        "setting",
-        "regime",
-        "equations",
-        "base",
-        "records",
-        "manipulator",
-        "reactor",
-        "disturbance",
-        "undecided",
-        "frequency",
-    ]
-)
+    ("suite", "setting", "regime", "equations", "base", "records", "manipulator", "reactor")
+) | {"disturbance", "undecided", "frequency"}
 _VARIABLE: Final = frozenset({"name", "display", "controllable", "low", "high"})
 MAX_BUDGET: Final = 1000
 MAX_NODES: Final = 12

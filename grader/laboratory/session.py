@@ -10,7 +10,8 @@ from typing import Any, Final, Literal
 
 from grader.jsonio import BadJson, canonical, clip, parse_strict
 from grader.laboratory.episode import Episode, Reading
-from grader.laboratory.hypothesis import BadHypothesis, Hypothesis, parse_hypothesis
+from grader.laboratory.equation import BadHypothesis
+from grader.laboratory.hypothesis import Hypothesis, parse_hypothesis
 from grader.laboratory.model import rounded
 from grader.laboratory.transcript import Line, seal, write_line
 
