@@ -6,7 +6,7 @@ needs neither a generator nor a clock.
 
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal, Self
@@ -21,7 +21,7 @@ Reading = dict[str, float]
 FAMILIES: Final = ("linear", "quadratic")
 _PUBLIC: Final = frozenset(
     ("variables", "target", "family", "mode", "frequency_may_be_parent", "disturbed", "records")
-) | {"chain", "opening", "reactor", "budget", "tolerance"}
+) | {"chain", "opening", "reactor", "reactor_range", "budget", "tolerance"}
 _PRIVATE: Final = frozenset(
     ("suite", "setting", "regime", "equations", "base", "records", "manipulator", "reactor")
 ) | {"disturbance", "undecided", "frequency"}
@@ -72,6 +72,7 @@ class Episode:
     family: Literal["linear", "quadratic"]
     budget: int
     tolerance: float
+    reactor_range: tuple[float, float]
     disturbance: Disturbance | None
 
     @classmethod
@@ -135,6 +136,7 @@ class Episode:
             public["family"],
             budget,
             _number(public["tolerance"]),
+            _range(public["reactor_range"]),
             disturbance,
         )
         _agree(episode)
@@ -231,6 +233,13 @@ def _number(value: object) -> float:
     return float(value)
 
 
+def _range(pair: Sequence[object]) -> tuple[float, float]:
+    low, high = (_number(bound) for bound in pair)
+    if not low < high:
+        raise EpisodeError("public.reactor_range: empty")
+    return low, high
+
+
 def _variable(entry: Mapping[str, Any]) -> Variable:
     _members(entry, _VARIABLE, "public.variables")
     low, high = _number(entry["low"]), _number(entry["high"])
@@ -272,6 +281,9 @@ def _agree(episode: Episode) -> None:
     for where, computed, shown in pairs:
         if computed != shown:
             raise EpisodeError(f"public.{where}: not what the equations give")
+    low, high = episode.reactor_range
+    if not low <= episode.frequency <= high:
+        raise EpisodeError("private.frequency: outside public.reactor_range")
     if public["disturbed"] != (episode.disturbance is not None):
         raise EpisodeError("public.disturbed: not what private.disturbance says")
     if not episode.undecided <= {(a, b) for a in episode.nodes for b in episode.nodes if a != b}:

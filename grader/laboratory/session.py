@@ -23,7 +23,6 @@ MAX_RECORD: Final = 16 << 10
 MAX_RECORDS_PER_STEP: Final = 10
 MAX_REFUSALS: Final = 500
 """Refusals written down; later ones are answered and forgotten."""
-MAX_PREDICTION: Final = 1e15
 _RECORD_DEPTH: Final = 24
 
 Phase = Literal["experiments", "reactor", "closed"]
@@ -255,10 +254,11 @@ class Laboratory:
 
     def _checked_prediction(self, value: object) -> float:
         number = _number(value)
-        if number is None or abs(number) > MAX_PREDICTION:
+        low, high = self.episode.reactor_range
+        if number is None or not low <= number <= high:
             self._refuse(
                 "value",
-                f"{clip(value)} is no prediction; give one finite number",
+                f"{clip(value)} is not allowed; give one number from {low:g} to {high:g}",
                 {"op": "predict", "value": value},
             )
         assert number is not None

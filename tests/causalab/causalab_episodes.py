@@ -99,6 +99,7 @@ def make_row(
             "chain": steps,
             "opening": model.read(start) if opening else None,
             "reactor": reactor,
+            "reactor_range": [-1e9, 1e9],
             "budget": budget,
             "tolerance": 5.0,
         },
