@@ -13,6 +13,8 @@ from typing import Any, Final
 from builder.causalab.audit_pairs import undecided_again
 from builder.causalab.suites import read_label
 
+IMPORTED: Final = "imported/"
+"""Labels of episodes whose design is another's begin so."""
 _HALF: Final = Fraction(1, 200)
 """The most that rounding to two decimals changes a value."""
 _SLOP: Final = Fraction(1, 10**9)
@@ -42,9 +44,10 @@ def audit_instance(
 
 
 def _episode(world: Json, label: str, public: Json, private: Json, row: Json) -> Iterator[str]:
-    yield from _design(world, label, public, private)
+    if not label.startswith(IMPORTED):
+        yield from _design(world, label, public, private)
+        yield from _disturbance(public, private)
     yield from _readings(public, private)
-    yield from _disturbance(public, private)
     low, high = public["reactor_range"]
     if not low <= private["frequency"] <= high:
         yield "the target is outside the reactor's range"

@@ -39,10 +39,9 @@ def task_id(spec: InstanceSpec, suite: Suite, setting: Setting) -> str:
     return public_id(PREFIX, spec.id_key, label(suite, setting))
 
 
-def task_row(spec: InstanceSpec, suite: Suite, setting: Setting, parts: Parts) -> Row:
-    """A row of ``causalab``."""
-    name = task_id(spec, suite, setting)
-    variant = variant_of(TRACK_NAME, f"laboratory.{suite.family}")
+def task_row(spec: InstanceSpec, name: str, parts: Parts) -> Row:
+    """A row of ``causalab``: the task called ``name``."""
+    variant = variant_of(TRACK_NAME, f"laboratory.{parts.public['family']}")
     answer_file = name + variant.suffix
     return {
         "task_id": name,
@@ -60,13 +59,13 @@ def task_row(spec: InstanceSpec, suite: Suite, setting: Setting, parts: Parts) -
     }
 
 
-def truth_row(spec: InstanceSpec, suite: Suite, setting: Setting, parts: Parts) -> Row:
+def truth_row(spec: InstanceSpec, name: str, parts: Parts) -> Row:
     """A row of ``causalab_truth``: the frequency is exact, so its error is zero."""
     return {
-        "task_id": task_id(spec, suite, setting),
+        "task_id": name,
         "instance_id": spec.instance_id,
         "should_abstain": False,
-        "structure": structure(suite, setting),
+        "structure": structure(parts.private["suite"], parts.private["setting"]),
         "value": parts.private["frequency"],
         "value_se": 0.0,
         "value_draws": 0,
@@ -93,6 +92,6 @@ def world_row(spec: InstanceSpec, plan: GraphPlan, attempt: int) -> Row:
     }
 
 
-def structure(suite: Suite, setting: Setting) -> str:
+def structure(suite: str, setting: str) -> str:
     """The slice that an episode belongs to."""
-    return suite.name if setting == "reference" else f"{suite.name}-{setting}"
+    return suite if setting == "reference" else f"{suite}-{setting}"

@@ -11,6 +11,7 @@ import pyarrow as pa
 from builder.causalab import rows
 from builder.causalab.config import Config, parse_config
 from builder.causalab.episode import Parts, Rejected, draw, episode_parts
+from builder.causalab.importing import Imported, build_imported, is_imported, plan_imported
 from builder.causalab.plan import TRACK_NAME, GraphPlan, plan_graphs
 from builder.release.types import Built, InstanceSpec
 from builder.seeds import attempt_key
@@ -33,9 +34,11 @@ class CausaLab:
         return parse_config(table, where)
 
     def plan(
-        self, config: Config, split: str, count_root: bytes, private: bool
+        self, config: Config | Imported, split: str, count_root: bytes, private: bool
     ) -> list[InstanceSpec]:
         """The graphs of a split, in index order."""
+        if isinstance(config, Imported):
+            return plan_imported(config, split, count_root)
         return plan_graphs(config, split, count_root, private)
 
     def build(self, spec: InstanceSpec) -> Built:
@@ -43,6 +46,8 @@ class CausaLab:
 
         Raises ``UsageError`` when none of ``MAX_ATTEMPTS`` will do.
         """
+        if is_imported(spec):
+            return build_imported(spec)
         plan = GraphPlan.from_json(spec.config_json)
         rejections: Counter[str] = Counter()
         start = perf_counter()
@@ -52,10 +57,11 @@ class CausaLab:
             except Rejected as rejected:
                 rejections[rejected.reason] += 1
                 continue
-            found = list(zip(plan.episodes, parts, strict=True))
+            names = [rows.task_id(spec, *episode) for episode in plan.episodes]
+            found = list(zip(names, parts, strict=True))
             built: dict[str, list[dict[str, object]]] = {
-                "causalab": [rows.task_row(spec, *episode, part) for episode, part in found],
-                "causalab_truth": [rows.truth_row(spec, *episode, part) for episode, part in found],
+                "causalab": [rows.task_row(spec, *entry) for entry in found],
+                "causalab_truth": [rows.truth_row(spec, *entry) for entry in found],
                 "causalab_worlds": [rows.world_row(spec, plan, attempt)],
             }
             seconds = (("episodes", perf_counter() - start),)

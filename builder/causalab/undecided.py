@@ -21,7 +21,7 @@ from itertools import combinations
 from random import Random
 
 from builder.causalab.field import PRIME, null_space, solve, to_field
-from builder.causalab.topology import FREQUENCY, Edge
+from builder.causalab.topology import Edge
 from grader.laboratory.model import Mode, Term
 
 State = dict[str, int]
@@ -55,6 +55,11 @@ class Evidence:
     records: Sequence[Mapping[str, float]]
     chain: Sequence[Step]
     manipulator: Mapping[str, float]
+
+    @property
+    def target(self) -> str:
+        """Frequency's name."""
+        return list(self.terms)[-1]
 
 
 def undecided_pairs(evidence: Evidence) -> list[Edge]:
@@ -99,7 +104,7 @@ def _node_sets(evidence: Evidence, experiments: "Experiments", node: str) -> lis
     causes = [
         name
         for name in evidence.terms
-        if name != node and (evidence.target_acts or name != FREQUENCY)
+        if name != node and (evidence.target_acts or name != evidence.target)
     ]
     powers = (1, 2) if evidence.quadratic else (1,)
     features = [(name, power) for name in causes for power in powers]
@@ -185,7 +190,7 @@ class Experiments:
 
         ``count`` states are drawn for every set of properties that can be set.
         """
-        if node == FREQUENCY:
+        if node == self._evidence.target:
             yield from self._target_groups(count)
             return
         yield from self._chain_groups(node)
@@ -290,7 +295,7 @@ class Experiments:
             if held and node in held:
                 values[node] = held[node]
                 continue
-            total = self._base if node == FREQUENCY else bases[node]
+            total = self._base if node == self._evidence.target else bases[node]
             for parent, linear, quadratic in self._terms[node]:
                 value = values[parent]
                 total += (quadratic * value + linear) * value

@@ -68,7 +68,16 @@ class _Parser(argparse.ArgumentParser):
     """A parser whose complaints look like ours: one line with a fix, exit code 2."""
 
     def error(self, message: str) -> NoReturn:
-        known = ("build", "plan", "check", "diff", "inspect", "new-secret", "import-ccr")
+        known = (
+            "build",
+            "plan",
+            "check",
+            "diff",
+            "inspect",
+            "new-secret",
+            "import-ccr",
+            "import-causalab",
+        )
         if "invalid choice: " in message:
             given = message.split("invalid choice: ")[1].split("'")[1]
             message = f"{given}: unknown command{did_you_mean(given, known)}"
@@ -182,6 +191,28 @@ def _parser() -> argparse.ArgumentParser:
     )
     importing.add_argument("tables", type=Path, nargs="+", metavar="TABLE", help="CSV or Parquet")
     importing.add_argument("--out", type=Path, required=True, metavar="DIR", help="where to write")
+    reference = _add(
+        commands,
+        "import-causalab",
+        _import_causalab,
+        "complete the public causalab reference's models into episodes, as a release",
+        "import-causalab causalab_dataset --out imported",
+        "import-causalab causalab_dataset --out imported --seeding own",
+    )
+    reference.add_argument("folder", type=Path, metavar="DIR", help="its folder of .jsonl files")
+    reference.add_argument(
+        "--out", type=Path, required=True, metavar="RELEASE", help="where to write"
+    )
+    reference.add_argument(
+        "--seeding",
+        choices=("reference", "own"),
+        default="reference",
+        help="prior observations: the reference's fixed stream, or drawn for each episode "
+        "(default: reference)",
+    )
+    _add_workers(reference)
+    reference.add_argument("--fresh", action="store_true", help="replace a finished release")
+    reference.add_argument("--quiet", action="store_true", help="show warnings and errors only")
     return parser
 
 
@@ -341,6 +372,34 @@ def _import_ccr(options: argparse.Namespace) -> int:
     from builder.ccr.importing import import_tables
 
     print(import_tables(options.tables, options.out))
+    return OK
+
+
+def _import_causalab(options: argparse.Namespace) -> int:
+    from builder.causalab.importing import import_config
+    from builder.release.build import build_release
+    from builder.release.progress import Reporter
+    from builder.release.roots import read_roots
+    from builder.release.summary import describe_outcome
+
+    reporter = Reporter(options.quiet)
+    config = import_config(options.folder, options.seeding)
+    roots, _ = read_roots(config)
+    gate = partial(_gate, workers=options.workers)
+    outcome = build_release(
+        config,
+        options.out,
+        roots,
+        gate,
+        workers=options.workers,
+        fresh=options.fresh,
+        reporter=reporter,
+    )
+    if outcome.status == "refused by the gate":
+        assert outcome.gate is not None
+        print(outcome.gate.markdown, file=sys.stderr)
+        return FAILED
+    describe_outcome(outcome, options.out, reporter)
     return OK
 
 

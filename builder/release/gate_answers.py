@@ -46,6 +46,7 @@ CEILING_TASKS: Final = 20
 """Tasks a variant needs before its ceiling is applied."""
 
 TRACK_FLOORS: Final[Mapping[str, str]] = {
+    "causalab": "builder.causalab.floors",
     "ccr": "builder.ccr.floors",
     "replayscm": "builder.replayscm.floors",
 }
