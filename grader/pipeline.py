@@ -16,6 +16,7 @@ from grader.redact import redact
 from grader.release import Release, select_exam
 from grader.report import build_report
 from grader.score import score
+from grader.tracks.causalab import require_signature
 from grader.tracks.summaries import summaries
 from grader.validate import check
 
@@ -52,8 +53,10 @@ class Session:
         track: str | None = None,
         *,
         reveal: bool = False,
+        transcript_key: bytes | None = None,
     ) -> None:
         self.release = release
+        self.transcript_key = transcript_key
         self.split = release.choose_split(split)
         self.exam = exam
         self.reveal = reveal or release.has_public_truth(self.split)
@@ -101,7 +104,18 @@ class Session:
         checked = {
             task.task_id: check(task, found.answers.get(task.task_id)) for task in selection.tasks
         }
+        self._require_signatures(selection, checked)
         return selection, found, checked
+
+    def _require_signatures(self, selection: Selection, checked: dict[str, Checked]) -> None:
+        """Refuse transcripts that the host's key did not sign, where a key was given."""
+        if self.transcript_key is None:
+            return
+        for task in selection.tasks:
+            if task.track == "causalab":
+                checked[task.task_id] = require_signature(
+                    checked[task.task_id], task.answer_file, self.transcript_key
+                )
 
     def _find_attempts(
         self, source: Path, folders: Sequence[Path]

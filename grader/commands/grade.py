@@ -22,6 +22,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("answers", type=Path, help="folder of answers, or a packed .parquet")
     add_release(parser)
     add_exam(parser)
+    parser.add_argument(
+        "--transcript-key",
+        type=Path,
+        metavar="FILE",
+        help="require laboratory transcripts to be signed with this host's key",
+    )
     outputs = parser.add_argument_group("outputs")
     outputs.add_argument("--json", type=Path, metavar="FILE", help="the report")
     outputs.add_argument("--csv", type=Path, metavar="FILE", help="one row per task")
