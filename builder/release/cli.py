@@ -182,37 +182,26 @@ def _parser() -> argparse.ArgumentParser:
         "new-secret > ~/.causal-exams-secret && chmod 600 ~/.causal-exams-secret",
         "new-secret    # then: export CAUSAL_EXAMS_SECRET=...",
     )
+    from builder.release import cli_imports
+
     importing = _add(
         commands,
         "import-ccr",
-        _import_ccr,
+        cli_imports.import_ccr,
         "read the public ccr reference's raw tables into contexts with exact truth",
         "import-ccr flu_vaccine.csv --out imported",
     )
-    importing.add_argument("tables", type=Path, nargs="+", metavar="TABLE", help="CSV or Parquet")
-    importing.add_argument("--out", type=Path, required=True, metavar="DIR", help="where to write")
+    cli_imports.add_ccr_arguments(importing)
     reference = _add(
         commands,
         "import-causalab",
-        _import_causalab,
+        partial(cli_imports.import_causalab, gate=_gate),
         "complete the public causalab reference's models into episodes, as a release",
         "import-causalab causalab_dataset --out imported",
         "import-causalab causalab_dataset --out imported --seeding own",
     )
-    reference.add_argument("folder", type=Path, metavar="DIR", help="its folder of .jsonl files")
-    reference.add_argument(
-        "--out", type=Path, required=True, metavar="RELEASE", help="where to write"
-    )
-    reference.add_argument(
-        "--seeding",
-        choices=("reference", "own"),
-        default="reference",
-        help="prior observations: the reference's fixed stream, or drawn for each episode "
-        "(default: reference)",
-    )
+    cli_imports.add_causalab_arguments(reference)
     _add_workers(reference)
-    reference.add_argument("--fresh", action="store_true", help="replace a finished release")
-    reference.add_argument("--quiet", action="store_true", help="show warnings and errors only")
     return parser
 
 
@@ -366,41 +355,6 @@ def _diff(options: argparse.Namespace) -> int:
     for line in report.lines:
         print(line)
     return OK if report.identical else FAILED
-
-
-def _import_ccr(options: argparse.Namespace) -> int:
-    from builder.ccr.importing import import_tables
-
-    print(import_tables(options.tables, options.out))
-    return OK
-
-
-def _import_causalab(options: argparse.Namespace) -> int:
-    from builder.causalab.importing import import_config
-    from builder.release.build import build_release
-    from builder.release.progress import Reporter
-    from builder.release.roots import read_roots
-    from builder.release.summary import describe_outcome
-
-    reporter = Reporter(options.quiet)
-    config = import_config(options.folder, options.seeding)
-    roots, _ = read_roots(config)
-    gate = partial(_gate, workers=options.workers)
-    outcome = build_release(
-        config,
-        options.out,
-        roots,
-        gate,
-        workers=options.workers,
-        fresh=options.fresh,
-        reporter=reporter,
-    )
-    if outcome.status == "refused by the gate":
-        assert outcome.gate is not None
-        print(outcome.gate.markdown, file=sys.stderr)
-        return FAILED
-    describe_outcome(outcome, options.out, reporter)
-    return OK
 
 
 def _inspect(options: argparse.Namespace) -> int:
