@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from grader import __version__
-from grader.show import ccr, replayscm
+from grader.show import causalab, ccr, replayscm
 from grader.show.svg import heat_map, interval_plot, text
 from grader.show.terminal import number, points_text, pools, tokens
 
@@ -46,6 +46,7 @@ footer { font-size:13px } code { font-size:.93em }
 TRACK_SECTIONS: Final[Mapping[str, Callable[[Sequence[dict[str, Any]]], list[tuple[str, str]]]]] = {
     "ccr": ccr.sections,
     "replayscm": replayscm.sections,
+    "causalab": causalab.sections,
 }
 """Track to (heading, HTML) of sections of its own."""
 

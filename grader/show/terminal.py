@@ -8,7 +8,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from grader.show import replayscm
+from grader.show import causalab, replayscm
 
 
 def plain(text: str) -> Text:
@@ -123,6 +123,7 @@ def _taxonomy(track: Mapping[str, Any]) -> Table:
 TRACK_TABLES: Final[Mapping[str, Callable[[Mapping[str, Any]], RenderableType]]] = {
     "ccr": _taxonomy,
     "replayscm": replayscm.pools_table,
+    "causalab": causalab.suites_table,
 }
 """Track to a table of its own, below its variants."""
 

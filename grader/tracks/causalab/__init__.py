@@ -10,6 +10,7 @@ from grader.model import Content, Task, Truth
 from grader.tracks.causalab.scoring import (
     episode_of,
     laboratory_score,
+    open_submission,
     score_hypothesis,
     verify_checked,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "episode_of",
     "facts",
     "gold_answer",
+    "open_submission",
     "require_signature",
     "score_hypothesis",
     "true_hypothesis",
@@ -41,6 +43,7 @@ def facts(truth: Truth) -> dict[str, Any]:
     return {
         "setting": SETTINGS.index(truth.target["setting"]),
         "nodes": len(truth.target["equations"]),
+        "true_edges": sum(len(terms) for terms in truth.target["equations"].values()),
     }
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from grader.laboratory import ROUNDING, Episode, Hypothesis
+from grader.laboratory.hypothesis import EMPTY
 from grader.tracks.causalab.equivalence import class_size
 from grader.tracks.causalab.evidence import Evidence
 from grader.tracks.causalab.identification import identify
@@ -28,6 +29,19 @@ _PER_STEP = (
 )
 
 
+_PROGRESS = (
+    "edge_f1",
+    "skeleton_f1",
+    "shd",
+    "freq_edge_f1",
+    "root_f1",
+    "coefficient_f1",
+)
+
+SHARES = (0, 25, 50, 75)
+"""Percent of a session's interventions; its end is scored anyway."""
+
+
 def trajectory(episode: Episode, steps: Sequence[tuple[int, Hypothesis]]) -> Trajectory:
     """The metrics of the last hypothesis at every step that has one.
 
@@ -39,6 +53,24 @@ def trajectory(episode: Episode, steps: Sequence[tuple[int, Hypothesis]]) -> Tra
         metrics = hypothesis_metrics(episode, last[step])
         rows.append({"step": step, **{name: metrics[name] for name in _PER_STEP}})
     return rows
+
+
+def progress(
+    episode: Episode, steps: Sequence[tuple[int, Hypothesis]], used: int
+) -> dict[str, float]:
+    """What the hypothesis was worth after shares of the session's own interventions.
+
+    ``edge_f1_at_50`` is the all-edge F1 of the hypothesis held when half of the ``used``
+    interventions were made; before the first hypothesis it is that of an empty one.
+    """
+    rows = {row["step"]: row for row in trajectory(episode, steps)}
+    empty = hypothesis_metrics(episode, EMPTY)
+    figures: dict[str, float] = {}
+    for share in SHARES:
+        held = [step for step in rows if step <= share * used / 100]
+        row = rows[max(held)] if held else empty
+        figures |= {f"{name}_at_{share}": row[name] for name in _PROGRESS}
+    return figures
 
 
 def targets_told_apart(evidence: Evidence) -> list[frozenset[str]]:

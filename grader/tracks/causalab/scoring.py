@@ -8,7 +8,7 @@ from grader.laboratory import Episode, Hypothesis, TranscriptError, parse_hypoth
 from grader.laboratory.hypothesis import EMPTY
 from grader.laboratory.session import Laboratory
 from grader.model import Checked, Content, Task, Truth
-from grader.tracks.causalab.diagnostics import diagnose
+from grader.tracks.causalab.diagnostics import diagnose, progress
 from grader.tracks.causalab.evidence import Evidence
 from grader.tracks.causalab.metrics import hypothesis_metrics, prediction_metrics
 from grader.tracks.causalab.submission import Submission
@@ -87,6 +87,7 @@ def session_figures(told: Told, submission: Submission) -> dict[str, Any]:
     return {
         **score_hypothesis(told.episode, told.final, told.prediction),
         **diagnose(told.evidence, told.final, committed=committed),
+        **progress(told.episode, told.hypotheses, told.evidence.steps),
         "predicted": int(committed),
         "hypothesised": int(bool(told.hypotheses)),
         "parse_failures": told.laboratory.parse_failures if told.laboratory else 0,
