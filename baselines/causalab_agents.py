@@ -35,7 +35,7 @@ CORRELATED: Final = 0.8
 def solver(laboratory: Laboratory) -> None:
     """Every property to both ends of its range until one sparse model is left and is precise.
 
-    Linear: one setting a property, then more where something is in doubt. Quadratic: three
+    It also stops when a whole round settles no further node: more of the same will not. Linear: one setting a property, then more where something is in doubt. Quadratic: three
     settings a property, since a parabola needs three points.
     """
     public = laboratory.public
@@ -44,7 +44,7 @@ def solver(laboratory: Laboratory) -> None:
     left = int(public["budget"])
     rounds = 3 if notebook.quadratic else 1
     moved: dict[str, float] = {}
-    turn = 0
+    turn = gained = known = 0
     while left and controllable:
         # What moved least at first has told least; it goes first in the next round.
         if turn == len(controllable):
@@ -59,7 +59,10 @@ def solver(laboratory: Laboratory) -> None:
         turn, left = turn + 1, left - 1
         if turn >= rounds * len(controllable) and not notebook.disturbed:
             found = explain(notebook)
-            if not found.doubtful and all(f.spread <= PRECISE for f in found.fits.values()):
+            settled = found.settled(PRECISE)
+            gained = turn if settled > known else gained
+            known = max(known, settled)
+            if settled == len(notebook.nodes) or turn - gained >= len(controllable):
                 break
     _commit(laboratory, notebook, explain(notebook))
 

@@ -177,6 +177,13 @@ class Explanation:
     fits: Mapping[str, Fit]
     doubtful: tuple[str, ...]
 
+    def settled(self, precision: float) -> int:
+        """How many nodes have one explanation, its coefficients known to ``precision``."""
+        return sum(
+            node not in self.doubtful and found.spread <= precision
+            for node, found in self.fits.items()
+        )
+
     @property
     def edges(self) -> list[tuple[str, str]]:
         """(cause, effect) pairs."""
