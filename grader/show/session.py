@@ -38,8 +38,8 @@ th.l, td.l { text-align:left } tr:last-child td { border-bottom:0 }
 svg { width:100%; height:auto; display:block } svg text { font:13px system-ui,sans-serif;
      fill:var(--ink) }
 svg .axis { fill:var(--soft); font-size:12px } svg .grid { stroke:var(--line) }
-svg .node { fill:var(--card); stroke:var(--ink) } svg .target { stroke:var(--mark);
-     stroke-width:2.5 }
+svg .label { font-size:11.5px } svg .node { fill:var(--card); stroke:var(--ink) }
+svg .target { stroke:var(--mark); stroke-width:2.5 }
 svg .right { stroke:var(--good); fill:none; stroke-width:1.8 }
 svg .wrong { stroke:var(--bad); fill:none; stroke-width:1.8; stroke-dasharray:6 4 }
 svg .open { stroke:var(--soft); fill:none; stroke-width:1.8; stroke-dasharray:2 4 }
@@ -47,10 +47,10 @@ svg .tip { fill:context-stroke }
 """
 
 _CURVES: Final = (
-    ("edge_f1", "all-edge F1", ""),
-    ("freq_edge_f1", "freq.-edge F1", "7 4"),
-    ("coefficient_f1", "coefficient F1", "2 3"),
-    ("root_f1", "root F1", "9 3 2 3"),
+    ("edge_f1", "all-edge F1", "", 214),
+    ("freq_edge_f1", "freq.-edge F1", "7 4", 145),
+    ("coefficient_f1", "coefficient F1", "2 3", 18),
+    ("root_f1", "root F1", "9 3 2 3", 280),
 )
 
 
@@ -115,7 +115,7 @@ def _graph(told: Told, edges: Collection[Edge], other: Collection[Edge]) -> str:
             kind = "open"
         (x1, y1), (x2, y2) = places[parent], places[child]
         length = math.hypot(x2 - x1, y2 - y1) or 1
-        dx, dy = 30 * (x2 - x1) / length, 30 * (y2 - y1) / length
+        dx, dy = 42 * (x2 - x1) / length, 42 * (y2 - y1) / length
         parts.append(
             f'<line class="{kind}" x1="{x1 + dx:.1f}" y1="{y1 + dy:.1f}" x2="{x2 - dx:.1f}" '
             f'y2="{y2 - dy:.1f}" marker-end="url(#tip)"><title>{text(parent)} → {text(child)}'
@@ -124,15 +124,15 @@ def _graph(told: Told, edges: Collection[Edge], other: Collection[Edge]) -> str:
     for node, (x, y) in places.items():
         kind = "node target" if node == episode.target else "node"
         parts.append(
-            f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="28"/>'
-            f'<text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle">{text(node, 11)}'
+            f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="40"/>'
+            f'<text class="label" x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle">{text(node, 12)}'
             f"<title>{text(node)}</title></text>"
         )
     return "".join([*parts, "</svg>"])
 
 
 def _curves(rows: Sequence[dict[str, Any]], last: int) -> str:
-    """F1s of the hypothesis after each step; a line style each, so colour is not needed."""
+    """F1s of the hypothesis held after each step; a line style each, so colour is not needed."""
     if not rows:
         return ""
     left, top, width, height = 48, 12, 600, 220
@@ -156,19 +156,33 @@ def _curves(rows: Sequence[dict[str, Any]], last: int) -> str:
         f'<text class="axis" x="{left + width / 2}" y="{top + height + 40}" text-anchor="middle">'
         "interventions made</text>"
     )
-    for k, (key, label, dash) in enumerate(_CURVES):
-        line = " ".join(
-            f"{left + width * row['step'] / span:.1f},{top + height * (1 - row[key]):.1f}"
-            for row in rows
+    for k, (key, label, dash, colour) in enumerate(_CURVES):
+        line = _steps(
+            [
+                (left + width * row["step"] / span, top + height * (1 - row[key]) + 2 * k)
+                for row in rows
+            ],
+            left + width,
         )
         y = top + 12 + 24 * k
-        style = f'stroke="var(--mark)" stroke-width="2" fill="none" stroke-dasharray="{dash}"'
+        style = (
+            f'stroke="hsl({colour} 62% 52%)" stroke-width="2" fill="none" stroke-dasharray="{dash}"'
+        )
         parts.append(
             f'<polyline points="{line}" {style}/>'
             f'<line x1="{left + width + 16}" y1="{y}" x2="{left + width + 52}" y2="{y}" {style}/>'
             f'<text x="{left + width + 60}" y="{y + 4}">{label}</text>'
         )
     return "".join([*parts, "</svg>"])
+
+
+def _steps(points: Sequence[tuple[float, float]], end: float) -> str:
+    """A line that keeps its height until the next point, and the last one until ``end``."""
+    line, height = [], points[0][1]
+    for x, y in points:
+        line += [f"{x:.1f},{height:.1f}", f"{x:.1f},{y:.1f}"]
+        height = y
+    return " ".join([*line, f"{end:.1f},{height:.1f}"])
 
 
 def _hypothesis_rows(told: Told) -> str:
