@@ -19,14 +19,23 @@ from builder.causalab import rows
 from builder.causalab.audit import IMPORTED
 from builder.causalab.episode import REACTOR_DRAWS, REACTOR_RANGES, TOLERANCE, Parts
 from builder.causalab.plan import TRACK_NAME
-from builder.causalab.reference import TARGET, Given, Hidden, Malformed, Record, read_folder
+from builder.causalab.reference import (
+    TARGET,
+    Given,
+    Hidden,
+    Malformed,
+    Record,
+    bases_behind,
+    read_folder,
+    replayed,
+)
 from builder.causalab.undecided import Evidence, Step, undecided_pairs
 from builder.release.config import Draw, ExamConfig, ReleaseConfig, SplitConfig
 from builder.release.types import Built, InstanceSpec
 from builder.seeds import hmac_key, id_key, instance_key, public_id, stream
 from grader.errors import UsageError
 from grader.jsonio import canonical
-from grader.laboratory.model import Crystal, CyclicModel, Model, Term
+from grader.laboratory.model import Model, Term
 
 SEED: Final = "causal-exams import-causalab 1"
 """The seed of everything that the reference's records lack."""
@@ -109,7 +118,7 @@ def build_imported(spec: InstanceSpec) -> Built:
         key = hmac_key(spec.key, record.suite)
         try:
             parts = complete(record, key, settings["seeding"])
-        except (Malformed, CyclicModel) as error:
+        except Malformed as error:
             raise UsageError(f"{record.suite}/{record.graph_id}: {error}") from None
         name = public_id(rows.PREFIX, spec.id_key, record.suite)
         names[name] = f"{IMPORTED}{record.suite}"
@@ -136,14 +145,14 @@ def build_imported(spec: InstanceSpec) -> Built:
 def complete(record: Record, key: bytes, seeding: Seeding) -> Parts:
     """Both sides of the episode of a record.
 
-    Raises :class:`builder.causalab.reference.Malformed` when a given trace does not replay or no
-    reactor crystal has its frequency within the reactor's range, and ``CyclicModel``.
+    Raises :class:`builder.causalab.reference.Malformed` when no reactor crystal has its frequency
+    within the reactor's range.
     """
-    model = Model.make(record.names, TARGET, record.terms, record.base)
+    model = record.model
     records = _records(record, key, seeding)
     given = record.given
     if given is not None:
-        records = [_bases_behind(record, reading) for reading in given.observations] + records
+        records = [bases_behind(record, reading) for reading in given.observations] + records
     manipulator, reactor = _crystals(record, model, key)
     budget = 0 if given is not None else record.budget
     hidden = record.hidden
@@ -159,7 +168,7 @@ def complete(record: Record, key: bytes, seeding: Seeding) -> Parts:
         "frequency_may_be_parent": record.acts,
         "disturbed": hidden is not None,
         "records": [model.read(bases) for bases in records],
-        "chain": _chain(model, records, given) if given is not None else [],
+        "chain": replayed(record),
         "opening": model.read(manipulator) if budget else None,
         "reactor": {name: model.read(reactor)[name] for name in record.names},
         "reactor_range": list(REACTOR_RANGES["reference"]),
@@ -222,37 +231,6 @@ def _crystals(
         if low <= model.read(reactor)[TARGET] <= high:
             return manipulator, reactor
     raise Malformed("no reactor crystal has its frequency within the reactor's range")
-
-
-def _bases_behind(record: Record, reading: Mapping[str, float]) -> dict[str, float]:
-    """The bases that a reading of the trace must have had."""
-    found = {}
-    for name in record.names:
-        inflow = sum(
-            term.quadratic * reading[term.parent] ** 2 + term.linear * reading[term.parent]
-            for term in record.terms[name]
-        )
-        found[name] = round(reading[name] - inflow, 2) + 0.0
-    return found
-
-
-def _chain(
-    model: Model, records: Sequence[Mapping[str, float]], given: Given
-) -> list[dict[str, object]]:
-    """The trace, replayed on the first observation's crystal; it must show what is given."""
-    for bases, reading in zip(records, given.observations, strict=False):
-        if model.read(bases) != dict(reading):
-            raise Malformed("bootstrap_past_data: an observation is not what the model gives")
-    crystal = Crystal(model, records[0], "pin")
-    steps: list[dict[str, object]] = []
-    for number, ((name, value), reading) in enumerate(
-        zip(given.settings, given.readings, strict=True), start=1
-    ):
-        crystal.set(name, value)
-        if crystal.read() != dict(reading):
-            raise Malformed(f"bootstrap_past_data: intervention {number} does not replay")
-        steps.append({"set": {"name": name, "value": value}, "reading": crystal.read()})
-    return steps
 
 
 def _disturbance(hidden: Hidden, budget: int, key: bytes) -> dict[str, object]:

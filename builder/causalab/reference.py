@@ -15,7 +15,7 @@ from typing import Any, Final
 from builder.causalab.suites import Family
 from grader.errors import UsageError
 from grader.jsonio import BadJson, parse_strict
-from grader.laboratory.model import Term
+from grader.laboratory.model import Crystal, CyclicModel, Model, Term
 
 TARGET: Final = "resonanceFreq"
 MAX_FILE_BYTES: Final = 50_000_000
@@ -75,6 +75,11 @@ class Record:
         """(cause, effect) pairs, sorted."""
         return sorted((t.parent, node) for node, terms in self.terms.items() for t in terms)
 
+    @property
+    def model(self) -> Model:
+        """The model as the engine runs it; raises ``CyclicModel``."""
+        return Model.make(self.names, TARGET, self.terms, self.base)
+
 
 def read_folder(folder: Path) -> tuple[list[Record], str]:
     """All records of the JSONL files in ``folder``, and a SHA-256 over names and bytes.
@@ -117,10 +122,12 @@ def _records(file: Path, data: bytes) -> Iterator[Record]:
             document = parse_strict(line)
             if not isinstance(document, dict):
                 raise Malformed("not an object")
-            yield _record(file.stem, document)
+            record = _record(file.stem, document)
+            replayed(record)
+            yield record
         except BadJson as error:
             raise UsageError(f"{file}: line {number}: {error.message}") from None
-        except Malformed as error:
+        except (Malformed, CyclicModel) as error:
             raise UsageError(f"{file}: line {number}: {error}; it cannot be imported") from None
 
 
@@ -280,3 +287,36 @@ def _given(document: Mapping[str, Any], names: Sequence[str]) -> Given | None:
     if not observations:
         raise Malformed("bootstrap_past_data: it begins without an observation")
     return Given(tuple(observations), tuple(settings), tuple(readings))
+
+
+def bases_behind(record: Record, reading: Mapping[str, float]) -> Bases:
+    """The bases that a reading of a trace must have had."""
+    found = {}
+    for name in record.names:
+        inflow = sum(
+            term.quadratic * reading[term.parent] ** 2 + term.linear * reading[term.parent]
+            for term in record.terms[name]
+        )
+        found[name] = round(reading[name] - inflow, 2) + 0.0
+    return found
+
+
+def replayed(record: Record) -> list[dict[str, object]]:
+    """The trace on the first observation's crystal, as an episode's chain; empty without one.
+
+    Raises :class:`Malformed` where it does not show what the record says, and ``CyclicModel``.
+    """
+    model, given = record.model, record.given
+    if given is None:
+        return []
+    for reading in given.observations:
+        if model.read(bases_behind(record, reading)) != dict(reading):
+            raise Malformed("bootstrap_past_data: an observation is not what the model gives")
+    crystal = Crystal(model, bases_behind(record, given.observations[0]), "pin")
+    steps: list[dict[str, object]] = []
+    for (name, value), reading in zip(given.settings, given.readings, strict=True):
+        crystal.set(name, value)
+        if crystal.read() != dict(reading):
+            raise Malformed(f"bootstrap_past_data: intervention {len(steps) + 1} does not replay")
+        steps.append({"set": {"name": name, "value": value}, "reading": crystal.read()})
+    return steps

@@ -71,7 +71,14 @@ def report(table: gate_tables.SplitTables) -> str:
         ),
         _markdown(
             "Episodes by suite",
-            ("suite", "setting", "episodes", "median size of the target", "largest", "with undecided pairs"),
+            (
+                "suite",
+                "setting",
+                "episodes",
+                "median size of the target",
+                "largest",
+                "with undecided pairs",
+            ),
             [_suite(text, targets[text]) for text in _in_order(targets)],
         ),
     ]
