@@ -268,14 +268,8 @@ def test_the_command_explains_wrong_use(
     for options, says in (
         ([str(episode_file)], "--transcript FILE or --sessions DIR"),
         ([str(episode_file), "--sessions", kept], "--submission NAME"),
-        (
-            [str(episode_file), "--transcript", kept, "--key", str(tmp_path / "no")],
-            "cannot be read",
-        ),
-        (
-            [str(episode_file), "--transcript", kept, "--key", str(tmp_path / "short.key")],
-            "at least",
-        ),
+        ([*signed, str(tmp_path / "no")], "cannot be read"),
+        ([*signed, str(tmp_path / "short.key")], "at least"),
         ([str(episode_file), "--transcript", kept, "--mcp", "--mcp-http", "80"], "choose one"),
         ([str(episode_file), "--transcript", kept, "--mcp-http", "0"], "no port"),
         ([str(tmp_path / "none.json"), "--transcript", kept], "cannot be read"),
