@@ -4,12 +4,13 @@
 ``random`` knows nothing, ``greedy-stop`` commits to the first model that fits.
 """
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 import numpy as np
 
-from baselines.causalab_fit import Explanation, Notebook, explain
+from baselines.causalab_fit import Explanation, Notebook, explain, fit
 from grader.laboratory.hypothesis import write_hypothesis
 
 Reply = Mapping[str, Any]
@@ -28,43 +29,63 @@ class Laboratory(Protocol):
 
 PRECISE: Final = 8e-4
 """The solver experiments on until every coefficient's relative standard error is below this."""
+GAIN: Final = 0.95
+"""A round has gained something if the worst standard error fell below this share of itself."""
 CORRELATED: Final = 0.8
 """The observer joins two properties whose records correlate at least this much."""
 
 
 def solver(laboratory: Laboratory) -> None:
-    """Every property to both ends of its range until one sparse model is left and is precise.
+    """Every property away from where it is, then whatever settles most, until all is settled.
 
-    It also stops when a whole round settles no further node: more of the same will not. Linear: one setting a property, then more where something is in doubt. Quadratic: three
-    settings a property, since a parabola needs three points.
+    Linear: one setting a property. Quadratic: three, since a parabola needs three points. Then,
+    while a node has two explanations or a coefficient is not precise, further settings; it stops
+    when a whole round has gained nothing: more of the same will not.
     """
     public = laboratory.public
     notebook = Notebook(public)
     controllable = [entry for entry in public["variables"] if entry["controllable"]]
-    left = int(public["budget"])
-    rounds = 3 if notebook.quadratic else 1
-    moved: dict[str, float] = {}
-    turn = gained = known = 0
-    while left and controllable:
-        # What moved least at first has told least; it goes first in the next round.
-        if turn == len(controllable):
-            controllable.sort(key=lambda entry: moved[entry["name"]])
-        entry = controllable[turn % len(controllable)]
-        value = _level(notebook, entry, turn // len(controllable))
-        before = notebook.last
-        _experiment(laboratory, notebook, entry["name"], value)
-        if before is not None and notebook.last is not None:
-            name = entry["name"]
-            moved.setdefault(name, abs(notebook.last[name] - before[name]))
-        turn, left = turn + 1, left - 1
-        if turn >= rounds * len(controllable) and not notebook.disturbed:
+    first = (3 if notebook.quadratic else 1) * len(controllable)
+    best, gained = (0, -math.inf), 0
+    for turn in range(int(public["budget"]) if controllable else 0):
+        choice = _in_turn(notebook, controllable, turn)
+        if turn >= first and not notebook.disturbed:
             found = explain(notebook)
-            settled = found.settled(PRECISE)
-            gained = turn if settled > known else gained
-            known = max(known, settled)
-            if settled == len(notebook.nodes) or turn - gained >= len(controllable):
+            state = (found.settled(PRECISE), -found.worst_spread)
+            if state[0] > best[0] or state[1] > GAIN * best[1]:
+                best, gained = max(state, best), turn
+            if state[0] == len(notebook.nodes) or turn - gained >= len(controllable):
                 break
+            choice = _sharpest(notebook, found, controllable) or choice
+        _experiment(laboratory, notebook, *choice)
     _commit(laboratory, notebook, explain(notebook))
+
+
+def _in_turn(
+    notebook: Notebook, controllable: Sequence[Mapping[str, Any]], turn: int
+) -> tuple[str, float]:
+    """Every property in turn, each time at another level."""
+    entry = controllable[turn % len(controllable)]
+    return entry["name"], _level(notebook, entry, turn // len(controllable))
+
+
+def _sharpest(
+    notebook: Notebook, found: Explanation, controllable: Sequence[Mapping[str, Any]]
+) -> tuple[str, float] | None:
+    """The setting after which the coefficients will be known best, if the model is right.
+
+    ``None`` while it is in doubt.
+    """
+    if found.doubtful or notebook.last is None:
+        return None
+    options = [(e["name"], float(v)) for e in controllable for v in (e["low"], e["high"])]
+    wide = [node for node, fitted in found.fits.items() if fitted.spread > PRECISE]
+
+    def left(option: tuple[str, float]) -> float:
+        supposed = notebook.supposing(found, *option)
+        return sum(fit(supposed, node, found.fits[node].parents).spread for node in wide)
+
+    return min(options, key=left)
 
 
 def _level(notebook: Notebook, entry: Mapping[str, Any], turn: int) -> float:

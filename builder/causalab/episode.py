@@ -17,6 +17,7 @@ from builder.causalab.equations import (
     sample_equations,
     sample_trace_bases,
 )
+from builder.causalab.precision import is_precise
 from builder.causalab.suites import Hidden, Setting, Suite, label
 from builder.causalab.topology import FREQUENCY, Topology
 from builder.causalab.undecided import Evidence, Step, undecided_pairs
@@ -41,6 +42,7 @@ REACTOR_RANGES: Final[Mapping[Setting, tuple[float, float]]] = {
 }
 """What the reactor can be set to; targets lie inside."""
 REACTOR_DRAWS: Final = 2_000
+EVIDENCE_DRAWS: Final = 60
 TRACE_STEPS: Final = 6
 """Interventions in a golden trace, at least one on every property (reference: six)."""
 
@@ -84,31 +86,55 @@ def draw(topology: Topology, suite: Suite, setting: Setting, fixed: bool, key: b
 
     Matched suites share the streams of what they have in common. With ``fixed`` one property (two
     of six) cannot be controlled. Raises :class:`Rejected` if no reactor crystal has its frequency
-    inside the reactor's range.
+    inside the reactor's range, or none pin down what a fixed property does.
     """
     equations = sample_equations(
         topology, suite.family, setting, stream(key, f"equations/{suite.family}/{setting}")
     )
     crystals = f"{setting}/{suite.crystals}"
-    rng = stream(key, f"records/{crystals}")
     traced: list[Mapping[str, float]] = []
     trace: tuple[tuple[str, float], ...] = ()
     if suite.golden:
         source = stream(key, f"trace/{crystals}")
         traced = [sample_trace_bases(topology, source) for _ in range(2)]
         trace = _trace(topology, source)
-    records = [sample_bases(topology, setting, rng) for _ in range(suite.observations)]
+    controllable = _controllable(topology, fixed, stream(key, f"controllable/{setting}"))
+    records, manipulator = _evidence(topology, suite, setting, equations, controllable, key)
     affected, sequence = _disturbance(topology, suite, setting, key)
     return Drawn(
         equations,
-        _controllable(topology, fixed, stream(key, f"controllable/{setting}")),
+        controllable,
         (*traced, *records),
         trace,
-        sample_bases(topology, setting, stream(key, f"manipulator/{crystals}")),
+        manipulator,
         _reactor(topology, equations.model, setting, stream(key, f"reactor/{crystals}")),
         affected,
         sequence,
     )
+
+
+def _evidence(
+    topology: Topology,
+    suite: Suite,
+    setting: Setting,
+    equations: Equations,
+    controllable: frozenset[str],
+    key: bytes,
+) -> tuple[list[dict[str, float]], dict[str, float]]:
+    """The crystals behind the records and the manipulator's.
+
+    Where a property cannot be set they are drawn until they pin down what it does.
+    """
+    crystals = f"{setting}/{suite.crystals}"
+    shown, kept = stream(key, f"records/{crystals}"), stream(key, f"manipulator/{crystals}")
+    settable = [name for name in topology.properties if name in controllable]
+    for _ in range(EVIDENCE_DRAWS):
+        records = [sample_bases(topology, setting, shown) for _ in range(suite.observations)]
+        manipulator = sample_bases(topology, setting, kept)
+        barred = len(settable) < len(topology.properties)
+        if not barred or is_precise(equations, settable, records, manipulator):
+            return records, manipulator
+    raise Rejected("no crystals that pin down what a fixed property does")
 
 
 def _controllable(topology: Topology, fixed: bool, rng: np.random.Generator) -> frozenset[str]:
