@@ -143,8 +143,16 @@ class Evidence:
         width = len(parents) * self._powers
         if not rows:
             return Fit(True, (-inf,) * width, (inf,) * width)
-        found = fit(rows, values, errors)
+        slopes = [self._slopes(row, len(parents)) for row in rows]
+        found = fit(rows, values, errors, slopes)
         return Fit(found.feasible, found.lower[:width], found.upper[:width])
+
+    def _slopes(self, row: Sequence[float], parents: int) -> list[float]:
+        """How much the rounding of the readings changes each entry of a row."""
+        slopes = [ROUNDING] * parents
+        if self._powers == 2:
+            slopes += [2 * ROUNDING * abs(value) for value in row[:parents]]
+        return slopes + [0.0] * (len(row) - len(slopes))
 
     def _system(
         self, node: int, parents: Sequence[int], step: int

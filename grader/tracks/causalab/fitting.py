@@ -1,8 +1,10 @@
 """Which coefficients fit readings that are rounded: small linear systems with intervals.
 
-Regressors are readings, which are known exactly; only the left side is rounded. So a system is
-solved on a well-conditioned square part of it, the error of every coefficient is bounded by the
-rounding of the rows used, and every other row must agree within its own.
+A system is solved on a well-conditioned square part of it, the error of every coefficient is
+bounded by the rounding of the rows used, and every other row must agree within the rounding of all
+its terms. (Children read rounded parents, so a row's own rounding would do for the true parents;
+but what stands in for them by way of another node was rounded on the way, and the last digit of a
+reading is not what an experiment should decide by.)
 """
 
 from collections.abc import Sequence
@@ -30,10 +32,17 @@ class Fit:
     upper: tuple[float, ...]
 
 
-def fit(rows: Sequence[Sequence[float]], values: Sequence[float], errors: Sequence[float]) -> Fit:
+def fit(
+    rows: Sequence[Sequence[float]],
+    values: Sequence[float],
+    errors: Sequence[float],
+    slopes: Sequence[Sequence[float]] | None = None,
+) -> Fit:
     """Coefficients w with |row · w - value| <= error for every row.
 
-    ``rows`` has shape (rows, columns); ``values`` and ``errors`` (rows,).
+    ``rows`` has shape (rows, columns); ``values`` and ``errors`` (rows,). ``slopes``, of the shape
+    of ``rows``, is how much rounding changes each entry; w may then miss a row by slopes · |w|
+    more.
     """
     columns = len(rows[0]) if rows else 0
     scales = [max((abs(row[c]) for row in rows), default=0.0) or 1.0 for c in range(columns)]
@@ -42,7 +51,17 @@ def fit(rows: Sequence[Sequence[float]], values: Sequence[float], errors: Sequen
     inverse = _inverse([[scaled[r][c] for c in chosen_columns] for r in chosen_rows])
     solved = [_dot(line, [values[r] for r in chosen_rows]) for line in inverse]
     reach = [errors[r] for r in chosen_rows]
-    if not _others_agree(scaled, values, errors, chosen_rows, chosen_columns, inverse, solved):
+    allowed = errors
+    if slopes is not None:
+        sizes = [
+            (column, abs(value) / scales[column])
+            for column, value in zip(chosen_columns, solved, strict=True)
+        ]
+        allowed = [
+            error + sum(row[column] * size for column, size in sizes)
+            for error, row in zip(errors, slopes, strict=True)
+        ]
+    if not _others_agree(scaled, values, allowed, chosen_rows, chosen_columns, inverse, solved):
         return Fit(False, (float("-inf"),) * columns, (float("inf"),) * columns)
     lower, upper = [float("-inf")] * columns, [float("inf")] * columns
     loose = _undetermined(scaled, chosen_rows, chosen_columns, inverse, columns)
