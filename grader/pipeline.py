@@ -16,7 +16,7 @@ from grader.redact import redact
 from grader.release import Release, select_exam
 from grader.report import build_report
 from grader.score import score
-from grader.tracks.causalab import require_signature
+from grader.tracks.causalab import require_signature, submission_of
 from grader.tracks.summaries import summaries
 from grader.validate import check
 
@@ -104,18 +104,26 @@ class Session:
         checked = {
             task.task_id: check(task, found.answers.get(task.task_id)) for task in selection.tasks
         }
-        self._require_signatures(selection, checked)
+        self._require_signatures(selection, checked, found)
         return selection, found, checked
 
-    def _require_signatures(self, selection: Selection, checked: dict[str, Checked]) -> None:
+    def _require_signatures(
+        self, selection: Selection, checked: dict[str, Checked], found: Found
+    ) -> None:
         """Refuse transcripts that the host's key did not sign, where a key was given."""
         if self.transcript_key is None:
             return
+        hosted: set[str] = set()
         for task in selection.tasks:
             if task.track == "causalab":
-                checked[task.task_id] = require_signature(
+                signed = require_signature(
                     checked[task.task_id], task.answer_file, self.transcript_key
                 )
+                checked[task.task_id] = signed
+                hosted |= submission_of(signed)
+        if len(hosted) > 1:
+            named = ", ".join(clip(name) for name in sorted(hosted)[:4])
+            found.notice(f"signed transcripts of {len(hosted)} submissions: {named}")
 
     def _find_attempts(
         self, source: Path, folders: Sequence[Path]

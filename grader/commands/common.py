@@ -39,6 +39,16 @@ def add_exam(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--track", metavar="NAME", help="this track only")
 
 
+def add_transcript_key(parser: argparse.ArgumentParser) -> None:
+    """``--transcript-key``."""
+    parser.add_argument(
+        "--transcript-key",
+        type=Path,
+        metavar="FILE",
+        help="require laboratory transcripts to be signed with this host's key",
+    )
+
+
 def open_session(arguments: argparse.Namespace) -> Session:
     """The release, split, exam and track that the options name."""
     release = Release.open(arguments.release, getattr(arguments, "private", None))

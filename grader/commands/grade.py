@@ -11,7 +11,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from grader.commands.common import add_exam, add_release, open_session
+from grader.commands.common import add_exam, add_release, add_transcript_key, open_session
 from grader.errors import UsageError
 from grader.model import Truth
 from grader.pipeline import Graded
@@ -22,12 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("answers", type=Path, help="folder of answers, or a packed .parquet")
     add_release(parser)
     add_exam(parser)
-    parser.add_argument(
-        "--transcript-key",
-        type=Path,
-        metavar="FILE",
-        help="require laboratory transcripts to be signed with this host's key",
-    )
+    add_transcript_key(parser)
     outputs = parser.add_argument_group("outputs")
     outputs.add_argument("--json", type=Path, metavar="FILE", help="the report")
     outputs.add_argument("--csv", type=Path, metavar="FILE", help="one row per task")

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,12 @@ from grader.schemas import first_problem, schema
 from grader.show.causalab import accuracy_against_edges, sections, suites_table
 from grader.show.session import page
 from grader.show.terminal import console
-from grader.tracks.causalab import open_submission, true_hypothesis, verify_checked
+from grader.tracks.causalab import (
+    episode_problem,
+    open_submission,
+    true_hypothesis,
+    verify_checked,
+)
 from grader.tracks.causalab.summary import summarise, wilson
 from grader.validate import check
 
@@ -246,6 +252,35 @@ def test_a_grader_with_a_key_refuses_unsigned_sessions_and_says_so(
     census = json.loads(report.read_text("utf-8"))["census"]
     assert census["invalid_reasons"] == {"signature": 1}
     assert main([*command[:-1], str(tmp_path / "absent")]) == 2
+
+
+def test_signed_sessions_of_several_submissions_are_remarked_on(
+    mini_release: Path, tmp_path: Path
+) -> None:
+    """A host signs for everyone; one system's answers should be one system's sessions."""
+    key = b"k" * 32
+    session = Session(Release.open(mini_release), track="causalab", transcript_key=key)
+    folder = tmp_path / "answers"
+    folder.mkdir()
+    tasks = [task for task in session.all_tasks if task.track == "causalab"]
+    for name, task in zip(("team-a", "team-b"), tasks, strict=False):
+        truth = session.truths([task])[task.task_id]
+        hosted = Laboratory(Episode.of(task.task_id, task.inputs, truth.target), name, key)
+        hosted.predict(1)
+        (folder / task.answer_file).write_text(hosted.transcript_text(), encoding="utf-8")
+    report = session.grade(folder).report
+    assert report["census"]["scored"] == 2
+    assert any('2 submissions: "team-a", "team-b"' in notice for notice in report["notices"])
+
+
+def test_verify_finds_an_episode_that_contradicts_itself() -> None:
+    row = row_of(1, "main-4", "2o12i")
+    task, truth = task_and_truth(row)
+    assert episode_problem(task, truth) is None
+    changed = json.loads(json.dumps(row))
+    changed["public"]["records"][0]["density"] += 1
+    assert "records[0]" in (episode_problem(*task_and_truth(changed)) or "")
+    assert "value" in (episode_problem(task, replace(truth, value=1.5)) or "")
 
 
 def test_the_track_needs_nothing_but_the_graders_own_libraries() -> None:

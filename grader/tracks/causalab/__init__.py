@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from grader.jsonio import canonical
-from grader.laboratory import Laboratory, write_hypothesis
+from grader.laboratory import EpisodeError, Laboratory, write_hypothesis
 from grader.laboratory.episode import Episode
 from grader.model import Content, Task, Truth
 from grader.tracks.causalab.scoring import (
@@ -14,18 +14,25 @@ from grader.tracks.causalab.scoring import (
     score_hypothesis,
     verify_checked,
 )
-from grader.tracks.causalab.submission import Submission, check, require_signature
+from grader.tracks.causalab.submission import (
+    Submission,
+    check,
+    require_signature,
+    submission_of,
+)
 
 __all__ = [
     "SCORERS",
     "Submission",
     "check",
     "episode_of",
+    "episode_problem",
     "facts",
     "gold_answer",
     "open_submission",
     "require_signature",
     "score_hypothesis",
+    "submission_of",
     "true_hypothesis",
     "verify_checked",
 ]
@@ -45,6 +52,18 @@ def facts(truth: Truth) -> dict[str, Any]:
         "nodes": len(truth.target["equations"]),
         "true_edges": sum(len(terms) for terms in truth.target["equations"].values()),
     }
+
+
+def episode_problem(task: Task, truth: Truth) -> str | None:
+    """What is wrong with a task's episode, ``None`` if its parts agree with each other.
+
+    Every reading the task shows, and the target, must be what the hidden mechanism gives.
+    """
+    try:
+        episode = episode_of(task, truth)
+    except EpisodeError as error:
+        return str(error)
+    return None if truth.value == episode.frequency else "its value is not the frequency"
 
 
 def true_hypothesis(episode: Episode) -> dict[str, Any]:

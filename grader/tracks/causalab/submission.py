@@ -62,6 +62,13 @@ def require_signature(checked: Checked, source: str, key: bytes) -> Checked:
     return replace(checked, content=replace(checked.content, signed=True))
 
 
+def submission_of(checked: Checked) -> frozenset[str]:
+    """The submission whose session a valid transcript records; none for the short form."""
+    if checked.status != "scored" or not checked.content.lines:
+        return frozenset()
+    return frozenset({str(checked.content.lines[0].get("submission"))})
+
+
 def _invalid(raw: RawAnswer, reason: str, message: str) -> Checked:
     return Checked("invalid", reason=reason, message=f"{raw.source}: {message}")
 
