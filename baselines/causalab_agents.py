@@ -31,6 +31,10 @@ PRECISE: Final = 8e-4
 """The solver experiments on until every coefficient's relative standard error is below this."""
 GAIN: Final = 0.95
 """A round has gained something if the worst standard error fell below this share of itself."""
+MARGIN: Final = 0.0037
+"""How far from the ends of its range a property is set, as a share of the range."""
+STEPS: Final = (0.5, 0.25, 0.75, 0.1, 0.9)
+"""Levels after both ends were tried, as shares of the range."""
 CORRELATED: Final = 0.8
 """The observer joins two properties whose records correlate at least this much."""
 
@@ -78,7 +82,7 @@ def _sharpest(
     """
     if found.doubtful or notebook.last is None:
         return None
-    options = [(e["name"], float(v)) for e in controllable for v in (e["low"], e["high"])]
+    options = [(e["name"], level) for e in controllable for level in _ends(e)]
     wide = [node for node, fitted in found.fits.items() if fitted.spread > PRECISE]
 
     def left(option: tuple[str, float]) -> float:
@@ -88,17 +92,21 @@ def _sharpest(
     return min(options, key=left)
 
 
+def _ends(entry: Mapping[str, Any]) -> tuple[float, float]:
+    """Near both ends of a range, off whole numbers: a setting at the base would show nothing."""
+    low, high = float(entry["low"]), float(entry["high"])
+    return round(low + MARGIN * (high - low), 2), round(high - MARGIN * (high - low), 2)
+
+
 def _level(notebook: Notebook, entry: Mapping[str, Any], turn: int) -> float:
     """Far from where the property is at first, then the other end, then between."""
-    low, high = float(entry["low"]), float(entry["high"])
+    low, high = _ends(entry)
     if turn == 0:
         assert notebook.last is not None
-        middle = (low + high) / 2
-        return low if notebook.last[entry["name"]] > middle else high
+        return low if notebook.last[entry["name"]] > (low + high) / 2 else high
     if turn == 1:
         return high if notebook.setting(entry["name"]) == low else low
-    steps = (0.5, 0.25, 0.75, 0.1, 0.9)
-    return low + steps[(turn - 2) % len(steps)] * (high - low)
+    return round(low + STEPS[(turn - 2) % len(STEPS)] * (high - low), 2)
 
 
 def observer(laboratory: Laboratory) -> None:
