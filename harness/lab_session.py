@@ -72,6 +72,7 @@ class Session:
         self._note = note or (lambda text: None)
         self._file: int | None = None
         self._written = 0
+        self._broken = ""
         if path is None:
             self.laboratory = Laboratory(episode, submission, key)
             return
@@ -185,7 +186,13 @@ class Session:
         }
 
     def _flush(self) -> None:
-        """Bring new lines to disk; raises ``UsageError`` when that fails."""
+        """Bring new lines to disk; raises ``UsageError`` when that fails, and ever after.
+
+        What could not be written was not answered either; opening the file again goes on from
+        its last whole line.
+        """
+        if self._broken:
+            raise UsageError(self._broken)
         if self._file is None:
             return
         data = self.laboratory.transcript_text(self._written).encode("utf-8")
@@ -196,7 +203,8 @@ class Session:
                 data = data[os.write(self._file, data) :]
             os.fsync(self._file)
         except OSError as error:
-            raise UsageError(f"transcript: cannot be written ({error.strerror})") from None
+            self._broken = f"transcript: cannot be written ({error.strerror}); start again"
+            raise UsageError(self._broken) from None
         self._written = len(self.laboratory.transcript)
 
 

@@ -179,6 +179,35 @@ def test_a_line_torn_by_a_kill_is_dropped_on_resuming(tmp_path: Path, cut: int) 
     assert len(verify(episode, path.read_bytes()).readings) == 1
 
 
+def test_what_cannot_be_written_is_not_answered_and_costs_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk, half a line in: the reading is never seen, and its budget is still there."""
+    episode, path = chain_episode(), tmp_path / "t.jsonl"
+    session = Session(episode, path)
+    write = os.write
+    calls: list[int] = []
+
+    def full(file: int, data: bytes) -> int:
+        calls.append(file)
+        if len(calls) > 1:
+            raise OSError(28, "No space left on device")
+        return write(file, data[:30])
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "write", full)
+        with pytest.raises(UsageError, match="No space left"):
+            session.request({"op": "intervene", "name": "density", "value": 1})
+    with pytest.raises(UsageError, match="start again"):
+        session.request({"op": "status"})
+    session.close()
+    again = Session(episode, path)
+    assert again.greeting()["remaining"] == 8
+    again.request({"op": "predict", "value": 1})
+    again.close()
+    verify(episode, path.read_bytes())
+
+
 def test_a_session_is_not_two_at_once_nor_anyone_elses(tmp_path: Path) -> None:
     episode, path = chain_episode(), tmp_path / "t.jsonl"
     session = Session(episode, path, "team")
