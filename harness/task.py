@@ -9,8 +9,10 @@ from pathlib import Path
 
 from grader import parquet
 from grader.errors import UsageError
-from grader.found import MAX_BYTES
+from grader.found import MAX_BYTES, json_object
+from grader.jsonio import BadJson
 from grader.model import RawAnswer, Task
+from grader.schemas import first_problem
 from grader.spec import VARIANTS
 from grader.validate import check
 
@@ -19,7 +21,8 @@ from grader.validate import check
 class WorkspaceTask:
     """A task to be taken: its folder, prompt, and what a valid answer is.
 
-    ``kind`` is ``json`` or ``csv``; ``rows`` is the number of held-out rows a CSV must have.
+    ``kind`` is ``json``, ``csv`` or ``jsonl``; ``rows`` is the number of held-out rows a CSV must
+    have.
     """
 
     task_id: str
@@ -31,7 +34,8 @@ class WorkspaceTask:
     @property
     def kind(self) -> str:
         """Format of the answer file, and the label of the block that holds it."""
-        return "csv" if self.shape.endswith("_csv") else "json"
+        kind = self.shape.rpartition("_")[2]
+        return kind if kind in ("csv", "jsonl") else "json"
 
     @property
     def answer_file(self) -> str:
@@ -39,7 +43,12 @@ class WorkspaceTask:
         return f"{self.task_id}.{self.kind}"
 
     def problem(self, text: str) -> str | None:
-        """What the grader will find wrong with an answer, ``None`` if nothing."""
+        """What the grader will find wrong with an answer, ``None`` if nothing.
+
+        Of a laboratory's answer only the short form can be looked at without its episode.
+        """
+        if self.kind == "jsonl":
+            return _short_form_problem(self.shape, text)
         spec = next(variant for variant in VARIANTS if variant.shape == self.shape)
         task = Task(
             self.task_id, "", spec.track, spec.rung, spec.family, spec.name, "", spec.input_mode,
@@ -57,6 +66,13 @@ class WorkspaceTask:
                     data = stream.read(MAX_BYTES[f".{self.kind}"] + 1)
                     return data.decode() if len(data) <= MAX_BYTES[f".{self.kind}"] else None
         return None
+
+
+def _short_form_problem(shape: str, text: str) -> str | None:
+    try:
+        return first_problem(f"answers/{shape}", json_object(text.encode("utf-8", "replace")))
+    except BadJson as error:
+        return error.message
 
 
 def open_workspaces(folder: Path) -> list[WorkspaceTask]:

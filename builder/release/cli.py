@@ -70,6 +70,7 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         known = (
             "build", "plan", "check", "diff", "inspect", "exam", "new-secret", "import-ccr",
+            "import-causalab",
         )  # fmt: skip
         if "invalid choice: " in message:
             given = message.split("invalid choice: ")[1].split("'")[1]
@@ -189,15 +190,26 @@ def _parser() -> argparse.ArgumentParser:
         "new-secret > ~/.causal-exams-secret && chmod 600 ~/.causal-exams-secret",
         "new-secret    # then: export CAUSAL_EXAMS_SECRET=...",
     )
+    from builder.release import cli_imports
+
     importing = _add(
         commands,
         "import-ccr",
-        _import_ccr,
+        cli_imports.import_ccr,
         "read the public ccr reference's raw tables into contexts with exact truth",
         "import-ccr flu_vaccine.csv --out imported",
     )
-    importing.add_argument("tables", type=Path, nargs="+", metavar="TABLE", help="CSV or Parquet")
-    importing.add_argument("--out", type=Path, required=True, metavar="DIR", help="where to write")
+    cli_imports.add_ccr_arguments(importing)
+    reference = _add(
+        commands,
+        "import-causalab",
+        partial(cli_imports.import_causalab, gate=_gate),
+        "complete the public causalab reference's models into episodes, as a release",
+        "import-causalab causalab_dataset --out imported",
+        "import-causalab causalab_dataset --out imported --seeding own",
+    )
+    cli_imports.add_causalab_arguments(reference)
+    _add_workers(reference)
     return parser
 
 
@@ -351,13 +363,6 @@ def _diff(options: argparse.Namespace) -> int:
     for line in report.lines:
         print(line)
     return OK if report.identical else FAILED
-
-
-def _import_ccr(options: argparse.Namespace) -> int:
-    from builder.ccr.importing import import_tables
-
-    print(import_tables(options.tables, options.out))
-    return OK
 
 
 def _exam(options: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ from builder.release import gate_checks, gate_tables
 from builder.release.gate_tables import SplitTables
 
 AUDITS: Final[Mapping[str, str]] = {
+    "causalab": "builder.causalab.audit:audit_instance",
     "causalds": "builder.causalds.audit:audit_instance",
     "ccr": "builder.ccr.audit:audit_instance",
     "replayscm": "builder.replayscm.second:audit_instance",

@@ -11,7 +11,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from grader.commands.common import add_exam, add_release, open_session
+from grader.commands.common import add_exam, add_release, add_transcript_key, open_session
 from grader.errors import UsageError
 from grader.pipeline import Graded, Session
 
@@ -21,6 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("answers", type=Path, help="folder of answers, or a packed .parquet")
     add_release(parser)
     add_exam(parser)
+    add_transcript_key(parser)
     outputs = parser.add_argument_group("outputs")
     outputs.add_argument("--json", type=Path, metavar="FILE", help="the report")
     outputs.add_argument("--csv", type=Path, metavar="FILE", help="one row per task")
