@@ -12,6 +12,7 @@ from builder.causalds.recover import need_scikit_learn
 from builder.causalds.view_settings import view_settings
 from builder.causalds.views import VIEWS, View
 from builder.scm import BINARY_PROFILES, CONTINUOUS_PROFILES
+from builder.words.verbalise import DEFAULT, VERBALISERS
 from grader.errors import UsageError
 from grader.names import did_you_mean
 
@@ -37,6 +38,7 @@ _KEYS: Final = (
     "outcome_measured",
     "observation",
     "diagnostics",
+    "words",
 )
 
 
@@ -46,7 +48,7 @@ class Config:
 
     ``composition`` says which structures; ``continuous`` and ``binary`` are weights of mechanism
     profiles; ``treatment_binary`` and ``outcome_binary`` are the shares of scenes whose treatment
-    or outcome is binary.
+    or outcome is binary; ``words`` names the verbaliser.
     """
 
     scenes: int
@@ -60,6 +62,7 @@ class Config:
     views: tuple[View, ...]
     outcome_measured: float
     diagnostics: bool
+    words: str = DEFAULT
 
 
 def parse_config(table: Mapping[str, object], where: str) -> Config:
@@ -75,7 +78,8 @@ def parse_config(table: Mapping[str, object], where: str) -> Config:
             f"{where}.scenes: missing; say how many scenes to build, as in scenes = 36"
         )
     rows = _rows(table.get("rows", _DEFAULT_ROWS), f"{where}.rows")
-    preset = PRESETS[_choice(table.get("composition", "motifs"), tuple(PRESETS), where)]
+    composition = _choice(table.get("composition", "motifs"), tuple(PRESETS), where, "composition")
+    preset = PRESETS[composition]
     scenes = _whole(table["scenes"], 1, _MOST_SCENES, f"{where}.scenes")
     profiles = _profiles(table.get("profiles", {}), f"{where}.profiles")
     config = Config(
@@ -90,6 +94,7 @@ def parse_config(table: Mapping[str, object], where: str) -> Config:
         views=_views(table, where),
         outcome_measured=_share(table.get("outcome_measured", 0.0), f"{where}.outcome_measured"),
         diagnostics=_diagnostics(table.get("diagnostics", False), f"{where}.diagnostics"),
+        words=_choice(table.get("words", DEFAULT), tuple(VERBALISERS), where, "words"),
     )
     try:
         check(config.composition, scenes)
@@ -213,9 +218,9 @@ def _diagnostics(value: object, where: str) -> bool:
     return value
 
 
-def _choice(value: object, known: tuple[str, ...], where: str) -> str:
+def _choice(value: object, known: tuple[str, ...], where: str, key: str) -> str:
     if not isinstance(value, str) or value not in known:
-        raise UsageError(f"{where}.composition: must be one of {', '.join(known)}, not {value!r}")
+        raise UsageError(f"{where}.{key}: must be one of {', '.join(known)}, not {value!r}")
     return value
 
 
