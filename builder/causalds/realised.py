@@ -77,6 +77,10 @@ def _names(plans: Sequence[ScenePlan]) -> Table:
                 "requested": 0,
                 "realised": sum(plan.redrawn for plan in plans),
             },
+            "scenes with the names of another": {
+                "requested": 0,
+                "realised": len(plans) - len({frozenset(dict(p.names).values()) for p in plans}),
+            },
         }
     }
 

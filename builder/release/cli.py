@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+from builder.release.cli_read import add_read
 from grader.errors import UsageError
 from grader.names import did_you_mean
 
@@ -68,7 +69,7 @@ class _Parser(argparse.ArgumentParser):
     """A parser whose complaints look like ours: one line with a fix, exit code 2."""
 
     def error(self, message: str) -> NoReturn:
-        known = ("build", "plan", "check", "diff", "inspect", "new-secret", "import-ccr")
+        known = ("build", "plan", "check", "diff", "inspect", "read", "new-secret", "import-ccr")
         if "invalid choice: " in message:
             given = message.split("invalid choice: ")[1].split("'")[1]
             message = f"{given}: unknown command{did_you_mean(given, known)}"
@@ -84,6 +85,7 @@ def _parser() -> argparse.ArgumentParser:
         "check release",
         "diff release-a release-b",
         "inspect release dev/0",
+        "read release --n 12",
         "new-secret > ~/.causal-exams-secret",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
@@ -164,6 +166,8 @@ def _parser() -> argparse.ArgumentParser:
     inspect.add_argument(
         "--out", type=Path, metavar="FILE", help="the page to write (default: <scene id>.html)"
     )
+
+    add_read(commands, _add)
 
     _add(
         commands,

@@ -1,7 +1,7 @@
 """Which domain and which of its variables a scene is told with: decided while planning.
 
-No two scenes of a split use the same set of names. A match is found by search in a domain, the
-domains being dealt evenly over the scenes before anything is known of their graphs: a scene takes
+No two scenes of a split have the same match, and hardly two the same set of names. A match is
+found by search in a domain, the domains being dealt evenly over the scenes before anything is known of their graphs: a scene takes
 another domain only where its own holds no match that is still free. So the domain says next to
 nothing about the graph. Which sets of names belong to public-truth splits, to private-truth splits,
 and to second tellings of a scene is fixed by a hash of the names, so that none of them can meet
@@ -26,9 +26,9 @@ Part = Literal["public", "private", "second"]
 """Whose sets of names: of scenes with public truth, with private truth, or told a second time."""
 
 _BOUNDS: Final[Mapping[Part, tuple[int, int]]] = {
-    "public": (0, 136),
-    "private": (136, 208),
-    "second": (208, 256),
+    "public": (0, 154),
+    "private": (154, 226),
+    "second": (226, 256),
 }
 """First bytes of the hash that belong to each part."""
 
@@ -73,7 +73,8 @@ class Namer:
         # Whole rounds of all domains, so that the deal is even; the last round is cut short.
         self._dealt = [int(i) for _ in range(rounds) for i in rng.permutation(count)][:scenes]
         self._told: Counter[int] = Counter()
-        self._used: set[tuple[str, frozenset[str]]] = set()
+        self._sets: set[tuple[str, frozenset[str]]] = set()
+        self._matches: set[Naming] = set()
 
     def deal(self) -> int:
         """The domain that the next scene starts with, by number; blind to its graph."""
@@ -82,29 +83,34 @@ class Namer:
     def name(self, graph: LatentDAG, kinds: Mapping[str, Kind], first: int) -> Naming | None:
         """Names for a scene, in domain ``first`` if it can be, or None where none has a match.
 
-        None of the names' sets is given out twice.
+        No set of names is given out twice while any domain has a free one; after that a set may
+        come again for a scene whose nodes take its names in another way.
         """
         shape = _pattern(graph, tuple(kinds[node] for node in graph.nodes))
         others = [int(i) for i in self._rng.permutation(len(domains())) if int(i) != first]
-        for number in (first, *others):
-            if self._told[number] >= self._cap:
-                continue
-            found = self._match(shape, domains()[number])
-            if found is not None:
-                self._told[number] += 1
-                return found
+        for again in (False, True):
+            for number in (first, *others):
+                if self._told[number] >= self._cap:
+                    continue
+                found = self._match(shape, domains()[number], again)
+                if found is not None:
+                    self._told[number] += 1
+                    return found
         return None
 
-    def _match(self, shape: Pattern, domain: Domain) -> Naming | None:
+    def _match(self, shape: Pattern, domain: Domain, again: bool) -> Naming | None:
         order = self._rng.permutation(len(domain.concepts))
         for tried, match in enumerate(matches(shape, domain, order.tolist())):
             if tried >= _TRIED:
                 return None
             names = [domain.concepts[i].name for i in match]
             key = domain.key, frozenset(names)
-            if key not in self._used and part_of(domain.key, names) == self._part:
-                self._used.add(key)
-                return Naming(domain.key, tuple(sorted(zip(shape.nodes, names, strict=True))))
+            naming = Naming(domain.key, tuple(sorted(zip(shape.nodes, names, strict=True))))
+            taken = naming in self._matches if again else key in self._sets
+            if not taken and part_of(domain.key, names) == self._part:
+                self._sets.add(key)
+                self._matches.add(naming)
+                return naming
         return None
 
 

@@ -27,7 +27,7 @@ _OPENER_RATE = 0.3
 _ASIDE_RATE = 0.2
 _PAIR_RATE = 0.35
 _REASON_RATE = 0.85
-_PAIR_REASON_RATE = 0.4
+_PAIR_REASON_RATE = 0.6
 _REASON_FIRST_RATE = 0.3
 _SPLIT_FROM = 7
 """From so many effects on, they fill two paragraphs."""
@@ -344,6 +344,11 @@ class _Told:
         """The mechanism of an effect, where the facts give one."""
         variables = self.draft.facts.variables
         return self.draft.facts.hows.get((variables[edge[0]].name, variables[edge[1]].name))
+
+
+def relation_of(group: Sequence[Edge]) -> frames.Relation:
+    """What two effects share."""
+    return _ordered(group)[1]
 
 
 def _ordered(group: Sequence[Edge]) -> tuple[tuple[Edge, Edge], frames.Relation]:
