@@ -1,8 +1,8 @@
 """Do the words of a story tell its motif, or whether its effect is identifiable, beyond its facts?
 
-Two thousand stories, names masked, become bags of words. The classifier of the release's leak test
-(:mod:`builder.release.leak_classifier`) predicts a fact from them, and its accuracy is compared with
-itself after the bags are permuted among stories with equal disclosures: the numbers of
+Two thousand stories, names masked, become bags of words. The classifier of the release's own leak
+test (:mod:`builder.release.leak_classifier`) predicts a fact from them, and its accuracy is
+compared with itself after the bags are permuted among stories of equal disclosures: the numbers of
 variables, effects and unmeasured variables and the kinds of treatment and outcome; or, with
 ``fine``, all that telling the facts discloses: effects by the kinds of their ends, mentions, and
 sentences by plan as well. The first asks for more, the second leaves few stories to compare. Beside

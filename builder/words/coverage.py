@@ -4,14 +4,13 @@ Counted are sets of names (matches that permute the same names count once), for 
 treatment and outcome kind. No domain may bring more than a third of what is required.
 """
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import product
 from pathlib import Path
 from typing import Final
-
-import networkx as nx
 
 from builder.causal import (
     HOSTS,
@@ -135,27 +134,27 @@ def main_needs() -> Counter[str]:
 
 
 def shape_of(graph: LatentDAG, kinds: Mapping[str, Kind]) -> str:
-    """Equal for graphs that are the same up to the names of their nodes, kinds and latency too."""
-    found: nx.DiGraph[str] = nx.DiGraph(list(graph.edges))
-    for node in graph.nodes:
-        found.add_node(node, is_a=f"{kinds[node]} {node in graph.latent}")
-    sides = found.reverse()
-    return "/".join(
-        nx.weisfeiler_lehman_graph_hash(side, node_attr="is_a", iterations=len(graph.nodes))
-        for side in (found, sides)
-    )
+    """Equal for graphs that are the same up to the names of their nodes, kinds and latency too.
 
-
-def harmless_placements(motif: Motif) -> Iterator[LatentDAG]:
-    """The graph with one more latent variable on each observed node and each pair of them."""
-    graph = motif.graph
-    for size in (1, 2):
-        for children in combinations(graph.observed, size):
-            yield LatentDAG(
-                (*graph.nodes, "U_new"),
-                (*graph.edges, *(("U_new", child) for child in children)),
-                graph.latent | {"U_new"},
+    Colour refinement in both directions of the edges (Weisfeiler & Leman 1968): enough to tell
+    apart the small sparse graphs of scenes.
+    """
+    colours = {node: f"{kinds[node]} {node in graph.latent}" for node in graph.nodes}
+    for _ in graph.nodes:
+        seen = {
+            node: "/".join(
+                [
+                    colours[node],
+                    "<" + ",".join(sorted(colours[v] for v in graph.parents(node))),
+                    ">" + ",".join(sorted(colours[v] for v in graph.children(node))),
+                ]
             )
+            for node in graph.nodes
+        }
+        colours = {
+            node: hashlib.sha256(colour.encode()).hexdigest()[:16] for node, colour in seen.items()
+        }
+    return ",".join(sorted(colours.values()))
 
 
 def _identifiable(motif: Motif) -> bool:

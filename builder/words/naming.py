@@ -1,11 +1,11 @@
 """Which domain and which of its variables a scene is told with: decided while planning.
 
-No two scenes of a split have the same match, and hardly two the same set of names. A match is
-found by search in a domain, the domains being dealt evenly over the scenes before anything is known of their graphs: a scene takes
-another domain only where its own holds no match that is still free. So the domain says next to
-nothing about the graph. Which sets of names belong to public-truth splits, to private-truth splits,
-and to second tellings of a scene is fixed by a hash of the names, so that none of them can meet
-another, whatever the seeds.
+No two scenes of a split have the same match, and hardly two the same set of names. A match is found
+by search in a domain. The domains are dealt evenly over the scenes before anything is known of
+their graphs, and a scene takes another domain only where its own holds no match that is still free:
+the domain says next to nothing about the graph. Which sets of names belong to public-truth splits,
+to private-truth splits, and to second tellings of a scene is fixed by a hash of the names, so that
+none of them can meet another, whatever the seeds.
 """
 
 import hashlib
