@@ -2,8 +2,8 @@
 
 Two thousand stories, names masked, become bags of words. The classifier of the release's own leak
 test (:mod:`builder.release.leak_classifier`) predicts a fact from them, and its accuracy is
-compared with itself after the bags are permuted among stories of equal disclosures: the numbers of
-variables, effects and unmeasured variables and the kinds of treatment and outcome; or, with
+compared with itself after the bags are permuted among stories of equal disclosures: how many
+variables, effects and unmeasured variables there are, and the kinds of treatment and outcome; or
 ``fine``, all that telling the facts discloses: effects by the kinds of their ends, mentions, and
 sentences by plan as well. The first asks for more, the second leaves few stories to compare. Beside
 the classifier, every single word is tested in the same way: what one rare word tells drowns among a

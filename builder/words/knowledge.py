@@ -5,6 +5,7 @@ it does not list is a declared non-edge. :mod:`builder.words.lint` checks what a
 """
 
 import dataclasses
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -38,8 +39,9 @@ class Concept:
 
     @property
     def plural(self) -> bool:
-        """Whether its name takes a plural verb ("Bee visits were recorded")."""
-        return is_plural(self.name)
+        """Whether its name takes a plural verb, as its states do, or as its last word looks."""
+        found = [form for state in self.states or () if (form := plural_verb(state.split()[0]))]
+        return found[0] == "plural" if found else is_plural(self.name)
 
     def variable(self, kind: Kind) -> Variable:
         """The concept as a story variable of one of its kinds."""
@@ -76,7 +78,13 @@ class Domain:
         return self.theme.key
 
 
-_PLURAL_EXCEPTIONS: Final = ("ss", "us", "is", "ics", "news", "lens", "gas", "series", "species")
+_PLURAL_EXCEPTIONS: Final = (
+    "ss", "us", "is", "ics", "news", "lens", "gas", "series", "species", "chaos",
+)  # fmt: skip
+_SINGULAR: Final = re.compile(
+    r"is|was|has|does|stays|reaches|remains|gets|comes|keeps|runs|stands|lies|goes"
+)
+_PLURAL: Final = re.compile(r"are|were|have|do|stay|reach|remain|get|come|keep|run|stand|lie|go")
 
 
 def is_plural(name: str) -> bool:
@@ -90,9 +98,11 @@ def is_plural(name: str) -> bool:
     )
 
 
-def is_singular_verb(verb: str) -> bool:
-    """Whether a present or past verb is one that a singular noun takes ("is", "reaches")."""
-    return verb in ("is", "was", "has", "does") or (verb.endswith("s") and not verb.endswith("ss"))
+def plural_verb(verb: str) -> str | None:
+    """ "singular" or "plural" for the verbs that show it, None for others ("formed")."""
+    if _SINGULAR.fullmatch(verb):
+        return "singular"
+    return "plural" if _PLURAL.fullmatch(verb) else None
 
 
 @cache

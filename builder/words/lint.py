@@ -16,11 +16,19 @@ from typing import Final
 
 import networkx as nx
 
-from builder.words.knowledge import FOLDER, Concept, Domain, DomainError, is_plural, read_domain
+from builder.words.knowledge import (
+    FOLDER,
+    Concept,
+    Domain,
+    DomainError,
+    is_plural,
+    plural_verb,
+    read_domain,
+)
 from builder.words.verify import TECHNICAL
 
 VARIABLES: Final = (28, 40)
-EFFECTS: Final = (45, 70)
+EFFECTS: Final = (45, 80)
 LONGEST_NAME: Final = 34
 LEAST_BOTH_KINDS: Final = 0.7
 LEAST_LATENT: Final = 10
@@ -52,12 +60,6 @@ FORBIDDEN: Final = frozenset(
 """Words that a mechanism must not use: of sign and size, of theory, of doubt and denial."""
 
 _NAME: Final = re.compile(r"[A-Z][A-Za-z]*(?:[ -][A-Za-z]+){0,3}")
-_SINGULAR: Final = re.compile(
-    r"(?:is|was|has|does|stays|reaches|remains|gets|comes|keeps|runs|stands|lies|goes)"
-)
-_PLURAL: Final = re.compile(
-    r"(?:are|were|have|do|stay|reach|remain|get|come|keep|run|stand|lie|go)"
-)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -152,9 +154,10 @@ def _concept(concept: Concept) -> Iterator[str]:
     if concept.states[0] == concept.states[1]:
         yield f"{concept.name}: both states are the same"
     for state in concept.states:
-        verb = state.split()[0]
-        wrong = _SINGULAR if is_plural(concept.name) else _PLURAL
-        if wrong.fullmatch(verb):
+        form = plural_verb(state.split()[0])
+        if form is not None and (form == "plural") != concept.plural:
+            yield f"{concept.name}: the verbs of its states do not agree"
+        if form == "singular" and is_plural(concept.name):
             yield f"{concept.name}: the verb of {state!r} does not agree with the name"
         if re.search(r"[,;:]|\.(?!\d)", state):
             yield f"{concept.name}: state {state!r} has punctuation"
