@@ -34,12 +34,17 @@ _KINDS: Final[tuple[Kind, ...]] = ("continuous", "binary")
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """A graph with its kinds, and what it is: "iv + fork at Z (as X), confounded"."""
+    """A graph with its kinds, and what it is: "iv + graft Z>AUX1_Y, confounded".
+
+    ``drawn_again`` marks graphs with a graft *and* an injected confounder. They are hardly ever
+    asked for, and one that occurs nowhere is drawn again with another graft.
+    """
 
     label: str
     motif: Motif
     treatment: Kind
     outcome: Kind
+    drawn_again: bool
 
     @property
     def kinds(self) -> dict[str, Kind]:
@@ -65,19 +70,22 @@ def structures(grafts: bool = True) -> Iterator[Structure]:
             for said, found in variants:
                 for treatment, outcome in product(_KINDS, _KINDS):
                     if name != "napkin" or treatment == "continuous":
-                        yield Structure(said, found, treatment, outcome)
+                        again = number > 0 and said != label
+                        yield Structure(said, found, treatment, outcome, again)
 
 
 def report(found: Sequence[Domain], grafts: bool = True) -> tuple[list[str], list[str]]:
     """Lines about the matches of each motif, and a line for every structure that has too few."""
     needs = main_needs()
-    lines, short, seen = [], [], {}
+    lines, short, seen, again = [], [], {}, Counter[bool]()
     for one in structures(grafts):
         shape = shape_of(one.motif.graph, one.kinds)
         required = max(LEAST, 2 * needs[shape])
         if shape not in seen:
             seen[shape] = count(found, one.motif.graph, one.kinds, required)
-        if seen[shape] < required:
+        if one.drawn_again:
+            again[seen[shape] >= required] += 1
+        elif seen[shape] < required:
             short.append(
                 f"{one.label} ({one.treatment} treatment, {one.outcome} outcome): "
                 f"{seen[shape]} sets of names, {required} are required"
@@ -88,6 +96,10 @@ def report(found: Sequence[Domain], grafts: bool = True) -> tuple[list[str], lis
                 f"{required} sets of names, main needs {needs[shape]}"
             )
     lines += short
+    lines.append(
+        f"of {again.total()} structures with both a graft and a confounder {again[True]} have "
+        "enough; the others may be drawn again"
+    )
     lines.append(f"{len(seen)} structures, {len(short)} short")
     return lines, short
 
