@@ -75,7 +75,7 @@ def _audit_world(hidden: Hidden, scene_row: Row) -> list[str]:
     """The graph told by the story, and the treatment levels."""
     record = hidden.record
     edges = tuple((a, b) for a, b in record["world"]["edges"])
-    facts = facts_from_json(record["variables"], edges, hidden.latent)
+    facts = facts_from_json(record["variables"], edges, hidden.latent, record["hows"])
     attestations = [
         Attestation(tuple(item["what"]), item["sentence"]) for item in record["attestations"]
     ]

@@ -13,6 +13,7 @@ from builder.causalds.recover import need_scikit_learn
 from builder.causalds.view_settings import check_measured_outcomes, view_settings
 from builder.causalds.views import VIEWS, View
 from builder.scm import BINARY_PROFILES, CONTINUOUS_PROFILES
+from builder.words.verbalise import DEFAULT, VERBALISERS
 from grader.errors import UsageError
 from grader.names import did_you_mean
 
@@ -38,6 +39,7 @@ _KEYS: Final = (
     "outcome_measured",
     "observation",
     "diagnostics",
+    "words",
 )
 
 
@@ -47,7 +49,7 @@ class Config:
 
     ``composition`` says which structures; ``continuous`` and ``binary`` are weights of mechanism
     profiles; ``treatment_binary`` and ``outcome_binary`` are the shares of scenes whose treatment
-    or outcome is binary.
+    or outcome is binary; ``words`` names the verbaliser.
     """
 
     scenes: int
@@ -62,6 +64,7 @@ class Config:
     outcome_measured: float
     diagnostics: bool
     exams: tuple[tuple[str, ExamModel], ...] = ()
+    words: str = DEFAULT
 
 
 def with_exams(config: Config, exams: tuple[tuple[str, ExamModel], ...], where: str) -> Config:
@@ -98,7 +101,8 @@ def parse_config(table: Mapping[str, object], where: str) -> Config:
             f"{where}.scenes: missing; say how many scenes to build, as in scenes = 36"
         )
     rows = _rows(table.get("rows", _DEFAULT_ROWS), f"{where}.rows")
-    preset = PRESETS[_choice(table.get("composition", "motifs"), tuple(PRESETS), where)]
+    composition = _choice(table.get("composition", "motifs"), tuple(PRESETS), where, "composition")
+    preset = PRESETS[composition]
     scenes = _whole(table["scenes"], 1, _MOST_SCENES, f"{where}.scenes")
     profiles = _profiles(table.get("profiles", {}), f"{where}.profiles")
     config = Config(
@@ -113,6 +117,7 @@ def parse_config(table: Mapping[str, object], where: str) -> Config:
         views=_views(table, where),
         outcome_measured=_share(table.get("outcome_measured", 0.0), f"{where}.outcome_measured"),
         diagnostics=_diagnostics(table.get("diagnostics", False), f"{where}.diagnostics"),
+        words=_choice(table.get("words", DEFAULT), tuple(VERBALISERS), where, "words"),
     )
     if config.outcome_measured:
         check_measured_outcomes(config.views, table.get("observation", {}), where)
@@ -238,9 +243,9 @@ def _diagnostics(value: object, where: str) -> bool:
     return value
 
 
-def _choice(value: object, known: tuple[str, ...], where: str) -> str:
+def _choice(value: object, known: tuple[str, ...], where: str, key: str) -> str:
     if not isinstance(value, str) or value not in known:
-        raise UsageError(f"{where}.composition: must be one of {', '.join(known)}, not {value!r}")
+        raise UsageError(f"{where}.{key}: must be one of {', '.join(known)}, not {value!r}")
     return value
 
 

@@ -18,6 +18,7 @@ from builder.causalds.ask import ASKERS
 from builder.causalds.blueprint import Impossible, Structure, largest_remainder, structures
 from builder.causalds.config import Config
 from builder.causalds.exams.assign import assign
+from builder.causalds.names import KNOWLEDGE, name_scenes
 from builder.causalds.types import ScenePlan
 from builder.release.types import InstanceSpec
 from builder.seeds import hmac_key, id_key, instance_key, public_id, stream
@@ -58,10 +59,11 @@ def plan_scenes(config: Config, split: str, count_root: bytes, private: bool) ->
         if private:
             plans = _with_views(rng, _with_variants(rng, plans))
     order = rng.permutation(len(plans))
-    return [
-        _spec(plans[int(place)], split, index, count_root, private)
-        for index, place in enumerate(order)
-    ]
+    plans = [plans[int(place)] for place in order]
+    if config.words == KNOWLEDGE:
+        names = stream(hmac_key(count_root, f"{TRACK_NAME}/{split}/plan"), "names")
+        plans = name_scenes(plans, config, names, split, private, can_host)
+    return [_spec(plan, split, index, count_root, private) for index, plan in enumerate(plans)]
 
 
 def _for_exams(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
@@ -107,6 +109,7 @@ def _plans(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
             views=config.views,
             outcome_measured=measured[turn],
             diagnostics=config.diagnostics,
+            words=config.words,
         )
         for turn, (place, structure) in enumerate(slots)
     ]

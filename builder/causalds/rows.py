@@ -172,6 +172,7 @@ def _world(
         "treatment": scene.motif.treatment,
         "outcome": scene.motif.outcome,
         "variables": {node: variable.to_json() for node, variable in scene.variables.items()},
+        "hows": [[a, b, how] for (a, b), how in sorted(scene.narration.hows.items())],
         "columns": list(scene.columns),
         "levels": list(truths.levels),
         "quantities": {

@@ -34,7 +34,7 @@ class NewExam:
     remarks: tuple[str, ...]
 
 
-def add_exam(
+def draw_again(
     release: Path, file: Path, *, split: str | None, name: str | None, seed: str | None
 ) -> NewExam:
     """Draw the exam that ``file`` describes from the tasks of a split with public truth.
