@@ -35,12 +35,13 @@ def _seconds(command: list[str]) -> float:
     return time.perf_counter() - start
 
 
-def measured(command: Sequence[str]) -> tuple[float, int]:
-    """Seconds and peak resident bytes of one process; raises if it fails."""
+def measured(command: Sequence[str]) -> tuple[float, float, int]:
+    """Seconds, seconds of processor time and peak resident bytes of one process."""
     start = time.perf_counter()
     process = subprocess.Popen(command, cwd=ROOT)
     _, status, usage = os.wait4(process.pid, 0)
     if status:
         raise subprocess.CalledProcessError(status, command)
     unit = 1 if sys.platform == "darwin" else 1024
-    return time.perf_counter() - start, usage.ru_maxrss * unit
+    processor = usage.ru_utime + usage.ru_stime
+    return time.perf_counter() - start, processor, usage.ru_maxrss * unit

@@ -6,11 +6,14 @@ from functools import cache
 from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import duckdb
 
 from grader.model import Score
+
+_ROWS_AT_ONCE: Final = 5_000
+"""Parameters are held several times over while they are bound."""
 
 
 @cache
@@ -30,12 +33,11 @@ class ScoreTable:
 
     def fill(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         """Append ``rows`` to ``table``; names are constants of the code, values are parameters."""
-        if rows:
-            values = [list(column) for column in zip(*rows, strict=True)]
-            unnests = ", ".join(f"unnest(${k})" for k in range(1, len(columns) + 1))
-            self.connection.execute(
-                f"INSERT INTO {table} ({', '.join(columns)}) SELECT {unnests}", values
-            )
+        unnests = ", ".join(f"unnest(${k})" for k in range(1, len(columns) + 1))
+        insert = f"INSERT INTO {table} ({', '.join(columns)}) SELECT {unnests}"
+        for start in range(0, len(rows), _ROWS_AT_ONCE):
+            values = zip(*rows[start : start + _ROWS_AT_ONCE], strict=True)
+            self.connection.execute(insert, [list(column) for column in values])
 
     def __enter__(self) -> Self:
         return self

@@ -202,6 +202,21 @@ def test_the_bootstrap_interval_agrees_with_scipys() -> None:
     assert ours[1] == pytest.approx(theirs.confidence_interval.high, abs=tolerance)
 
 
+def test_a_huge_exam_is_resampled_in_groups_with_the_same_spread() -> None:
+    """Random groups of instances: the standard error of the ratio, by its linear expansion."""
+    generator = np.random.default_rng(8)
+    counts = generator.integers(1, 6, 23_000)
+    sums = generator.random(23_000) ** 3 * counts
+    clusters = list(zip(sums.tolist(), counts.tolist(), strict=True))
+    replicates = bootstrap.cluster_means(clusters, 3)
+    assert replicates == bootstrap.cluster_means(clusters, 3)
+    ratio = sums.sum() / counts.sum()
+    error = np.sqrt(np.sum((sums - ratio * counts) ** 2)) / counts.sum()
+    assert np.mean(replicates) == pytest.approx(ratio, abs=error / 5)
+    # Of 1000 replicates the standard deviation is known to about 2%, of 5000 groups to 1%.
+    assert np.std(replicates) == pytest.approx(error, rel=0.12)
+
+
 def test_percentiles_interpolate_as_numpy_does() -> None:
     """The same quantile definition (linear) on any list."""
     values = [float(v) for v in np.random.default_rng(1).normal(size=137)]
