@@ -40,6 +40,7 @@ _KEYS: Final = (
     "observation",
     "diagnostics",
     "words",
+    "tellings",
 )
 
 
@@ -49,7 +50,8 @@ class Config:
 
     ``composition`` says which structures; ``continuous`` and ``binary`` are weights of mechanism
     profiles; ``treatment_binary`` and ``outcome_binary`` are the shares of scenes whose treatment
-    or outcome is binary; ``words`` names the verbaliser.
+    or outcome is binary; ``words`` names the verbaliser; ``tellings`` is the number of scenes that
+    are told four ways (with public truth only).
     """
 
     scenes: int
@@ -65,6 +67,7 @@ class Config:
     diagnostics: bool
     exams: tuple[tuple[str, ExamModel], ...] = ()
     words: str = DEFAULT
+    tellings: int = 0
 
 
 def with_exams(config: Config, exams: tuple[tuple[str, ExamModel], ...], where: str) -> Config:
@@ -118,9 +121,17 @@ def parse_config(table: Mapping[str, object], where: str) -> Config:
         outcome_measured=_share(table.get("outcome_measured", 0.0), f"{where}.outcome_measured"),
         diagnostics=_diagnostics(table.get("diagnostics", False), f"{where}.diagnostics"),
         words=_choice(table.get("words", DEFAULT), tuple(VERBALISERS), where, "words"),
+        tellings=_whole(table.get("tellings", 0), 0, scenes, f"{where}.tellings"),
     )
     if config.outcome_measured:
         check_measured_outcomes(config.views, table.get("observation", {}), where)
+    if config.tellings and (
+        config.words != DEFAULT or "clean" not in {v.name for v in config.views}
+    ):
+        raise UsageError(
+            f"{where}.tellings: scenes are told again from the clean view and from '{DEFAULT}' "
+            "words; use both, or remove the key"
+        )
     try:
         check(config.composition, scenes)
     except Impossible as problem:

@@ -19,6 +19,7 @@ from builder.causalds.blueprint import Impossible, Structure, largest_remainder,
 from builder.causalds.config import Config
 from builder.causalds.exams.assign import assign
 from builder.causalds.names import KNOWLEDGE, name_scenes
+from builder.causalds.tellings import told_again
 from builder.causalds.types import ScenePlan
 from builder.release.types import InstanceSpec
 from builder.seeds import hmac_key, id_key, instance_key, public_id, stream
@@ -63,6 +64,10 @@ def plan_scenes(config: Config, split: str, count_root: bytes, private: bool) ->
     if config.words == KNOWLEDGE:
         names = stream(hmac_key(count_root, f"{TRACK_NAME}/{split}/plan"), "names")
         plans = name_scenes(plans, config, names, split, private, can_host)
+    if config.tellings and not private:
+        again = stream(hmac_key(count_root, f"{TRACK_NAME}/{split}/plan"), "tellings")
+        where = f"splits.{split}.causalds.tellings"
+        plans = told_again(plans, config.tellings, again, count_root, where)
     return [_spec(plan, split, index, count_root, private) for index, plan in enumerate(plans)]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from builder.causal import MOTIFS, PLANTED, ate_identifiable
 from builder.causalds.blueprint import PLANTED_FROM, Composition
 from builder.causalds.config import Config
+from builder.causalds.tellings import retold
 from builder.causalds.types import ScenePlan
 from builder.words.knowledge import domains
 
@@ -19,7 +20,8 @@ Table = dict[str, dict[str, dict[str, float]]]
 
 
 def composition_table(config: Config, plans: Sequence[ScenePlan]) -> Table:
-    """Requested and realised numbers of scenes by axis."""
+    """Requested and realised numbers of scenes by axis; one told several times counts once."""
+    plans = [plan for plan in plans if not retold(plan)]
     total = len(plans)
     parts = config.composition
     grafts = {

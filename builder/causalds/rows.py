@@ -152,7 +152,7 @@ def world_row(
         "instance_id": spec.instance_id,
         "index": spec.index,
         "attempt": attempt,
-        "key": spec.key.hex(),
+        "key": scene.plan.world_key or spec.key.hex(),
         "structure": scene.plan.structure,
         "motif": scene.motif.name,
         "treatment": scene.treatment.name,

@@ -16,7 +16,9 @@ class ScenePlan:
     """What ``build`` needs to know besides its keys.
 
     ``variant``, ``wanted`` (the class of its answer, see ``exams.labels``; None: any) and ``exam``
-    are set in private-truth splits only, where a scene is asked one task.
+    are set in private-truth splits only, where a scene is asked one task. ``bundle``, ``telling``
+    and ``world_key`` (hexadecimal; in place of the instance's own key for all but the words) are
+    set for scenes that are told several times (``tellings``).
 
     ``structure`` is the label that scenes are reported under: the motif, or ``grafted_<k>``. The
     graph is complete: grafts and latent variables are in it. ``continuous`` and ``binary`` name
@@ -50,6 +52,9 @@ class ScenePlan:
     domain: str | None = None
     names: tuple[tuple[str, str], ...] = ()
     redrawn: bool = False
+    bundle: str | None = None
+    telling: str | None = None
+    world_key: str | None = None
 
     @property
     def naming(self) -> Naming | None:

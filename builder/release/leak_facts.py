@@ -3,11 +3,12 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, Final
 
 from builder.causal import LatentDAG, ate_identifiable, ett_identifiable
+from builder.causalds.tellings import FIRST
 from builder.release.gate_tables import SplitTables, TaskRow
 from builder.release.leak_features import Subject
 from grader.spec import VARIANTS, Variant
@@ -59,12 +60,28 @@ def hidden_scene(row: Mapping[str, Any]) -> HiddenScene:
 
 def facts(tables: SplitTables) -> list[Fact]:
     """All facts of one split: those about scenes, then those about each variant's answers."""
+    tables = _told_once(tables)
     context = _Context(
         tables,
         {instance: hidden_scene(row) for instance, row in tables.worlds.items()},
         _exam_positions(tables),
     )
     return [*_scene_facts(context), *_answer_facts(context)]
+
+
+def _told_once(tables: SplitTables) -> SplitTables:
+    """Without the scenes that only tell another one again: they share its world, and counted as
+    scenes of their own would look like a leak."""
+    plans = {name: json.loads(row["world_json"])["plan"] for name, row in tables.worlds.items()}
+    again = {name for name, plan in plans.items() if plan.get("telling") not in (None, FIRST)}
+    if not again:
+        return tables
+    return replace(
+        tables,
+        tasks={n: task for n, task in tables.tasks.items() if task.instance_id not in again},
+        scenes={n: scene for n, scene in tables.scenes.items() if n[0] not in again},
+        worlds={n: world for n, world in tables.worlds.items() if n not in again},
+    )
 
 
 @dataclass(frozen=True, slots=True)
