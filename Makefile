@@ -56,6 +56,7 @@ slow: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(RUN) -m benchmarks
+	$(RUN) -m benchmarks.grading
 	$(RUN) -m benchmarks.ccr
 	$(RUN) -m benchmarks.replayscm
 
