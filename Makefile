@@ -58,6 +58,7 @@ bench: $(VENV)/.dev
 	$(RUN) -m benchmarks
 	$(RUN) -m benchmarks.ccr
 	$(RUN) -m benchmarks.replayscm
+	$(RUN) -m benchmarks.causalab
 
 lock: | $(RUN)
 	$(RUN) -m pip install --quiet uv
