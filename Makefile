@@ -59,6 +59,7 @@ bench: $(VENV)/.dev
 	$(RUN) -m benchmarks.grading
 	$(RUN) -m benchmarks.ccr
 	$(RUN) -m benchmarks.replayscm
+	$(RUN) -m benchmarks.causalab
 
 lock: | $(RUN)
 	$(RUN) -m pip install --quiet uv

@@ -142,8 +142,8 @@ def _answer(public: Mapping[str, Any], task_id: str, answer_file: str) -> str:
         f"at most {_number(public['tolerance'])} off. Only one prediction is taken. Say with it "
         "which law you believe in: all edges, and the equation of frequency.",
         "",
-        f"Work in the laboratory (`python -m harness lab {task_id}`, or the tools you were given). "
-        "It reads one JSON object a line:",
+        f"Work in the laboratory (`python -m harness lab {task_id} --transcript {answer_file}`, or "
+        "the tools you were given). It reads one JSON object a line:",
         "",
     ]
     hypothesis = (
