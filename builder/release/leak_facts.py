@@ -72,7 +72,9 @@ def facts(tables: SplitTables) -> list[Fact]:
 def _told_once(tables: SplitTables) -> SplitTables:
     """Without the scenes that only tell another one again: they share its world, and counted as
     scenes of their own would look like a leak."""
-    plans = {name: json.loads(row["world_json"])["plan"] for name, row in tables.worlds.items()}
+    plans = {
+        name: json.loads(row["world_json"]).get("plan", {}) for name, row in tables.worlds.items()
+    }
     again = {name for name, plan in plans.items() if plan.get("telling") not in (None, FIRST)}
     if not again:
         return tables
