@@ -173,10 +173,12 @@ def _readings(variant: Variant, truths: Sequence[Mapping[str, Any]]) -> list[tup
         return []
     if shape in ("edges", "skeleton_edges"):
         return [("structure", [truth["structure"] for truth in truths])]
-    if "category" in _members(targets):
+    if shape in _NAMES:
+        return []
+    if shape in _CATEGORIES:
         return [("category", [_category(target) for target in targets])]
-    if any(member.startswith("accepted") for member in _members(targets)):
-        return [] if shape in _NAMES else [("label", [_label(target) for target in targets])]
+    if shape in _LABELS:
+        return [("label", [_label(target) for target in targets])]
     abstain = [("should abstain", [str(truth["should_abstain"]) for truth in truths])]
     return [
         *(abstain if variant.abstainable else []),
@@ -187,11 +189,14 @@ def _readings(variant: Variant, truths: Sequence[Mapping[str, Any]]) -> list[tup
 
 _NAMES: Final = frozenset({"conditioning_var"})
 """Shapes whose answers are names of the scene at hand: nothing that scenes have in common."""
-
-
-def _members(targets: Sequence[Mapping[str, Any]]) -> frozenset[str]:
-    """The members of a variant's targets; all of its tasks have the same."""
-    return frozenset(targets[0]) if targets else frozenset()
+_CATEGORIES: Final = frozenset({"adjustment_set", "adjustment_sets", "forbidden"})
+_LABELS: Final = frozenset(
+    {
+        "sign", "change_sign", "effect_sign", "signs_before_after", "method", "dominant",
+        "association_present", "bias_present", "identifiable", "matches", "set_size", "set_count",
+    }
+)  # fmt: skip
+"""Shapes whose truth is a set of accepted labels."""
 
 
 def _label(target: Mapping[str, Any]) -> str:

@@ -106,7 +106,8 @@ def test_the_split_files_of_the_repository_are_good(root: Path, name: str) -> No
     for split in release.splits:
         tracks = dict(split.tracks)
         planned = TRACK.plan(tracks["causalds"], split.name, bytes(32), split.private)
-        assert len(planned) == tracks["causalds"].scenes
+        told_again = 0 if split.private else 3 * tracks["causalds"].tellings
+        assert len(planned) == tracks["causalds"].scenes + told_again
         for track, config in tracks.items():
             assert TRACKS[track].plan(config, split.name, bytes(32), split.private)
 
