@@ -25,7 +25,7 @@ NOTES: Final = {
     "gold": "the published truth itself; needs --private where the truth is private",
     "empty": "no answers, only run.json",
     "constant": "one fixed answer per answer shape",
-    "random": "a legal answer drawn at random, seeded by the task id",
+    "random": "a legal answer drawn at random, seeded by the task id; names from the story",
     "naive": "regresses on everything and reports; never abstains",
     "informed": "reads the graph from the story, picks the identifying estimator, abstains",
     "ccr-perfect": "ccr only: reads every prompt by rules; valid and consistent",
@@ -88,8 +88,7 @@ def run(options: Options) -> str:
     elif options.name in ("constant", "random", "empty"):
         from baselines import trivial
 
-        answer = {"constant": trivial.constant, "random": trivial.random}.get(options.name)
-        answers = ((task, answer(task)) for task in exam.tasks) if answer else iter(())
+        answers = trivial.answers(options.name, exam)
     else:
         from baselines.analysts import analyse
 

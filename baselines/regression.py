@@ -18,6 +18,7 @@ Term = tuple[str, ...]
 """A product of columns: ``()`` the intercept, ``("a",)``, ``("a", "a")``, ``("a", "b")``."""
 
 _NEWTON_STEPS: Final = 25
+_TOLERANCE: Final = 1e-5
 _RIDGE: Final = 1e-6
 _LOGISTIC_RIDGE: Final = 1e-3
 
@@ -87,9 +88,26 @@ def fit(design: FloatArray, y: FloatArray, weights: FloatArray, logistic: bool) 
     """
     if not logistic:
         return _solve(design, weights, np.broadcast_to(y, weights.shape) * weights, _RIDGE)
-    beta = np.zeros((len(weights), design.shape[1]))
-    start = expit_inverse(np.clip((weights * y).sum(1) / weights.sum(1), 1e-3, 1 - 1e-3))
-    beta[:, _intercept(design)] = start
+    y = np.broadcast_to(y, weights.shape)
+    beta = np.zeros((1, design.shape[1]))
+    start = np.clip((weights[0] * y[0]).sum() / weights[0].sum(), 1e-3, 1 - 1e-3)
+    beta[:, _intercept(design)] = expit_inverse(start)
+    beta = _newton(design, y[:1], weights[:1], beta)
+    if len(weights) == 1:
+        return beta
+    # The other sets of weights are draws around the first, and so are their coefficients.
+    return _newton(design, y[1:], weights[1:], beta, first=beta)
+
+
+def _newton(
+    design: FloatArray,
+    y: FloatArray,
+    weights: FloatArray,
+    start: FloatArray,
+    first: FloatArray | None = None,
+) -> FloatArray:
+    """Penalised maximum likelihood from ``start``, shape (1, p); ``first`` is put on top."""
+    beta = np.repeat(start, len(weights), axis=0)
     for _ in range(_NEWTON_STEPS):
         mean = expit(beta @ design.T)
         gradient = (weights * (y - mean)) @ design - _LOGISTIC_RIDGE * beta
@@ -97,9 +115,9 @@ def fit(design: FloatArray, y: FloatArray, weights: FloatArray, logistic: bool) 
         hessian += (_LOGISTIC_RIDGE + _RIDGE) * np.eye(design.shape[1])
         step = np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
         beta = beta + np.clip(step, -4, 4)
-        if np.abs(step).max() < 1e-6:
+        if np.abs(step).max() < _TOLERANCE:
             break
-    return beta
+    return beta if first is None else np.concatenate([first, beta])
 
 
 def predict(design: FloatArray, beta: FloatArray, logistic: bool) -> FloatArray:
@@ -108,9 +126,9 @@ def predict(design: FloatArray, beta: FloatArray, logistic: bool) -> FloatArray:
     return expit(linear) if logistic else linear
 
 
-def expit_inverse(p: FloatArray) -> FloatArray:
+def expit_inverse(p: FloatArray | float) -> FloatArray:
     """Log odds."""
-    return np.log(p / (1 - p))
+    return np.asarray(np.log(p / (1 - p)))
 
 
 def select_basis(
