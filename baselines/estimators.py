@@ -253,8 +253,8 @@ def _response(
         options = [(t, link) for t in term_ladder(columns, focus) for link in (False, True)]
         terms, link = min(options, key=lambda o: _bic(columns, o[0], scaled[0], o[1]))
         chosen["response"] = tuple(terms), link
-    terms, logistic = chosen["response"]
-    basis = make_basis(columns, terms)
+    picked, logistic = chosen["response"]
+    basis = make_basis(columns, picked)
     beta = fit(basis(columns), scaled, weights, logistic)
     return _Surface(basis, beta, columns, logistic, low, span)
 

@@ -6,7 +6,7 @@ coefficients of shape (B, p). A response may itself differ between replicates, s
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 from typing import Final
 
 import numpy as np
@@ -19,6 +19,7 @@ Term = tuple[str, ...]
 
 _NEWTON_STEPS: Final = 25
 _TOLERANCE: Final = 1e-5
+_ALL_CUBIC: Final = 4
 _RIDGE: Final = 1e-6
 _LOGISTIC_RIDGE: Final = 1e-3
 
@@ -62,7 +63,7 @@ def is_binary(values: FloatArray) -> bool:
 
 
 def term_ladder(columns: Mapping[str, FloatArray], focus: str | None = None) -> list[list[Term]]:
-    """Sets of terms from simple to rich: linear, squares, interactions with ``focus``, all pairs.
+    """Sets of terms from simple to rich: linear, squares, products with ``focus``, pairs, cubic.
 
     ``focus`` (the treatment) also gets a cube, as effects may bend between its two levels.
     """
@@ -77,7 +78,19 @@ def term_ladder(columns: Mapping[str, FloatArray], focus: str | None = None) -> 
         ladder += [linear + bend, linear + with_focus]
         ladder += [linear + squares + [term for term in bend if term not in squares] + with_focus]
     ladder.append(linear + squares + pairs)
+    ladder.append(linear + squares + pairs + _cubic(columns, focus))
     return list({tuple(sorted(terms)): terms for terms in ladder}.values())
+
+
+def _cubic(columns: Mapping[str, FloatArray], focus: str | None) -> list[Term]:
+    """Products of three columns: all of a few columns, of many only cubes and those with focus."""
+    binary = {name for name in columns if is_binary(columns[name])}
+    return [
+        term
+        for term in combinations_with_replacement(columns, 3)
+        if (len(columns) <= _ALL_CUBIC or focus in term or len(set(term)) == 1)
+        and all(term.count(name) == 1 for name in binary & set(term))
+    ]
 
 
 def fit(design: FloatArray, y: FloatArray, weights: FloatArray, logistic: bool) -> FloatArray:
