@@ -11,8 +11,12 @@ from scipy.special import expit
 from small_exam import STORIES, M, X, Y, Z, ask, every_task, scene, simulate
 
 from baselines import trivial
-from baselines.causalds_informed import efficient_set, graph_of, informed
+from baselines.causalds_informed import SOLVERS as INFORMED
+from baselines.causalds_informed import informed, larger
+from baselines.causalds_naive import SOLVERS as NAIVE
 from baselines.causalds_naive import naive
+from baselines.desk import graph_of
+from baselines.identified import efficient_set
 from baselines.release import Scene
 from baselines.writing import Table, write_answer
 from builder.causal import MOTIFS
@@ -21,7 +25,7 @@ from grader.validate import check
 
 SOLVERS = {
     "constant": lambda task, of: trivial.constant(task),
-    "random": lambda task, of: trivial.random(task),
+    "random": lambda task, of: trivial.random(task, of.story),
     "naive": naive,
     "informed": informed,
 }
