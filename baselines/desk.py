@@ -14,7 +14,7 @@ import numpy as np
 from baselines import correlation
 from baselines.calibration import completed
 from baselines.correlation import Associations
-from baselines.double_sampling import Tables, disagreement, draws, tables_of
+from baselines.double_sampling import Tables, draws, tables_of
 from baselines.estimators import ZERO, Contrast, Estimate, bootstrap_weights, summary
 from baselines.identified import plan_effect
 from baselines.reader import Reading, read_story
@@ -87,7 +87,7 @@ class Desk:
         if plan is None or plan.estimator is None:
             return None if plan is None else ZERO
         found = draws(self.tables, plan.names, plan.estimator, self.weights)
-        return summary(found, plan.widen, disagreement(self.tables, plan.estimator, self.weights))
+        return summary(found, plan.widen)
 
 
 def graph_of(story: str, observed: Sequence[str]) -> LatentDAG:

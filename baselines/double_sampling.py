@@ -60,7 +60,7 @@ def draws(
 
     ``weights`` has shape (B, n). Components of the estimate are adjusted one by one.
     """
-    chosen = Chosen()
+    chosen: Chosen = {}
     everywhere = estimator(tables.rows, weights, chosen)
     if not names & tables.measured:
         return everywhere
@@ -79,12 +79,3 @@ def _slope(honest: FloatArray, noise: FloatArray) -> FloatArray:
     covariance = ((honest - honest.mean(axis=0)) * centred).mean(axis=0)
     slope = covariance / np.where(variance > 1e-18, variance, 1.0)
     return np.asarray(np.clip(slope, 0.0, _MOST_SHIFT))
-
-
-def disagreement(tables: Tables, estimator: Estimator, weights: FloatArray) -> float:
-    """By how much the largest models would move the estimate from all rows."""
-    one = weights[:1]
-    plain, largest = (
-        float(estimator(tables.rows, one, Chosen(largest=which))[0]) for which in (False, True)
-    )
-    return abs(largest - plain)

@@ -21,7 +21,7 @@ bootstrap (Rubin 1981), whose first row is all ones and gives the point estimate
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -71,19 +71,11 @@ ZERO: Final = Estimate(0.0, 0.0, 0.0, 0.0)
 """What a graph without a directed path says: exactly nothing."""
 
 Columns = Mapping[str, FloatArray]
+Chosen = dict[str, tuple[tuple[Term, ...], bool]]
+"""Terms and link (logistic or not) of each regression of an estimator, once they are chosen.
 
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """Terms and link (logistic or not) of each regression of an estimator, once they are chosen.
-
-    An estimator that is given what an earlier call on other rows chose fits the same models again.
-    The models chosen are those of least BIC, or the largest of all where ``largest`` is set.
-    """
-
-    models: dict[str, tuple[tuple[Term, ...], bool]] = field(default_factory=dict)
-    largest: bool = False
-
+An estimator that is given what an earlier call on other rows chose fits the same models again.
+"""
 
 Estimator = Callable[[Columns, FloatArray, Chosen], FloatArray]
 """(columns of shape (n,), weights (B, n), models chosen before) -> draws (B,)."""
@@ -105,7 +97,7 @@ def backdoor(
     chosen: Chosen | None = None,
 ) -> FloatArray:
     """Draws of the effect by standardisation over ``covariates`` (any valid adjustment set)."""
-    chosen = chosen or Chosen()
+    chosen = {} if chosen is None else chosen
     x, y = data[contrast.x], data[contrast.y]
     columns = {contrast.x: x} | {name: data[name] for name in covariates}
     q = _outcome(columns, y, contrast.x, weights, chosen)
@@ -128,7 +120,7 @@ def frontdoor(
     chosen: Chosen | None = None,
 ) -> FloatArray:
     """Draws of the effect by the front-door formula through ``mediators``."""
-    chosen = chosen or Chosen()
+    chosen = {} if chosen is None else chosen
     x, y = data[contrast.x], data[contrast.y]
     columns = {contrast.x: x} | {name: data[name] for name in mediators}
     q = _outcome(columns, y, contrast.x, weights, chosen)
@@ -160,7 +152,7 @@ def natural_effect(
     Given ``covariates``, treatment and mediators must be unconfounded with what they affect, and
     none of them may be affected by the treatment.
     """
-    chosen = chosen or Chosen()
+    chosen = {} if chosen is None else chosen
     before = {contrast.x: data[contrast.x]} | {name: data[name] for name in covariates}
     columns = before | {name: data[name] for name in mediators}
     q = _outcome(columns, data[contrast.y], contrast.x, weights, chosen)
@@ -198,12 +190,9 @@ def randomised(data: Columns, z: str, given: Sequence[str], weights: FloatArray)
     return np.asarray(new / new.mean(axis=1, keepdims=True))
 
 
-def summary(draws: FloatArray, widen: float = 1.0, doubt: float = 0.0) -> Estimate:
-    """Point from the first draw, normal interval from the spread of the others.
-
-    ``doubt`` is by how much another model of the same rows would have moved the point.
-    """
-    error = float(np.hypot(draws[1:].std(), doubt / 2))
+def summary(draws: FloatArray, widen: float = 1.0) -> Estimate:
+    """Point from the first draw, normal interval from the spread of the others."""
+    error = float(draws[1:].std())
     half = widen * _WIDEN * _NORMAL_975 * error
     value = float(draws[0])
     return Estimate(value, error, value - half, value + half)
@@ -240,14 +229,9 @@ def _outcome(
 ) -> _Surface:
     """The regression of the outcome itself, shape (n,): logistic exactly where it is binary."""
     logistic = is_binary(y)
-    if "outcome" not in chosen.models:
-        terms = (
-            tuple(term_ladder(columns, focus)[-1])
-            if chosen.largest
-            else select_basis(columns, y, logistic, focus).terms
-        )
-        chosen.models["outcome"] = terms, logistic
-    basis = make_basis(columns, chosen.models["outcome"][0])
+    if "outcome" not in chosen:
+        chosen["outcome"] = select_basis(columns, y, logistic, focus).terms, logistic
+    basis = make_basis(columns, chosen["outcome"][0])
     beta = fit(basis(columns), y, weights, logistic)
     return _Surface(basis, beta, columns, logistic, np.zeros((1, 1)), np.ones((1, 1)))
 
@@ -265,13 +249,11 @@ def _response(
         low, span = np.zeros_like(low), np.ones_like(span)
     span = np.where(span > 1e-12, span, 1.0)
     scaled = (g - low) / span
-    if "response" not in chosen.models:
-        ladder = term_ladder(columns, focus)
-        ladder = ladder[-1:] if chosen.largest else ladder
-        options = [(terms, link) for terms in ladder for link in (False, True)]
+    if "response" not in chosen:
+        options = [(t, link) for t in term_ladder(columns, focus) for link in (False, True)]
         terms, link = min(options, key=lambda o: _bic(columns, o[0], scaled[0], o[1]))
-        chosen.models["response"] = tuple(terms), link
-    picked, logistic = chosen.models["response"]
+        chosen["response"] = tuple(terms), link
+    picked, logistic = chosen["response"]
     basis = make_basis(columns, picked)
     beta = fit(basis(columns), scaled, weights, logistic)
     return _Surface(basis, beta, columns, logistic, low, span)
