@@ -94,6 +94,7 @@ def measured(of: Scene, names: tuple[str, ...] = (X, Z), known: int = 300) -> Sc
     """A clean scene with two noisy measurements in place of each named variable."""
     rng = np.random.default_rng(17)
     kinds, tables = dict(of.kinds), [dict(of.data), dict(of.test)]
+    names = tuple(name for name in names if name in of.data)
     calibration = {name: of.data[name] for name in names}
     for name in names:
         kinds.pop(name)
