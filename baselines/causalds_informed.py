@@ -233,7 +233,7 @@ def _dominance(task: Task, desk: Desk) -> Answer:
 
 
 def larger(direct: float, indirect: float) -> str:
-    """"direct", "indirect", or "tie" within the band that the prompt states."""
+    """ "direct", "indirect", or "tie" within the band that the prompt states."""
     sizes = np.abs([direct, indirect])
     if abs(sizes[0] - sizes[1]) <= TIE_BAND * sizes.max():
         return "tie"

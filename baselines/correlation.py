@@ -110,6 +110,5 @@ def _settled(found: Estimate, zero: bool, margin: float) -> Estimate:
 def _unchanged(graph: LatentDAG, x: str, y: str, z: str) -> bool:
     """Whether Z cannot change the correlation: one of the three is apart from the other two."""
     return any(
-        graph.d_separated((one,), rest)
-        for one, rest in ((x, (y, z)), (y, (x, z)), (z, (x, y)))
+        graph.d_separated((one,), rest) for one, rest in ((x, (y, z)), (y, (x, z)), (z, (x, y)))
     )

@@ -49,9 +49,7 @@ class Plan:
 NOTHING = Plan()
 
 
-def plan_effect(
-    graph: LatentDAG, contrast: Contrast, effect: str, *, binary: bool
-) -> Plan | None:
+def plan_effect(graph: LatentDAG, contrast: Contrast, effect: str, *, binary: bool) -> Plan | None:
     """How to estimate "ATE", "ETT", "NDE" or "NIE" on ``graph``; None where it is not identifiable.
 
     ``binary`` says whether the treatment has two values.
