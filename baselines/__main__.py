@@ -26,7 +26,7 @@ NOTES: Final = {
     "gold": "the published truth itself; needs --private where the truth is private",
     "empty": "no answers, only run.json",
     "constant": "one fixed answer per answer shape",
-    "random": "a legal answer drawn at random, seeded by the task id",
+    "random": "a legal answer drawn at random, seeded by the task id; names from the story",
     "naive": "regresses on everything and reports; never abstains",
     "informed": "reads the graph from the story, picks the identifying estimator, abstains",
     "ccr-perfect": "ccr only: reads every prompt by rules; valid and consistent",
@@ -96,10 +96,9 @@ def run(options: Options) -> str:
     elif options.name in ("constant", "random", "empty"):
         from baselines import trivial
 
-        answer = {"constant": trivial.constant, "random": trivial.random}.get(options.name)
         hosted = options.name == "random" and causalab_host.can_host(exam, options.private)
-        asked = [task for task in exam.tasks if not (hosted and task.track == causalab_host.TRACK)]
-        answers = ((task, answer(task)) for task in asked) if answer else iter(())
+        skipped = causalab_host.TRACK if hosted else None
+        answers = trivial.answers(options.name, exam, skipped)
         if hosted:
             answers = chain(answers, causalab_host.sessions("random", exam, options.private))
     else:

@@ -10,7 +10,7 @@ from pathlib import Path
 from grader import parquet
 from grader.errors import UsageError
 from grader.found import MAX_BYTES, json_object
-from grader.jsonio import BadJson
+from grader.jsonio import BadJson, parse_strict
 from grader.model import RawAnswer, Task
 from grader.schemas import first_problem
 from grader.spec import VARIANTS
@@ -50,12 +50,24 @@ class WorkspaceTask:
         if self.kind == "jsonl":
             return _short_form_problem(self.shape, text)
         spec = next(variant for variant in VARIANTS if variant.shape == self.shape)
+        if spec.track != "causalds":  # their full check needs inputs that only the grader has
+            return self._schema_problem(text)
+        # Variants of causalds with the same shape have the same field, labels and abstention.
         task = Task(
             self.task_id, "", spec.track, spec.rung, spec.family, spec.name, "", spec.input_mode,
             "", spec.shape, self.answer_file, {"rows": self.rows},
         )  # fmt: skip
         checked = check(task, RawAnswer(self.answer_file, text.encode("utf-8", "surrogatepass")))
         return checked.message if checked.status == "invalid" else None
+
+    def _schema_problem(self, text: str) -> str | None:
+        """What the schema beside the prompt finds wrong with an answer."""
+        try:
+            document = parse_strict(text.encode("utf-8", "surrogatepass"))
+        except BadJson as problem:
+            return f"{self.answer_file}: {problem.message}"
+        problem_found = first_problem(f"answers/{self.shape}", document)
+        return problem_found and f"{self.answer_file}: {problem_found}"
 
     def left_in(self, folder: Path) -> str | None:
         """The text of an answer file left in ``folder``; never through a link, never huge."""
