@@ -65,14 +65,14 @@ REASONS: Final[tuple[str, ...]] = (
     "{core}: {how}",
     "{core}; the reason is that {how}",
     "{core}; after all, {how}",
-    "{core}, given that {how}",
+    "{core}, seeing that {how}",
 )
 """A core with its mechanism after it."""
 
 REASONS_FIRST: Final[tuple[str, ...]] = (
     "because {how}, {core}",
     "since {how}, {core}",
-    "given that {how}, {core}",
+    "seeing that {how}, {core}",
     "{how}, which is why {core}",
     "{how}, and for that reason {core}",
     "{how}; that is why {core}",
@@ -92,7 +92,7 @@ PAIRS_OF_CORES: Final[tuple[str, ...]] = (
 
 LINKS: Final[Mapping[Relation, tuple[str, ...]]] = {
     "chain": ("in turn", "from there"),
-    "fork": ("in addition", "once more"),
+    "fork": ("in addition", "beyond that"),
     "join": ("in addition", "alongside that"),
     "apart": ("in addition", "quite separately"),
 }
@@ -121,7 +121,7 @@ PAIRS: Final[Mapping[Relation, tuple[str, ...]]] = {
     ),
     "apart": (
         "{cause} [acts] directly on {effect}, and {second_cause} directly on {second_effect}",
-        "{cause} directly [affects] {effect}, and on another front {second_cause} directly "
+        "{cause} directly [affects] {effect}, and in another matter {second_cause} directly "
         "[affects] {second_effect}",
         "{cause} directly [influences] {effect}, while quite separately {second_cause} directly "
         "[influences] {second_effect}",
@@ -160,9 +160,9 @@ ASIDES: Final[tuple[str, ...]] = (
     "Nobody has found reason to doubt it.",
     "It was noticed early and has held ever since.",
     "The older hands like to repeat this to visitors.",
-    "There is a saying about it, which does not translate well.",
+    "Nobody here would argue the point.",
     "This has been checked more often than anyone admits.",
-    "On this point even {people} do not argue.",
+    "The subject comes up at every farewell party.",
     "So much for the easy part.",
     "It sounds obvious once it has been said.",
     "Newcomers nod at this and write it down.",
@@ -220,7 +220,7 @@ TWO_STATES: Final[tuple[str, ...]] = (
 NEVER_MEASURED: Final[tuple[str, ...]] = (
     "{a} [is] real enough, but [has] never been measured",
     "nobody has ever measured {a}, and the {book} is silent about [it/them]",
-    "people also speak of {a}, which [has] never been measured",
+    "people speak of {a}, too, which [has] never been measured",
     "as for {a}, nobody has ever measured [it/them]",
     "{a} [has] no column in the {book} and [has] never been measured",
 )
