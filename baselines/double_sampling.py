@@ -58,7 +58,9 @@ def draws(
 ) -> FloatArray:
     """Draws (B, ...) of ``estimator``, which reads the variables ``names``.
 
-    ``weights`` has shape (B, n). Components of the estimate are adjusted one by one.
+    ``weights`` has shape (B, n). Components of the estimate are adjusted one by one. Predictions
+    hide interactions, so the honest estimator chooses its own models; the other two, which must
+    differ by sampling error alone, share theirs.
     """
     chosen: Chosen = {}
     everywhere = estimator(tables.rows, weights, chosen)
@@ -67,7 +69,7 @@ def draws(
     part = weights[:, tables.places]
     part = part / part.mean(axis=1, keepdims=True)
     predicted = {name: values[tables.places] for name, values in tables.rows.items()}
-    honest = estimator(tables.known, part, chosen)
+    honest = estimator(tables.known, part, {})
     noise = estimator(predicted, part, chosen) - everywhere
     return np.asarray(honest - _slope(honest[1:], noise[1:]) * noise)
 

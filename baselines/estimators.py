@@ -42,8 +42,9 @@ REPLICATES: Final = 100
 _GRID: Final = 15
 _LARGEST_WEIGHT: Final = 20.0
 _NORMAL_975: Final = 1.959963984540054
-_WIDEN: Final = 1.3
-"""Intervals are this much wider than the bootstrap says: the model was chosen on the same rows."""
+_WIDEN: Final = 1.75
+"""Intervals are this much wider than the bootstrap says: the model was chosen on the same rows, and
+no polynomial is the true mechanism."""
 
 
 @dataclass(frozen=True, slots=True)
