@@ -8,7 +8,8 @@ LOCKED  = --constraint requirements.lock
 BASELINES = gold informed naive constant random empty
 CCR       = $(addprefix ccr-,perfect noise-0.5 noise-1 noise-5 noise-20 ignores truncates biased global-wrong)
 REPLAYSCM = symbolic structure+dsl majority copy
-SYSTEMS   = $(BASELINES) $(CCR) $(REPLAYSCM)
+CAUSALAB  = solver observer greedy-stop
+SYSTEMS   = $(BASELINES) $(CCR) $(REPLAYSCM) $(CAUSALAB)
 
 .PHONY: demo test slow bench lock clean help
 
@@ -39,7 +40,7 @@ demo: $(VENV)/.demo
 	  $(RUN) -m baselines $$name --release release --out answers/$$name; \
 	done
 	$(RUN) -m grader leaderboard answers/ --release release --html leaderboard.html
-	@set -e; for track in ccr replayscm; do \
+	@set -e; for track in ccr replayscm causalab; do \
 	  $(RUN) -m grader leaderboard answers/ --release release --track $$track --html leaderboard-$$track.html; \
 	done
 	@echo "look at leaderboard*.html, release/GATE.md and answers/"
@@ -55,8 +56,10 @@ slow: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(RUN) -m benchmarks
+	$(RUN) -m benchmarks.grading
 	$(RUN) -m benchmarks.ccr
 	$(RUN) -m benchmarks.replayscm
+	$(RUN) -m benchmarks.causalab
 
 lock: | $(RUN)
 	$(RUN) -m pip install --quiet uv
@@ -64,4 +67,4 @@ lock: | $(RUN)
 	  --no-annotate pyproject.toml --output-file requirements.lock
 
 clean:
-	rm -rf $(VENV) release release.partial leaderboard.html leaderboard-ccr.html leaderboard-replayscm.html $(addprefix answers/,$(SYSTEMS)) .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) release release.partial leaderboard.html leaderboard-ccr.html leaderboard-replayscm.html leaderboard-causalab.html $(addprefix answers/,$(SYSTEMS)) .mypy_cache .ruff_cache .pytest_cache

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -25,7 +26,7 @@ NOTES: Final = {
     "gold": "the published truth itself; needs --private where the truth is private",
     "empty": "no answers, only run.json",
     "constant": "one fixed answer per answer shape",
-    "random": "a legal answer drawn at random, seeded by the task id",
+    "random": "a legal answer drawn at random, seeded by the task id; names from the story",
     "naive": "regresses on everything and reports; never abstains",
     "informed": "reads the graph from the story, picks the identifying estimator, abstains",
     "ccr-perfect": "ccr only: reads every prompt by rules; valid and consistent",
@@ -37,11 +38,17 @@ NOTES: Final = {
     "ccr-truncates": "ccr only: follows causes for two steps",
     "ccr-biased": "ccr only: a shifted model; invalid but consistent",
     "ccr-global-wrong": "ccr only: local pairs right, the global one wrong",
+    "solver": "causalab only: experiments until one model explains every reading",
+    "observer": "causalab only: regression on the prior records, no experiment",
+    "greedy-stop": "causalab only: commits to the first model that fits",
     "symbolic": "replayscm only: exact search, smallest train-exact program",
     "structure+dsl": "replayscm only: BDeu hill climbing for parents, an exact fitter for formulas",
     "majority": "replayscm only: every mechanism its variable's most frequent value",
     "copy": "replayscm only: every mechanism the root that agrees most often, or its negation",
 }
+
+LABORATORY: Final = ("solver", "observer", "greedy-stop")
+"""Baselines that do nothing but experiment; their host needs the truth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +84,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def run(options: Options) -> str:
     """Answer the exam with one baseline; returns the one-line summary. Raises ``UsageError``."""
+    from baselines import causalab_host
     from baselines.release import open_exam
     from baselines.writing import Answer, prepare, write_answer
 
@@ -88,12 +96,17 @@ def run(options: Options) -> str:
     elif options.name in ("constant", "random", "empty"):
         from baselines import trivial
 
-        answer = {"constant": trivial.constant, "random": trivial.random}.get(options.name)
-        answers = ((task, answer(task)) for task in exam.tasks) if answer else iter(())
+        hosted = options.name == "random" and causalab_host.can_host(exam, options.private)
+        skipped = causalab_host.TRACK if hosted else None
+        answers = trivial.answers(options.name, exam, skipped)
+        if hosted:
+            answers = chain(answers, causalab_host.sessions("random", exam, options.private))
     else:
         from baselines.analysts import analyse
 
-        answers = analyse(options.name, exam)
+        answers = iter(()) if options.name in LABORATORY else analyse(options.name, exam)
+        if options.name in LABORATORY or causalab_host.can_host(exam, options.private):
+            answers = chain(answers, causalab_host.sessions(options.name, exam, options.private))
     settings = {"release": exam.release.name, "split": exam.split, "exam": exam.name}
     prepare(options.out, options.name, settings, NOTES[options.name])
     written = 0
@@ -139,8 +152,11 @@ def _options(arguments: argparse.Namespace) -> Options:
         close = difflib.get_close_matches(name, NOTES, 1)
         hint = f"; did you mean {close[0]!r}?" if close else f" ({', '.join(NOTES)})"
         raise UsageError(f"{name}: no such baseline{hint}")
-    if arguments.private is not None and name != "gold":
-        raise UsageError(f"--private: {name} may not see the truth; only gold takes this option")
+    if arguments.private is not None and name not in ("gold", *LABORATORY):
+        raise UsageError(
+            f"--private: {name} may not see the truth; only gold and the hosts of "
+            f"{', '.join(LABORATORY)} take this option"
+        )
     return Options(
         name,
         arguments.release,
@@ -168,7 +184,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--split", metavar="NAME", help="split (default: the only one there is)")
     parser.add_argument("--exam", metavar="NAME", help="exam, or 'all' (default: the only one)")
     parser.add_argument("--out", type=Path, metavar="DIR", help="default: answers/NAME")
-    parser.add_argument("--private", type=Path, metavar="DIR", help="private side, gold only")
+    parser.add_argument(
+        "--private", type=Path, metavar="DIR", help="private side, for gold and laboratories"
+    )
     return parser
 
 

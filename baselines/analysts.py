@@ -5,10 +5,7 @@ from typing import Final
 
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from baselines import ccr_reasoners
-from baselines.calibration import completed
-from baselines.causalds_informed import informed
-from baselines.causalds_naive import naive
+from baselines import causalds_informed, causalds_naive, ccr_reasoners
 from baselines.release import Exam, Scene, iterate_scenes
 from baselines.replayscm_floors import copy, majority
 from baselines.replayscm_structure import structure_and_formulas
@@ -16,14 +13,14 @@ from baselines.replayscm_symbolic import symbolic
 from baselines.writing import Answer
 from grader.model import Task
 
-Analyst = Callable[[Task, Scene], Answer]
 Solver = Callable[[Task], Answer]
+Analyst = Callable[[Scene], Solver]
 
 ANALYSTS: Final[Mapping[tuple[str, str], Analyst]] = {
-    ("naive", "causalds"): naive,
-    ("informed", "causalds"): informed,
+    ("naive", "causalds"): causalds_naive.at_desk,
+    ("informed", "causalds"): causalds_informed.at_desk,
 }
-"""By baseline name and track; a track without an analyst goes unanswered."""
+"""By baseline name and track, given a scene; a track without an analyst goes unanswered."""
 
 PROMPT_ANALYSTS: Final[Mapping[tuple[str, str], Callable[[Task], Answer]]] = {
     ("naive", "ccr"): ccr_reasoners.naive,
@@ -48,12 +45,11 @@ def analyse(name: str, exam: Exam) -> Iterator[tuple[Task, Answer]]:
     """Each task of ``exam`` that ``name`` has an analyst for, with its answer, scene by scene."""
     # One thread: the tables are small, and sums then have one order on every machine.
     with threadpool_limits(1):
-        for shown, tasks in iterate_scenes(exam):
-            scene = completed(shown)
-            for task in tasks:
-                analyst = ANALYSTS.get((name, task.track))
-                if analyst is not None:
-                    yield task, analyst(task, scene)
+        for scene, tasks in iterate_scenes(exam):
+            sit_down = ANALYSTS.get((name, tasks[0].track))
+            if sit_down is not None:
+                answer = sit_down(scene)
+                yield from ((task, answer(task)) for task in tasks)
         solvers = {
             track: prepare(exam.tasks)
             for (who, track), prepare in EXAM_ANALYSTS.items()

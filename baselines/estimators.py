@@ -1,4 +1,4 @@
-"""Effects from data once the graph says how: back-door and front-door formulas.
+"""Effects from data once the graph says how: back-door, front-door and mediation formulas.
 
 Every estimator is a nested regression. Let ``Q(x, z)`` be a regression of the outcome, linear or
 logistic by its kind:
@@ -9,13 +9,18 @@ logistic by its kind:
 * front-door (Theorem 3.3.4): ``g_i = Σ_x' P(x') Q(x', m_i)``, averaged over the treatment's
   distribution, is regressed on X, and the ATE is the difference of that regression at x1 and x0.
   For the ETT ``g_i = Q(x1, m_i)``: P(M | do(x)) is P(M | x), and the units with X = x1 keep their
-  own back-door path.
+  own back-door path;
+* mediation (Pearl 2001, Theorem 2), with covariates C: the NDE is the mean over C of
+  ``E[Q(x1, M, C) − Q(x0, M, C) | x0, C]``, the NIE that of the difference of
+  ``E[Q(x0, M, C) | x, C]`` at x1 and x0;
+* an intervention on another variable Z first (rule 2 of the do-calculus): weights
+  ``p(z) / p(z | w)`` make Z as good as randomised, and the other formulas hold in what they give.
 
-All run over B sets of weights at once; the weights are a Bayesian bootstrap (Rubin 1981), whose
-first row is all ones and gives the point estimate.
+All run over B sets of weights at once and return B draws of the effect. The weights are a Bayesian
+bootstrap (Rubin 1981), whose first row is all ones and gives the point estimate.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -33,11 +38,13 @@ from baselines.regression import (
 )
 from baselines.release import FloatArray
 
-REPLICATES: Final = 200
+REPLICATES: Final = 100
 _GRID: Final = 15
+_LARGEST_WEIGHT: Final = 20.0
 _NORMAL_975: Final = 1.959963984540054
-_WIDEN: Final = 1.1
-"""Intervals are this much wider than the bootstrap says: the model was chosen on the same rows."""
+_WIDEN: Final = 1.75
+"""Intervals are this much wider than the bootstrap says: the model was chosen on the same rows, and
+no polynomial is the true mechanism."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +60,26 @@ class Contrast:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A point and its 95% interval."""
+    """A point, its standard error, and its 95% interval."""
 
     value: float
+    error: float
     low: float
     high: float
 
 
-ZERO: Final = Estimate(0.0, 0.0, 0.0)
+ZERO: Final = Estimate(0.0, 0.0, 0.0, 0.0)
 """What a graph without a directed path says: exactly nothing."""
 
 Columns = Mapping[str, FloatArray]
+Chosen = dict[str, tuple[tuple[Term, ...], bool]]
+"""Terms and link (logistic or not) of each regression of an estimator, once they are chosen.
+
+An estimator that is given what an earlier call on other rows chose fits the same models again.
+"""
+
+Estimator = Callable[[Columns, FloatArray, Chosen], FloatArray]
+"""(columns of shape (n,), weights (B, n), models chosen before) -> draws (B,)."""
 
 
 def bootstrap_weights(rng: np.random.Generator, n: int, replicates: int = REPLICATES) -> FloatArray:
@@ -75,41 +91,40 @@ def bootstrap_weights(rng: np.random.Generator, n: int, replicates: int = REPLIC
 
 
 def backdoor(
-    data: Columns, contrast: Contrast, covariates: Sequence[str], weights: FloatArray
-) -> Estimate:
-    """The effect by standardisation over ``covariates`` (any valid adjustment set)."""
+    data: Columns,
+    contrast: Contrast,
+    covariates: Sequence[str],
+    weights: FloatArray,
+    chosen: Chosen | None = None,
+) -> FloatArray:
+    """Draws of the effect by standardisation over ``covariates`` (any valid adjustment set)."""
+    chosen = {} if chosen is None else chosen
     x, y = data[contrast.x], data[contrast.y]
     columns = {contrast.x: x} | {name: data[name] for name in covariates}
-    q = _Outcome.of(columns, y, contrast.x, weights)
+    q = _outcome(columns, y, contrast.x, weights, chosen)
     delta = q.at({contrast.x: contrast.x1}) - q.at({contrast.x: contrast.x0})
     if not contrast.treated:
-        return _summary(_mean(delta, weights))
+        return _mean(delta, weights)
     if is_binary(x):
-        return _summary(_mean(delta, weights * (x == contrast.x1)))
+        return _mean(delta, weights * (x == contrast.x1))
     if np.ptp(delta[0]) < 1e-12:
-        return _summary(delta[:, 0])
-    return _summary(_regress(x, delta, weights, [contrast.x1])[:, 0])
-
-
-def unadjusted_guess(
-    data: Columns, contrast: Contrast, covariates: Sequence[str], weights: FloatArray
-) -> Estimate:
-    """Standardisation where the graph asks for a formula this module does not have.
-
-    Biased in general, so the interval is three times as wide as the bootstrap says.
-    """
-    guess = backdoor(data, contrast, covariates, weights)
-    half = 3 * (guess.high - guess.value)
-    return Estimate(guess.value, guess.value - half, guess.value + half)
+        return np.asarray(delta[:, 0])
+    rest = _response({contrast.x: x}, delta, contrast.x, weights, chosen)
+    return np.asarray(rest.at({contrast.x: contrast.x1})[:, 0])
 
 
 def frontdoor(
-    data: Columns, contrast: Contrast, mediators: Sequence[str], weights: FloatArray
-) -> Estimate:
-    """The effect by the front-door formula through ``mediators``."""
+    data: Columns,
+    contrast: Contrast,
+    mediators: Sequence[str],
+    weights: FloatArray,
+    chosen: Chosen | None = None,
+) -> FloatArray:
+    """Draws of the effect by the front-door formula through ``mediators``."""
+    chosen = {} if chosen is None else chosen
     x, y = data[contrast.x], data[contrast.y]
     columns = {contrast.x: x} | {name: data[name] for name in mediators}
-    q = _Outcome.of(columns, y, contrast.x, weights)
+    q = _outcome(columns, y, contrast.x, weights, chosen)
     if contrast.treated:
         g = q.at({contrast.x: contrast.x1})
     elif is_binary(x):
@@ -118,24 +133,85 @@ def frontdoor(
     else:
         levels = np.quantile(x, (np.arange(_GRID) + 0.5) / _GRID)
         g = np.mean([q.at({contrast.x: float(level)}) for level in levels], axis=0)
-    ends = _regress(x, g, weights, [contrast.x1, contrast.x0])
-    return _summary(ends[:, 0] - ends[:, 1])
+    rest = _response({contrast.x: x}, g, contrast.x, weights, chosen)
+    ends = [rest.at({contrast.x: level})[:, 0] for level in (contrast.x1, contrast.x0)]
+    return np.asarray(ends[0] - ends[1])
+
+
+def natural_effect(
+    data: Columns,
+    contrast: Contrast,
+    mediators: Sequence[str],
+    covariates: Sequence[str],
+    weights: FloatArray,
+    chosen: Chosen | None = None,
+    *,
+    direct: bool,
+) -> FloatArray:
+    """Draws of the NDE (``direct``) or the NIE by the mediation formula.
+
+    Given ``covariates``, treatment and mediators must be unconfounded with what they affect, and
+    none of them may be affected by the treatment.
+    """
+    chosen = {} if chosen is None else chosen
+    before = {contrast.x: data[contrast.x]} | {name: data[name] for name in covariates}
+    columns = before | {name: data[name] for name in mediators}
+    q = _outcome(columns, data[contrast.y], contrast.x, weights, chosen)
+    low = q.at({contrast.x: contrast.x0})
+    if direct:
+        g = q.at({contrast.x: contrast.x1}) - low
+        rest = _response(before, g, contrast.x, weights, chosen)
+        return _mean(rest.at({contrast.x: contrast.x0}), weights)
+    rest = _response(before, low, contrast.x, weights, chosen)
+    moved = rest.at({contrast.x: contrast.x1}) - rest.at({contrast.x: contrast.x0})
+    return _mean(moved, weights)
+
+
+def randomised(data: Columns, z: str, given: Sequence[str], weights: FloatArray) -> FloatArray:
+    """``weights`` times p(z) / p(z | given): in the weighted rows Z is as good as randomised.
+
+    A continuous Z is taken as normal about a regression; ratios are capped at 20.
+    """
+    columns = {name: data[name] for name in given}
+    values, binary = data[z], is_binary(data[z])
+    basis = select_basis(columns, values, binary)
+    design = basis(columns) if columns else np.ones((len(values), 1))
+    mean = predict(design, fit(design, values, weights, binary), binary)
+    overall = _mean(np.broadcast_to(values, weights.shape), weights)[:, None]
+    if binary:
+        ratio = np.where(values == 1, overall / mean, (1 - overall) / (1 - mean))
+    else:
+        spread, rest = (
+            _mean((values - middle) ** 2, weights)[:, None] for middle in (overall, mean)
+        )
+        power = (values - mean) ** 2 / rest - (values - overall) ** 2 / spread
+        ratio = np.sqrt(rest / spread) * np.exp(np.clip(power / 2, -20, 20))
+    ratio = np.minimum(ratio, _LARGEST_WEIGHT)
+    new = weights * ratio
+    return np.asarray(new / new.mean(axis=1, keepdims=True))
+
+
+def summary(draws: FloatArray, widen: float = 1.0) -> Estimate:
+    """Point from the first draw, normal interval from the spread of the others."""
+    error = float(draws[1:].std())
+    half = widen * _WIDEN * _NORMAL_975 * error
+    value = float(draws[0])
+    return Estimate(value, error, value - half, value + half)
 
 
 @dataclass(frozen=True, slots=True)
-class _Outcome:
-    """A fitted regression of the outcome: basis, coefficients (B, p), and its own columns."""
+class _Surface:
+    """A fitted regression: basis, coefficients (B, p), its own columns, and the response's scale.
+
+    A logistic one describes ``(response − low) / span``; both have shape (B, 1).
+    """
 
     basis: Basis
     beta: FloatArray
     columns: Columns
     logistic: bool
-
-    @staticmethod
-    def of(columns: Columns, y: FloatArray, focus: str, weights: FloatArray) -> "_Outcome":
-        logistic = is_binary(y)
-        basis = select_basis(columns, y, logistic, focus)
-        return _Outcome(basis, fit(basis(columns), y, weights, logistic), columns, logistic)
+    low: FloatArray
+    span: FloatArray
 
     def at(self, fixed: Mapping[str, float]) -> FloatArray:
         """Conditional means with some columns held at a value, shape (B, n)."""
@@ -143,13 +219,28 @@ class _Outcome:
             name: np.full_like(values, fixed[name]) if name in fixed else values
             for name, values in self.columns.items()
         }
-        return predict(self.basis(columns), self.beta, self.logistic)
+        if len(columns) == len(fixed):  # the same in all rows: once is enough
+            columns = {name: values[:1] for name, values in columns.items()}
+        mean = predict(self.basis(columns), self.beta, self.logistic)
+        return np.asarray(self.low + self.span * mean)
 
 
-def _regress(
-    x: FloatArray, g: FloatArray, weights: FloatArray, points: Sequence[float]
-) -> FloatArray:
-    """E[g | X] at ``points``, shape (B, len(points)), for responses g of shape (B, n).
+def _outcome(
+    columns: Columns, y: FloatArray, focus: str, weights: FloatArray, chosen: Chosen
+) -> _Surface:
+    """The regression of the outcome itself, shape (n,): logistic exactly where it is binary."""
+    logistic = is_binary(y)
+    if "outcome" not in chosen:
+        chosen["outcome"] = select_basis(columns, y, logistic, focus).terms, logistic
+    basis = make_basis(columns, chosen["outcome"][0])
+    beta = fit(basis(columns), y, weights, logistic)
+    return _Surface(basis, beta, columns, logistic, np.zeros((1, 1)), np.ones((1, 1)))
+
+
+def _response(
+    columns: Columns, g: FloatArray, focus: str, weights: FloatArray, chosen: Chosen
+) -> _Surface:
+    """The regression of predictions g, shape (B, n), that differ between replicates.
 
     Terms and link (identity or logistic) are those of least BIC. A logistic curve suits what
     levels off in the tails of X, which would bend a polynomial in the middle.
@@ -158,16 +249,15 @@ def _regress(
     if low.min() >= 0 and (low + span).max() <= 1:  # probabilities: the scale has its own ends
         low, span = np.zeros_like(low), np.ones_like(span)
     span = np.where(span > 1e-12, span, 1.0)
-    response = (g - low) / span
-    columns = {"x": x}
-    options = [(terms, link) for terms in term_ladder(columns, "x") for link in (False, True)]
-    terms, logistic = min(
-        options, key=lambda option: _bic(columns, option[0], response[0], option[1])
-    )
-    basis = make_basis(columns, terms)
-    beta = fit(basis(columns), response, weights, logistic)
-    ends = predict(basis({"x": np.asarray(points, dtype=float)}), beta, logistic)
-    return np.asarray(low + span * ends)
+    scaled = (g - low) / span
+    if "response" not in chosen:
+        options = [(t, link) for t in term_ladder(columns, focus) for link in (False, True)]
+        terms, link = min(options, key=lambda o: _bic(columns, o[0], scaled[0], o[1]))
+        chosen["response"] = tuple(terms), link
+    picked, logistic = chosen["response"]
+    basis = make_basis(columns, picked)
+    beta = fit(basis(columns), scaled, weights, logistic)
+    return _Surface(basis, beta, columns, logistic, low, span)
 
 
 def _bic(columns: Columns, terms: Sequence[Term], y: FloatArray, logistic: bool) -> float:
@@ -180,10 +270,3 @@ def _bic(columns: Columns, terms: Sequence[Term], y: FloatArray, logistic: bool)
 def _mean(values: FloatArray, weights: FloatArray) -> FloatArray:
     """Weighted means over rows, shape (B,)."""
     return np.asarray((values * weights).sum(axis=1) / weights.sum(axis=1))
-
-
-def _summary(values: FloatArray) -> Estimate:
-    """Point from the first replicate, normal interval from the spread of the others."""
-    half = _WIDEN * _NORMAL_975 * float(values[1:].std())
-    value = float(values[0])
-    return Estimate(value, value - half, value + half)

@@ -3,14 +3,14 @@
 Intervals come from out-of-fold residuals (cross-conformal, Vovk 2015), not from the fit itself.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-from baselines.regression import fit, is_binary, make_basis, predict, term_ladder
+from baselines.regression import Term, fit, is_binary, make_basis, predict, term_ladder
 from baselines.release import FloatArray
 
 FOLDS: Final = 3
@@ -31,17 +31,26 @@ class Forecast:
 
 
 def forecast(
-    train: Columns, y: FloatArray, test: Columns, alpha: float, rng: np.random.Generator
+    train: Columns,
+    y: FloatArray,
+    test: Columns,
+    alpha: float,
+    rng: np.random.Generator,
+    core: Sequence[str] | None = None,
 ) -> Forecast:
     """Predict ``y`` from every column, by the model with the least cross-validated squared error.
+
+    Regressions have squares and products of the columns ``core`` (all where None) at most: a wide
+    table of measurements has too many.
 
     Binary outcomes get probabilities, and as interval the 0/1 range that the interval score
     favours; continuous ones the conditional mean and conformal bounds at level ``alpha``.
     """
     binary = is_binary(y)
+    ladder = terms_of(train, core)
     folds = rng.permutation(np.arange(len(y)) % FOLDS)
     candidates: dict[str, FloatArray] = {}
-    for k, terms in enumerate(_terms(train)):
+    for k, terms in enumerate(ladder):
         candidates[f"regression/{k}"] = _cross_fit(train, y, folds, terms, binary)
     if train and len(y) <= _BOOSTING_ROWS * 10:
         candidates["boosting"] = _cross_boost(train, y, folds, binary)
@@ -51,15 +60,20 @@ def forecast(
     if best == "boosting":
         point = _boost(train, y, test, binary)
     else:
-        point = _regress(train, y, test, _terms(train)[int(best.rsplit("/", 1)[1])], binary)
+        point = _regress(train, y, test, ladder[int(best.rsplit("/", 1)[1])], binary)
     if binary:
         return Forecast(np.clip(point, 0, 1), *_binary_bounds(point, alpha))
     known = np.isfinite(out)
     return Forecast(point, *_conformal(train, y, out, known, test, point, alpha))
 
 
-def _terms(train: Columns) -> list[list[tuple[str, ...]]]:
-    return term_ladder(train)
+def terms_of(train: Columns, core: Sequence[str] | None) -> list[list[Term]]:
+    """The ladder of the core columns, and its steps again with the other columns beside them."""
+    if core is None or len(core) == len(train):
+        return term_ladder(train)
+    ladder = term_ladder({name: train[name] for name in core})
+    rest: list[Term] = [(name,) for name in train if name not in core]
+    return [*ladder, *(terms + rest for terms in ladder)]
 
 
 def _regress(

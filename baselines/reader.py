@@ -10,13 +10,14 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 import networkx as nx
 
 from baselines import reader_cues as cues
+from baselines import reader_patterns as patterns
 from baselines.reader_clauses import (
     BOUNDARY,
+    GAPPED,
     SUBORDINATE_START,
     Group,
     last_segment,
@@ -25,46 +26,6 @@ from baselines.reader_clauses import (
     starts_with_verb,
 )
 from baselines.reader_names import discover, mask, sentences, tells_unmeasured
-
-_QUESTION: Final = re.compile(
-    r"\?|\b(?:know|knows|asks?|wonder\w*|question|learn|see|find out|tell|decide|unclear|unsure|"
-    r"sure|doubt\w*|debate\w*|establish\w*|check\w*|test\w*)(?: is| of| about)? whether\b|"
-    r"\bwant(?:s|ed)? to (?:know|learn|see|find|understand)|\bthe question\b|"
-    r"\b(?:asks?|asked|wonder\w*|curious|of interest|hopes? to|interested in|aims? to|"
-    r"would like to|goal|task is|tries to learn|trying to)\b"
-)
-_FRONTED: Final = re.compile(
-    r"(?:^|[,;:—] ?|\b(?:and|but) )(?:\w+ly )?(on|upon|to|from|by|with|into|under|"
-    r"because of|due to|thanks to|owing to|in response to|out of)$"
-)
-_ADDITIVE: Final = re.compile(
-    r"\b(along with|together with|alongside|like|besides|aside from|apart from|in addition to|"
-    r"beyond|as well as)$"
-)
-_SAME: Final = re.compile(
-    r"\b(?:so (?:do|does|did|is|are)|as (?:do|does|did|is|are)|nor|"
-    r"the same (?:is true of|goes for|holds for|applies to|can be said of))$"
-)
-_SAME_AFTER: Final = re.compile(
-    r"^,? ?(?:(?:does|do) (?:the same|so|too|likewise)|(?:is|are) (?:(?:the|an) ?other|another|"
-    r"a second|one too|as well))\b"
-)
-_PRONOUN: Final = re.compile(
-    r"^(?:\w+ly |then |in turn |also |likewise |next |for its part |and )*"
-    r"(it|they|this|that|these|those|the same (?:quantity|variable|factor|thing)|the former|"
-    r"the latter|both(?: of (?:them|these))?|the two|each(?: of (?:them|these))?)\b"
-)
-_RELATIVE: Final = re.compile(r"^(?:in turn )?(?:which|that|who|what|whose)\b")
-_ASIDE: Final = re.compile(r"^,? ?(?:and |but )?not(?: \w+){0,2}$")
-_EFFECT_OF: Final = re.compile(
-    r"\b(?:effects?|influence|impact|pull|bearing|force|pressure|action|hold|imprint|push|"
-    r"consequences?)(?: of)?$"
-)
-_PARTICIPLE_BY: Final = re.compile(
-    r"^(?:(?:\w+ly|itself|in turn|in part) )*\w+(?:ed|en|et|un|ut|ught|rne) (?:\w+ly )?by\b"
-)
-_OBJECT_RELATIVE: Final = re.compile(r"\b(?:where|what|that|which)$")
-_ON: Final = re.compile(r"^(?:(?:up)?on|over|for|in|(?:in)?to|reach(?:es)?|extends? to|lands? on)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +50,7 @@ class _Text:
     object: Group = ()
     pair: Group = ()
     direction: int = 0
+    preposition: str = ""
 
 
 def read_story(story: str, known: Sequence[str] = (), count: int | None = None) -> Reading:
@@ -133,7 +95,12 @@ def _most_connected(story: str, known: list[str], found: Sequence[str], count: i
         joined = {i for edge in _edges(story, names) for i in edge if i >= len(known)}
         if len(joined) >= lacking or candidates is not capitalised:
             break
-    ranked = sorted(range(len(known), len(names)), key=lambda i: (i not in joined, i))
+    told = "\n".join(part for part in sentences(story) if tells_unmeasured(part)).casefold()
+    # Beside a list of what was measured, what is lacking is what was not.
+    hidden = {i for i, name in enumerate(names) if known and name.casefold() in told}
+    ranked = sorted(
+        range(len(known), len(names)), key=lambda i: (i not in joined, i not in hidden, i)
+    )
     return known + [names[i] for i in sorted(ranked[:lacking])]
 
 
@@ -146,7 +113,9 @@ def _edges(story: str, names: Sequence[str]) -> list[tuple[int, int]]:
 
 def _read_sentence(sentence: str, text: _Text) -> None:
     gaps, groups = split(sentence)
-    if not groups or _QUESTION.search(" ".join(gaps)):
+    # What comes after a comma behind the last name ('…, for children ask why') questions nothing.
+    asked = [*gaps[:-1], BOUNDARY.split(gaps[-1])[0], "?" if sentence.endswith("?") else ""]
+    if not groups or patterns.QUESTION.search(" ".join(asked)):
         return
     gaps, groups = merge(gaps, groups)
     _Clause(text, gaps, groups).read(tells_unmeasured(sentence))
@@ -174,7 +143,7 @@ class _Clause:
             denied = False
             self._step(k)
         tail = self.gaps[-1]
-        if _SAME_AFTER.search(tail) and len(self.groups) >= 1 and not self._told_here(-1):
+        if patterns.SAME_AFTER.search(tail) and len(self.groups) >= 1 and not self._told_here(-1):
             self._same(self.groups[-1])
         self.text.subject = self.subject or self.groups[0]
 
@@ -184,8 +153,8 @@ class _Clause:
     def _open(self, opening: str) -> None:
         first = self.groups[0]
         bare = cues.strip_tail(opening)
-        pronoun = _PRONOUN.match(last_segment(opening)) or _PRONOUN.match(opening)
-        if _SAME.search(bare):
+        pronoun = patterns.PRONOUN.match(last_segment(opening)) or patterns.PRONOUN.match(opening)
+        if patterns.SAME.search(bare):
             self._same(first)
         elif (
             pronoun
@@ -195,7 +164,7 @@ class _Clause:
             self.subject = left
             self._relate(left, last_segment(opening), first)
             return
-        elif _ADDITIVE.search(bare):
+        elif patterns.ADDITIVE.search(bare):
             self.extra = first
         elif SUBORDINATE_START.search(bare):
             self.cause = first
@@ -212,18 +181,22 @@ class _Clause:
         left, gap, right = self.groups[k - 1], self.gaps[k], self.groups[k]
         segments = [part.strip() for part in BOUNDARY.split(gap)]
         last = segments[-1]
-        if _ASIDE.match(gap):
+        if patterns.ASIDE.match(gap) or self._starts_a_way(k):
+            return
+        if self._gapped(left, gap, right, segments):
             return
         if cues.is_through(gap):
             self._by_way_of(left, right, last)
-        elif not self.cause and _SAME.search(cues.strip_tail(gap)):
+        elif not self.cause and patterns.SAME.search(cues.strip_tail(gap)):
             self._same(right)
         elif k == 1 and self._inverted(left, gap, right, segments):
             self.subject = right
-        elif _OBJECT_RELATIVE.search(gap) and starts_with_verb(self.gaps[k + 1]):
+        elif patterns.OBJECT_RELATIVE.search(gap) and starts_with_verb(self.gaps[k + 1]):
             self._object_relative(k)
         elif len(segments) == 1:
             self._relate(left, gap, right, self._noun_before(k))
+        elif patterns.ADVERBIAL.match(cues.strip_tail(last)) and starts_with_verb(self.gaps[k + 1]):
+            self._new_clause(k, segments)
         elif last and (cues.is_verbal(last) or cues.relation(last)):
             self._continue(k, segments, last)
         elif _is_list_sign(gap) and cues.relation(segments[0]):
@@ -234,13 +207,13 @@ class _Clause:
     def _continue(self, k: int, segments: list[str], last: str) -> None:
         """A phrase after a comma or conjunction that has a verb but no name before it."""
         left, right = self.groups[k - 1], self.groups[k]
-        pronoun = _PRONOUN.match(last)
-        if _RELATIVE.match(last):
-            rest = _RELATIVE.sub("", last).strip()
+        pronoun = patterns.PRONOUN.match(last)
+        if patterns.RELATIVE.match(last):
+            rest = patterns.RELATIVE.sub("", last).strip()
             self._relate(left, rest, right)
         elif pronoun and pronoun.group(1) in ("this", "that", "these"):
             self._relate(self.text.object or left, last, right)
-        elif _PARTICIPLE_BY.match(last) and segments[0] == "" and not self._lists_causes(k):
+        elif patterns.PARTICIPLE_BY.match(last) and segments[0] == "" and not self._lists_causes(k):
             self._relate(left, last, right)
         else:
             self._relate(self.subject or left, last, right)
@@ -274,14 +247,32 @@ class _Clause:
         before = cues.strip_tail(self.gaps[k - 1])
         if cues.strip_tail(self.gaps[k]) in ("to", "into") and re.search(r"\w from$", before):
             return not cues.is_negated(self.gaps[k - 1])
-        return bool(_EFFECT_OF.search(before)) and not cues.is_negated(self.gaps[k - 1])
+        return bool(patterns.EFFECT_OF.search(before)) and not cues.is_negated(self.gaps[k - 1])
+
+    def _starts_a_way(self, k: int) -> bool:
+        """Whether group ``k`` stands in 'from A to B', which the next phrase will tell."""
+        return (
+            k + 1 < len(self.groups)
+            and bool(re.search(r"\w from$", cues.strip_tail(self.gaps[k])))
+            and cues.strip_tail(self.gaps[k + 1]) in ("to", "into")
+        )
+
+    def _gapped(self, left: Group, gap: str, right: Group, segments: list[str]) -> bool:
+        """'A acts on B, and C on D': the verb of the clause before, told again without it."""
+        match = GAPPED.match(gap)
+        if not match or len(segments) > 1 or not self.text.direction or not self.text.preposition:
+            return False
+        if match.group("preposition") != self.text.preposition:
+            return False
+        self._tell(left, right, self.text.direction)
+        return True
 
     def _inverted(self, left: Group, gap: str, right: Group, segments: list[str]) -> bool:
         return self._fronted(left, gap, right, segments) or self._cataphoric(left, gap, right)
 
     def _fronted(self, left: Group, gap: str, right: Group, segments: list[str]) -> bool:
         """'On B, A acts directly', 'From A comes B', 'With more A, B rises'."""
-        match = _FRONTED.search(cues.strip_tail(self.gaps[0]))
+        match = patterns.FRONTED.search(cues.strip_tail(self.gaps[0]))
         if not match:
             return False
         tail = self.gaps[2] if len(segments) > 1 else gap
@@ -297,7 +288,11 @@ class _Clause:
     def _cataphoric(self, left: Group, gap: str, right: Group) -> bool:
         """'Two things set B: A and C', 'What sets B is A', 'The causes of B are A and C'."""
         sign = _is_list_sign(gap)
-        if not (cues.is_copula(gap) or (sign and len(gap) == 1)):
+        # 'What sets whether B is open is A': the clause about B has a verb of its own.
+        closed = patterns.WHETHER.search(self.gaps[0]) and bool(
+            patterns.CLAUSE_CLOSED.match(cues.strip_tail(gap))
+        )
+        if not (cues.is_copula(cues.strip_tail(gap)) or closed or (sign and len(gap) == 1)):
             return False
         before = self.gaps[0]
         if cues.asks_for_causes(before):
@@ -305,7 +300,7 @@ class _Clause:
             return True
         bare = last_segment(before)
         direction = cues.relation(bare)
-        if _EFFECT_OF.search(cues.strip_tail(bare)):
+        if patterns.EFFECT_OF.search(cues.strip_tail(bare)):
             self._tell(left, right, 1)
             return True
         bare = re.sub(r"^.*\b(?:what|that|which) ", "what ", bare)
@@ -315,8 +310,12 @@ class _Clause:
         return False
 
     def _relate(self, left: Group, span: str, right: Group, effect_of: bool = False) -> None:
-        direction: int = cues.relation(_RELATIVE.sub("", span).strip())
-        if not direction and effect_of and _ON.match(cues.strip_tail(span)):
+        direction: int = cues.relation(patterns.RELATIVE.sub("", span).strip())
+        if not direction and self._states(left):
+            direction = _after_predicate(span)
+        last = cues.strip_tail(span).rsplit(" ", 1)[-1]
+        self.text.preposition = last if last in patterns.PREPOSITIONS else ""
+        if not direction and effect_of and patterns.ON.match(cues.strip_tail(span)):
             direction = 1
         if direction:
             self._tell(left, right, direction)
@@ -330,6 +329,11 @@ class _Clause:
         self.text.told += [(a, b) for a in causes for b in effects if a != b]
         self.text.object, self.text.direction = right, direction
         self.text.pair = right if len(right) > 1 else left if len(left) > 1 else (*left, *right)
+
+    def _states(self, left: Group) -> bool:
+        """Whether a group is the subject of 'whether A is open', with a verb still to come."""
+        k = self.groups.index(left) if left in self.groups else 0
+        return bool(patterns.WHETHER.search(self.gaps[k]))
 
     def _same(self, who: Group) -> None:
         """'… and so does C': the last statement again, with another subject."""
@@ -348,6 +352,16 @@ class _Clause:
         if source != left:
             legs = [(a, m) for a in source for m in middle] + [(m, b) for m in middle for b in left]
             self.text.by_way += legs
+
+
+def _after_predicate(span: str) -> int:
+    """'… were held *acts directly on* …': the direction of what follows the first predicate."""
+    spoken = span.split()
+    for start in range(1, len(spoken)):
+        direction: int = cues.relation(" ".join(spoken[start:]))
+        if direction:
+            return direction
+    return 0
 
 
 def _is_list_sign(gap: str) -> bool:

@@ -21,7 +21,7 @@ _COORDINATOR: Final = re.compile(
     r"^(?:(?:up|down|higher|lower|upwards?|downwards?|(?:more|less) \w+|\w+er) )?,? ?"
     r"(?P<word>and|or|nor|as well as|plus|along with|together with|alongside|but also|and also|"
     r"in concert with|in combination with|combined with|jointly with|in tandem with)?"
-    r"(?: (?:directly|also|partly|equally|likewise|separately|then))*"
+    r"(?: (?:just as|as|equally|directly|also|partly|likewise|separately|then|too))*"
     r"(?: ?(?P<preposition>on|upon|to|by|from|with|of|in|for|into|at|through|over|under))?$"
 )
 SUBORDINATE_START: Final = re.compile(
@@ -29,6 +29,12 @@ SUBORDINATE_START: Final = re.compile(
     r"where|every time|each time|the more|the higher|the larger|the greater|the lower|the less|"
     r"after|since|as soon as|the moment)$"
 )
+GAPPED: Final = re.compile(
+    r"^(?:\w+ly|also|too|itself|in turn|then|for its part)(?: \w+ly| also| too| in turn)* "
+    r"(?P<preposition>on|upon|to|by|from|with|of|in|for|into)(?: (?:the|a|an|whether))*"
+    r"(?: un\w+(?:ed|en)| hidden)?$"
+)
+"""'A acts on B, and C *directly on* D': a clause that borrows its verb from the one before."""
 _ADVERBS: Final = re.compile(
     r"^(?:(?:\w+ly|in turn|also|then|too|itself|alone|both|each|all|may|can)\b ?)+"
 )
@@ -105,7 +111,7 @@ def _takes_new_subject(before: list[str], gaps: list[str], end: int, total: int)
         cues.relation(last_segment(before[-1])) != 0 or bool(SUBORDINATE_START.search(before[0]))
     )
     rest = gaps[end + 1]
-    return has_verb and end <= total and starts_with_verb(rest)
+    return has_verb and end <= total and (starts_with_verb(rest) or bool(GAPPED.match(rest)))
 
 
 def starts_with_verb(gap: str) -> bool:

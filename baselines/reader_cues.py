@@ -38,7 +38,8 @@ _FILLER: Final = words(
     "more less higher lower greater larger smaller much many how what immediately in-part "
     "each every high low its any some strong weak heavy light little rising falling "
     "growing alone current good poor two three four several too as-well straight extra "
-    "further where whether"
+    "further where whether unmeasured unrecorded unobserved unseen hidden unlogged unknown "
+    "invisible"
 )
 _LOWER_AS_VERB: Final = re.compile(
     r"^(?:(?:\w+ly|both|each|also|all|can|may|will|would|could|to|then|in turn) )*lower$"

@@ -116,6 +116,7 @@ def _marked(parts: Sequence[str]) -> list[str]:
     followed by 'wind speed' is the Orrin wind speed.
     """
     seen: Counter[str] = Counter()
+    openings: Counter[str] = Counter()
     for part in parts:
         for match in _QUOTED.finditer(part):
             seen[match.group(1).strip()] += 2
@@ -125,8 +126,12 @@ def _marked(parts: Sequence[str]) -> list[str]:
             while run and (run[0] in _LEADING or run[0].casefold() in _STOP):
                 run = run[1:]
                 opening = False
-            if run and not (opening and len(run) == 1):
+            if opening and len(run) == 1:
+                openings[run[0]] += 1  # a capital that any first word would have
+            elif run:
                 seen[" ".join(run)] += 1
+    for name in seen:
+        seen[name] += openings[name]
     merged: Counter[str] = Counter()
     spelling: dict[str, str] = {}
     for name, times in seen.items():
@@ -140,7 +145,10 @@ def _extended(name: str, parts: Sequence[str]) -> str:
     """``name`` with the words that follow it in three of four mentions, and in two at least."""
     while True:
         follows: Counter[str] = Counter()
-        pattern = re.compile(rf"\b{re.escape(name)}\b(?: ([^\W\d_][\w'’-]*))?", re.IGNORECASE)
+        pattern = re.compile(
+            rf"\b{re.escape(name)}\b(?: ([^\W\d_][\w'’-]*))?",
+            re.IGNORECASE if name == name.casefold() else 0,
+        )
         mentions = [match.group(1) for part in parts for match in pattern.finditer(part)]
         follows.update(word for word in mentions if word and word.casefold() not in _NEVER_IN_NAMES)
         (word, times), *_ = follows.most_common(1) or [("", 0)]

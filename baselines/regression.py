@@ -6,7 +6,7 @@ coefficients of shape (B, p). A response may itself differ between replicates, s
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 from typing import Final
 
 import numpy as np
@@ -18,6 +18,8 @@ Term = tuple[str, ...]
 """A product of columns: ``()`` the intercept, ``("a",)``, ``("a", "a")``, ``("a", "b")``."""
 
 _NEWTON_STEPS: Final = 25
+_TOLERANCE: Final = 1e-5
+_ALL_CUBIC: Final = 4
 _RIDGE: Final = 1e-6
 _LOGISTIC_RIDGE: Final = 1e-3
 
@@ -61,7 +63,7 @@ def is_binary(values: FloatArray) -> bool:
 
 
 def term_ladder(columns: Mapping[str, FloatArray], focus: str | None = None) -> list[list[Term]]:
-    """Sets of terms from simple to rich: linear, squares, interactions with ``focus``, all pairs.
+    """Sets of terms from simple to rich: linear, squares, products with ``focus``, pairs, cubic.
 
     ``focus`` (the treatment) also gets a cube, as effects may bend between its two levels.
     """
@@ -76,7 +78,19 @@ def term_ladder(columns: Mapping[str, FloatArray], focus: str | None = None) -> 
         ladder += [linear + bend, linear + with_focus]
         ladder += [linear + squares + [term for term in bend if term not in squares] + with_focus]
     ladder.append(linear + squares + pairs)
+    ladder.append(linear + squares + pairs + _cubic(columns, focus))
     return list({tuple(sorted(terms)): terms for terms in ladder}.values())
+
+
+def _cubic(columns: Mapping[str, FloatArray], focus: str | None) -> list[Term]:
+    """Products of three columns: all of a few columns, of many only cubes and those with focus."""
+    binary = {name for name in columns if is_binary(columns[name])}
+    return [
+        term
+        for term in combinations_with_replacement(columns, 3)
+        if (len(columns) <= _ALL_CUBIC or focus in term or len(set(term)) == 1)
+        and all(term.count(name) == 1 for name in binary & set(term))
+    ]
 
 
 def fit(design: FloatArray, y: FloatArray, weights: FloatArray, logistic: bool) -> FloatArray:
@@ -87,9 +101,26 @@ def fit(design: FloatArray, y: FloatArray, weights: FloatArray, logistic: bool) 
     """
     if not logistic:
         return _solve(design, weights, np.broadcast_to(y, weights.shape) * weights, _RIDGE)
-    beta = np.zeros((len(weights), design.shape[1]))
-    start = expit_inverse(np.clip((weights * y).sum(1) / weights.sum(1), 1e-3, 1 - 1e-3))
-    beta[:, _intercept(design)] = start
+    y = np.broadcast_to(y, weights.shape)
+    beta = np.zeros((1, design.shape[1]))
+    start = np.clip((weights[0] * y[0]).sum() / weights[0].sum(), 1e-3, 1 - 1e-3)
+    beta[:, _intercept(design)] = expit_inverse(start)
+    beta = _newton(design, y[:1], weights[:1], beta)
+    if len(weights) == 1:
+        return beta
+    # The other sets of weights are draws around the first, and so are their coefficients.
+    return _newton(design, y[1:], weights[1:], beta, first=beta)
+
+
+def _newton(
+    design: FloatArray,
+    y: FloatArray,
+    weights: FloatArray,
+    start: FloatArray,
+    first: FloatArray | None = None,
+) -> FloatArray:
+    """Penalised maximum likelihood from ``start``, shape (1, p); ``first`` is put on top."""
+    beta = np.repeat(start, len(weights), axis=0)
     for _ in range(_NEWTON_STEPS):
         mean = expit(beta @ design.T)
         gradient = (weights * (y - mean)) @ design - _LOGISTIC_RIDGE * beta
@@ -97,9 +128,9 @@ def fit(design: FloatArray, y: FloatArray, weights: FloatArray, logistic: bool) 
         hessian += (_LOGISTIC_RIDGE + _RIDGE) * np.eye(design.shape[1])
         step = np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
         beta = beta + np.clip(step, -4, 4)
-        if np.abs(step).max() < 1e-6:
+        if np.abs(step).max() < _TOLERANCE:
             break
-    return beta
+    return beta if first is None else np.concatenate([first, beta])
 
 
 def predict(design: FloatArray, beta: FloatArray, logistic: bool) -> FloatArray:
@@ -108,9 +139,9 @@ def predict(design: FloatArray, beta: FloatArray, logistic: bool) -> FloatArray:
     return expit(linear) if logistic else linear
 
 
-def expit_inverse(p: FloatArray) -> FloatArray:
+def expit_inverse(p: FloatArray | float) -> FloatArray:
     """Log odds."""
-    return np.log(p / (1 - p))
+    return np.asarray(np.log(p / (1 - p)))
 
 
 def select_basis(

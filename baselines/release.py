@@ -76,6 +76,19 @@ def iterate_scenes(exam: Exam) -> Iterator[tuple[Scene, list[Task]]]:
                 yield scene, asked[scene.instance_id, scene.view]
 
 
+def stories(exam: Exam, tasks: Collection[Task]) -> dict[tuple[str, str], str]:
+    """The story of each instance and view that ``tasks`` ask about; no table is read."""
+    asked = {(task.instance_id, task.view) for task in tasks}
+    columns = ["instance_id", "view", "story"]
+    return {
+        (row["instance_id"], row["view"]): row["story"]
+        for track in sorted({task.track for task in tasks})
+        for shard in exam.release.public.shards(f"{track}_scenes", exam.split)
+        for row in pq.ParquetFile(shard).read(columns).to_pylist()
+        if (row["instance_id"], row["view"]) in asked
+    }
+
+
 def _scenes(shard: Path, wanted: Collection[tuple[str, str]]) -> Iterator[Scene]:
     with shard.open("rb") as stream:
         file = pq.ParquetFile(stream)

@@ -88,11 +88,11 @@ def _shares(stages: Counter[str]) -> str:
     return ", ".join(f"{stage} {spent / total:.0%}" for stage, spent in stages.most_common())
 
 
-def tasks_of(instance: Built) -> list[tuple[Task, Truth]]:
+def tasks_of(instance: Built, track: str = "replayscm") -> list[tuple[Task, Truth]]:
     """The tasks of a built instance with their truths."""
-    truths = {row["task_id"]: row for row in instance.rows["replayscm_truth"]}
+    truths = {row["task_id"]: row for row in instance.rows[f"{track}_truth"]}
     found = []
-    for row in instance.rows["replayscm"]:
+    for row in instance.rows[track]:
         values: dict[str, Any] = dict(row)
         inputs = json.loads(values.pop("inputs_json"))
         truth: dict[str, Any] = dict(truths[row["task_id"]])

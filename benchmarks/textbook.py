@@ -16,11 +16,13 @@ from scipy import special, stats
 
 from builder.causalds.types import ScenePlan
 from builder.scm import Node, World
+from builder.scm.equation import LOCATION_LIMIT
 
 Array = npt.NDArray[np.float64]
 Rows = Mapping[str, Array]
 
 GROUPS = 25
+CUT_OFF_UNITS = 200_000
 _NEWTON_STEPS = 12
 
 
@@ -36,6 +38,22 @@ def fits(plan: ScenePlan, world: World) -> bool:
     front_door = plan.motif == "frontdoor" and plan.outcome_kind == "continuous"
     lines = all(world.node(v).mechanism == "linear_additive" for v in _between(plan))
     return front_door and (plan.treatment_kind == "binary" or lines)
+
+
+def cut_off(plan: ScenePlan, world: World, levels: tuple[float, float]) -> float:
+    """Share of units whose conditional mean is cut off somewhere between treatment and outcome.
+
+    A cut-off equation is no longer linear in its parameters, and a regression without it is biased
+    in the tails: by half a standard error of 4,000 rows where 0.07% of the units are affected.
+    """
+    noise = world.draw_noise(np.random.default_rng(1), CUT_OFF_UNITS)
+    hit = np.zeros(CUT_OFF_UNITS, dtype=bool)
+    for do in ({}, *({plan.treatment: level} for level in levels)):
+        values = world.run(noise, do)
+        for name in _between(plan):
+            if world.node(name).mechanism == "handcrafted":
+                hit |= np.abs(world.conditional_mean(name, values)) >= LOCATION_LIMIT
+    return float(hit.mean())
 
 
 def _between(plan: ScenePlan) -> list[str]:
@@ -121,7 +139,8 @@ def _design(
 
 
 def _least_squares(design: Array, target: Array) -> Array:
-    return np.asarray(np.linalg.lstsq(design, target, rcond=None)[0])
+    # By normal equations: a handful of columns of similar size, and many fits.
+    return np.asarray(np.linalg.lstsq(design.T @ design, design.T @ target, rcond=None)[0])
 
 
 def _logistic(design: Array, target: Array) -> Array:

@@ -42,6 +42,7 @@ def load_track(reference: str) -> Track:
 
 TRACKS = LazyTracks(
     {
+        "causalab": "builder.causalab:TRACK",
         "causalds": "builder.causalds:TRACK",
         "ccr": "builder.ccr:TRACK",
         "replayscm": "builder.replayscm:TRACK",

@@ -1,9 +1,9 @@
 """Finding and bounding answers: hostile files in, bytes or a reason out.
 
-An answers folder holds ``<task_id>.json`` or ``.csv`` files, flat or in sub-folders named by
-track, or one ``answers.jsonl`` or ``answers.parquet`` with ``task_id`` and ``answer``; a packed
-submission is a Parquet file of the same kind. Nothing here follows a link, opens a device, reads
-past a cap, or lets one broken answer stop the others.
+An answers folder holds ``<task_id>.json``, ``.csv`` or ``.jsonl`` files, flat or in sub-folders
+named by track, or one ``answers.jsonl`` or ``answers.parquet`` with ``task_id`` and ``answer``; a
+packed submission is a Parquet file of the same kind. Nothing here follows a link, opens a device,
+reads past a cap, or lets one broken answer stop the others.
 """
 
 import os
@@ -93,11 +93,11 @@ def _entries(folder: Path, found: Found) -> list[str]:
 
 def _notice_stray(name: str, label: str, by_file: dict[str, Task], found: Found) -> None:
     stem = name.split(".")[0]
-    for suffix in (".json", ".csv"):
+    for suffix in (".json", ".csv", ".jsonl"):
         if stem + suffix in by_file:
             found.notice(f"{clip(label)}: ignored; the answer to {stem} is named {stem}{suffix}")
             return
-    if name.endswith((".json", ".csv")):
+    if name.endswith((".json", ".csv", ".jsonl")):
         found.unknown += 1
         found.notice(f"{clip(label)}: answers no task of this split; ignored")
 
@@ -168,7 +168,7 @@ def _add_value(
         found.unknown += 1
         found.notice(f"{where}: {clip(task_id)} is no task of this split; ignored")
         return
-    text = answer if isinstance(answer, str) and suffix == ".csv" else canonical(answer)
+    text = answer if isinstance(answer, str) and suffix != ".json" else canonical(answer)
     data = text.encode("utf-8")
     if len(data) > MAX_BYTES[suffix]:
         raw = RawAnswer(where, reason="too_large", message=f"over {MAX_BYTES[suffix] >> 20} MiB")

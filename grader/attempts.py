@@ -33,7 +33,7 @@ class Attempt:
 
     label: str
     found: Found
-    checked: Mapping[str, Checked]
+    checked: dict[str, Checked]
 
 
 def attempt_folders(source: Path, tracks: Iterable[str] = ()) -> list[Path]:

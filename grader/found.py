@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Final
 from grader.jsonio import BadJson, parse_strict
 from grader.model import RawAnswer
 
-MAX_BYTES: Final = {".json": 1 << 20, ".csv": 16 << 20}
+MAX_BYTES: Final = {".json": 1 << 20, ".csv": 16 << 20, ".jsonl": 16 << 20}
 """The largest answer that is read, by file ending."""
 MAX_USAGE: Final = 1 << 16
 MAX_ENTRIES: Final = 1_000_000

@@ -6,7 +6,7 @@ from typing import Final
 
 from grader.jsonio import pretty
 from grader.model import Task, Truth
-from grader.tracks import replayscm
+from grader.tracks import causalab, replayscm
 from grader.tracks.causalds import gold as causalds
 
 
@@ -42,4 +42,5 @@ _WRITERS: Final[Mapping[str, Callable[[Task, Truth], str]]] = {
     "unit_answers": _units,
     "quantities": _quantities,
     "deduction": _deduction,
+    "laboratory_jsonl": causalab.gold_answer,
 }

@@ -18,6 +18,7 @@ from grader.release import CORRECTED, PUBLISHED, Release, select_exam
 from grader.repeats import add_attempts
 from grader.report import build_report
 from grader.score import score
+from grader.tracks.causalab import require_signature, submission_of
 from grader.tracks.summaries import summaries
 from grader.validate import check
 
@@ -55,8 +56,10 @@ class Session:
         *,
         reveal: bool = False,
         truth: str = PUBLISHED,
+        transcript_key: bytes | None = None,
     ) -> None:
         self.release = release
+        self.transcript_key = transcript_key
         self.split = release.choose_split(split)
         self.exam = exam
         self.reveal = reveal or release.has_public_truth(self.split)
@@ -132,7 +135,27 @@ class Session:
             )
             for part in kept
         ]
+        for attempt in attempts:
+            self._require_signatures(selection, attempt.checked, found)
         return selection, found, attempts
+
+    def _require_signatures(
+        self, selection: Selection, checked: dict[str, Checked], found: Found
+    ) -> None:
+        """Refuse transcripts that the host's key did not sign, where a key was given."""
+        if self.transcript_key is None:
+            return
+        hosted: set[str] = set()
+        for task in selection.tasks:
+            if task.track == "causalab":
+                signed = require_signature(
+                    checked[task.task_id], task.answer_file, self.transcript_key
+                )
+                checked[task.task_id] = signed
+                hosted |= submission_of(signed)
+        if len(hosted) > 1:
+            named = ", ".join(clip(name) for name in sorted(hosted)[:4])
+            found.notice(f"signed transcripts of {len(hosted)} submissions: {named}")
 
     def settle_exam(self, *sources: Path) -> None:
         """Choose one exam for several submissions: the one that holds what any of them answered.

@@ -6,17 +6,26 @@ from typing import Any, Final
 from grader.jsonio import canonical
 from grader.model import Checked, Content, Score, Task, Truth
 from grader.route import needs_content, route
-from grader.tracks import causalds, ccr, replayscm
+from grader.tracks import causalab, causalds, ccr, replayscm
 
 SCORERS: Final[Mapping[str, Mapping[str, Callable[[Task, Truth, Any], Content]]]] = {
     "causalds": causalds.SCORERS,
     "ccr": ccr.SCORERS,
     "replayscm": replayscm.SCORERS,
+    "causalab": causalab.SCORERS,
 }
 """Track, then ``family.variant``, then its scorer."""
 
-FACTS: Final[Mapping[str, Callable[[Truth], Mapping[str, Any]]]] = {"replayscm": replayscm.facts}
+FACTS: Final[Mapping[str, Callable[[Truth], Mapping[str, Any]]]] = {
+    "replayscm": replayscm.facts,
+    "causalab": causalab.facts,
+}
 """Track to what ``extra_json`` says of a task whether or not it was answered."""
+
+VERIFIERS: Final[Mapping[str, Callable[[Task, Truth, Checked], Checked]]] = {
+    "causalab": causalab.verify_checked,
+}
+"""Track to what of an answer's validity only the truth can tell."""
 
 _LARGEST: Final = 1e300
 
@@ -37,6 +46,8 @@ def score(task: Task, truth: Truth, checked: Checked) -> Score:
 
 def _score(task: Task, truth: Truth, checked: Checked) -> Score:
     spec = task.spec
+    if task.track in VERIFIERS:
+        checked = VERIFIERS[task.track](task, truth, checked)
     content = None
     if needs_content(truth, checked):
         content = SCORERS[task.track][spec.key](task, truth, checked.content)

@@ -8,6 +8,7 @@ an answer schema or a table of cases. To add a variant, start with a row in its 
 
 from typing import Final
 
+from grader.variants.causalab import CAUSALAB
 from grader.variants.causalds import CAUSALDS
 from grader.variants.ccr import CCR
 from grader.variants.replayscm import REPLAYSCM
@@ -36,7 +37,7 @@ __all__ = [
     "variant",
 ]
 
-VARIANTS: Final[tuple[Variant, ...]] = (*CAUSALDS, *CCR, *REPLAYSCM)
+VARIANTS: Final[tuple[Variant, ...]] = (*CAUSALDS, *CCR, *REPLAYSCM, *CAUSALAB)
 
 TRACKS: Final[tuple[str, ...]] = tuple(dict.fromkeys(variant.track for variant in VARIANTS))
 

@@ -13,7 +13,7 @@ from grader.names import is_null_equivalent, normal_label
 from grader.predictions import read_predictions
 from grader.schemas import first_problem
 from grader.spec import Variant
-from grader.tracks import replayscm
+from grader.tracks import causalab, replayscm
 from grader.tracks.ccr import checks as ccr
 
 REASONS: Final[Mapping[str, str]] = {
@@ -46,9 +46,14 @@ REASONS: Final[Mapping[str, str]] = {
     "illegal_reference": "a mechanism that mentions a variable it may not depend on",
     "too_many_variables": "a mechanism that mentions more variables than the task allows",
     "cyclic": "mechanisms that depend on each other in a circle",
+    "transcript": "no transcript of a finished session with the task's episode",
+    "hypothesis": "a hypothesis that does not follow the hypothesis language",
+    "replay": "a transcript that the laboratory would not have written",
+    "signature": "a transcript that the host's key did not sign",
 }
 
 CHECKERS: Final[Mapping[str, Callable[[Task, RawAnswer], Checked]]] = {
+    "causalab": causalab.check,
     "replayscm": replayscm.check,
 }
 """Track to the validation of its answers, where the common one will not do."""

@@ -20,9 +20,11 @@ from grader.model import Task, Truth
 from grader.release import Release, Side
 from grader.schemas import first_problem
 from grader.spec import TRACKS
+from grader.tracks.causalab import episode_problem
 from grader.tracks.replayscm import certificates
 
 CERTIFICATES: Final[Mapping[str, Callable[[Task, Truth], str | None]]] = {
+    "causalab": episode_problem,
     "replayscm": certificates.problem_of,
 }
 """Track to the independent proof of what its truths claim; a sentence says what fails."""

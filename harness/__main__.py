@@ -9,7 +9,7 @@ from grader.errors import UsageError
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code (0 done, 2 unusable input, 130 interrupted)."""
-    from harness import run_loop
+    from harness import lab, run_loop
 
     parser = argparse.ArgumentParser("python -m harness", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -20,8 +20,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     run_loop.configure(run)
+    laboratory = commands.add_parser(
+        "lab",
+        help="experiment in a causalab episode",
+        description=lab.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    lab.configure(laboratory)
     arguments = parser.parse_args(argv)
     try:
+        if arguments.command == "lab":
+            return lab.run(arguments)
         return run_loop.run(run_loop.settings(arguments))
     except UsageError as error:
         print(f"error: {error}", file=sys.stderr)

@@ -9,8 +9,10 @@ from pathlib import Path
 
 from grader import parquet
 from grader.errors import UsageError
-from grader.found import MAX_BYTES
+from grader.found import MAX_BYTES, json_object
+from grader.jsonio import BadJson, parse_strict
 from grader.model import RawAnswer, Task
+from grader.schemas import first_problem
 from grader.spec import VARIANTS
 from grader.validate import check
 
@@ -19,7 +21,8 @@ from grader.validate import check
 class WorkspaceTask:
     """A task to be taken: its folder, prompt, and what a valid answer is.
 
-    ``kind`` is ``json`` or ``csv``; ``rows`` is the number of held-out rows a CSV must have.
+    ``kind`` is ``json``, ``csv`` or ``jsonl``; ``rows`` is the number of held-out rows a CSV must
+    have.
     """
 
     task_id: str
@@ -31,7 +34,8 @@ class WorkspaceTask:
     @property
     def kind(self) -> str:
         """Format of the answer file, and the label of the block that holds it."""
-        return "csv" if self.shape.endswith("_csv") else "json"
+        kind = self.shape.rpartition("_")[2]
+        return kind if kind in ("csv", "jsonl") else "json"
 
     @property
     def answer_file(self) -> str:
@@ -39,14 +43,31 @@ class WorkspaceTask:
         return f"{self.task_id}.{self.kind}"
 
     def problem(self, text: str) -> str | None:
-        """What the grader will find wrong with an answer, ``None`` if nothing."""
+        """What the grader will find wrong with an answer, ``None`` if nothing.
+
+        Of a laboratory's answer only the short form can be looked at without its episode.
+        """
+        if self.kind == "jsonl":
+            return _short_form_problem(self.shape, text)
         spec = next(variant for variant in VARIANTS if variant.shape == self.shape)
+        if spec.track != "causalds":  # their full check needs inputs that only the grader has
+            return self._schema_problem(text)
+        # Variants of causalds with the same shape have the same field, labels and abstention.
         task = Task(
             self.task_id, "", spec.track, spec.rung, spec.family, spec.name, "", spec.input_mode,
             "", spec.shape, self.answer_file, {"rows": self.rows},
         )  # fmt: skip
         checked = check(task, RawAnswer(self.answer_file, text.encode("utf-8", "surrogatepass")))
         return checked.message if checked.status == "invalid" else None
+
+    def _schema_problem(self, text: str) -> str | None:
+        """What the schema beside the prompt finds wrong with an answer."""
+        try:
+            document = parse_strict(text.encode("utf-8", "surrogatepass"))
+        except BadJson as problem:
+            return f"{self.answer_file}: {problem.message}"
+        problem_found = first_problem(f"answers/{self.shape}", document)
+        return problem_found and f"{self.answer_file}: {problem_found}"
 
     def left_in(self, folder: Path) -> str | None:
         """The text of an answer file left in ``folder``; never through a link, never huge."""
@@ -57,6 +78,13 @@ class WorkspaceTask:
                     data = stream.read(MAX_BYTES[f".{self.kind}"] + 1)
                     return data.decode() if len(data) <= MAX_BYTES[f".{self.kind}"] else None
         return None
+
+
+def _short_form_problem(shape: str, text: str) -> str | None:
+    try:
+        return first_problem(f"answers/{shape}", json_object(text.encode("utf-8", "replace")))
+    except BadJson as error:
+        return error.message
 
 
 def open_workspaces(folder: Path) -> list[WorkspaceTask]:

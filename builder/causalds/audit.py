@@ -12,10 +12,11 @@ from functools import lru_cache
 from typing import Any
 
 from builder.causalds import audit_graph
+from builder.causalds.audit_expect import Case, Hidden
 from builder.causalds.audit_numbers import NotAuditable, Population
 from builder.causalds.audit_quantities import TOLERANCE, audit_quantities
 from builder.causalds.audit_rows import audit_scene
-from builder.causalds.audit_tasks import Case, Hidden, audit_task
+from builder.causalds.audit_tasks import audit_task
 from builder.seeds import stream
 from builder.words import Attestation, facts_from_json, verify
 
@@ -75,7 +76,7 @@ def _audit_world(hidden: Hidden, scene_row: Row) -> list[str]:
     """The graph told by the story, and the treatment levels."""
     record = hidden.record
     edges = tuple((a, b) for a, b in record["world"]["edges"])
-    facts = facts_from_json(record["variables"], edges, hidden.latent)
+    facts = facts_from_json(record["variables"], edges, hidden.latent, record["hows"])
     attestations = [
         Attestation(tuple(item["what"]), item["sentence"]) for item in record["attestations"]
     ]

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from builder.causalds.audit_equations import (
     NotAuditable,
@@ -86,6 +85,11 @@ class Population:
         return values
 
     @cached_property
+    def found(self) -> dict[str, tuple[str, ...]]:
+        """Problems by the check that found them, kept while the scene's views are audited."""
+        return {}
+
+    @cached_property
     def _kept(self) -> dict[tuple[object, ...], Estimate]:
         """Estimates by question: several tasks and views ask the same."""
         return {}
@@ -95,12 +99,21 @@ class Population:
             self._kept[question] = find()
         return self._kept[question]
 
+    @cached_property
+    def _scores(self) -> dict[str, Array]:
+        return {}
+
+    def _standardised(self, v: str) -> Array:
+        if v not in self._scores:
+            self._scores[v] = _zscore(self.factual[v])
+        return self._scores[v]
+
     def correlation(self, x: str, y: str) -> Estimate:
         """Pearson correlation, with the error of its influence function."""
         return self._once(("r", x, y), lambda: self._correlation(x, y))
 
     def _correlation(self, x: str, y: str) -> Estimate:
-        r, influence = _correlated(*(stats.zscore(self.factual[v]) for v in (x, y)))
+        r, influence = _correlated(self._standardised(x), self._standardised(y))
         return Estimate(r, float(influence.std()) / math.sqrt(DRAWS))
 
     def differences(self, x: str, y: str, levels: tuple[float, float]) -> Array:
@@ -158,9 +171,9 @@ class Population:
         return self._once(("change", x, y, z), lambda: self._partial(x, y, z)[1])
 
     def _partial(self, x: str, y: str, z: str) -> tuple[Estimate, Estimate]:
-        zx, zy, zz = (stats.zscore(self.factual[v]) for v in (x, y, z))
+        zx, zy, zz = (self._standardised(v) for v in (x, y, z))
         r, plain = _correlated(zx, zy)
-        ex, ey = (stats.zscore(v - np.mean(v * zz) * zz) for v in (zx, zy))
+        ex, ey = (_zscore(v - np.mean(v * zz) * zz) for v in (zx, zy))
         # Estimating the regressions moves a partial correlation by less than its error only.
         p, given = _correlated(ex, ey)
         gap = float((given - plain).std()) / math.sqrt(DRAWS)
@@ -176,6 +189,10 @@ class Population:
         """P(X <= level)."""
         share = float(np.mean(self.factual[x] <= level))
         return Estimate(share, math.sqrt(share * (1 - share) / DRAWS))
+
+
+def _zscore(column: Array) -> Array:
+    return np.asarray((column - column.mean()) / column.std())
 
 
 def _correlated(zx: Array, zy: Array) -> tuple[float, Array]:

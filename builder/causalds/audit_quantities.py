@@ -54,7 +54,19 @@ def effect_bound(value: float) -> float:
 def audit_quantities(
     record: Stored, graph: audit_graph.Graph, latent: frozenset[str], population: Population
 ) -> Iterator[str]:
-    """Problems of ``record["quantities"]``, each named; ``record`` is the parsed ``world_json``."""
+    """Problems of ``record["quantities"]``, each named; ``record`` is the parsed ``world_json``.
+
+    Worked out once for a population: the views of a scene share their numbers.
+    """
+    if "quantities" not in population.found:
+        problems = tuple(_derived(record, graph, latent, population))
+        population.found["quantities"] = problems
+    yield from population.found["quantities"]
+
+
+def _derived(
+    record: Stored, graph: audit_graph.Graph, latent: frozenset[str], population: Population
+) -> Iterator[str]:
     x, y = record["treatment"], record["outcome"]
     told = record["quantities"]
     observed = {v for v in graph if v not in latent} - {x, y}

@@ -108,12 +108,15 @@ def _alignment(
 ) -> list[str]:
     """Held-out labels must go with the held-out rows as they do in training."""
     problems = []
+    # Ranks, because a few extreme values can move Pearson's r by more than its usual error. As many
+    # training rows as held-out ones: more would hardly sharpen the comparison.
+    seen = slice(0, max(labels.size, 1))
+    known, held_out = _ranks(data[outcome][seen]), _ranks(labels)
     for name, column in features.items():
         if column.size != labels.size:
             return [f"{labels.size} labels for {column.size} held-out rows"]
-        # Ranks, because a few extreme values can move Pearson's r by more than its usual error.
-        train, train_error = _spearman(data[name], data[outcome])
-        test, test_error = _spearman(column, labels)
+        train, train_error = _agreement(_ranks(data[name][seen]), known)
+        test, test_error = _agreement(_ranks(column), held_out)
         if abs(train - test) > _SIGMAS * math.hypot(train_error, test_error) + _ROUNDING:
             problems.append(
                 f"correlation with {name}: {train:.3f} in training, {test:.3f} held out"
@@ -144,14 +147,20 @@ def _correlations(
     return problems
 
 
-def _spearman(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> tuple[float, float]:
+def _ranks(column: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Standardised ranks, ties sharing theirs; all 0 where nothing varies."""
+    ranks = stats.rankdata(column)
+    spread = ranks.std()
+    return np.asarray((ranks - ranks.mean()) / spread if spread > 0 else 0.0 * ranks)
+
+
+def _agreement(za: npt.NDArray[np.float64], zb: npt.NDArray[np.float64]) -> tuple[float, float]:
     """Rank correlation and its standard error, that of the influence function over the rows."""
-    if a.std() == 0 or b.std() == 0:
-        return 0.0, 1.0 / math.sqrt(a.size)
-    za, zb = stats.zscore(stats.rankdata(a)), stats.zscore(stats.rankdata(b))
+    if not za.any() or not zb.any():
+        return 0.0, 1.0 / math.sqrt(za.size)
     r = float(np.mean(za * zb))
     influence = za * zb - 0.5 * r * (za**2 + zb**2)
-    return r, float(influence.std()) / math.sqrt(a.size)
+    return r, float(influence.std()) / math.sqrt(za.size)
 
 
 def _pearson(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> float:

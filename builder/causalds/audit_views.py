@@ -33,19 +33,28 @@ def audit_view(record: Record, view: str, data: Table, calibration: Table) -> It
     for name in data if gold else ():
         if not np.array_equal(data[name][chosen], calibration[name]):
             yield f"calibration rows of {name} are not the rows drawn from the data"
-    settings = next(v for v in record["plan"]["views"] if v["name"] == view)
     for node, bundle in shown["bundles"].items():
         measured = f"{names[node]} ({view})"
         for one in bundle["measurements"]:
             values = calibration[one["column"]], calibration[names[node]]
             for problem in _law(one, *values):
                 yield f"{measured}: {one['column']} {problem}"
+    for node, key, found, needed in information(record, view):
+        if found < needed:
+            yield f"{names[node]} ({view}): {key} of its information is {found:.3g}, " + (
+                f"below {needed:g}"
+            )
+
+
+def information(record: Record, view: str) -> Iterator[tuple[str, str, float, float]]:
+    """(node, threshold, information on a fine grid, what is needed) of every bundle of a view."""
+    settings = next(v for v in record["plan"]["views"] if v["name"] == view)
+    for node, bundle in record["views"][view]["bundles"].items():
         factor = _OUTCOME_FACTOR if node == record["outcome"] else 1.0
         binary = record["variables"][node]["kind"] == "binary"
         found = _separation(bundle) if binary else _information(bundle)
         for key, least in settings["thresholds"].items():
-            if found[key] < factor * least:
-                yield f"{measured}: {key} of its information is {found[key]:.3g}, below {least:g}"
+            yield node, key, found[key], factor * least
 
 
 def _law(one: Record, values: Array, gold: Array) -> Iterator[str]:

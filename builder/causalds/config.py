@@ -10,9 +10,10 @@ from builder.causalds.blueprint import Composition, Impossible, check
 from builder.causalds.exams.model import ExamModel
 from builder.causalds.presets import PRESETS
 from builder.causalds.recover import need_scikit_learn
-from builder.causalds.view_settings import view_settings
+from builder.causalds.view_settings import check_measured_outcomes, view_settings
 from builder.causalds.views import VIEWS, View
 from builder.scm import BINARY_PROFILES, CONTINUOUS_PROFILES
+from builder.words.verbalise import DEFAULT, VERBALISERS
 from grader.errors import UsageError
 from grader.names import did_you_mean
 
@@ -38,6 +39,8 @@ _KEYS: Final = (
     "outcome_measured",
     "observation",
     "diagnostics",
+    "words",
+    "tellings",
 )
 
 
@@ -47,7 +50,8 @@ class Config:
 
     ``composition`` says which structures; ``continuous`` and ``binary`` are weights of mechanism
     profiles; ``treatment_binary`` and ``outcome_binary`` are the shares of scenes whose treatment
-    or outcome is binary.
+    or outcome is binary; ``words`` names the verbaliser; ``tellings`` is the number of scenes that
+    are told four ways (with public truth only).
     """
 
     scenes: int
@@ -62,6 +66,8 @@ class Config:
     outcome_measured: float
     diagnostics: bool
     exams: tuple[tuple[str, ExamModel], ...] = ()
+    words: str = DEFAULT
+    tellings: int = 0
 
 
 def with_exams(config: Config, exams: tuple[tuple[str, ExamModel], ...], where: str) -> Config:
@@ -98,7 +104,8 @@ def parse_config(table: Mapping[str, object], where: str) -> Config:
             f"{where}.scenes: missing; say how many scenes to build, as in scenes = 36"
         )
     rows = _rows(table.get("rows", _DEFAULT_ROWS), f"{where}.rows")
-    preset = PRESETS[_choice(table.get("composition", "motifs"), tuple(PRESETS), where)]
+    composition = _choice(table.get("composition", "motifs"), tuple(PRESETS), where, "composition")
+    preset = PRESETS[composition]
     scenes = _whole(table["scenes"], 1, _MOST_SCENES, f"{where}.scenes")
     profiles = _profiles(table.get("profiles", {}), f"{where}.profiles")
     config = Config(
@@ -113,7 +120,18 @@ def parse_config(table: Mapping[str, object], where: str) -> Config:
         views=_views(table, where),
         outcome_measured=_share(table.get("outcome_measured", 0.0), f"{where}.outcome_measured"),
         diagnostics=_diagnostics(table.get("diagnostics", False), f"{where}.diagnostics"),
+        words=_choice(table.get("words", DEFAULT), tuple(VERBALISERS), where, "words"),
+        tellings=_whole(table.get("tellings", 0), 0, scenes, f"{where}.tellings"),
     )
+    if config.outcome_measured:
+        check_measured_outcomes(config.views, table.get("observation", {}), where)
+    if config.tellings and (
+        config.words != DEFAULT or "clean" not in {v.name for v in config.views}
+    ):
+        raise UsageError(
+            f"{where}.tellings: scenes are told again from the clean view and from '{DEFAULT}' "
+            "words; use both, or remove the key"
+        )
     try:
         check(config.composition, scenes)
     except Impossible as problem:
@@ -236,9 +254,9 @@ def _diagnostics(value: object, where: str) -> bool:
     return value
 
 
-def _choice(value: object, known: tuple[str, ...], where: str) -> str:
+def _choice(value: object, known: tuple[str, ...], where: str, key: str) -> str:
     if not isinstance(value, str) or value not in known:
-        raise UsageError(f"{where}.composition: must be one of {', '.join(known)}, not {value!r}")
+        raise UsageError(f"{where}.{key}: must be one of {', '.join(known)}, not {value!r}")
     return value
 
 

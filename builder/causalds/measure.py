@@ -207,13 +207,16 @@ def _entropy(p: float) -> float:
     return -sum(q * math.log(q) for q in (p, 1.0 - p) if q > 0.0)
 
 
-def attainable(view: View) -> bool:
-    """Whether bundles for a standard normal and for a fair binary concept can be drawn at all."""
+def attainable(view: View, *, outcome: bool = False) -> bool:
+    """Whether bundles for a standard normal and for a fair binary concept can be drawn at all.
+
+    With ``outcome``, under the stricter thresholds of a measured outcome.
+    """
     rng = np.random.default_rng(0)
     widest = replace(view, columns=(view.columns[1], view.columns[1]))
     try:
         for concept in (Concept(0.0, 1.0, False, (-3.5, 3.5)), Concept(0.5, 0.5, True, (0, 1))):
-            draw_bundle(rng, concept, widest)
+            draw_bundle(rng, concept, widest, outcome=outcome)
     except NoBundle:
         return False
     return True

@@ -6,20 +6,25 @@ index receives which of these plans is a permutation seeded by the split's root,
 nothing about its scene.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import wraps
 from typing import Final
 
 import numpy as np
 
 from builder.causalds.ask import ASKERS
-from builder.causalds.blueprint import Structure, largest_remainder, structures
+from builder.causalds.blueprint import Impossible, Structure, largest_remainder, structures
 from builder.causalds.config import Config
 from builder.causalds.exams.assign import assign
+from builder.causalds.names import KNOWLEDGE, name_scenes
+from builder.causalds.tellings import told_again
 from builder.causalds.types import ScenePlan
 from builder.release.types import InstanceSpec
 from builder.seeds import hmac_key, id_key, instance_key, public_id, stream
 from builder.words import Kind
+from grader.errors import UsageError
 
 TRACK_NAME: Final = "causalds"
 
@@ -27,6 +32,24 @@ CONTINUOUS_ONLY: Final = "napkin"
 """The planted structure whose treatment is always continuous."""
 
 
+Plan = Callable[[Config, str, bytes, bool], list[InstanceSpec]]
+
+
+def _naming_quotas(plan: Plan) -> Plan:
+    """``plan``, raising ``UsageError`` that names the key of a quota that no scenes can meet."""
+
+    @wraps(plan)
+    def named(config: Config, split: str, count_root: bytes, private: bool) -> list[InstanceSpec]:
+        try:
+            return plan(config, split, count_root, private)
+        except Impossible as problem:
+            where = f"splits.{split}.{TRACK_NAME}.{problem.key}"
+            raise UsageError(f"{where}: {problem.fix}") from None
+
+    return named
+
+
+@_naming_quotas
 def plan_scenes(config: Config, split: str, count_root: bytes, private: bool) -> list[InstanceSpec]:
     """The instance specs of a split, in index order."""
     rng = stream(hmac_key(count_root, f"{TRACK_NAME}/{split}/plan"), "plan")
@@ -37,10 +60,15 @@ def plan_scenes(config: Config, split: str, count_root: bytes, private: bool) ->
         if private:
             plans = _with_views(rng, _with_variants(rng, plans))
     order = rng.permutation(len(plans))
-    return [
-        _spec(plans[int(place)], split, index, count_root, private)
-        for index, place in enumerate(order)
-    ]
+    plans = [plans[int(place)] for place in order]
+    if config.words == KNOWLEDGE:
+        names = stream(hmac_key(count_root, f"{TRACK_NAME}/{split}/plan"), "names")
+        plans = name_scenes(plans, config, names, split, private, can_host)
+    if config.tellings and not private:
+        again = stream(hmac_key(count_root, f"{TRACK_NAME}/{split}/plan"), "tellings")
+        where = f"splits.{split}.causalds.tellings"
+        plans = told_again(plans, config.tellings, again, count_root, where)
+    return [_spec(plan, split, index, count_root, private) for index, plan in enumerate(plans)]
 
 
 def _for_exams(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
@@ -86,6 +114,7 @@ def _plans(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
             views=config.views,
             outcome_measured=measured[turn],
             diagnostics=config.diagnostics,
+            words=config.words,
         )
         for turn, (place, structure) in enumerate(slots)
     ]
@@ -95,9 +124,18 @@ def _treatments(rng: np.random.Generator, share: float, found: Sequence[Structur
     """Which treatments are binary: the share of all scenes, but never a napkin's.
 
     With a binary treatment the napkin's effect on the treated would be identifiable like its
-    average effect, and planting it would be in vain.
+    average effect, and planting it would be in vain. Raises :class:`Impossible` where too many are
+    wanted.
     """
     free = [i for i, structure in enumerate(found) if structure.motif.name != CONTINUOUS_ONLY]
+    total = largest_remainder({"yes": share, "no": 1.0 - share}, len(found))["yes"]
+    if total > len(free):
+        raise Impossible(
+            "treatment_binary",
+            f"{total} binary treatments are wanted, but the {len(found) - len(free)} scenes of "
+            f"{CONTINUOUS_ONLY} have a continuous one; ask for at most "
+            f"{math.floor(100 * len(free) / len(found)) / 100:g}, or plant no {CONTINUOUS_ONLY}",
+        )
     wanted = min(share * len(found) / len(free), 1.0) if free else 0.0
     flags = dict(zip(free, _spread(rng, wanted, len(free)), strict=True)) if free else {}
     return [flags.get(i, False) for i in range(len(found))]

@@ -122,8 +122,8 @@ def _and(names: list[str]) -> str:
 def _column(variable: Variable) -> str:
     if variable.states is None:
         return f"{variable.name} (continuous)"
-    zero, one = variable.states
-    return f"{variable.name} (binary: 1 if it {one}, 0 if it {zero})"
+    (zero, one), it = variable.states, variable.pronoun
+    return f"{variable.name} (binary: 1 if {it} {one}, 0 if {it} {zero})"
 
 
 def _scale(shown: Observation) -> str:

@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from builder.causal import MOTIFS, PLANTED, ate_identifiable
 from builder.causalds.blueprint import PLANTED_FROM, Composition
 from builder.causalds.config import Config
+from builder.causalds.tellings import retold
 from builder.causalds.types import ScenePlan
+from builder.words.knowledge import domains
 
 Table = dict[str, dict[str, dict[str, float]]]
 """Axis -> name -> {"requested": scenes, a fraction where the share gives one, "realised": scenes}.
@@ -18,7 +20,8 @@ Table = dict[str, dict[str, dict[str, float]]]
 
 
 def composition_table(config: Config, plans: Sequence[ScenePlan]) -> Table:
-    """Requested and realised numbers of scenes by axis."""
+    """Requested and realised numbers of scenes by axis; one told several times counts once."""
+    plans = [plan for plan in plans if not retold(plan)]
     total = len(plans)
     parts = config.composition
     grafts = {
@@ -55,6 +58,32 @@ def composition_table(config: Config, plans: Sequence[ScenePlan]) -> Table:
             _kinds(config.treatment_binary), total, [p.treatment_kind for p in plans]
         ),
         "outcome": _axis(_kinds(config.outcome_binary), total, [p.outcome_kind for p in plans]),
+        **_names(plans),
+    }
+
+
+def _names(plans: Sequence[ScenePlan]) -> Table:
+    """How evenly the domains tell, and how many structures were drawn again to find names."""
+    told = Counter(plan.domain for plan in plans if plan.domain is not None)
+    if not told:
+        return {}
+    count = len(domains())
+    return {
+        "names": {
+            "domains": {"requested": min(count, len(plans)), "realised": len(told)},
+            "scenes of the most frequent domain": {
+                "requested": round(len(plans) / count, 2),
+                "realised": max(told.values()),
+            },
+            "structures drawn again": {
+                "requested": 0,
+                "realised": sum(plan.redrawn for plan in plans),
+            },
+            "scenes with the names of another": {
+                "requested": 0,
+                "realised": len(plans) - len({frozenset(dict(p.names).values()) for p in plans}),
+            },
+        }
     }
 
 

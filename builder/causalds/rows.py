@@ -152,7 +152,7 @@ def world_row(
         "instance_id": spec.instance_id,
         "index": spec.index,
         "attempt": attempt,
-        "key": spec.key.hex(),
+        "key": scene.plan.world_key or spec.key.hex(),
         "structure": scene.plan.structure,
         "motif": scene.motif.name,
         "treatment": scene.treatment.name,
@@ -172,6 +172,7 @@ def _world(
         "treatment": scene.motif.treatment,
         "outcome": scene.motif.outcome,
         "variables": {node: variable.to_json() for node, variable in scene.variables.items()},
+        "hows": [[a, b, how] for (a, b), how in sorted(scene.narration.hows.items())],
         "columns": list(scene.columns),
         "levels": list(truths.levels),
         "quantities": {

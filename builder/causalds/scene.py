@@ -36,7 +36,7 @@ from builder.scm import (
     sample_world,
 )
 from builder.seeds import stream
-from builder.words import Facts, Kind, Setting, Telling, Variable, invent_scene, tell
+from builder.words import Kind, Narration, Variable, verbalise
 
 Column = npt.NDArray[np.float32]
 
@@ -94,15 +94,6 @@ class Tables:
 
 
 @dataclass(frozen=True, slots=True)
-class Narration:
-    """The words of a scene: its place, its variables' names and its story."""
-
-    setting: Setting
-    variables: Mapping[str, Variable]
-    telling: Telling
-
-
-@dataclass(frozen=True, slots=True)
 class Scene:
     """One hidden world with its words and its rows.
 
@@ -151,11 +142,7 @@ class Scene:
 
 def scene_kinds(plan: ScenePlan) -> dict[str, Kind]:
     """The kind of every node: only treatment and outcome may be binary."""
-    motif = plan.query
-    kinds: dict[str, Kind] = dict.fromkeys(motif.graph.nodes, "continuous")
-    kinds[motif.treatment] = plan.treatment_kind
-    kinds[motif.outcome] = plan.outcome_kind
-    return kinds
+    return plan.kinds
 
 
 def sample_hidden_world(plan: ScenePlan, key: bytes) -> tuple[World, Truths]:
@@ -214,10 +201,8 @@ def _truths(motif: Motif, world: World, binary_treatment: bool, key: bytes) -> T
 
 def narrate(plan: ScenePlan, key: bytes) -> Narration:
     """Names the variables of a planned scene and tells its story."""
-    graph = plan.query.graph
-    setting, variables = invent_scene(stream(key, "names"), scene_kinds(plan))
-    facts = Facts(variables, graph.edges, graph.latent)
-    return Narration(setting, variables, tell(stream(key, "story"), setting, facts))
+    told = verbalise.Scene(plan.query.graph, scene_kinds(plan), plan.naming)
+    return verbalise.narrate(plan.words, told, key)
 
 
 def column_order(plan: ScenePlan, key: bytes) -> tuple[str, ...]:

@@ -117,11 +117,13 @@ class CausalDS:
 def _try(spec: InstanceSpec, attempt: int, clock: "_Clock") -> dict[str, list[Row]]:
     """One attempt at a scene; raises :class:`Rejected`."""
     plan = ScenePlan.from_json(spec.config_json)
-    key = attempt_key(spec.key, attempt)
+    words = attempt_key(spec.key, attempt)
+    shared = plan.world_key
+    key = words if shared is None else attempt_key(bytes.fromhex(shared), attempt)
     with clock("world and truths"):
         world, truths = sample_hidden_world(plan, key)
     with clock("story"):
-        narration = narrate(plan, key)
+        narration = narrate(plan, words)
     with clock("data"):
         columns = column_order(plan, key)
         tables = draw_tables(plan, key, world, columns)

@@ -7,6 +7,7 @@ from typing import Any
 from builder.causal import LatentDAG, Motif
 from builder.causalds.views import CLEAN, View
 from builder.words import Kind
+from builder.words.naming import Naming
 from grader.jsonio import canonical
 
 
@@ -15,13 +16,17 @@ class ScenePlan:
     """What ``build`` needs to know besides its keys.
 
     ``variant``, ``wanted`` (the class of its answer, see ``exams.labels``; None: any) and ``exam``
-    are set in private-truth splits only, where a scene is asked one task.
+    are set in private-truth splits only, where a scene is asked one task. ``bundle``, ``telling``
+    and ``world_key`` (hexadecimal; in place of the instance's own key for all but the words) are
+    set for scenes that are told several times (``tellings``).
 
     ``structure`` is the label that scenes are reported under: the motif, or ``grafted_<k>``. The
     graph is complete: grafts and latent variables are in it. ``continuous`` and ``binary`` name
     mechanism profiles. ``views`` are those that ship; in those that measure anything,
     ``outcome_measured`` makes the outcome one of the measured variables, and ``diagnostics`` adds
-    recoverability to the world row.
+    recoverability to the world row. ``words`` says how the scene is told; in the words of the
+    knowledge graph, ``domain`` and ``names`` are what it is told with, and ``redrawn`` says that
+    its structure had to be drawn again because the first had no match there.
     """
 
     motif: str
@@ -43,6 +48,26 @@ class ScenePlan:
     diagnostics: bool = False
     exam: str | None = None
     wanted: str | None = None
+    words: str = "fictional"
+    domain: str | None = None
+    names: tuple[tuple[str, str], ...] = ()
+    redrawn: bool = False
+    bundle: str | None = None
+    telling: str | None = None
+    world_key: str | None = None
+
+    @property
+    def naming(self) -> Naming | None:
+        """The names that were planned for the scene, if any."""
+        return None if self.domain is None else Naming(self.domain, self.names)
+
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        """The kind of every node: only treatment and outcome may be binary."""
+        kinds: dict[str, Kind] = dict.fromkeys(self.nodes, "continuous")
+        kinds[self.treatment] = self.treatment_kind
+        kinds[self.outcome] = self.outcome_kind
+        return kinds
 
     @property
     def query(self) -> Motif:
@@ -61,5 +86,6 @@ class ScenePlan:
         for key in ("nodes", "latent"):
             record[key] = tuple(record[key])
         record["edges"] = tuple((a, b) for a, b in record["edges"])
+        record["names"] = tuple((a, b) for a, b in record["names"])
         record["views"] = tuple(View.from_json(view) for view in record["views"])
         return ScenePlan(**record)

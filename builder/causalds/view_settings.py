@@ -1,11 +1,11 @@
 """The ``observation`` table: settings of the measuring views, checked before any work starts."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from builder.causalds.measure import attainable
+from builder.causalds.measure import OUTCOME_FACTOR, attainable
 from builder.causalds.views import Thresholds, View
 from grader.errors import UsageError
 from grader.names import did_you_mean
@@ -47,6 +47,18 @@ def view_settings(view: View, table: object, where: str) -> View:
             "noise, or allow more columns"
         )
     return changed
+
+
+def check_measured_outcomes(views: Sequence[View], changed: object, where: str) -> None:
+    """Raises ``UsageError`` for a changed view under which no outcome can be measured."""
+    assert isinstance(changed, Mapping)
+    for view in views:
+        if view.name in changed and not attainable(view, outcome=True):
+            raise UsageError(
+                f"{where}.observation.{view.name}.thresholds: no bundle meets them for a measured "
+                f"outcome, for which they count {OUTCOME_FACTOR:g} times; lower them, or the "
+                "noise, allow more columns, or set outcome_measured = 0"
+            )
 
 
 def _thresholds(view: View, value: object, where: str) -> Thresholds:

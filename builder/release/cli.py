@@ -10,7 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from builder.release.cli_imports import add_imports, refuse_imported
+from builder.release.cli_exam import add_exam
+from builder.release.cli_imports import add_imports
+from builder.release.cli_read import add_read
 from grader.errors import UsageError
 from grader.names import did_you_mean
 
@@ -70,8 +72,8 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         known = (
-            "build", "plan", "check", "diff", "inspect", "exam", "new-secret", "import-ccr",
-            "import-causalds",
+            "build", "plan", "check", "diff", "inspect", "read", "exam", "new-secret", "import-ccr",
+            "import-causalab", "import-causalds",
         )  # fmt: skip
         if "invalid choice: " in message:
             given = message.split("invalid choice: ")[1].split("'")[1]
@@ -88,6 +90,7 @@ def _parser() -> argparse.ArgumentParser:
         "check release",
         "diff release-a release-b",
         "inspect release dev/0",
+        "read release --n 12",
         "new-secret > ~/.causal-exams-secret",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
@@ -169,19 +172,8 @@ def _parser() -> argparse.ArgumentParser:
         "--out", type=Path, metavar="FILE", help="the page to write (default: <scene id>.html)"
     )
 
-    exam = _add(
-        commands,
-        "exam",
-        _exam,
-        "draw another exam from a release that is built",
-        "exam --from release --exam splits/exams/realistic.toml",
-        "exam --from release --exam my-exam.toml --name hard-2 --seed again",
-    )
-    exam.add_argument("--from", dest="release", type=Path, required=True, metavar="RELEASE")
-    exam.add_argument("--exam", type=Path, required=True, metavar="TOML", help="the exam file")
-    exam.add_argument("--split", metavar="NAME", help="default: the only one with public truth")
-    exam.add_argument("--name", metavar="NAME", help="default: the exam file's name")
-    exam.add_argument("--seed", metavar="TEXT", help="default: the split's own seed")
+    add_read(commands, _add)
+    add_exam(commands, _add)
 
     _add(
         commands,
@@ -191,7 +183,7 @@ def _parser() -> argparse.ArgumentParser:
         "new-secret > ~/.causal-exams-secret && chmod 600 ~/.causal-exams-secret",
         "new-secret    # then: export CAUSAL_EXAMS_SECRET=...",
     )
-    add_imports(commands, _add)
+    add_imports(commands, _add, _add_workers, _gate)
     return parser
 
 
@@ -326,7 +318,7 @@ def _plan(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    from builder.release.manifest import read_manifest
+    from builder.release.manifest import read_manifest, refuse_imported
     from builder.release.progress import Reporter
 
     _need_release(options.release)
@@ -345,24 +337,6 @@ def _diff(options: argparse.Namespace) -> int:
     for line in report.lines:
         print(line)
     return OK if report.identical else FAILED
-
-
-def _exam(options: argparse.Namespace) -> int:
-    _need_release(options.release)
-    from builder.release.exam_again import add_exam
-    from builder.release.manifest import read_manifest
-    from builder.release.summary import describe_exam
-
-    refuse_imported(read_manifest(options.release / "public"), options.release)
-    added = add_exam(
-        options.release,
-        options.exam,
-        split=options.split,
-        name=options.name,
-        seed=options.seed,
-    )
-    describe_exam(added, options.release)
-    return OK
 
 
 def _inspect(options: argparse.Namespace) -> int:

@@ -13,7 +13,7 @@ from builder.release.build import moved_mass
 from builder.release.config import read_toml
 from builder.release.exams import EXAM_SCHEMA, DrawnExam, exam_table, ordered
 from builder.release.gate_tables import open_shard, public_side, shards
-from builder.release.manifest import content_hash, read_manifest, write_manifest
+from builder.release.manifest import content_hash, read_manifest, refuse_imported, write_manifest
 from builder.release.shards import ShardJob, shard_name, write_tables
 from builder.seeds import hmac_key
 from builder.tracks import TRACKS
@@ -34,7 +34,7 @@ class NewExam:
     remarks: tuple[str, ...]
 
 
-def add_exam(
+def draw_again(
     release: Path, file: Path, *, split: str | None, name: str | None, seed: str | None
 ) -> NewExam:
     """Draw the exam that ``file`` describes from the tasks of a split with public truth.
@@ -45,6 +45,7 @@ def add_exam(
     """
     public = public_side(release)
     manifest = read_manifest(public)
+    refuse_imported(manifest, release)
     chosen = _split(manifest, split, release)
     entry = manifest["splits"][chosen]
     name = name or file.stem

@@ -4,37 +4,22 @@ It reads the written files alone and writes its findings as ``GATE.md``: no time
 that the same release gives the same bytes. A check either holds or lists its first problems.
 """
 
-import hashlib
 import math
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-
 from builder.release import gate_checks, gate_tables
 from builder.release.engine import map_instances
-from builder.release.gate_answers import (
-    CEILING,
-    CEILING_TASKS,
-    Kind,
-    floor_points,
-    uninformed_answer,
-    why,
-)
+from builder.release.gate_answers import CEILING, CEILING_TASKS
 from builder.release.gate_audit import AuditJobs, audit
+from builder.release.gate_points import FLOOR_TASKS, Floor, SplitWorth, split_worth
 from builder.release.gate_tables import SplitTables
 from builder.release.leak import LeakReport, leak_test
-from grader.gold import gold_answer
-from grader.model import RawAnswer, Task, Truth
-from grader.pipeline import Session
 from grader.release import Release
-from grader.score import score
 from grader.spec import TRACKS, VARIANTS
-from grader.validate import check
 from grader.verify import verify
 
 EXACT: Final = 1e-9
@@ -54,20 +39,6 @@ class GateLine:
     ok: bool
     figure: str
     problems: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Floor:
-    """What uninformed answers to one variant score, in points (0-100): graded and derived."""
-
-    split: str
-    variant: str
-    tasks: int
-    why: str
-    constant: float
-    constant_floor: float
-    random: float
-    random_floor: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +97,14 @@ def run_gate(
     if not all(line.ok for line in lines):
         return GateReport(tuple(lines))
     tell("gate: every truth a second time")
-    lines.append(_audit(release, tables, workers or os.cpu_count() or 1))
+    workers = workers or os.cpu_count() or 1
+    lines.append(_audit(release, tables, workers))
     tell("gate: gold, empty, constant and random answers")
     floors: list[Floor] = []
     for split in opened.splits:
-        lines += _gold_and_empty(opened, split)
-        floors += _floors(opened, split)
+        found = split_worth(opened, split, _worth_starting(tables, workers))
+        lines += _known_answers(found)
+        floors += found.floors
     lines += _floor_lines(floors)
     tell("gate: leak test")
     leaks = leak_test(release)
@@ -199,67 +172,29 @@ def _structure(release: Path, tables: Sequence[SplitTables]) -> list[GateLine]:
 def _audit(release: Path, tables: Sequence[SplitTables], workers: int) -> GateLine:
     """Every truth against its second derivation, an instance at a time."""
     jobs = AuditJobs(release, tables)
-    workers = workers if len(jobs) >= WORTH_WORKERS else 1
-    problems = [problem for found in map_instances(audit, jobs, workers) for problem in found]
+    starting = _worth_starting(tables, workers)
+    problems = [problem for found in map_instances(audit, jobs, starting) for problem in found]
     truths = sum(len(table.truth) for table in tables)
     return _line("second derivation of every truth", problems,
                  f"{truths} truths of {len(jobs)} scenes and views agree")  # fmt: skip
 
 
-def _gold_and_empty(opened: Release, split: str) -> list[GateLine]:
-    """The right answers, through the whole grader, are worth 100 points; no answer is worth 0."""
-    session = Session(opened, split, "all")
-    tasks = session.select().tasks
-    truths = session.truths(tasks)
-    with tempfile.TemporaryDirectory() as folder:
-        empty = session.grade(Path(folder))
-        for task in tasks:
-            text = gold_answer(task, truths[task.task_id])
-            (Path(folder) / task.answer_file).write_text(text, encoding="utf-8")
-        gold = session.grade(Path(folder))
-    wrong = [
-        f"{row.task_id} ({row.family}.{row.variant}): {row.status} {row.reason}, loss {row.loss:g}"
-        for row in gold.scores
-        if row.status != "scored" or row.points != 1.0 or row.loss != 0
-    ]
-    points = gold.report["points"]
-    if points != 100.0:
-        wrong.append(f"{points} points")
-    earned = [f"{row.task_id}: {row.points:g} points" for row in empty.scores if row.points != 0]
+def _worth_starting(tables: Sequence[SplitTables], workers: int) -> int:
+    """One worker where starting more would take longer than the work."""
+    instances = sum(len(table.worlds) for table in tables)
+    return workers if instances >= WORTH_WORKERS else 1
+
+
+def _known_answers(found: SplitWorth) -> list[GateLine]:
+    """The right answers are worth 100 points; no answer is worth 0."""
+    whole = "" if found.exams == ("all",) else (
+        f"; through the whole grader: {', '.join(found.exams) or 'none'}"
+    )  # fmt: skip
     return [
-        _line(f"{split}: gold answers", wrong, f"{len(tasks)} tasks, {points:g} points"),
-        _line(f"{split}: empty answers", earned, f"{empty.report['points']:g} points"),
-    ]
-
-
-def _floors(opened: Release, split: str) -> list[Floor]:
-    """Constant and random answers per variant: as graded, and as derived from the truths."""
-    session = Session(opened, split, "all")
-    tasks = session.select().tasks
-    truths = session.truths(tasks)
-    by_variant: dict[str, list[Task]] = {}
-    for task in tasks:
-        by_variant.setdefault(task.spec.key, []).append(task)
-    floors = []
-    for key, members in sorted(by_variant.items()):
-        figures = [
-            100 * math.fsum(values) / len(members)
-            for kind in ("constant", "random")
-            for values in zip(
-                *(_graded_and_derived(kind, t, truths[t.task_id]) for t in members), strict=True
-            )
-        ]
-        floors.append(Floor(split, key, len(members), why(members[0]), *figures))
-    return floors
-
-
-def _graded_and_derived(kind: Kind, task: Task, truth: Truth) -> tuple[float, float]:
-    """Points of an uninformed answer: the grader's, and the floor's own derivation."""
-    digest = hashlib.sha256(f"{kind}/{task.task_id}".encode()).digest()
-    rng = np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "big")))
-    answer = uninformed_answer(kind, task, truth, rng)
-    checked = check(task, RawAnswer(task.answer_file, answer.encode("utf-8")))
-    return score(task, truth, checked).points, floor_points(task, truth, answer)
+        _line(f"{found.split}: gold answers", found.wrong,
+              f"{found.tasks} tasks, {found.points:g} points{whole}"),
+        _line(f"{found.split}: empty answers", found.earned, f"{found.empty:g} points"),
+    ]  # fmt: skip
 
 
 def _floor_lines(floors: Sequence[Floor]) -> list[GateLine]:
@@ -297,7 +232,8 @@ def _floor_table(floors: Sequence[Floor]) -> list[str]:
         "What answers that know nothing score, in points. Each is graded and, independently, "
         "derived from the truths by the variant's published rule; the gate fails when the two "
         "differ, or when a guess at a label or set reaches "
-        f"{100 * CEILING['pass']:g} points over at least {CEILING_TASKS} tasks.",
+        f"{100 * CEILING['pass']:g} points over at least {CEILING_TASKS} tasks. Of more than "
+        f"{FLOOR_TASKS} tasks, {FLOOR_TASKS} are drawn by a hash of their ids.",
         "",
         "| split | variant | tasks | constant | random | the constant answer scores |",
         "|---|---|--:|--:|--:|---|",

@@ -27,6 +27,7 @@ CEILING_TASKS: Final = 20
 
 TRACK_FLOORS: Final[Mapping[str, str]] = {
     "causalds": "builder.causalds.floors",
+    "causalab": "builder.causalab.floors",
     "ccr": "builder.ccr.floors",
     "replayscm": "builder.replayscm.floors",
 }

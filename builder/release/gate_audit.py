@@ -9,6 +9,7 @@ from builder.release import gate_checks, gate_tables
 from builder.release.gate_tables import SplitTables
 
 AUDITS: Final[Mapping[str, str]] = {
+    "causalab": "builder.causalab.audit:audit_instance",
     "causalds": "builder.causalds.audit:audit_instance",
     "ccr": "builder.ccr.audit:audit_instance",
     "replayscm": "builder.replayscm.second:audit_instance",
@@ -65,7 +66,7 @@ def _audit_jobs(release: Path, table: SplitTables) -> Iterator[AuditJob]:
             yield table.track, world, truths.get(name, []), labels.get(name), asked[name]
         return
     views = {task.task_id: task.view for task in table.tasks.values()}
-    for scene in gate_tables.rows(
+    for scene in gate_tables.scene_rows(
         gate_tables.shards(release / "public", f"{table.track}_scenes", table.split)
     ):
         name = scene["instance_id"]

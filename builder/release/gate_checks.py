@@ -39,10 +39,14 @@ INPUTS: Final[Mapping[str, frozenset[str]]] = {
     "alternative_scm": frozenset(
         {"variables", "roots", "order", "blocks", "max_parents", "worlds", "reference"}
     ),
+    "laboratory_jsonl": frozenset(
+        {"variables", "target", "family", "mode", "frequency_may_be_parent", "disturbed"}
+        | {"records", "chain", "opening", "reactor", "reactor_range", "budget", "tolerance"}
+    ),
 }
 """What ``inputs_json`` declares, by answer shape; causalds states it by variant."""
 
-WITHOUT_SCENES: Final = frozenset({"ccr", "replayscm"})
+WITHOUT_SCENES: Final = frozenset({"causalab", "ccr", "replayscm"})
 """Tracks whose prompts hold all there is: they ship no ``<track>_scenes``."""
 
 PROTOCOLS: Final = frozenset({"ccr"})

@@ -61,6 +61,10 @@ class TaskRow:
         return f"{self.family}.{self.variant}"
 
 
+NESTED: Final = ("data", "test_features", "calibration")
+"""Columns of ``<track>_scenes`` that hold tables."""
+
+
 @dataclass(frozen=True, slots=True)
 class SceneRow:
     """One row of ``<track>_scenes`` without its tables; ``rows`` counts them (train, test)."""
@@ -159,6 +163,32 @@ def placed_rows(
     """The rows of some shards, each with its :class:`Place`."""
     for table, places in _groups(paths, columns):
         yield from zip(table.to_pylist(), places, strict=True)
+
+
+def scene_rows(paths: Sequence[Path]) -> Iterator[dict[str, Any]]:
+    """Rows of ``<track>_scenes``; values of the nested tables are float32 arrays, not lists."""
+    for group, _ in _groups(paths, None):
+        nested = [name for name in NESTED if name in group.column_names]
+        plain = group.drop_columns(nested).to_pylist()
+        tables = {name: [_series(cell) for cell in group.column(name)] for name in nested}
+        for index, row in enumerate(plain):
+            yield {**row, **{name: cells[index] for name, cells in tables.items()}}
+
+
+def _series(cell: pa.Scalar) -> list[dict[str, Any]]:
+    """One nested table as ``[{"name": ..., "values": array}, ...]``."""
+    series = cell.values
+    if series is None or len(series) == 0:
+        return []
+    values = series.field("values")
+    bounds = values.offsets.to_numpy()
+    flat = values.values.to_numpy(zero_copy_only=False)
+    return [
+        {"name": name, "values": flat[start:end]}
+        for name, start, end in zip(
+            series.field("name").to_pylist(), bounds[:-1], bounds[1:], strict=True
+        )
+    ]
 
 
 def open_shard(path: Path) -> pq.ParquetFile:

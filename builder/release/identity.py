@@ -21,7 +21,7 @@ LIBRARIES: Final = ("numpy", "pyarrow", "scipy")
 _CHECKOUT: Final = Path(__file__).parent.parent.parent
 _SOURCES: Final = (
     "builder", "dataset_card", "grader/spec.py", "grader/variants", "grader/jsonio.py",
-    "grader/boolean.py", "grader/tracks/replayscm",
+    "grader/boolean.py", "grader/laboratory", "grader/tracks/replayscm",
 )  # fmt: skip
 # These look at a release or at its making; no byte of a shard depends on them.
 _ONLOOKERS: Final = ("gate", "leak", "diff", "cli", "progress", "planning")

@@ -3,11 +3,12 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, Final
 
 from builder.causal import LatentDAG, ate_identifiable, ett_identifiable
+from builder.causalds.tellings import FIRST
 from builder.release.gate_tables import SplitTables, TaskRow
 from builder.release.leak_features import Subject
 from grader.spec import VARIANTS, Variant
@@ -59,12 +60,30 @@ def hidden_scene(row: Mapping[str, Any]) -> HiddenScene:
 
 def facts(tables: SplitTables) -> list[Fact]:
     """All facts of one split: those about scenes, then those about each variant's answers."""
+    tables = _told_once(tables)
     context = _Context(
         tables,
         {instance: hidden_scene(row) for instance, row in tables.worlds.items()},
         _exam_positions(tables),
     )
     return [*_scene_facts(context), *_answer_facts(context)]
+
+
+def _told_once(tables: SplitTables) -> SplitTables:
+    """Without the scenes that only tell another one again: they share its world, and counted as
+    scenes of their own would look like a leak."""
+    plans = {
+        name: json.loads(row["world_json"]).get("plan", {}) for name, row in tables.worlds.items()
+    }
+    again = {name for name, plan in plans.items() if plan.get("telling") not in (None, FIRST)}
+    if not again:
+        return tables
+    return replace(
+        tables,
+        tasks={n: task for n, task in tables.tasks.items() if task.instance_id not in again},
+        scenes={n: scene for n, scene in tables.scenes.items() if n[0] not in again},
+        worlds={n: world for n, world in tables.worlds.items() if n not in again},
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,10 +173,12 @@ def _readings(variant: Variant, truths: Sequence[Mapping[str, Any]]) -> list[tup
         return []
     if shape in ("edges", "skeleton_edges"):
         return [("structure", [truth["structure"] for truth in truths])]
-    if "category" in _members(targets):
+    if shape in _NAMES:
+        return []
+    if shape in _CATEGORIES:
         return [("category", [_category(target) for target in targets])]
-    if any(member.startswith("accepted") for member in _members(targets)):
-        return [] if shape in _NAMES else [("label", [_label(target) for target in targets])]
+    if shape in _LABELS:
+        return [("label", [_label(target) for target in targets])]
     abstain = [("should abstain", [str(truth["should_abstain"]) for truth in truths])]
     return [
         *(abstain if variant.abstainable else []),
@@ -168,11 +189,14 @@ def _readings(variant: Variant, truths: Sequence[Mapping[str, Any]]) -> list[tup
 
 _NAMES: Final = frozenset({"conditioning_var"})
 """Shapes whose answers are names of the scene at hand: nothing that scenes have in common."""
-
-
-def _members(targets: Sequence[Mapping[str, Any]]) -> frozenset[str]:
-    """The members of a variant's targets; all of its tasks have the same."""
-    return frozenset(targets[0]) if targets else frozenset()
+_CATEGORIES: Final = frozenset({"adjustment_set", "adjustment_sets", "forbidden"})
+_LABELS: Final = frozenset(
+    {
+        "sign", "change_sign", "effect_sign", "signs_before_after", "method", "dominant",
+        "association_present", "bias_present", "identifiable", "matches", "set_size", "set_count",
+    }
+)  # fmt: skip
+"""Shapes whose truth is a set of accepted labels."""
 
 
 def _label(target: Mapping[str, Any]) -> str:

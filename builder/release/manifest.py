@@ -93,6 +93,15 @@ def read_manifest(repository: Path) -> dict[str, Any]:
     return manifest
 
 
+def refuse_imported(manifest: Mapping[str, Any], folder: Path) -> None:
+    """Raises ``UsageError`` for a release that was imported: its hidden worlds are not known."""
+    if "imported" in manifest["configuration"]:
+        raise UsageError(
+            f"{folder}: an imported release, whose worlds are not known here; check it with "
+            "`python -m grader verify`"
+        )
+
+
 def changed_shards(repository: Path, manifest: Mapping[str, Any]) -> list[str]:
     """The shards that are absent or whose SHA-256 is not the manifest's."""
     changed = []

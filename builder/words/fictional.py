@@ -15,46 +15,36 @@ from typing import Any
 
 import numpy as np
 
-from builder.words.types import Kind, Variable
+from builder.words.types import Kind, Setting, Theme, Variable
 
 
 @dataclass(frozen=True, slots=True)
-class Theme:
-    """A kind of place: how its stories open, what one record is, what can be noted there."""
+class Vocabulary:
+    """A kind of invented place: its scenery, and what can be noted there.
 
-    key: str
-    settings: tuple[str, ...]
-    colour: tuple[str, ...]
-    record: str
-    records: str
-    book: str
-    people: str
+    ``continuous`` are (noun, unit), ``binary`` (noun, predicate at 0, predicate at 1).
+    """
+
+    theme: Theme
     continuous: tuple[tuple[str, str], ...]
     binary: tuple[tuple[str, str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One invented place: its theme, its town, and its opening sentences with the town in them."""
-
-    theme: Theme
-    town: str
-    opening: str
-
-
 @cache
-def themes() -> tuple[Theme, ...]:
+def themes() -> tuple[Vocabulary, ...]:
     """All themes, in file order (``themes.toml`` explains the fields)."""
     tables = _read("themes.toml")
     return tuple(
-        Theme(
-            key,
-            tuple(table["settings"]),
-            tuple(table["colour"]),
-            table["record"][0],
-            table["record"][1],
-            table["book"],
-            table["people"],
+        Vocabulary(
+            Theme(
+                key,
+                table["record"][0],
+                table["record"][1],
+                table["book"],
+                table["people"],
+                tuple(table["settings"]),
+                tuple(table["colour"]),
+            ),
             tuple((noun, unit) for noun, unit in table["continuous"]),
             tuple((noun, zero, one) for noun, zero, one in table["binary"]),
         )
@@ -83,25 +73,41 @@ def invent_scene(
     ``ValueError`` when a theme has too few nouns for the nodes asked for.
     """
     available = themes()
-    theme = available[int(rng.integers(len(available)))]
-    opening = theme.settings[int(rng.integers(len(theme.settings)))]
-    towns = town_names()
-    town = towns[int(rng.integers(len(towns)))]
-    variables = _invent_variables(rng, theme, kinds, avoid=town)
-    return Setting(theme, town, opening.replace("{town}", town)), variables
+    vocabulary = available[int(rng.integers(len(available)))]
+    town = _draw(rng, town_names())
+    variables = _invent_variables(rng, vocabulary, kinds, avoid=town)
+    return furnish(rng, vocabulary.theme, town), variables
+
+
+def furnish(rng: np.random.Generator, theme: Theme, town: str | None = None) -> Setting:
+    """A theme with an opening and a sentence of colour drawn from it, in an invented place."""
+    place = _draw(rng, town_names()) if town is None else town
+    opening, colour = (
+        _draw(rng, texts).replace("{town}", place) for texts in (theme.settings, theme.colour)
+    )
+    return Setting(theme, opening, colour)
+
+
+def _draw(rng: np.random.Generator, items: Sequence[str]) -> str:
+    return items[int(rng.integers(len(items)))]
 
 
 def _invent_variables(
-    rng: np.random.Generator, theme: Theme, kinds: Mapping[str, Kind], avoid: str
+    rng: np.random.Generator,
+    vocabulary: Vocabulary,
+    kinds: Mapping[str, Kind],
+    avoid: str,
 ) -> dict[str, Variable]:
     nouns: dict[Kind, list[tuple[str, ...]]] = {
-        "continuous": _shuffled(rng, theme.continuous),
-        "binary": _shuffled(rng, theme.binary),
+        "continuous": _shuffled(rng, vocabulary.continuous),
+        "binary": _shuffled(rng, vocabulary.binary),
     }
     for kind, pool in nouns.items():
         wanted = sum(value == kind for value in kinds.values())
         if wanted > len(pool):
-            raise ValueError(f"{wanted} {kind} variables, but theme {theme.key} has {len(pool)}")
+            raise ValueError(
+                f"{wanted} {kind} variables, but theme {vocabulary.theme.key} has {len(pool)}"
+            )
     words = invented_words()
     taken: list[str] = [avoid]
     variables: dict[str, Variable] = {}

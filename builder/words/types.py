@@ -1,10 +1,36 @@
 """What the verbalisers share: variables as a story names them, and a story with its evidence."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 Kind = Literal["continuous", "binary"]
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """The scenery of a story: what a record is, who keeps it where, and what to say of the place.
+
+    ``settings`` are openings, ``colour`` single sentences; neither tells a fact. ``{town}`` in them
+    stands for an invented place.
+    """
+
+    key: str
+    record: str
+    records: str
+    book: str
+    people: str
+    settings: tuple[str, ...]
+    colour: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """The scenery that one story uses: a theme, and the opening chosen from it."""
+
+    theme: Theme
+    opening: str
+    colour: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,13 +38,26 @@ class Variable:
     """One variable of a scene as the story tells it.
 
     ``unit`` is set for continuous variables ("grams per litre"), ``states`` for binary ones: the
-    predicates that hold at 0 and at 1 ("is shut", "is open").
+    predicates that hold at 0 and at 1 ("is shut", "is open"). ``article`` says whether sentences
+    put "the" before its name, ``plural`` whether it takes a plural verb.
     """
 
     name: str
     kind: Kind
     unit: str | None = None
     states: tuple[str, str] | None = None
+    article: bool = True
+    plural: bool = False
+
+    @property
+    def mention(self) -> str:
+        """Its name as it stands within a sentence: "the Corsin valve", or "Vent opening"."""
+        return f"the {self.name}" if self.article else self.name
+
+    @property
+    def pronoun(self) -> str:
+        """ "it" or "they"."""
+        return "they" if self.plural else "it"
 
     def to_json(self) -> dict[str, object]:
         """Plain JSON members, for the world row."""
@@ -27,6 +66,8 @@ class Variable:
             "kind": self.kind,
             "unit": self.unit,
             "states": None if self.states is None else list(self.states),
+            "article": self.article,
+            "plural": self.plural,
         }
 
 
@@ -60,12 +101,14 @@ class Facts:
     """What a story must tell, no more and no less.
 
     ``variables`` maps the ids of a scene's graph to story variables; ``edges`` and ``unmeasured``
-    use those ids. The ids themselves must never appear in the text.
+    use those ids, which must never appear in the text. ``hows`` gives the mechanism of an edge, by
+    the names of cause and effect, where there is one to tell.
     """
 
     variables: Mapping[str, Variable]
     edges: tuple[tuple[str, str], ...]
     unmeasured: frozenset[str]
+    hows: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def named_edges(self) -> frozenset[tuple[str, str]]:
         """The edges by story names."""
@@ -76,10 +119,17 @@ def facts_from_json(
     variables: Mapping[str, Mapping[str, object]],
     edges: tuple[tuple[str, str], ...],
     unmeasured: frozenset[str],
+    hows: Sequence[Sequence[str]] = (),
 ) -> Facts:
-    """Facts from a world row, whose variables were written by :meth:`Variable.to_json`."""
+    """Facts from a world row, whose variables were written by :meth:`Variable.to_json`.
+
+    ``hows`` are (cause, effect, clause), by name.
+    """
     return Facts(
-        {node: _variable_from_json(value) for node, value in variables.items()}, edges, unmeasured
+        {node: _variable_from_json(value) for node, value in variables.items()},
+        edges,
+        unmeasured,
+        {(cause, effect): how for cause, effect, how in hows},
     )
 
 
@@ -91,4 +141,6 @@ def _variable_from_json(value: Mapping[str, object]) -> Variable:
         "binary" if value["kind"] == "binary" else "continuous",
         None if unit is None else str(unit),
         (str(states[0]), str(states[1])) if isinstance(states, list | tuple) else None,
+        article=bool(value.get("article", True)),
+        plural=bool(value.get("plural", False)),
     )

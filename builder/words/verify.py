@@ -8,18 +8,21 @@ both agree with the facts and no sentence gives away an internal id or a technic
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import product
 
 from builder.words import frames
 from builder.words.types import Attestation, Facts, Variable
 
-_TECHNICAL = re.compile(
-    r"\b(confound\w*|collider\w*|mediat\w*|instrument\w*|latent\w*|unobserved|nodes?|edges?|graphs?|"
-    r"dag|back-?door|front-?door|identif\w*|treatments?|outcomes?|exogenous|endogenous|causal\w*|"
-    r"covariates?|randomi[sz]\w*|adjust\w*)\b",
+TECHNICAL = re.compile(
+    r"\b(confound\w*|collider\w*|mediat(?:or|es)\w*|instrumental\w*|latent\w*|unobserved|nodes?|"
+    r"dag|directed|back-?door|front-?door|d-separat\w*|identifiab\w*|exogenous|endogenous|"
+    r"causal\w*|covariates?|randomi[sz]\w*|adjustment sets?|treatment variables?|"
+    r"outcome variables?)\b",
     re.IGNORECASE,
 )
+"""Terms of graphs and statistics. Everyday words ("the edge of a field") are not among them."""
 _ENGLISH_IDS = frozenset({"A", "I"})
 
 
@@ -27,9 +30,9 @@ def verify(story: str, attestations: Iterable[Attestation], facts: Facts) -> lis
     """The problems of a story, one line each; empty when it is faithful.
 
     Found are: a variable, unit, state or edge that is not told, an edge told twice, the wrong way
-    round or invented, a variable told as unmeasured that is measured (or the reverse), a sentence
-    about variables that fits no frame, an internal id, a technical term, and attestations that do
-    not match the text.
+    round, invented, or with a mechanism that is not its own, a variable told as unmeasured that is
+    measured (or the reverse), a sentence about variables that fits no frame, an internal id, a
+    technical term, and attestations that do not match the text.
     """
     sentences = split_sentences(story)
     told, problems = _read(sentences, facts)
@@ -50,25 +53,23 @@ def read_edges(story: str, facts: Facts) -> frozenset[tuple[str, str]]:
     return frozenset((what[1], what[2]) for _, what in told if what[0] == "edge")
 
 
-_Told = list[tuple[str, tuple[str, ...]]]
+_What = tuple[str, ...]
+_Told = list[tuple[str, _What]]
 """Facts with the sentences they were read in."""
+_Hows = Sequence[tuple[tuple[str, str], str]]
+"""Mechanisms with the names of the cause and effect that they belong to."""
 
 
 def _read(sentences: Sequence[str], facts: Facts) -> tuple[_Told, list[str]]:
     """Every fact with its sentence, and the sentences about variables that cannot be read."""
-    variables = list(facts.variables.values())
+    variables, hows = list(facts.variables.values()), sorted(facts.hows.items())
     told: _Told = []
     problems: list[str] = []
     for sentence in sentences:
-        masked = _mask(sentence, variables)
+        masked = _mask(sentence, variables, hows)
         if "«" not in masked:
             continue
-        readings = {
-            reading
-            for pattern, kind in _patterns()
-            if (match := pattern.fullmatch(masked)) is not None
-            and (reading := _reading(match, kind, variables))
-        }
+        readings = set(_readings(masked.removesuffix("."), variables, hows))
         if len(readings) != 1:
             problems.append(f"{len(readings)} readings of the sentence {sentence!r}")
             continue
@@ -76,70 +77,178 @@ def _read(sentences: Sequence[str], facts: Facts) -> tuple[_Told, list[str]]:
     return told, problems
 
 
-def _mask(sentence: str, variables: Sequence[Variable]) -> str:
-    """The sentence with the i-th variable's name replaced by «i», longer names first."""
-    order = sorted(range(len(variables)), key=lambda i: -len(variables[i].name))
-    for i in order:
-        sentence = sentence.replace(variables[i].name, f"«{i}»")
+def _mask(sentence: str, variables: Sequence[Variable], hows: _Hows) -> str:
+    """The sentence with the i-th variable's name as «i» and the k-th mechanism as ‹k›."""
+    for k in sorted(range(len(hows)), key=lambda k: -len(hows[k][1])):
+        how = hows[k][1]
+        sentence = sentence.replace(how, f"‹{k}›").replace(how[0].upper() + how[1:], f"‹{k}›")
+    for i in sorted(range(len(variables)), key=lambda i: -len(variables[i].name)):
+        name = variables[i].name
+        if len(name) > 1:
+            sentence = sentence.replace(name, f"«{i}»")
+        else:
+            sentence = re.sub(rf"(?<![\w«‹]){re.escape(name)}(?![\w»›])", f"«{i}»", sentence)
     return sentence
 
 
+# --- frames as regular expressions ---------------------------------------------------------------
+
+
 @cache
-def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """One regular expression per frame, over masked sentences, with the kind of fact it tells."""
-    openers = "|".join(_regex(text) for text in (*frames.OPENERS, *frames.LATER_OPENERS))
-    patterns = [
-        (re.compile(rf"(?:{openers})?{_regex(frame.text, frame.clauses)}\."), "edge")
-        for frame in frames.EFFECTS
-    ]
-    for kind, lines in (
-        ("node", (*frames.ONE_MEASURED, *frames.TWO_MEASURED, *frames.TWO_MEASURED_ALIKE)),
-        ("states", frames.TWO_STATES),
-        ("unmeasured", frames.NEVER_MEASURED),
-    ):
-        patterns += [(re.compile(rf"{_regex(line)}\."), kind) for line in lines]
-    return tuple(patterns)
+def _roster() -> tuple[tuple[re.Pattern[str], str], ...]:
+    """The frames about one variable or two, with the kind of fact each tells."""
+    return tuple(
+        (re.compile(_regex(line)), kind)
+        for kind, lines in (
+            ("node", (*frames.ONE_MEASURED, *frames.TWO_MEASURED, *frames.TWO_MEASURED_ALIKE)),
+            ("states", frames.TWO_STATES),
+            ("unmeasured", frames.NEVER_MEASURED),
+        )
+        for line in lines
+    )
+
+
+@cache
+def _cores() -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(_regex(frame.text, frame.clauses)) for frame in frames.EFFECTS)
+
+
+@cache
+def _wholes() -> tuple[re.Pattern[str], ...]:
+    """How one core or two stand in a sentence, mechanisms and all."""
+    links = "|".join({re.escape(link) for links in frames.LINKS.values() for link in links})
+    return tuple(
+        re.compile(_regex(text).replace("LINK", f"(?:{links})"))
+        for text in (
+            "{core}",
+            *frames.REASONS,
+            *frames.REASONS_FIRST,
+            *(
+                text.replace("{link}", "LINK")
+                for text in (*frames.PAIRS_WITH_REASONS, *frames.PAIRS_OF_CORES)
+            ),
+        )
+    )
+
+
+@cache
+def _short_pairs() -> tuple[re.Pattern[str], ...]:
+    return tuple(
+        re.compile(_regex(text))
+        for text in dict.fromkeys(t for p in frames.PAIRS.values() for t in p)
+    )
+
+
+@cache
+def _openers() -> re.Pattern[str]:
+    texts = (*frames.OPENERS, *frames.LATER_OPENERS)
+    return re.compile("|".join(_regex(text) for text in texts))
 
 
 def _regex(template: str, clauses: frozenset[str] = frozenset()) -> str:
     """A frame as a regular expression; slots about people and books match any plain words."""
-    slots = {slot: rf"[Tt]he «(?P<{slot}>\d+)»" for slot in ("cause", "effect")}
+    called = "|".join(frames.UNMEASURED)
+    slots: dict[str, str] = {}
+    for slot in ("cause", "effect", "second_cause", "second_effect", "a", "b"):
+        slots[slot] = rf"(?:[Tt]he (?:(?:{called}) )?)?«(?P<{slot}>\d+)»"
     for slot in clauses:
-        state = rf"[Ww]hether the «(?P<{slot}_of>\d+)» (?P<{slot}_state>is [a-z ]+?)"
+        state = rf"[Ww]hether (?:the )?«(?P<{slot}_of>\d+)» (?P<{slot}_state>[^«»]+?)"
         slots[slot] = rf"(?:{slots[slot]}|{state})"
-    slots |= {slot: rf"«(?P<{slot}>\d+)»" for slot in ("a", "b")}
-    slots |= {slot: rf"(?P<{slot}>[a-z ]+?)" for slot in ("unit_a", "unit_b", "zero", "one")}
-    return "".join(
-        slots.get(piece, r"[\w' -]+?") if position % 2 else f"(?i:{re.escape(piece)})"
-        for position, piece in enumerate(re.split(r"\{(\w+)\}", template))
-    )
+    slots |= {slot: rf"(?P<{slot}>[^«»]+?)" for slot in ("unit_a", "unit_b", "zero", "one")}
+    slots |= {slot: rf"‹(?P<{slot}>\d+)›" for slot in ("how", "other_how")}
+    slots |= {slot: rf"(?P<{slot}>[^«»‹›]*«[^‹›]*»[^«»‹›]*?)" for slot in ("core", "second")}
+    parts = []
+    for piece in re.split(r"(\{\w+\}|\[[\w/]+\])", template):
+        inside = piece[1:-1]
+        if piece.startswith("["):
+            parts.append(f"(?:{'|'.join(frames.number_forms(inside))})")
+        elif piece.startswith("{"):
+            parts.append(slots.get(inside, r"[\w' -]+?"))
+        else:
+            parts.append(f"(?i:{re.escape(piece)})")
+    return "".join(parts)
 
 
-def _reading(
+# --- reading -------------------------------------------------------------------------------------
+
+
+def _readings(
+    masked: str, variables: Sequence[Variable], hows: _Hows
+) -> Iterator[tuple[_What, ...]]:
+    """Every way to read a sentence."""
+    for pattern, kind in _roster():
+        if (match := pattern.fullmatch(masked)) is not None:
+            yield _roster_reading(match, kind, variables)
+    starts = {0, *(m.end() for m in [_openers().match(masked)] if m is not None)}
+    for start in sorted(starts):
+        rest = masked[start:]
+        for pattern in _short_pairs():
+            if (match := pattern.fullmatch(rest)) is not None:
+                yield _pair_reading(match, variables)
+        for pattern in _wholes():
+            if (match := pattern.fullmatch(rest)) is not None:
+                yield from _whole_readings(match.groupdict(), variables, hows)
+
+
+def _roster_reading(
     match: re.Match[str], kind: str, variables: Sequence[Variable]
-) -> tuple[tuple[str, ...], ...]:
-    """What one sentence says, as facts; empty when a state is not one of its variable's."""
+) -> tuple[_What, ...]:
     groups = match.groupdict()
-
-    def name(slot: str) -> str:
-        index = groups.get(slot) or groups.get(f"{slot}_of")
-        return "" if index is None else variables[int(index)].name
-
-    for slot in ("cause", "effect"):
-        if (state := groups.get(f"{slot}_state")) is not None:
-            states = variables[int(groups[f"{slot}_of"])].states
-            if states is None or state != states[1]:
-                return ()
-    if kind == "edge":
-        return (("edge", name("cause"), name("effect")),)
+    name = variables[int(groups["a"])].name
     if kind == "states":
-        return (("states", name("a"), groups["zero"], groups["one"]),)
+        return (("states", name, groups["zero"], groups["one"]),)
     if kind == "unmeasured":
-        return (("unmeasured", name("a")),)
-    first = ("node", name("a"), groups["unit_a"])
-    if not name("b"):
+        return (("unmeasured", name),)
+    first = ("node", name, groups["unit_a"])
+    if not groups.get("b"):
         return (first,)
-    return (first, ("node", name("b"), groups.get("unit_b") or groups["unit_a"]))
+    other = variables[int(groups["b"])].name
+    return (first, ("node", other, groups.get("unit_b") or groups["unit_a"]))
+
+
+def _pair_reading(match: re.Match[str], variables: Sequence[Variable]) -> tuple[_What, ...]:
+    """Two effects told in one breath: what the second leaves out it shares with the first."""
+    groups = match.groupdict()
+    a, b = int(groups["cause"]), int(groups["effect"])
+    told_cause, told_effect = groups.get("second_cause"), groups.get("second_effect")
+    # Without a cause of its own the second effect is the first cause's, or ("A affects B, which
+    # affects C") comes from the first effect; without an effect of its own it is on the first's.
+    chained = "which" in match.re.pattern
+    c = int(told_cause) if told_cause else b if chained else a
+    d = int(told_effect) if told_effect else b
+    names = [variables[i].name for i in (a, b, c, d)]
+    return (("edge", names[0], names[1]), ("edge", names[2], names[3]))
+
+
+def _whole_readings(
+    groups: Mapping[str, str | None], variables: Sequence[Variable], hows: _Hows
+) -> Iterator[tuple[_What, ...]]:
+    """One core or two, each with the mechanism told for it, if that is its own."""
+    told = [groups.get("how"), groups.get("other_how")]
+    found = []
+    for text, how in zip((groups["core"], groups.get("second")), told, strict=True):
+        if text is not None:
+            own = None if how is None else ("edge", *hows[int(how)][0])
+            found.append([edge for edge in _core_readings(text, variables) if own in (None, edge)])
+    yield from product(*found)
+
+
+def _core_readings(text: str, variables: Sequence[Variable]) -> set[_What]:
+    found: set[_What] = set()
+    for pattern in _cores():
+        match = pattern.fullmatch(text)
+        if match is None:
+            continue
+        groups = match.groupdict()
+        names: list[str] = []
+        for slot in ("cause", "effect"):
+            variable = variables[int(groups[slot] or str(groups.get(f"{slot}_of")))]
+            stated = groups.get(f"{slot}_state")
+            if stated is None or (variable.states and stated == variable.states[1]):
+                names.append(variable.name)
+        if len(names) == 2:
+            found.add(("edge", *names))
+    return found
 
 
 def _compare(told: _Told, facts: Facts) -> list[str]:
@@ -185,15 +294,19 @@ def _check_attestations(
 
 
 def _check_words(story: str, facts: Facts) -> list[str]:
-    """Internal ids and technical terms in the text."""
+    """Internal ids and technical terms in the text, what the facts themselves say aside."""
+    names = {variable.name for variable in facts.variables.values()}
     ids = [
         node
         for node in facts.variables
-        if node not in _ENGLISH_IDS and re.search(rf"\b{re.escape(node)}\b", story)
+        if node not in _ENGLISH_IDS | names and re.search(rf"\b{re.escape(node)}\b", story)
     ]
     problems = [f"internal id in the text: {node}" for node in ids]
-    names = [variable.name for variable in facts.variables.values()]
-    for name in sorted(names, key=len, reverse=True):
-        story = story.replace(name, "")
-    problems += [f"technical term in the text: {word}" for word in _TECHNICAL.findall(story)]
+    given = [*names, *facts.hows.values()]
+    given += [how[0].upper() + how[1:] for how in facts.hows.values()]
+    for variable in facts.variables.values():
+        given += [*(variable.states or ()), variable.unit or ""]
+    for text in sorted(filter(None, given), key=len, reverse=True):
+        story = re.sub(rf"(?<!\w){re.escape(text)}(?!\w)", "", story)
+    problems += [f"technical term in the text: {word}" for word in TECHNICAL.findall(story)]
     return problems

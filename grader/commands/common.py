@@ -3,8 +3,11 @@
 import argparse
 from pathlib import Path
 
+from grader.errors import UsageError
 from grader.pipeline import Session
 from grader.release import PUBLISHED, Release
+
+MIN_KEY = 16
 
 
 def add_release(parser: argparse.ArgumentParser, *, private: bool = True) -> None:
@@ -36,6 +39,16 @@ def add_exam(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--track", metavar="NAME", help="this track only")
 
 
+def add_transcript_key(parser: argparse.ArgumentParser) -> None:
+    """``--transcript-key``."""
+    parser.add_argument(
+        "--transcript-key",
+        type=Path,
+        metavar="FILE",
+        help="require laboratory transcripts to be signed with this host's key",
+    )
+
+
 def open_session(arguments: argparse.Namespace) -> Session:
     """The release, split, exam and track that the options name."""
     release = Release.open(arguments.release, getattr(arguments, "private", None))
@@ -46,4 +59,23 @@ def open_session(arguments: argparse.Namespace) -> Session:
         getattr(arguments, "track", None),
         reveal=getattr(arguments, "reveal", False),
         truth=getattr(arguments, "truth", PUBLISHED),
+        transcript_key=_key(getattr(arguments, "transcript_key", None)),
     )
+
+
+def _key(path: Path | None) -> bytes | None:
+    return None if path is None else read_key(path)
+
+
+def read_key(path: Path) -> bytes:
+    """A host's key: the whole content of a file, at least 16 bytes; raises ``UsageError``."""
+    try:
+        key = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read ({error.strerror})") from None
+    if len(key) < MIN_KEY:
+        raise UsageError(
+            f"{path}: a key of {len(key)} bytes; use at least {MIN_KEY} random ones, such as "
+            "`head -c 32 /dev/urandom > host.key` writes"
+        )
+    return key

@@ -3,6 +3,7 @@
 examples:
   python -m grader explain cds-7f3a91c2d04be516 --answers answers/
   python -m grader explain cds-7f3a91c2d04be516 --answers answers/ --reveal
+  python -m grader explain clab-7f3a91c2d04be516 --answers answers/ --html session.html
 """
 
 import argparse
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from grader.commands.common import add_release, open_session
 from grader.errors import UsageError
-from grader.model import Task
+from grader.model import Checked, Task, Truth
 from grader.names import did_you_mean
 
 
@@ -21,6 +22,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--answers", type=Path, metavar="DIR", help="the answers to look at")
     parser.add_argument("--prompt", action="store_true", help="print the whole prompt as well")
     parser.add_argument("--reveal", action="store_true", help="show the truth as well")
+    parser.add_argument(
+        "--html",
+        type=Path,
+        metavar="FILE",
+        help="draw a laboratory session: true graph, hypothesis, metrics by step",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -60,6 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
             line("why", checked.message)
         session.refuse_private_details("the score of one task tells its truth")
         result = score(task, session.truths([task])[task.task_id], checked)
+        if result.status != checked.status:
+            line("verified", f"{result.status} ({result.reason}: {REASONS[result.reason]})")
         line("points", f"{number(result.points)} of 1")
         line("fixed", f"pool {result.pool}, loss {number(result.loss)}")
         line("paper", f"pool {result.paper_pool or 'dropped'}, loss {number(result.paper_loss)}")
@@ -67,9 +76,26 @@ def run(arguments: argparse.Namespace) -> int:
             line(result.metric, number(result.value, 6))
         if result.message and result.message != checked.message:
             line("why", result.message)
+        if arguments.html is not None:
+            _draw(arguments.html, task, session.truths([task])[task.task_id], checked)
+    elif arguments.html is not None:
+        raise UsageError("--html: needs the answers to draw; add --answers DIR")
     if arguments.reveal:
         line("truth", truth_json(session.truths([task])[task.task_id]))
     return 0
+
+
+def _draw(path: Path, task: Task, truth: Truth, checked: Checked) -> None:
+    from grader.files import write_text
+    from grader.show.session import page
+    from grader.tracks.causalab import open_submission, verify_checked
+
+    if task.track != "causalab":
+        raise UsageError(f"--html: {task.task_id} is a {task.track} task; only sessions are drawn")
+    verified = verify_checked(task, truth, checked)
+    if verified.status != "scored":
+        raise UsageError(f"--html: nothing to draw; {verified.message}")
+    write_text(path, page(open_submission(task, truth, verified.content)))
 
 
 def _find(tasks: list[Task], task_id: str) -> Task:

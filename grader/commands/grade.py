@@ -12,7 +12,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from grader.commands.common import add_exam, add_release, open_session
+from grader.commands.common import add_exam, add_release, add_transcript_key, open_session
 from grader.errors import UsageError
 from grader.pipeline import Graded, Session
 from grader.release import CORRECTED, PUBLISHED
@@ -29,6 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=PUBLISHED,
         help="of an imported release: the truth as published (default), or as corrected",
     )
+    add_transcript_key(parser)
     outputs = parser.add_argument_group("outputs")
     outputs.add_argument("--json", type=Path, metavar="FILE", help="the report")
     outputs.add_argument("--csv", type=Path, metavar="FILE", help="one row per task")

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from grader.commands.common import add_exam, add_release, open_session
+from grader.commands.common import add_exam, add_release, add_transcript_key, open_session
 from grader.errors import UsageError
 
 
@@ -23,6 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("submissions", type=Path, help="folder of submissions")
     add_release(parser)
     add_exam(parser)
+    add_transcript_key(parser)
     parser.add_argument("--html", type=Path, metavar="FILE", help="one self-contained page")
     parser.add_argument("--json", type=Path, metavar="FILE", help="all reports, best first")
     parser.add_argument(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from grader import __version__
-from grader.show import causalds, ccr, replayscm
+from grader.show import causalab, causalds, ccr, replayscm
 from grader.show.columns import columns, reading
 from grader.show.svg import heat_map, interval_plot, text
 from grader.show.table import name_cell, table
@@ -54,6 +54,7 @@ TRACK_SECTIONS: Final[Mapping[str, Callable[[Sequence[dict[str, Any]]], list[tup
     "causalds": causalds.sections,
     "ccr": ccr.sections,
     "replayscm": replayscm.sections,
+    "causalab": causalab.sections,
 }
 """Track to (heading, HTML) of sections of its own."""
 

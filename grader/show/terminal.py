@@ -8,7 +8,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from grader.show import causalds_terminal, replayscm
+from grader.show import causalab, causalds_terminal, replayscm
 from grader.show.words import interval_text, number, plain, points_text, pools, tokens
 
 __all__ = ["console", "number", "plain", "points_text", "pools", "report_view", "tokens"]
@@ -115,6 +115,7 @@ def _taxonomy(track: Mapping[str, Any]) -> Table:
 TRACK_TABLES: Final[Mapping[str, Callable[[Mapping[str, Any]], RenderableType]]] = {
     "ccr": _taxonomy,
     "replayscm": replayscm.pools_table,
+    "causalab": causalab.suites_table,
 }
 """Track to a table of its own, below its variants."""
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from grader.model import Checked, Score, TrackSummary, Truth
+from grader.tracks.causalab.summary import summarise as summarise_causalab
 from grader.tracks.ccr.summary import summarise as summarise_ccr
 from grader.tracks.replayscm.report import summarise as summarise_replayscm
 
@@ -12,6 +13,7 @@ Summarise = Callable[[Sequence[Score], Mapping[str, Truth], Mapping[str, Checked
 SUMMARIES: Final[Mapping[str, Summarise]] = {
     "ccr": summarise_ccr,
     "replayscm": summarise_replayscm,
+    "causalab": summarise_causalab,
 }
 """Track to the function that computes its headline, figures and drawings."""
 

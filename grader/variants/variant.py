@@ -30,9 +30,10 @@ class Variant:
     """One way of asking one question: how it is answered, scored and pooled.
 
     ``shape`` names the JSON Schema of the answer (``schemas/answers/<shape>.json``); shapes that
-    end in ``_csv`` are CSV files, their schema describes one row. ``field`` is the member of the
-    answer that holds the answer proper (and the abstention). ``rule`` is the published scoring
-    rule in one sentence; it is what ``explain`` prints.
+    end in ``_csv`` are CSV files, their schema describes one row; those in ``_jsonl`` are
+    transcripts of a laboratory, their schema describes the short form without one. ``field`` is
+    the member of the answer that holds the answer proper (and the abstention). ``rule`` is the
+    published scoring rule in one sentence; it is what ``explain`` prints.
 
     ``labels`` are the words that may stand in ``field``, the abstention among them, compared after
     trimming and case-folding; besides the equivalents of null any other word is invalid.
@@ -63,4 +64,5 @@ class Variant:
     @property
     def suffix(self) -> str:
         """File ending of an answer, with its dot."""
-        return ".csv" if self.shape.endswith("_csv") else ".json"
+        kind = self.shape.rpartition("_")[2]
+        return f".{kind}" if kind in ("csv", "jsonl") else ".json"

@@ -26,13 +26,16 @@ STORIES = {
     f"and {Y}. Every gardener feels the {U}.",
     "fork": f"{Z} drives {X}, and {Y} responds directly to {Z}.",
     "collider": f"{X} and {Y} both act directly on {Z}.",
+    "mediation": f"{X} acts directly on {M} and on {Y}. {M} directly raises {Y}. {Z} affects "
+    f"{M} as well as {Y}.",
 }
 
 
 def simulate(motif: str, n: int, seed: int, binary_y: bool = False) -> dict[str, FloatArray]:
     """Data of a motif with unit noise; the effect of X on Y is 1.5 per unit (log odds if binary).
 
-    In ``frontdoor`` it is 0.8 times 1.5; the latent variable is left out.
+    In ``frontdoor`` it is 0.8 times 1.5; the latent variable is left out. In ``mediation`` 0.5 of
+    it is direct, and 1 goes through M, which Z confounds with Y.
     """
     rng = np.random.default_rng(seed)
     e = rng.standard_normal((4, n))
@@ -51,6 +54,11 @@ def simulate(motif: str, n: int, seed: int, binary_y: bool = False) -> dict[str,
         x = e[0] + hidden + e[1]
         line = 1.5 * x + hidden
         data = {Z: e[0], X: x}
+    elif motif == "mediation":
+        x = e[0]
+        m = 2 * x + hidden + 0.5 * e[1]
+        line = 0.5 * x + 0.5 * m - hidden
+        data = {Z: hidden, X: x, M: m}
     elif motif == "fork":
         x = e[0] + e[1]
         line = 1.5 * e[0]
@@ -82,33 +90,61 @@ def scene(motif: str, n: int = 1500, seed: int = 1, binary_y: bool = False) -> S
     )
 
 
+def measured(of: Scene, names: tuple[str, ...] = (X, Z), known: int = 300) -> Scene:
+    """A clean scene with two noisy measurements in place of each named variable."""
+    rng = np.random.default_rng(17)
+    kinds, tables = dict(of.kinds), [dict(of.data), dict(of.test)]
+    names = tuple(name for name in names if name in of.data)
+    calibration = {name: of.data[name] for name in names}
+    for name in names:
+        kinds.pop(name)
+        for table in tables:
+            true = table.pop(name)
+            for letter, slope in (("a", 1.0), ("b", -2.0)):
+                noise = rng.standard_normal(len(true))
+                table[f"{name}_meas_{letter}"] = slope * true + abs(slope) * noise
+    kinds = {name: kinds.get(name, "continuous") for name in tables[0]}
+    picked = rng.permutation(len(of.data[Y]))[:known]
+    rows = {name: values[picked] for name, values in {**tables[0], **calibration}.items()}
+    return Scene(of.instance_id, "proxy", of.story, kinds, tables[0], tables[1], rows)
+
+
 def inputs(key: str, of: Scene) -> dict[str, Any]:
-    """The declared inputs of a variant asked about a scene."""
-    columns = list(of.data)
-    others = [name for name in columns if name not in (X, Y)]
-    ends = {"treatment": X, "outcome": Y}
+    """The declared inputs of a variant asked about a scene, whatever its view."""
+    columns = [X, Y, *(name for name in (Z, M) if name in of.story)]
+    others = columns[2:]
+    ends: dict[str, Any] = {"treatment": X, "outcome": Y}
+    levels = {"x0": -0.5, "x1": 0.5}
     family, name = key.split(".")
     if family == "prediction":
-        asked = {"outcome": Y, "outcome_kind": of.kinds[Y], "columns": columns, "rows": 200}
+        asked = {"outcome": Y, "outcome_kind": of.kinds[Y], "columns": list(of.data), "rows": 200}
         return asked | ({"alpha": 0.1} if name == "prediction_interval" else {})
     if family == "causal_sketch":
         return {"variables": len(columns) + (U in of.story)}
-    if name == "method_label":
-        return ends | {"observed": columns}
-    if name == "all_minimal_adjustment_sets":
+    if name in ("method_label", "identifiable_boolean"):
+        asked = ends | {"observed": columns}
+        return asked | (levels | {"estimand": "ETT"} if family != "identification" else {})
+    if family == "identification" or name == "forbidden_controls_list":
         return ends | {"available": others}
+    if family in ("collider_phenomenon", "bias_diagnostic"):
+        return ends | {"collider": others[0]}
+    if name in ("sign_before_after", "delta_point", "delta_sign_only"):
+        return ends | {"conditioning_var": others[0]}
     if family == "association":
-        return ends
-    return ends | {"x0": -0.5, "x1": 0.5} | ({"alpha": 0.05} if name == "ate_uq_95" else {})
+        return ends | ({"candidates": others} if name == "argmax_change" else {})
+    if family == "mediation_effect":
+        levels |= {"mediators": [M] if M in of.story else []}
+        levels |= {"estimand": "NIE"} if "dominance" not in name else {}
+    return ends | levels | ({"alpha": 0.05} if name.endswith("uq_95") else {})
 
 
-def ask(key: str, of: Scene) -> Task:
-    """A task of the variant ``family.name`` about a scene."""
+def ask(key: str, of: Scene, **other: Any) -> Task:
+    """A task of the variant ``family.name`` about a scene; ``other`` inputs replace the usual."""
     (spec,) = [variant for variant in VARIANTS if variant.key == key]
     task_id = "cds-" + hashlib.sha256(f"{of.instance_id}/{key}".encode()).hexdigest()[:16]
     return Task(
         task_id, of.instance_id, spec.track, spec.rung, spec.family, spec.name, of.view,
-        spec.input_mode, "A question.", spec.shape, task_id + spec.suffix, inputs(key, of),
+        spec.input_mode, "A question.", spec.shape, task_id + spec.suffix, inputs(key, of) | other,
     )  # fmt: skip
 
 
@@ -126,6 +162,7 @@ _SCENES = pa.schema(
         "columns": pa.list_(pa.struct([("name", pa.string()), ("kind", pa.string())])),
         "data": _TABLE,
         "test_features": _TABLE,
+        "calibration": _TABLE,
     }
 )
 
@@ -179,4 +216,5 @@ def _scene_row(of: Scene) -> dict[str, Any]:
         "columns": [{"name": name, "kind": kind} for name, kind in of.kinds.items()],
         "data": table(of.data),
         "test_features": table(of.test),
+        "calibration": table(of.calibration),
     }

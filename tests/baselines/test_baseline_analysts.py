@@ -8,20 +8,25 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.special import expit
-from small_exam import STORIES, M, X, Y, Z, ask, every_task, scene, simulate
+from small_exam import STORIES, M, X, Y, Z, ask, every_task, measured, scene, simulate
 
 from baselines import trivial
-from baselines.causalds_informed import efficient_set, graph_of, informed
+from baselines.causalds_informed import SOLVERS as INFORMED
+from baselines.causalds_informed import informed, larger
+from baselines.causalds_naive import SOLVERS as NAIVE
 from baselines.causalds_naive import naive
+from baselines.desk import graph_of
+from baselines.identified import efficient_set
 from baselines.release import Scene
 from baselines.writing import Table, write_answer
 from builder.causal import MOTIFS
 from grader.model import RawAnswer, Task
+from grader.spec import VARIANTS
 from grader.validate import check
 
 SOLVERS = {
     "constant": lambda task, of: trivial.constant(task),
-    "random": lambda task, of: trivial.random(task),
+    "random": lambda task, of: trivial.random(task, of.story),
     "naive": naive,
     "informed": informed,
 }
@@ -31,12 +36,28 @@ SOLVERS = {
 @pytest.mark.parametrize("name", sorted(SOLVERS))
 def test_every_answer_is_valid(name: str, motif: str, tmp_path: Path) -> None:
     """A baseline that breaks the format would set the floor of the scale too low."""
-    of = scene(motif, n=300, binary_y=motif == "iv")
-    for task in every_task(of):
-        write_answer(tmp_path, task.answer_file, SOLVERS[name](task, of))
-        data = (tmp_path / task.answer_file).read_bytes()
-        checked = check(task, RawAnswer(task.answer_file, data))
-        assert checked.status == "scored", checked.message
+    clean = scene(motif, n=300, binary_y=motif == "iv")
+    for of in (clean, measured(clean, known=60)):
+        for task in every_task(of):
+            write_answer(tmp_path, task.answer_file, SOLVERS[name](task, of))
+            data = (tmp_path / task.answer_file).read_bytes()
+            checked = check(task, RawAnswer(task.answer_file, data))
+            assert checked.status == "scored", (task.spec.key, checked.message)
+
+
+def test_both_analysts_have_every_variant_and_no_other() -> None:
+    """A variant without a function would end the run in the middle of an exam."""
+    asked = {variant.key for variant in VARIANTS if variant.track == "causalds"}
+    assert set(INFORMED) == set(NAIVE) == asked and len(asked) == 33
+
+
+def test_the_random_sketch_names_the_variables_of_the_story() -> None:
+    """Edges between made-up names can never be right: the floor would lie too low."""
+    of = scene("mediation", n=50)
+    told = {name.casefold() for name in (X, Y, Z, M)}
+    sketch = trivial.random(ask("causal_sketch.edges_only", of), of.story)
+    assert isinstance(sketch, dict) and sketch["edges"]
+    assert {edge[end].casefold() for edge in sketch["edges"] for end in edge} <= told
 
 
 def answer(key: str, of: Scene, analyst: Any = informed) -> dict[str, Any]:
@@ -87,6 +108,82 @@ def test_informed_names_method_and_sets(motif: str, method: str, sets: Any) -> N
     of = scene(motif)
     assert answer("identification.method_label", of) == {"method": method}
     assert answer("identification.all_minimal_adjustment_sets", of) == {"adjustment_sets": sets}
+
+
+@pytest.mark.parametrize(
+    ("motif", "answers"),
+    [
+        ("confounding", ([Z], 1, 1, [], True)),
+        ("frontdoor", ("no_backdoor", "no_backdoor", "no_backdoor", "no_backdoor", True)),
+        ("iv", ("non_id", "non_id", "non_id", "non_id", False)),
+        ("mediation", ([], 0, 2, [M], True)),
+    ],
+)
+def test_informed_answers_what_the_story_alone_decides(motif: str, answers: Any) -> None:
+    """The four cells of sets and the two of verdicts are read off one graph."""
+    of = scene(motif, n=50)
+    adjust, size, count, forbidden, yes = answers
+    assert answer("identification.one_valid_adjustment_set", of) == {"adjust": adjust}
+    assert answer("identification.minimal_adjustment_set_size", of) == {"k": size}
+    assert answer("identification.n_valid_adjustment_sets", of) == {"n": count}
+    assert answer("bias_diagnostic.forbidden_controls_list", of) == {"forbidden": forbidden}
+    assert answer("identification.identifiable_boolean", of) == {"identifiable": yes}
+    key = "counterfactual_identification.identifiable_boolean"
+    assert answer(key, of) == {"identifiable": yes}
+
+
+def test_natural_effects_of_a_confounded_mediator_are_told_apart() -> None:
+    """Direct 0.5, through M 1.0 for a unit of X; without Z as control the split is wrong."""
+    of = scene("mediation", n=3000)
+    for estimand, effect in (("NDE", 0.5), ("NIE", 1.0)):
+        task = ask("mediation_effect.effect_uq_95", of, estimand=estimand)
+        found = informed(task, of)
+        assert isinstance(found, dict)
+        assert found["ci_lower"] < effect < found["ci_upper"] < effect + 0.2
+        sign = informed(ask("mediation_effect.sign_only", of, estimand=estimand), of)
+        assert sign == {"sign": "+"}
+    assert answer("mediation_effect.direct_vs_indirect_dominance", of) == {"dominant": "indirect"}
+
+
+@pytest.mark.parametrize(
+    ("direct", "indirect", "label"),
+    [(1, -2, "indirect"), (-2, 1, "direct"), (1, -0.96, "tie"), (0.94, 1, "indirect")],
+)
+def test_dominance_has_a_tie_band_of_five_percent(
+    direct: float, indirect: float, label: str
+) -> None:
+    """Sizes count, not signs, and near equality is a label of its own."""
+    assert larger(direct, indirect) == label
+
+
+def test_a_collider_induces_association_and_bias_and_a_common_cause_does_not() -> None:
+    """X and Y apart: given their common effect they are not, and r itself is exactly zero."""
+    of = scene("collider")
+    assert answer("collider_phenomenon.induced_association_boolean", of) == {
+        "association_present": True
+    }
+    assert answer("collider_phenomenon.induced_association_sign_only", of) == {"sign": "-"}
+    before_after = answer("association.sign_before_after", of)
+    assert (before_after["sign_before"], before_after["sign_after"]) == ("unknown", "-")
+    assert answer("association.delta_sign_only", of)["sign"] == "-"
+    assert answer("bias_diagnostic.collider_bias_boolean", of) == {"bias_present": True}
+    fork = scene("fork")
+    assert answer("bias_diagnostic.collider_bias_boolean", fork) == {"bias_present": False}
+    assert answer("association.sign_before_after", fork)["sign_after"] == "unknown"
+    assert answer("effect_estimate.ate_vs_assoc_sign_match", fork) == {"matches": False}
+    assert answer("effect_estimate.ate_sign_only", fork) == {"sign": "0"}
+
+
+def test_measured_variables_lose_width_but_not_the_effect() -> None:
+    """Regression on predicted covariates alone would miss by a multiple of its standard error."""
+    clean = scene("confounding", n=4000)
+    narrow = answer("effect_estimate.ate_uq_95", clean)
+    found = answer("effect_estimate.ate_uq_95", measured(clean))
+    assert found["ci_lower"] < 1.5 < found["ci_upper"]
+    assert found["ci_upper"] - found["ci_lower"] > 2 * (narrow["ci_upper"] - narrow["ci_lower"])
+    r = np.corrcoef(clean.data[X], clean.data[Y])[0, 1]
+    noisy = measured(clean)
+    assert answer("association.effect_size_point", noisy)["value"] == pytest.approx(r, abs=0.06)
 
 
 def test_a_separated_pair_is_reported_as_unknown_with_correlation_zero() -> None:

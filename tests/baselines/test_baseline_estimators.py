@@ -8,11 +8,20 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from baselines.estimators import Contrast, Estimate, backdoor, bootstrap_weights, frontdoor
+from baselines import estimators
+from baselines.estimators import Contrast, Estimate, bootstrap_weights, summary
 from baselines.regression import fit, make_basis, predict, term_ladder
 
 FloatArray = NDArray[np.float64]
 Columns = dict[str, FloatArray]
+
+
+def backdoor(data: Columns, contrast: Contrast, given: list[str], w: FloatArray) -> Estimate:
+    return summary(estimators.backdoor(data, contrast, given, w))
+
+
+def frontdoor(data: Columns, contrast: Contrast, through: list[str], w: FloatArray) -> Estimate:
+    return summary(estimators.frontdoor(data, contrast, through, w))
 
 
 def weights(n: int, replicates: int = 100) -> FloatArray:

@@ -12,7 +12,7 @@ from baselines.__main__ import NOTES, main
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A release of three scenes in which truths and the private side cannot be opened."""
-    scenes = [scene(motif, n=200) for motif in ("confounding", "frontdoor", "iv")]
+    scenes = [scene(motif, n=200) for motif in ("mediation", "frontdoor", "iv")]
     return write_release(tmp_path_factory.mktemp("release"), scenes)
 
 
@@ -31,7 +31,7 @@ def test_a_baseline_answers_the_exam_from_public_files_alone(
     """Truths are junk here: a baseline that peeked would fail instead of scoring well."""
     assert run(name, release, tmp_path / "a") == 0
     answers = [path for path in (tmp_path / "a").iterdir() if path.name != "run.json"]
-    assert len(answers) == (0 if name == "empty" else 30)
+    assert len(answers) == (0 if name == "empty" else 99)
     card = json.loads((tmp_path / "a/run.json").read_text())
     assert card["system"] == name and card["settings"]["exam"] == "mini"
     assert len(capsys.readouterr().out.splitlines()) == 1

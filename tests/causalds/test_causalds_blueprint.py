@@ -142,6 +142,9 @@ def test_composition_table_shows_requested_beside_realised(full: list[ScenePlan]
     """The manifest and ``plan`` print it."""
     config = TRACK.parse({"scenes": SCENES, "composition": "full"}, WHERE)
     table = TRACK.composition(config, plan_scenes(config, "dev", ROOT, False))
+    told = table.pop("names")
+    assert told["structures drawn again"]["realised"] < 0.1 * SCENES
+    assert told["scenes with the names of another"]["realised"] <= 5
     for axis, names in table.items():
         assert sum(n["realised"] for n in names.values()) <= SCENES
         if axis != "unmeasured variable":

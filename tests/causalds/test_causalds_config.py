@@ -83,6 +83,10 @@ def _proxy(**settings: object) -> dict[str, object]:
         (_proxy(calibration=2), ".observation.proxy.calibration: must be from 0 to 1"),
         (_proxy(thresholds={"min": 1}), ".observation.proxy.thresholds.min: unknown key"),
         (_proxy(thresholds={"least": 1000}), ".observation.proxy.thresholds: no bundle of 10"),
+        (
+            {**_proxy(thresholds={"least": 3.0}), "outcome_measured": 0.1},
+            ".observation.proxy.thresholds: no bundle meets them for a measured outcome",
+        ),
         ({"views": ["clean", "clean"]}, ".views: a view is listed twice"),
     ],
 )
@@ -102,7 +106,8 @@ def test_the_split_files_of_the_repository_are_good(root: Path, name: str) -> No
     for split in release.splits:
         tracks = dict(split.tracks)
         planned = TRACK.plan(tracks["causalds"], split.name, bytes(32), split.private)
-        assert len(planned) == tracks["causalds"].scenes
+        told_again = 0 if split.private else 3 * tracks["causalds"].tellings
+        assert len(planned) == tracks["causalds"].scenes + told_again
         for track, config in tracks.items():
             assert TRACKS[track].plan(config, split.name, bytes(32), split.private)
 
@@ -111,3 +116,26 @@ def test_a_missing_number_of_scenes_is_refused() -> None:
     """There is no sensible default for the size of a release."""
     with pytest.raises(UsageError, match=r"causalds\.scenes: missing"):
         TRACK.parse({"motifs": {"chain": 1}}, WHERE)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"composition": "full", "harmless": 1.0}, "harmless: must be less than 1"),
+        ({"composition": "full", "harmless": 0.99}, "there are"),
+        ({"motifs": {"iv": 1}, "harmless": 0.5}, "harmless: 28 scenes without an unmeasured"),
+        (
+            {"composition": "full", "treatment_binary": 1.0, "planted": {"napkin": 0.2}},
+            "treatment_binary: 28 binary treatments are wanted, but the 6 scenes of napkin have a "
+            "continuous one; ask for at most 0.78",
+        ),
+    ],
+)
+def test_quotas_that_no_scenes_meet_are_named_while_planning(
+    changes: dict[str, object], message: str
+) -> None:
+    """Some quotas hang on others; planning finds them out, and nothing has been built by then."""
+    config = TRACK.parse({"scenes": 28, **changes}, WHERE)
+    with pytest.raises(UsageError) as error:
+        TRACK.plan(config, "dev", b"x" * 32, False)
+    assert str(error.value).startswith("splits.dev.causalds.") and message in str(error.value)

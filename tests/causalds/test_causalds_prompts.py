@@ -156,7 +156,7 @@ def test_the_story_of_a_row_tells_the_edges_of_its_target() -> None:
             record = world(built)
             edges = tuple((a, b) for a, b in record["world"]["edges"])
             facts = facts_from_json(
-                record["variables"], edges, frozenset(record["world"]["latent"])
+                record["variables"], edges, frozenset(record["world"]["latent"]), record["hows"]
             )
             told = read_edges(rows(built, "_scenes")[0]["story"], facts)
             target = json.loads(truth["target_json"])

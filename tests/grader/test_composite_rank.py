@@ -7,14 +7,14 @@ import pytest
 from grader.composite import axis_ranks, composite_ranks, leaderboard_ranks
 
 TABLE_3 = {
-    "Claude Opus 4.8": (28 / 34, 0.566, 0.200),
-    "Gemini 3.1 Pro": (26 / 34, 0.754, 0.367),
-    "Qwen 3.6 35B": (24 / 38, 0.934, 0.567),
-    "Kimi K2.6": (23 / 35, 0.935, 0.567),
-    "GPT-5.5": (28 / 34, 1.324, 0.533),
-    "Gemma 4 26B": (19 / 34, 1.267, 0.767),
+    1: (28 / 34, 0.566, 0.200),
+    2: (26 / 34, 0.754, 0.367),
+    3: (24 / 38, 0.934, 0.567),
+    4: (23 / 35, 0.935, 0.567),
+    5: (28 / 34, 1.324, 0.533),
+    6: (19 / 34, 1.267, 0.767),
 }
-"""Pass rate and S_NR of each row, and its printed Composite Rank. All F1 losses are 0."""
+"""By row: pass rate, S_NR and the printed Composite Rank. All F1 losses are 0."""
 
 
 def reading(pass_rate: float | None, s_nr: float | None, f1: float | None) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import pytest
 
 ALLOWED = {
     "grader": {"grader", "duckdb", "jsonschema", "rich"},
-    "harness": {"harness", "grader", "rich", "openai"},
+    "harness": {"harness", "grader", "rich", "openai", "mcp", "pydantic"},
 }
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from builder.release.config import Draw, ExamConfig, SplitConfig
-from builder.release.exams import Candidate, balanced_draw, draw_exams, exam_table
+from builder.release.exams import Candidate, DrawnExam, balanced_draw, draw_exams, exam_table
 from grader.errors import UsageError
 
 KEY = b"r" * 32
@@ -46,16 +46,18 @@ def test_public_exams_may_overlap_and_all_means_all():
     """The mini exam is part of the whole."""
     exams = draw_exams(_split("public", mini=20, full=None), "t", TASKS, KEY, "x.toml")
     assert list(exams) == ["mini", "full"]
-    assert len(set(exams["mini"])) == 20
-    assert sorted(exams["full"]) == sorted(task.task_id for task in TASKS)
-    assert exams["full"] != sorted(exams["full"])
+    full = exams["full"].task_ids
+    assert len(set(exams["mini"].task_ids)) == 20
+    assert sorted(full) == sorted(task.task_id for task in TASKS)
+    assert list(full) != sorted(full)
 
 
 def test_private_exams_share_no_task_and_leave_none_over():
     """A task in two exams, or in none, breaks the promise of a private split."""
     exams = draw_exams(_split("private", rest=None, small=40), "t", TASKS, KEY, "x.toml")
-    assert len(exams["small"]) == 40
-    assert sorted(exams["small"] + exams["rest"]) == sorted(task.task_id for task in TASKS)
+    small, rest = exams["small"].task_ids, exams["rest"].task_ids
+    assert len(small) == 40
+    assert sorted(small + rest) == sorted(task.task_id for task in TASKS)
     with pytest.raises(UsageError, match="are in no exam"):
         draw_exams(_split("private", small=40), "t", TASKS, KEY, "x.toml")
 
@@ -68,7 +70,11 @@ def test_asking_for_too_many_tasks_names_the_key_and_the_number_there_is():
 
 def test_positions_count_from_zero_within_each_exam():
     """The grader takes the order of an exam from its positions."""
-    rows = exam_table({"b": ["z", "y"], "a": ["x"]}).to_pylist()
+    matched = DrawnExam(("z", "y"), {"z": ("bundle-001", "proxy")})
+    rows = exam_table({"b": matched, "a": DrawnExam(("x",))}).to_pylist()
+    assert [(row["bundle"], row["arm"]) for row in rows] == [
+        (None, None), ("bundle-001", "proxy"), (None, None),
+    ]  # fmt: skip
     assert [(row["exam"], row["position"], row["task_id"]) for row in rows] == [
         ("a", 0, "x"), ("b", 0, "z"), ("b", 1, "y"),
     ]  # fmt: skip

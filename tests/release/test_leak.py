@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from handmade import SEVEN, Plan, make_tables, write
 
+from builder.release import leak
 from builder.release.gate_tables import SceneRow, split_tables
 from builder.release.leak import LeakReport, leak_test
-from builder.release.leak_facts import facts, merge_rare
+from builder.release.leak_facts import Fact, facts, merge_rare
 from builder.release.leak_features import disclosures, everything_else
 from grader.errors import UsageError
 
@@ -94,6 +95,59 @@ def test_answers_that_follow_the_position_in_the_exam_are_caught(tmp_path: Path)
     assert _p(report, "association.sign_only: label") <= report.threshold
 
 
+def _in_three_views(tables: dict[str, list[dict[str, Any]]]) -> None:
+    """Every scene and task again under two more views, tasks with ids of their own."""
+    rng = np.random.default_rng(5)
+    for config in ("causalds", "causalds_truth", "causalds_scenes"):
+        first = list(tables[config])
+        for view in ("proxy", "proxy_hard"):
+            tables[config] += [{**row, "view": view} if "view" in row else {**row} for row in first]
+    tasks = len(tables["causalds"])
+    ids = [f"cds-{rng.bytes(8).hex()}" for _ in range(tasks)]
+    for config in ("causalds", "causalds_truth"):
+        for row, name in zip(tables[config], ids, strict=True):
+            if "answer_file" in row:
+                row["prompt"] = row["prompt"].replace(row["task_id"], name)
+                row["answer_file"] = row["answer_file"].replace(row["task_id"], name)
+            row["task_id"] = name
+        tables[config].sort(key=lambda row: row["task_id"])
+    tables["causalds_scenes"].sort(key=lambda row: (row["instance_id"], row["view"]))
+    tables["causalds_exams"] = []
+
+
+def test_views_of_one_scene_do_not_pass_for_a_leak(tmp_path: Path) -> None:
+    """They share id and answer: in one test together, each would give away the others."""
+    tables = make_tables(Plan(scenes=98, seed=4, variants=FEW))
+    _in_three_views(tables)
+    report = leak_test(write(tables, tmp_path), permutations=99)
+    assert report.ok, report.markdown()
+    assert all(row.movable <= 98 for row in report.rows)
+
+
+def test_a_large_split_is_tested_on_a_sample_that_hashes_draw(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cost grows with the cube of the scenes; the sample must not hang on their order."""
+    release = write(make_tables(Plan(scenes=98, seed=4, variants=FEW)), tmp_path)
+    fact = next(f for f in facts(split_tables(release, "causalds", "dev")) if "structure" in f.name)
+    kept = np.arange(len(fact.subjects))
+    strata = kept % 7
+    chosen = leak._sampled(fact, kept, strata)
+    assert len(chosen) == len(fact.subjects), "no sample below the limit"
+    monkeypatch.setattr(leak, "SCENES", 30)
+    chosen = leak._sampled(fact, kept, strata)
+    assert len(chosen) == 30
+    whole = [s for s in range(7) if (strata[chosen] == s).sum() == (strata == s).sum()]
+    assert len(whole) >= 2, "strata stay together, or nothing in them could be exchanged"
+    turned = kept[::-1]
+    backwards = Fact(fact.name, fact.subjects[::-1], fact.labels[::-1])
+    again = leak._sampled(backwards, kept, strata[::-1])
+    assert sorted(turned[again]) == sorted(chosen)
+    report = leak_test(release, permutations=99)
+    assert report.ok and max(row.movable for row in report.rows) <= 30
+    assert "of more than 30 movable ones, 30 are drawn by hashes" in report.markdown()
+
+
 def test_the_report_is_a_function_of_the_release(tmp_path: Path) -> None:
     """GATE.md must not change between two runs over the same bytes."""
     plan = Plan(scenes=70, seed=3, variants=FEW)
@@ -148,7 +202,7 @@ def test_every_feature_has_a_row_per_subject_and_no_gap(tmp_path: Path) -> None:
     """A NaN in one feature would spoil every kernel it enters."""
     release = write(make_tables(Plan(scenes=14)), tmp_path)
     for fact in facts(split_tables(release, "causalds", "dev")):
-        for family in everything_else(fact.subjects):
+        for family in everything_else(fact.subjects) if fact.subjects else ():
             for feature in family.features:
                 assert feature.shape[0] == len(fact.subjects)
                 assert np.isfinite(feature).all()

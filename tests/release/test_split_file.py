@@ -40,7 +40,7 @@ CASES = {
     "no track": (
         "[splits.dev.causalds]\nscenes = 45\n[splits.dev.exams.mini]\n"
         'causalds = { tasks = 20, balance = "variant" }',
-        "", ["splits.dev.causalds: missing"],
+        "", ["splits.dev.causalab: missing"],
     ),
     "track's own key": ("scenes = 45", "scene = 45", ["splits.dev.causalds.scene: unknown key"]),
     "exam of another track": (

@@ -68,9 +68,10 @@ def test_vocabularies_are_large_and_well_formed() -> None:
     assert len(town_names()) > 1000
     for theme in themes():
         nouns = [noun for noun, *_ in (*theme.continuous, *theme.binary)]
-        assert len(set(nouns)) == len(nouns), theme.key
-        assert len(theme.continuous) >= 14 and len(theme.binary) >= 6, theme.key
-        assert all(text.count("{town}") == 1 for text in theme.settings), theme.key
+        key = theme.theme.key
+        assert len(set(nouns)) == len(nouns), key
+        assert len(theme.continuous) >= 14 and len(theme.binary) >= 6, key
+        assert all(text.count("{town}") == 1 for text in theme.theme.settings), key
         for _, zero, one in theme.binary:
             assert zero.startswith("is ") and one.startswith("is ") and zero != one
 

@@ -93,5 +93,5 @@ def levels(scene: Scene) -> str:
     states = scene.treatment.states
     if states is None:
         return f"x0 = {x0} and x1 = {x1}"
-    name = scene.treatment.name
-    return f"x0 = {x0} (the {name} {states[0]}) and x1 = {x1} (the {name} {states[1]})"
+    name = scene.treatment.mention
+    return f"x0 = {x0} ({name} {states[0]}) and x1 = {x1} ({name} {states[1]})"

@@ -1,0 +1,212 @@
+"""Reference agents for the laboratory. They see what any agent sees: its JSON lines.
+
+``solver`` experiments until one model explains everything, ``observer`` never experiments,
+``random`` knows nothing, ``greedy-stop`` commits to the first model that fits.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Protocol
+
+import numpy as np
+
+from baselines.causalab_fit import Explanation, Notebook, explain, fit
+from grader.laboratory.hypothesis import write_hypothesis
+
+Reply = Mapping[str, Any]
+
+
+class Laboratory(Protocol):
+    """A session as its JSON lines show it."""
+
+    @property
+    def public(self) -> Mapping[str, Any]:
+        """What the first line says about the episode."""
+
+    def ask(self, request: Mapping[str, Any]) -> Reply:
+        """The reply to one request."""
+
+
+PRECISE: Final = 8e-4
+"""The solver experiments on until every coefficient's relative standard error is below this."""
+GAIN: Final = 0.95
+"""A round has gained something if the worst standard error fell below this share of itself."""
+MARGIN: Final = 0.0037
+"""How far from the ends of its range a property is set, as a share of the range."""
+STEPS: Final = (0.5, 0.25, 0.75, 0.1, 0.9)
+"""Levels after both ends were tried, as shares of the range."""
+CORRELATED: Final = 0.8
+"""The observer joins two properties whose records correlate at least this much."""
+
+
+def solver(laboratory: Laboratory) -> None:
+    """Every property away from where it is, then whatever settles most, until all is settled.
+
+    Linear: one setting a property. Quadratic: three, since a parabola needs three points. Then,
+    while a node has two explanations or a coefficient is not precise, further settings; it stops
+    when a whole round has gained nothing: more of the same will not.
+    """
+    public = laboratory.public
+    notebook = Notebook(public)
+    controllable = [entry for entry in public["variables"] if entry["controllable"]]
+    first = (3 if notebook.quadratic else 1) * len(controllable)
+    best, gained = (0, -math.inf), 0
+    for turn in range(int(public["budget"]) if controllable else 0):
+        choice = _in_turn(notebook, controllable, turn)
+        if turn >= first and not notebook.disturbed:
+            found = explain(notebook)
+            state = (found.settled(PRECISE), -found.worst_spread)
+            if state[0] > best[0] or state[1] > GAIN * best[1]:
+                best, gained = max(state, best), turn
+            if state[0] == len(notebook.nodes) or turn - gained >= len(controllable):
+                break
+            choice = _sharpest(notebook, found, controllable) or choice
+        _experiment(laboratory, notebook, *choice)
+    _commit(laboratory, notebook, explain(notebook))
+
+
+def _in_turn(
+    notebook: Notebook, controllable: Sequence[Mapping[str, Any]], turn: int
+) -> tuple[str, float]:
+    """Every property in turn, each time at another level."""
+    entry = controllable[turn % len(controllable)]
+    return entry["name"], _level(notebook, entry, turn // len(controllable))
+
+
+def _sharpest(
+    notebook: Notebook, found: Explanation, controllable: Sequence[Mapping[str, Any]]
+) -> tuple[str, float] | None:
+    """The setting after which the coefficients will be known best, if the model is right.
+
+    ``None`` while it is in doubt.
+    """
+    if found.doubtful or notebook.last is None:
+        return None
+    options = [(e["name"], level) for e in controllable for level in _ends(e)]
+    wide = [node for node, fitted in found.fits.items() if fitted.spread > PRECISE]
+
+    def left(option: tuple[str, float]) -> float:
+        supposed = notebook.supposing(found, *option)
+        return sum(fit(supposed, node, found.fits[node].parents).spread for node in wide)
+
+    return min(options, key=left)
+
+
+def _ends(entry: Mapping[str, Any]) -> tuple[float, float]:
+    """Near both ends of a range, off whole numbers: a setting at the base would show nothing."""
+    low, high = float(entry["low"]), float(entry["high"])
+    return round(low + MARGIN * (high - low), 2), round(high - MARGIN * (high - low), 2)
+
+
+def _level(notebook: Notebook, entry: Mapping[str, Any], turn: int) -> float:
+    """Far from where the property is at first, then the other end, then between."""
+    low, high = _ends(entry)
+    if turn == 0:
+        assert notebook.last is not None
+        return low if notebook.last[entry["name"]] > (low + high) / 2 else high
+    if turn == 1:
+        return high if notebook.setting(entry["name"]) == low else low
+    return round(low + STEPS[(turn - 2) % len(STEPS)] * (high - low), 2)
+
+
+def observer(laboratory: Laboratory) -> None:
+    """Frequency regressed on the properties of the records; correlated properties are joined."""
+    public = laboratory.public
+    notebook = Notebook(public)
+    names, target, records = notebook.properties, notebook.target, public["records"]
+    coefficients, base = np.zeros(len(names)), 0.0
+    edges: list[tuple[str, str]] = []
+    if records:
+        values = np.array([[record[name] for name in names] for record in records])
+        frequencies = np.array([record[target] for record in records])
+        centred = values - values.mean(axis=0)
+        coefficients = np.linalg.lstsq(centred, frequencies - frequencies.mean(), rcond=None)[0]
+        base = float(frequencies.mean() - values.mean(axis=0) @ coefficients)
+        edges = _correlated(names, centred)
+    terms = {
+        name: (float(c), 0.0) for name, c in zip(names, coefficients, strict=True) if abs(c) > 0.05
+    }
+    value = base + sum(float(c) * public["reactor"][n]
+                       for n, c in zip(names, coefficients, strict=True))  # fmt: skip
+    hypothesis = write_hypothesis(target, public["family"], edges, base, terms)
+    _predict(laboratory, value, hypothesis)
+
+
+def _correlated(names: list[str], centred: "np.ndarray[Any, Any]") -> list[tuple[str, str]]:
+    """Pairs of strongly correlated properties, directed in the order of listing."""
+    if len(centred) < 3:
+        return []
+    sizes = np.sqrt((centred**2).sum(axis=0))
+    sizes[sizes == 0] = np.inf
+    correlations = np.abs(centred.T @ centred) / np.outer(sizes, sizes)
+    return [
+        (names[i], names[j])
+        for i in range(len(names))
+        for j in range(i + 1, len(names))
+        if correlations[i, j] >= CORRELATED
+    ]
+
+
+def greedy_stop(laboratory: Laboratory) -> None:
+    """One experiment at a time, and the first model that fits is taken for the truth."""
+    public = laboratory.public
+    notebook = Notebook(public)
+    controllable = [entry for entry in public["variables"] if entry["controllable"]]
+    left = int(public["budget"])
+    turn = 0
+    while left and controllable:
+        entry = controllable[turn % len(controllable)]
+        _experiment(laboratory, notebook, entry["name"], _level(notebook, entry, 0))
+        turn, left = turn + 1, left - 1
+        if all(found.feasible for found in explain(notebook).fits.values()):
+            break
+    _commit(laboratory, notebook, explain(notebook))
+
+
+def random_agent(laboratory: Laboratory, rng: np.random.Generator) -> None:
+    """A few random settings, a random graph and a random number within the reactor's range."""
+    public = laboratory.public
+    controllable = [entry for entry in public["variables"] if entry["controllable"]]
+    for _ in range(int(rng.integers(public["budget"] + 1))):
+        entry = controllable[int(rng.integers(len(controllable)))]
+        value = round(float(rng.uniform(entry["low"], entry["high"])), 2)
+        laboratory.ask({"op": "intervene", "name": entry["name"], "value": value})
+    names, target = [entry["name"] for entry in public["variables"]], public["target"]["name"]
+    order = [names[int(i)] for i in rng.permutation(len(names))] + [target]
+    edges = [(a, b) for i, a in enumerate(order) for b in order[i + 1 :] if rng.random() < 0.5]
+    terms = {a: (float(rng.uniform(-3, 3)), 0.0) for a, b in edges if b == target}
+    hypothesis = write_hypothesis(target, public["family"], edges, float(rng.uniform(0, 50)), terms)
+    _predict(laboratory, float(rng.uniform(*public["reactor_range"])), hypothesis)
+
+
+def _experiment(laboratory: Laboratory, notebook: Notebook, name: str, value: float) -> None:
+    reply = laboratory.ask({"op": "intervene", "name": name, "value": value})
+    notebook.add(name, value, reply["reading"])
+
+
+def _commit(laboratory: Laboratory, notebook: Notebook, found: Explanation) -> None:
+    """Predict by the fitted equation of frequency, and state the whole model."""
+    public = laboratory.public
+    equation = found.fits[notebook.target]
+    base = equation.bases.get("frequency", 0.0)
+    value = base
+    for parent, (linear, quadratic) in equation.coefficients.items():
+        shown = public["reactor"][parent]
+        value += linear * shown + quadratic * shown * shown
+    hypothesis = write_hypothesis(
+        notebook.target, public["family"], found.edges, base, equation.coefficients
+    )
+    _predict(laboratory, value, hypothesis)
+
+
+def _predict(laboratory: Laboratory, value: float, hypothesis: Mapping[str, Any]) -> None:
+    low, high = laboratory.public["reactor_range"]
+    laboratory.ask({"op": "predict", "value": min(max(value, low), high), "hypothesis": hypothesis})
+
+
+AGENTS: Final[Mapping[str, Callable[[Laboratory], None]]] = {
+    "solver": solver,
+    "observer": observer,
+    "greedy-stop": greedy_stop,
+}
+"""The agents that draw nothing at random, by baseline name."""

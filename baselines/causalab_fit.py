@@ -1,0 +1,301 @@
+"""Fitting structural equations to what a laboratory showed: rows, feasible parents, a whole model.
+
+A node's equation is linear in its unknown coefficients. A reading constrains it through the node's
+base: known after it was set in mode ``shift``, one unknown constant while it stays the same
+crystal and the same setting, and for frequency one unknown constant everywhere.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Reading = Mapping[str, float]
+
+ROUNDING: Final = 0.005
+_SLACK: Final = 1.02
+_TINY: Final = 1e-7
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One reading as it constrains one node: ``offset`` is the known base, if ``group`` is ''.
+
+    Rows of a ``group`` share an unknown base.
+    """
+
+    reading: Reading
+    offset: float
+    group: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """Least squares for one node and one parent set.
+
+    ``coefficients`` maps a parent to (linear, quadratic), ``spread`` to the largest standard error
+    of its coefficients relative to their size, under reading errors of one rounding unit.
+    """
+
+    parents: frozenset[str]
+    coefficients: Mapping[str, tuple[float, float]]
+    bases: Mapping[str, float]
+    error: float
+    allowed: float
+    spread: float
+
+    @property
+    def feasible(self) -> bool:
+        """Whether rounding alone can explain what is left over."""
+        return self.error <= self.allowed
+
+
+class Notebook:
+    """Everything seen in one session, as rows for every node."""
+
+    def __init__(self, public: Mapping[str, Any]) -> None:
+        self.target: str = public["target"]["name"]
+        self.properties = [entry["name"] for entry in public["variables"]]
+        self.quadratic = public["family"] == "quadratic"
+        self.disturbed = bool(public["disturbed"])
+        self._mode: str = public["mode"]
+        self._may_act = bool(public["frequency_may_be_parent"])
+        self._settings: dict[str, tuple[int, float]] = {}
+        self._rows: dict[str, list[Row]] = {node: [] for node in self.nodes}
+        for number, record in enumerate(public["records"]):
+            self._note(record, f"record {number}")
+        for number, step in enumerate(public["chain"], start=1):
+            self._set(step["set"]["name"], step["set"]["value"], number)
+            self._note(step["reading"], "record 0")
+        self._settings.clear()
+        self.last: Reading | None = public["opening"]
+        if self.last is not None:
+            self._note(self.last, "manipulator")
+        self._count = 0
+
+    @property
+    def nodes(self) -> list[str]:
+        """All nodes, frequency last."""
+        return [*self.properties, self.target]
+
+    def add(self, name: str, value: float, reading: Reading) -> None:
+        """The reading after ``name`` was set to ``value``."""
+        self._count += 1
+        self._set(name, value, self._count)
+        self._note(reading, "manipulator")
+        self.last = reading
+
+    def supposing(self, found: "Explanation", name: str, value: float) -> "Notebook":
+        """A copy in which ``name`` was set to ``value`` and showed what ``found`` expects."""
+        assert self.last is not None
+        bases = {
+            node: self.last[node] - inflow(fitted, self.last) for node, fitted in found.fits.items()
+        }
+        if self._mode == "shift":
+            bases[name] = value
+        else:
+            bases[name] += value - self.last[name]
+        expected: dict[str, float] = {}
+        while len(expected) < len(found.fits):
+            for node, fitted in found.fits.items():
+                if node not in expected and all(p in expected for p in fitted.parents):
+                    held = self._mode == "do" and (node == name or node in self._settings)
+                    shown = value if node == name else self.last[node]
+                    expected[node] = shown if held else bases[node] + inflow(fitted, expected)
+        supposed = copy(self)
+        supposed._settings = dict(self._settings)
+        supposed._rows = {node: list(rows) for node, rows in self._rows.items()}
+        supposed.add(name, value, expected)
+        return supposed
+
+    def setting(self, name: str) -> float | None:
+        """What ``name`` is set to, if it was set."""
+        return self._settings[name][1] if name in self._settings else None
+
+    def causes(self, node: str) -> list[str]:
+        """The nodes that may act on ``node``."""
+        return [n for n in self.nodes if n != node and (self._may_act or n != self.target)]
+
+    def rows(self, node: str) -> list[Row]:
+        """The rows that constrain ``node``; a base that was seen once constrains nothing."""
+        groups = [row.group for row in self._rows[node]]
+        return [row for row in self._rows[node] if not row.group or groups.count(row.group) > 1]
+
+    def _set(self, name: str, value: float, number: int) -> None:
+        self._settings[name] = (number, value)
+
+    def _note(self, reading: Reading, crystal: str) -> None:
+        for node in self.properties:
+            number, value = self._settings.get(node, (0, 0.0))
+            if not number:
+                self._rows[node].append(Row(reading, 0.0, crystal))
+            elif self._mode == "shift":
+                self._rows[node].append(Row(reading, value, ""))
+            elif self._mode == "pin":
+                self._rows[node].append(Row(reading, 0.0, f"{crystal} {number}"))
+        self._rows[self.target].append(Row(reading, 0.0, "frequency"))
+
+
+def inflow(fitted: Fit, reading: Reading) -> float:
+    """What a node's parents add, by its fit."""
+    return sum(
+        linear * reading[parent] + quadratic * reading[parent] ** 2
+        for parent, (linear, quadratic) in fitted.coefficients.items()
+    )
+
+
+def fit(notebook: Notebook, node: str, parents: Iterable[str]) -> Fit:
+    """Least squares over the rows of ``node``."""
+    chosen = [name for name in notebook.nodes if name in set(parents)]
+    rows = notebook.rows(node)
+    groups = list(dict.fromkeys(row.group for row in rows if row.group))
+    powers = (1, 2) if notebook.quadratic else (1,)
+    design = np.zeros((len(rows), len(chosen) * len(powers) + len(groups)))
+    left = np.empty(len(rows))
+    for place, row in enumerate(rows):
+        values = [row.reading[name] ** power for name in chosen for power in powers]
+        design[place, : len(values)] = values
+        if row.group:
+            design[place, len(values) + groups.index(row.group)] = 1.0
+        left[place] = row.reading[node] - row.offset
+    solution, spread, rank = _solve(design, left)
+    error = float(np.abs(design @ solution - left).max(initial=0.0))
+    step = len(powers)
+    coefficients = {
+        name: (float(solution[i * step]), float(solution[i * step + 1]) if step == 2 else 0.0)
+        for i, name in enumerate(chosen)
+    }
+    width = len(chosen) * step
+    # Values that were not rounded at all, as with whole coefficients, leave no error to propagate.
+    exact = error < _TINY and len(rows) > design.shape[1]
+    relative = [
+        float(s / max(abs(c), _TINY)) for c, s in zip(solution[:width], spread[:width], strict=True)
+    ]
+    return Fit(
+        frozenset(chosen),
+        coefficients,
+        {group: float(solution[width + i]) for i, group in enumerate(groups)},
+        error,
+        ROUNDING * math.sqrt(max(len(rows), 1)) * _SLACK,
+        math.inf if rank < design.shape[1] else 0.0 if exact else max(relative, default=0.0),
+    )
+
+
+def _solve(design: Floats, left: Floats) -> tuple[Floats, Floats, int]:
+    """Least squares with scaled columns: solution, standard errors, rank."""
+    count = design.shape[1]
+    if not count or not len(left):
+        return np.zeros(count), np.full(count, math.inf), 0
+    scale = np.sqrt((design**2).sum(axis=0))
+    scale[scale == 0] = 1.0
+    u, singular, vt = np.linalg.svd(design / scale, full_matrices=False)
+    kept = singular > 1e-10 * singular[0]
+    inverse = np.where(kept, 1 / np.where(kept, singular, 1.0), 0.0)
+    solution = (vt.T * inverse) @ (u.T @ left) / scale
+    spread = ROUNDING * np.sqrt(((vt.T * inverse) ** 2).sum(axis=1)) / scale
+    return solution, spread, int(kept.sum())
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A whole model: one fit per node; ``doubtful`` nodes have others no larger."""
+
+    fits: Mapping[str, Fit]
+    doubtful: tuple[str, ...]
+
+    def settled(self, precision: float) -> int:
+        """How many nodes have one explanation, its coefficients known to ``precision``."""
+        return sum(
+            node not in self.doubtful and found.spread <= precision
+            for node, found in self.fits.items()
+        )
+
+    @property
+    def worst_spread(self) -> float:
+        """The largest relative standard error of any coefficient."""
+        return max(found.spread for found in self.fits.values())
+
+    @property
+    def edges(self) -> list[tuple[str, str]]:
+        """(cause, effect) pairs."""
+        return [(parent, node) for node, found in self.fits.items() for parent in found.parents]
+
+
+def explain(notebook: Notebook) -> Explanation:
+    """The acyclic model with the fewest edges that explains every row.
+
+    Where a disturbance leaves no exact explanation, a node's parent sets are ranked by a Bayesian
+    information criterion instead.
+    """
+    ranked = {node: _ranked(notebook, node) for node in notebook.nodes}
+    fits = _cheapest(notebook.nodes, ranked)
+    doubtful = tuple(
+        node
+        for node, found in fits.items()
+        if not math.isfinite(found.spread)
+        or any(
+            other.feasible
+            and len(other.parents) <= len(found.parents)
+            and other.parents != found.parents
+            for _, other in ranked[node]
+        )
+    )
+    return Explanation(fits, doubtful)
+
+
+def _ranked(notebook: Notebook, node: str) -> list[tuple[float, Fit]]:
+    """Parent sets with their costs, cheapest first."""
+    causes = notebook.causes(node)
+    found: list[tuple[float, Fit]] = []
+    exact = False
+    for size in range(len(causes) + 1):
+        for chosen in combinations(causes, size):
+            candidate = fit(notebook, node, chosen)
+            exact = exact or candidate.feasible
+            found.append((_cost(notebook, node, candidate), candidate))
+    if exact and not notebook.disturbed:
+        found = [(float(len(f.parents)), f) for _, f in found if f.feasible]
+    return sorted(found, key=lambda entry: (entry[0], entry[1].error))
+
+
+def _cost(notebook: Notebook, node: str, candidate: Fit) -> float:
+    """Bayesian information criterion with errors no smaller than rounding."""
+    count = max(len(notebook.rows(node)), 1)
+    terms = len(candidate.parents) * (2 if notebook.quadratic else 1)
+    return 2 * count * math.log(max(candidate.error, ROUNDING)) + terms * math.log(count + 1) * 2
+
+
+def _cheapest(
+    nodes: Sequence[str], ranked: Mapping[str, Sequence[tuple[float, Fit]]]
+) -> dict[str, Fit]:
+    """One fit per node, without a circle, at the least total cost: over sets of placed nodes."""
+    count = len(nodes)
+    place = {node: index for index, node in enumerate(nodes)}
+    masks = {
+        node: [(cost, sum(1 << place[p] for p in found.parents), found) for cost, found in options]
+        for node, options in ranked.items()
+    }
+    best: dict[int, tuple[float, float, dict[str, Fit]]] = {0: (0.0, 0.0, {})}
+    for placed in range(1 << count):
+        if placed not in best:
+            continue
+        total, errors, chosen = best[placed]
+        for node in nodes:
+            bit = 1 << place[node]
+            if placed & bit:
+                continue
+            option = next((o for o in masks[node] if not o[1] & ~placed), None)
+            if option is None:
+                continue
+            reached = (total + option[0], errors + option[2].error)
+            known = best.get(placed | bit)
+            if known is None or reached < known[:2]:
+                best[placed | bit] = (*reached, {**chosen, node: option[2]})
+    fits = best[(1 << count) - 1][2]
+    return {node: fits[node] for node in nodes}

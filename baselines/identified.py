@@ -1,0 +1,227 @@
+"""From a graph and an effect to the estimator that identifies it, if any does.
+
+What is identifiable is decided by :mod:`builder.causal`, on the graph that was read.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+
+from baselines.estimators import (
+    Chosen,
+    Columns,
+    Contrast,
+    Estimator,
+    backdoor,
+    frontdoor,
+    natural_effect,
+    randomised,
+)
+from baselines.release import FloatArray
+from builder.causal import (
+    LatentDAG,
+    ate_identifiable,
+    ett_identifiable,
+    frontdoor_sets,
+    minimal_adjustment_sets,
+    nde_identifiable,
+    nie_identifiable,
+    valid_adjustment_sets,
+)
+
+GUESS_WIDTH = 3.0
+"""Intervals of a formula that is not known to be right are so many times as wide."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How to estimate an effect: the variables it reads, the estimator, the interval's widening.
+
+    No estimator: the effect is exactly zero.
+    """
+
+    names: frozenset[str] = frozenset()
+    estimator: Estimator | None = None
+    widen: float = 1.0
+
+
+NOTHING = Plan()
+
+
+def plan_effect(graph: LatentDAG, contrast: Contrast, effect: str, *, binary: bool) -> Plan | None:
+    """How to estimate "ATE", "ETT", "NDE" or "NIE" on ``graph``; None where it is not identifiable.
+
+    ``binary`` says whether the treatment has two values.
+    """
+    x, y = contrast.x, contrast.y
+    if not identifiable(graph, x, y, effect, binary=binary):
+        return None
+    direct = x in graph.parents(y)
+    if y not in graph.descendants(x) or (effect == "NDE" and not direct):
+        return NOTHING
+    if effect in ("ATE", "ETT"):
+        return _total(graph, contrast)
+    if not graph.mediators(x, y):
+        return NOTHING if effect == "NIE" else _total(graph, contrast)
+    # Without a direct effect, what goes through the mediators is the whole effect.
+    return _natural(graph, contrast, effect) if direct else _total(graph, contrast)
+
+
+def identifiable(graph: LatentDAG, x: str, y: str, effect: str, *, binary: bool) -> bool:
+    """Whether "ATE", "ETT", "NDE" or "NIE" is identifiable on ``graph``."""
+    match effect:
+        case "ATE":
+            return ate_identifiable(graph, x, y)
+        case "ETT":
+            return ett_identifiable(graph, x, y, binary_treatment=binary)
+        case "NDE":
+            return nde_identifiable(graph, x, y)
+        case "NIE":
+            return nie_identifiable(graph, x, y)
+    raise ValueError(f"unknown effect {effect!r}; choose from ATE, ETT, NDE, NIE")
+
+
+def efficient_set(graph: LatentDAG, x: str, y: str) -> list[str]:
+    """The adjustment set of least asymptotic variance, sorted; a minimal one where it is not valid.
+
+    That set is the parents of the nodes on causal paths, less those nodes and x (Henckel, Perković
+    & Maathuis 2022, Theorem 3.10), provided all of them are observed.
+    """
+    on_paths = (graph.descendants((x,)) & graph.ancestors((y,))) - {x}
+    parents = {parent for node in on_paths for parent in graph.parents(node)} - on_paths - {x}
+    valid = valid_adjustment_sets(graph, x, y)
+    best = frozenset(parents)
+    return sorted(best if best in valid else minimal_adjustment_sets(graph, x, y)[0])
+
+
+def _total(graph: LatentDAG, contrast: Contrast) -> Plan:
+    x, y = contrast.x, contrast.y
+    if valid_adjustment_sets(graph, x, y):
+        return _backdoor(contrast, efficient_set(graph, x, y))
+    through = frontdoor_sets(graph, x, y)
+    if through:
+        mediators = sorted(through[0])
+        return Plan(
+            frozenset({x, y, *mediators}),
+            lambda data, weights, chosen: frontdoor(data, contrast, mediators, weights, chosen),
+        )
+    staged = _intervention_first(graph, x, y)
+    if staged is not None:
+        return _staged(contrast, *staged)
+    below = graph.descendants((x,))
+    controls = sorted(name for name in graph.observed if name not in below)
+    return _backdoor(contrast, controls, GUESS_WIDTH)
+
+
+def _backdoor(contrast: Contrast, covariates: Sequence[str], widen: float = 1.0) -> Plan:
+    return Plan(
+        frozenset({contrast.x, contrast.y, *covariates}),
+        lambda data, weights, chosen: backdoor(data, contrast, covariates, weights, chosen),
+        widen,
+    )
+
+
+def _staged(contrast: Contrast, z: str, given: Sequence[str], covariates: Sequence[str]) -> Plan:
+    """Weights that randomise z, then standardisation over ``covariates``.
+
+    The ETT is taken for the ATE here, as a guess.
+    """
+    x, y = contrast.x, contrast.y
+    average = Contrast(x, y, contrast.x0, contrast.x1)
+
+    def estimator(data: Columns, weights: FloatArray, chosen: Chosen) -> FloatArray:
+        return backdoor(data, average, covariates, randomised(data, z, given, weights), chosen)
+
+    widen = GUESS_WIDTH if contrast.treated else 1.0
+    return Plan(frozenset({x, y, z, *given, *covariates}), estimator, widen)
+
+
+@lru_cache(maxsize=256)
+def _intervention_first(
+    graph: LatentDAG, x: str, y: str
+) -> tuple[str, tuple[str, ...], tuple[str, ...]] | None:
+    """A variable z, what to weight it by, and an adjustment set that is valid once z is set.
+
+    P(y | do(x)) is then P(y | do(x), do(z)): z acts on y through x alone.
+    """
+    for z in graph.observed:
+        if z in (x, y) or x not in graph.descendants(z) or z in graph.descendants(x):
+            continue
+        if not _only_through(graph, z, x, y):
+            continue
+        cut = LatentDAG(
+            graph.nodes, tuple(edge for edge in graph.edges if edge[1] != z), graph.latent
+        )
+        after = minimal_adjustment_sets(cut, x, y)
+        weighting = [
+            given
+            for given in _subsets(set(graph.observed) - graph.descendants(z))
+            if _unconfounded(graph, z, frozenset({x, y}) | (after[0] if after else frozenset()),
+                             given)
+        ]  # fmt: skip
+        if after and weighting:
+            return z, tuple(sorted(weighting[0])), tuple(sorted(after[0] - {z}))
+    return None
+
+
+def _only_through(graph: LatentDAG, z: str, x: str, y: str) -> bool:
+    """Whether every directed path from z to y runs through x."""
+    cut = tuple(edge for edge in graph.edges if edge[0] != x)
+    return y not in LatentDAG(graph.nodes, cut, graph.latent).descendants(z)
+
+
+def _natural(graph: LatentDAG, contrast: Contrast, effect: str) -> Plan:
+    x, y = contrast.x, contrast.y
+    mediators = sorted(name for name in graph.mediators(x, y) if name not in graph.latent)
+    found = natural_covariates(graph, x, y)
+    outside = set(graph.observed) - graph.descendants(x) - {y}
+    covariates = sorted(outside if found is None else found)
+
+    def estimator(data: Columns, weights: FloatArray, chosen: Chosen) -> FloatArray:
+        return natural_effect(
+            data, contrast, mediators, covariates, weights, chosen, direct=effect == "NDE"
+        )
+
+    names = frozenset({x, y, *mediators, *covariates})
+    return Plan(names, estimator, GUESS_WIDTH if found is None else 1.0)
+
+
+@lru_cache(maxsize=256)
+def natural_covariates(graph: LatentDAG, x: str, y: str) -> frozenset[str] | None:
+    """Covariates for the mediation formula; None where no set of measured variables will do.
+
+    None of them is affected by x. Given them, x and what it affects are unconfounded, and given
+    them and x so are the mediators and y (Pearl 2001, Theorem 2; VanderWeele 2015, section 2.3).
+    All parents of mediators and outcome come first: they leave the least variance.
+    """
+    mediators = frozenset(graph.mediators(x, y))
+    if mediators & graph.latent:
+        return None
+    outside = set(graph.observed) - graph.descendants(x) - {y}
+    near = {p for node in (*mediators, y) for p in graph.parents(node)} & outside
+    cut = tuple(edge for edge in graph.edges if edge[0] not in mediators)
+    without = LatentDAG(graph.nodes, cut, graph.latent)
+    for given in (frozenset(near), *_subsets(outside)):
+        if _unconfounded(graph, x, mediators | {y}, given) and without.d_separated(
+            mediators, (y,), given | {x}
+        ):
+            return given
+    return None
+
+
+def _unconfounded(
+    graph: LatentDAG, x: str, affected: frozenset[str], given: frozenset[str]
+) -> bool:
+    """Whether ``given`` blocks every back-door path from x to ``affected``."""
+    if given & affected:
+        return False
+    cut = tuple(edge for edge in graph.edges if edge[0] != x)
+    return LatentDAG(graph.nodes, cut, graph.latent).d_separated((x,), affected, given)
+
+
+def _subsets(names: set[str]) -> Iterator[frozenset[str]]:
+    """All subsets, smallest first, in the order of the alphabet."""
+    ordered = sorted(names)
+    for size in range(len(ordered) + 1):
+        yield from map(frozenset, combinations(ordered, size))

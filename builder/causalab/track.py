@@ -1,0 +1,84 @@
+"""The causalab track as the release machinery sees it: parse, plan, build."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Final
+
+import pyarrow as pa
+
+from builder.causalab import rows
+from builder.causalab.config import Config, parse_config
+from builder.causalab.episode import Parts, Rejected, draw, episode_parts
+from builder.causalab.importing import Imported, build_imported, is_imported, plan_imported
+from builder.causalab.plan import TRACK_NAME, GraphPlan, plan_graphs
+from builder.release.types import Built, InstanceSpec
+from builder.seeds import attempt_key
+from grader.errors import UsageError
+
+MAX_ATTEMPTS: Final = 100
+"""Tries at the numbers of one graph before it is declared infeasible."""
+
+
+@dataclass(frozen=True, slots=True)
+class CausaLab:
+    """Named graphs with one or several episodes; see :class:`builder.release.types.Track`."""
+
+    name: str = TRACK_NAME
+    schemas: Mapping[str, pa.Schema] = field(default_factory=lambda: rows.SCHEMAS)
+    private_configs: frozenset[str] = rows.PRIVATE_CONFIGS
+
+    def parse(self, table: Mapping[str, object], where: str) -> Config:
+        """The checked TOML table; raises ``UsageError`` naming the key."""
+        return parse_config(table, where)
+
+    def plan(
+        self, config: Config | Imported, split: str, count_root: bytes, private: bool
+    ) -> list[InstanceSpec]:
+        """The graphs of a split, in index order."""
+        if isinstance(config, Imported):
+            return plan_imported(config, split, count_root)
+        return plan_graphs(config, split, count_root, private)
+
+    def build(self, spec: InstanceSpec) -> Built:
+        """One graph with its episodes, as rows; a rejected attempt is replaced by the next.
+
+        Raises ``UsageError`` when none of ``MAX_ATTEMPTS`` will do.
+        """
+        if is_imported(spec):
+            return build_imported(spec)
+        plan = GraphPlan.from_json(spec.config_json)
+        rejections: Counter[str] = Counter()
+        start = perf_counter()
+        for attempt in range(MAX_ATTEMPTS):
+            try:
+                parts = build_parts(plan, attempt_key(spec.key, attempt))
+            except Rejected as rejected:
+                rejections[rejected.reason] += 1
+                continue
+            names = [rows.task_id(spec, *episode) for episode in plan.episodes]
+            found = list(zip(names, parts, strict=True))
+            built: dict[str, list[dict[str, object]]] = {
+                "causalab": [rows.task_row(spec, *entry) for entry in found],
+                "causalab_truth": [rows.truth_row(spec, *entry) for entry in found],
+                "causalab_worlds": [rows.world_row(spec, plan, attempt)],
+            }
+            seconds = (("episodes", perf_counter() - start),)
+            return Built(built, tuple(sorted(rejections.items())), seconds)
+        reasons = ", ".join(f"{reason} ({n}x)" for reason, n in sorted(rejections.items()))
+        raise UsageError(
+            f"{spec.label}: no episode in {MAX_ATTEMPTS} attempts: {reasons}; change the seed"
+        )
+
+
+def build_parts(plan: GraphPlan, key: bytes) -> list[Parts]:
+    """Both sides of every episode of a graph; raises :class:`builder.causalab.episode.Rejected`."""
+    found = []
+    for suite, setting in plan.episodes:
+        drawn = draw(plan.topology, suite, setting, plan.fixed and setting == "wide", key)
+        found.append(episode_parts(plan.topology, suite, setting, drawn, plan.mode))
+    return found
+
+
+TRACK: Final = CausaLab()

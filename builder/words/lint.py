@@ -1,0 +1,211 @@
+"""``python -m builder.words.lint``: is the knowledge graph fit to tell scenes with?
+
+Texts: names that are distinct, plain and no derived quantities, units and states where they are
+needed, mechanisms that tell neither sign nor theory and name no variable. Graphs: acyclic, nothing
+isolated, enough variables that could go unmeasured. Matches are checked by
+:mod:`builder.words.coverage`. Prints one line per problem; exit code 1 if there are any.
+"""
+
+import argparse
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import networkx as nx
+
+from builder.words.knowledge import (
+    FOLDER,
+    Concept,
+    Domain,
+    DomainError,
+    is_plural,
+    plural_verb,
+    read_domain,
+)
+from builder.words.verify import TECHNICAL
+
+VARIABLES: Final = (28, 40)
+EFFECTS: Final = (45, 80)
+LONGEST_NAME: Final = 34
+LEAST_BOTH_KINDS: Final = 0.7
+LEAST_LATENT: Final = 10
+LEAST_LATENT_ROOTS: Final = 8
+CHILDREN_OF_A_ROOT: Final = 3
+HOW_WORDS: Final = (5, 17)
+SAME_HEAD: Final = 2
+
+DERIVED: Final = re.compile(
+    r"\b(index of|corrected|adjusted|residual|count of|rate of|change in|total|average|mean|"
+    r"ratio of|based only on|not influenced by)\b",
+    re.IGNORECASE,
+)
+"""Markers of derived quantities and restrictive qualifiers (paper A.4)."""
+
+FORBIDDEN: Final = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        more less higher lower raise raises reduce reduces increase increases decrease decreases
+        improve improves worsen worsens better worse grow grows shrink shrinks faster slower boost
+        boosts weaken weakens stronger weaker greater fewer rise rises fall falls longer shorter
+        larger smaller rising falling growing lowers heightens lessens strengthens cause causes
+        causal confounder mediator collider variable variables correlation correlated associated
+        node arrow may not never no without
+        """,
+    )
+)
+"""Words that a mechanism must not use: of sign and size, of theory, of doubt and denial."""
+
+_NAME: Final = re.compile(r"[A-Z][A-Za-z]*(?:[ -][A-Za-z]+){0,3}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Lints the domain files given, or all of them with their matches; the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m builder.words.lint", description=__doc__)
+    parser.add_argument("files", nargs="*", type=Path, help="domain files (default: all)")
+    parser.add_argument("--texts", action="store_true", help="leave the matches out")
+    options = parser.parse_args(arguments)
+    found, problems = [], []
+    for path in options.files or sorted(FOLDER.glob("*.toml")):
+        try:
+            found.append(read_domain(path))
+        except DomainError as error:
+            problems.append(str(error))
+    problems += lint_domains(found)
+    for line in problems:
+        print(line)
+    if not options.texts and not options.files:
+        from builder.words.coverage import report
+
+        lines, short = report(found)
+        print("\n".join(lines))
+        problems += short
+    print(f"{len(found)} domains, {len(problems)} problems")
+    return 1 if problems else 0
+
+
+def lint_domains(found: Sequence[Domain]) -> list[str]:
+    """Problems of the texts and graphs of domains, and of names and mechanisms they share."""
+    problems = [f"{domain.key}: {text}" for domain in found for text in _lint(domain)]
+    names = Counter(c.name.lower() for domain in found for c in domain.concepts)
+    hows = Counter(how.lower() for domain in found for how in domain.hows.values())
+    problems += [f"{n} domains have a variable {name!r}" for name, n in names.items() if n > 2]
+    problems += [f"a mechanism is told {n} times: {how}" for how, n in hows.items() if n > 1]
+    return problems
+
+
+def _lint(domain: Domain) -> Iterator[str]:
+    yield from _sizes(domain)
+    yield from _names(domain)
+    for concept in domain.concepts:
+        yield from _concept(concept)
+    for (cause, effect), how in domain.hows.items():
+        for text in _how(how, domain):
+            yield f"{cause} -> {effect}: {text}"
+    yield from _scenery(domain)
+    yield from _graph(domain)
+
+
+def _sizes(domain: Domain) -> Iterator[str]:
+    for what, count, (low, high) in (
+        ("variables", len(domain.concepts), VARIABLES),
+        ("edges", len(domain.hows), EFFECTS),
+    ):
+        if not low <= count <= high:
+            yield f"{count} {what}, should be {low} to {high}"
+    both = sum(len(concept.kinds) == 2 for concept in domain.concepts)
+    if both < LEAST_BOTH_KINDS * len(domain.concepts):
+        yield f"only {both} of {len(domain.concepts)} variables may have both kinds"
+
+
+def _names(domain: Domain) -> Iterator[str]:
+    names = [concept.name for concept in domain.concepts]
+    lowered = [name.lower() for name in names]
+    for name in names:
+        if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
+            yield f"name {name!r}: one to four plain words, the first with a capital letter"
+        if DERIVED.search(name):
+            yield f"name {name!r}: a derived quantity"
+    for i, name in enumerate(lowered):
+        if name in lowered[:i]:
+            yield f"name {names[i]!r} is given twice"
+        for j, other in enumerate(lowered):
+            if i != j and name != other and other in name:
+                yield f"name {names[j]!r} stands inside {names[i]!r}"
+            if i < j and name != other and _stem(name) == _stem(other):
+                yield f"names {names[i]!r} and {names[j]!r} are nearly the same"
+    heads = Counter(name.split()[-1] for name in lowered)
+    yield from (f"{n} names end in {head!r}" for head, n in heads.items() if n > SAME_HEAD)
+
+
+def _stem(name: str) -> frozenset[str]:
+    """A name's words without plural and order: 'Bee visits' and 'Visit of bees' are one."""
+    return frozenset(word.removesuffix("s") for word in re.findall(r"[a-z]+", name)) - {"of"}
+
+
+def _concept(concept: Concept) -> Iterator[str]:
+    if concept.unit is not None and re.search(r"[.,;:]", concept.unit):
+        yield f"{concept.name}: unit {concept.unit!r} has punctuation"
+    if concept.states is None:
+        return
+    if concept.states[0] == concept.states[1]:
+        yield f"{concept.name}: both states are the same"
+    for state in concept.states:
+        form = plural_verb(state.split()[0])
+        if form is not None and (form == "plural") != concept.plural:
+            yield f"{concept.name}: the verbs of its states do not agree"
+        if form == "singular" and is_plural(concept.name):
+            yield f"{concept.name}: the verb of {state!r} does not agree with the name"
+        if re.search(r"[,;:]|\.(?!\d)", state):
+            yield f"{concept.name}: state {state!r} has punctuation"
+
+
+def _how(how: str, domain: Domain) -> Iterator[str]:
+    words = re.findall(r"[a-z]+", how.lower())
+    if not HOW_WORDS[0] <= len(how.split()) <= HOW_WORDS[1]:
+        yield f"a mechanism of {len(how.split())} words"
+    if how.endswith(".") or "  " in how:
+        yield "a final stop or two spaces in a row"
+    if bad := sorted(FORBIDDEN & set(words)):
+        yield f"the mechanism says {', '.join(bad)}"
+    for concept in domain.concepts:
+        if re.search(rf"\b{re.escape(concept.name.lower())}\b", how.lower()):
+            yield f"the mechanism names {concept.name!r}"
+
+
+def _scenery(domain: Domain) -> Iterator[str]:
+    theme = domain.theme
+    if len(theme.settings) < 5 or len(theme.colour) < 6:
+        yield "needs 5 settings and 6 sentences of colour"
+    for text in (*theme.settings, *theme.colour):
+        for concept in domain.concepts:
+            if re.search(rf"\b{re.escape(concept.name.lower())}\b", text.lower()):
+                yield f"{concept.name!r} stands in: {text}"
+        if TECHNICAL.search(text):
+            yield f"a technical term in: {text}"
+
+
+def _graph(domain: Domain) -> Iterator[str]:
+    graph: nx.DiGraph[str] = nx.DiGraph(list(domain.hows))
+    graph.add_nodes_from(concept.name for concept in domain.concepts)
+    if not nx.is_directed_acyclic_graph(graph):
+        yield f"a cycle: {nx.find_cycle(graph)}"
+    yield from (f"{node!r} has no edge" for node in graph if graph.degree(node) == 0)
+    latent = [concept.name for concept in domain.concepts if concept.latent]
+    roots = [
+        name
+        for name in latent
+        if graph.in_degree(name) == 0 and graph.out_degree(name) >= CHILDREN_OF_A_ROOT
+    ]
+    if len(latent) < LEAST_LATENT or len(roots) < LEAST_LATENT_ROOTS:
+        yield (
+            f"{len(latent)} variables could go unmeasured, {len(roots)} of them roots with "
+            f"{CHILDREN_OF_A_ROOT} effects; should be {LEAST_LATENT} and {LEAST_LATENT_ROOTS}"
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

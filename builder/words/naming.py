@@ -1,0 +1,119 @@
+"""Which domain and which of its variables a scene is told with: decided while planning.
+
+No two scenes of a split have the same match, and hardly two the same set of names. A match is found
+by search in a domain. The domains are dealt evenly over the scenes before anything is known of
+their graphs, and a scene takes another domain only where its own holds no match that is still free:
+the domain says next to nothing about the graph. Which sets of names belong to public-truth splits,
+to private-truth splits, and to second tellings of a scene is fixed by a hash of the names, so that
+none of them can meet another, whatever the seeds.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, Literal
+
+import numpy as np
+
+from builder.causal import LatentDAG
+from builder.words.knowledge import Domain, domains
+from builder.words.matching import Pattern, matches, pattern
+from builder.words.types import Kind
+
+Part = Literal["public", "private", "second"]
+"""Whose sets of names: of scenes with public truth, with private truth, or told a second time."""
+
+_BOUNDS: Final[Mapping[Part, tuple[int, int]]] = {
+    "public": (0, 154),
+    "private": (154, 226),
+    "second": (226, 256),
+}
+"""First bytes of the hash that belong to each part."""
+
+LARGEST_SHARE: Final = 0.06
+"""No domain tells more than this share of a split's scenes (but every domain may tell one)."""
+
+_TRIED: Final = 4000
+"""Matches looked at in one domain before the next is tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """The domain that a scene is told in, and the concept of every node."""
+
+    domain: str
+    names: tuple[tuple[str, str], ...]
+
+    def __getitem__(self, node: str) -> str:
+        return dict(self.names)[node]
+
+
+def part_of(domain: str, names: Sequence[str]) -> Part:
+    """The part that a set of names belongs to."""
+    text = "/".join([domain, *sorted(names)])
+    byte = hashlib.sha256(text.encode()).digest()[0]
+    return next(part for part, (low, high) in _BOUNDS.items() if low <= byte < high)
+
+
+class Namer:
+    """Deals domains to the scenes of a split and finds names for each, none twice.
+
+    ``scenes`` is their number. The order of calls matters, so a split is named as a whole, while it
+    is planned.
+    """
+
+    def __init__(self, rng: np.random.Generator, scenes: int, part: Part) -> None:
+        self._rng = rng
+        self._part = part
+        self._cap = max(1, int(LARGEST_SHARE * scenes))
+        count = len(domains())
+        rounds = -(-scenes // count)
+        # Whole rounds of all domains, so that the deal is even; the last round is cut short.
+        self._dealt = [int(i) for _ in range(rounds) for i in rng.permutation(count)][:scenes]
+        self._told: Counter[int] = Counter()
+        self._sets: set[tuple[str, frozenset[str]]] = set()
+        self._matches: set[Naming] = set()
+
+    def deal(self) -> int:
+        """The domain that the next scene starts with, by number; blind to its graph."""
+        return self._dealt.pop() if self._dealt else int(self._rng.integers(len(domains())))
+
+    def name(self, graph: LatentDAG, kinds: Mapping[str, Kind], first: int) -> Naming | None:
+        """Names for a scene, in domain ``first`` if it can be, or None where none has a match.
+
+        No set of names is given out twice while any domain has a free one; after that a set may
+        come again for a scene whose nodes take its names in another way.
+        """
+        shape = _pattern(graph, tuple(kinds[node] for node in graph.nodes))
+        others = [int(i) for i in self._rng.permutation(len(domains())) if int(i) != first]
+        for again in (False, True):
+            for number in (first, *others):
+                if self._told[number] >= self._cap:
+                    continue
+                found = self._match(shape, domains()[number], again)
+                if found is not None:
+                    self._told[number] += 1
+                    return found
+        return None
+
+    def _match(self, shape: Pattern, domain: Domain, again: bool) -> Naming | None:
+        order = self._rng.permutation(len(domain.concepts))
+        for tried, match in enumerate(matches(shape, domain, order.tolist())):
+            if tried >= _TRIED:
+                return None
+            names = [domain.concepts[i].name for i in match]
+            key = domain.key, frozenset(names)
+            naming = Naming(domain.key, tuple(sorted(zip(shape.nodes, names, strict=True))))
+            taken = naming in self._matches if again else key in self._sets
+            if not taken and part_of(domain.key, names) == self._part:
+                self._sets.add(key)
+                self._matches.add(naming)
+                return naming
+        return None
+
+
+@lru_cache(maxsize=4096)
+def _pattern(graph: LatentDAG, kinds: tuple[Kind, ...]) -> Pattern:
+    return pattern(graph, dict(zip(graph.nodes, kinds, strict=True)))

@@ -1,0 +1,290 @@
+"""An episode as a value: what the agent is told, what is hidden, and whether the two agree.
+
+Format: ``docs/causalab.md``. Everything random was drawn when the episode was built, so an engine
+needs neither a generator nor a clock.
+"""
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, Literal, Self
+
+from grader.jsonio import canonical
+from grader.laboratory.model import MODES, Crystal, CyclicModel, Mode, Model, Term
+from grader.laboratory.names import AmbiguousNames, plain, spellings
+
+Reading = dict[str, float]
+"""What a crystal shows: value by node."""
+
+FAMILIES: Final = ("linear", "quadratic")
+_PUBLIC: Final = frozenset(
+    ("variables", "target", "family", "mode", "frequency_may_be_parent", "disturbed", "records")
+) | {"chain", "opening", "reactor", "reactor_range", "budget", "tolerance"}
+_PRIVATE: Final = frozenset(
+    ("suite", "setting", "regime", "equations", "base", "records", "manipulator", "reactor")
+) | {"disturbance", "undecided", "frequency"}
+_VARIABLE: Final = frozenset({"name", "display", "controllable", "low", "high"})
+MAX_BUDGET: Final = 1000
+MAX_NODES: Final = 12
+
+
+class EpisodeError(ValueError):
+    """An episode that is not what the format says; the message names the member."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A property: its name, how it is displayed, and the values it may be set to."""
+
+    name: str
+    display: str
+    controllable: bool
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Disturbance:
+    """The hidden influence: the nodes it shifts, its possible values, and the drawn sequence."""
+
+    nodes: tuple[str, ...]
+    values: tuple[float, ...]
+    sequence: tuple[float, ...]
+
+    @property
+    def bound(self) -> float:
+        """The largest shift it can cause."""
+        return max(abs(value) for value in self.values)
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One episode; make it with :meth:`load`. ``public`` and ``private`` keep the plain JSON."""
+
+    task_id: str
+    public: Mapping[str, Any]
+    private: Mapping[str, Any]
+    variables: tuple[Variable, ...]
+    model: Model
+    mode: Mode
+    family: Literal["linear", "quadratic"]
+    budget: int
+    tolerance: float
+    reactor_range: tuple[float, float]
+    disturbance: Disturbance | None
+
+    @classmethod
+    def load(cls, row: Mapping[str, Any]) -> Self:
+        """An episode from ``{"task_id", "public", "private"}``; raises :class:`EpisodeError`."""
+        if not isinstance(row, Mapping) or set(row) != {"task_id", "public", "private"}:
+            raise EpisodeError("an episode has the members task_id, public and private")
+        if not isinstance(row["task_id"], str) or not row["task_id"]:
+            raise EpisodeError("task_id: not a text")
+        return cls.of(row["task_id"], row["public"], row["private"])
+
+    @classmethod
+    def of(cls, task_id: str, public: Mapping[str, Any], private: Mapping[str, Any]) -> Self:
+        """An episode from its two parts; raises :class:`EpisodeError`."""
+        try:
+            return cls._of(task_id, public, private)
+        except (KeyError, TypeError, AttributeError, OverflowError, AmbiguousNames) as error:
+            raise EpisodeError(f"malformed: {type(error).__name__}: {error}") from None
+        except CyclicModel as error:
+            raise EpisodeError(f"equations: {error}") from None
+
+    @classmethod
+    def _of(cls, task_id: str, public: Mapping[str, Any], private: Mapping[str, Any]) -> Self:
+        _members(public, _PUBLIC, "public")
+        _members(private, _PRIVATE, "private")
+        variables = tuple(_variable(entry) for entry in public["variables"])
+        if not 1 <= len(variables) < MAX_NODES:
+            raise EpisodeError(f"public.variables: between 1 and {MAX_NODES - 1} of them")
+        target = public["target"]["name"]
+        names = [variable.name for variable in variables]
+        if len({*names, target}) != len(names) + 1:
+            raise EpisodeError("public.variables: a name appears twice")
+        equations = {
+            node: [Term(t["parent"], _number(t["linear"]), _number(t["quadratic"])) for t in terms]
+            for node, terms in private["equations"].items()
+        }
+        if strangers := equations.keys() - {*names, target}:
+            raise EpisodeError(f"private.equations: {min(strangers)} is no node")
+        for node, terms in equations.items():
+            if len({term.parent for term in terms}) != len(terms):
+                raise EpisodeError(f"private.equations.{node}: a parent appears twice")
+        if public["mode"] not in MODES or public["family"] not in FAMILIES:
+            raise EpisodeError("public.mode or public.family: unknown")
+        if public["family"] == "linear" and any(
+            t.quadratic for ts in equations.values() for t in ts
+        ):
+            raise EpisodeError("private.equations: a square in the linear family")
+        budget = public["budget"]
+        if not isinstance(budget, int) or not 0 <= budget <= MAX_BUDGET:
+            raise EpisodeError(f"public.budget: an integer from 0 to {MAX_BUDGET}")
+        disturbance = _disturbance(private["disturbance"], {*names, target})
+        if disturbance is not None and len(disturbance.sequence) < budget:
+            raise EpisodeError("private.disturbance.sequence: shorter than the budget")
+        episode = cls(
+            task_id,
+            public,
+            private,
+            variables,
+            Model.make(names, target, equations, _number(private["base"])),
+            public["mode"],
+            public["family"],
+            budget,
+            _number(public["tolerance"]),
+            _range(public["reactor_range"]),
+            disturbance,
+        )
+        _agree(episode)
+        return episode
+
+    @property
+    def target(self) -> str:
+        """The name of the target node."""
+        return self.model.nodes[-1]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The properties, in the order they are listed."""
+        return self.model.nodes[:-1]
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """All nodes, the target last."""
+        return self.model.nodes
+
+    @property
+    def controllable(self) -> tuple[str, ...]:
+        """The properties that can be set."""
+        return tuple(variable.name for variable in self.variables if variable.controllable)
+
+    @property
+    def edges(self) -> frozenset[tuple[str, str]]:
+        """The true edges as (parent, child)."""
+        return self.model.edges
+
+    @cached_property
+    def undecided(self) -> frozenset[tuple[str, str]]:
+        """The ordered pairs that no legal experiment decides."""
+        return frozenset((parent, child) for parent, child in self.private["undecided"])
+
+    @property
+    def frequency(self) -> float:
+        """What is to be predicted: the reactor crystal's target value."""
+        return float(self.private["frequency"])
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over task id and public part.
+
+        The private part stays out: a hash of it would let a test taker check guesses of the
+        mechanism. A transcript is tied to the private part by its readings.
+        """
+        text = canonical({"task_id": self.task_id, "public": self.public})
+        return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+    @cached_property
+    def spellings(self) -> Mapping[str, str]:
+        """Plain spelling (:func:`grader.laboratory.names.plain`) to node."""
+        return spellings_of(self.public)
+
+    def node(self, name: object) -> str | None:
+        """The node that ``name`` means, ``None`` if there is none."""
+        return self.spellings.get(plain(name)) if isinstance(name, str) else None
+
+    def variable(self, name: str) -> Variable:
+        """The property called ``name``."""
+        return self.variables[self.names.index(name)]
+
+    def manipulator(self) -> Crystal:
+        """The manipulator crystal before any intervention."""
+        return self._crystal(self.private["manipulator"])
+
+    def chain_crystal(self) -> Crystal:
+        """The crystal of the first record, on which the chain of given interventions was made."""
+        return Crystal(self.model, self.private["records"][0], self.mode)
+
+    def _crystal(self, bases: Mapping[str, float]) -> Crystal:
+        affected = self.disturbance.nodes if self.disturbance else ()
+        return Crystal(self.model, bases, self.mode, affected)
+
+
+def spellings_of(public: Mapping[str, Any]) -> Mapping[str, str]:
+    """Plain spelling to node for a task's public part."""
+    target = public["target"]
+    nodes = [(entry["name"], entry["display"]) for entry in [*public["variables"], target]]
+    return spellings(nodes, target["name"])
+
+
+def _members(part: Mapping[str, Any], expected: frozenset[str], where: str) -> None:
+    if absent := expected - part.keys():
+        raise EpisodeError(f"{where}.{min(absent)}: absent")
+    if strange := part.keys() - expected:
+        raise EpisodeError(f"{where}.{min(strange)}: not part of the format")
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise EpisodeError(f"{value!r} is not a finite number")
+    return float(value)
+
+
+def _range(pair: Sequence[object]) -> tuple[float, float]:
+    low, high = (_number(bound) for bound in pair)
+    if not low < high:
+        raise EpisodeError("public.reactor_range: empty")
+    return low, high
+
+
+def _variable(entry: Mapping[str, Any]) -> Variable:
+    _members(entry, _VARIABLE, "public.variables")
+    low, high = _number(entry["low"]), _number(entry["high"])
+    if not low < high:
+        raise EpisodeError(f"public.variables.{entry['name']}: an empty range")
+    return Variable(entry["name"], entry["display"], bool(entry["controllable"]), low, high)
+
+
+def _disturbance(entry: Mapping[str, Any] | None, nodes: set[str]) -> Disturbance | None:
+    if entry is None:
+        return None
+    values = tuple(_number(value) for value in entry["values"])
+    sequence = tuple(_number(value) for value in entry["sequence"])
+    if not values or not set(sequence) <= set(values):
+        raise EpisodeError("private.disturbance.sequence: a value that is not among its values")
+    if not set(entry["nodes"]) <= nodes:
+        raise EpisodeError("private.disturbance.nodes: not all of them are nodes")
+    return Disturbance(tuple(entry["nodes"]), values, sequence)
+
+
+def _agree(episode: Episode) -> None:
+    """The stored readings are the ones the model gives; raises :class:`EpisodeError`."""
+    public, private, model = episode.public, episode.private, episode.model
+    if len(public["records"]) != len(private["records"]):
+        raise EpisodeError("private.records: not one base map per record")
+    pairs = [
+        (f"records[{k}]", model.read(bases), shown)
+        for k, (bases, shown) in enumerate(zip(private["records"], public["records"], strict=True))
+    ]
+    if public["opening"] is not None:
+        pairs.append(("opening", model.read(private["manipulator"]), public["opening"]))
+    reactor = model.read(private["reactor"])
+    pairs.append(("reactor", reactor, {**public["reactor"], episode.target: private["frequency"]}))
+    if public["chain"]:
+        crystal = episode.chain_crystal()
+        for k, step in enumerate(public["chain"]):
+            crystal.set(step["set"]["name"], step["set"]["value"])
+            pairs.append((f"chain[{k}]", crystal.read(), step["reading"]))
+    for where, computed, shown in pairs:
+        if computed != shown:
+            raise EpisodeError(f"public.{where}: not what the equations give")
+    low, high = episode.reactor_range
+    if not low <= episode.frequency <= high:
+        raise EpisodeError("private.frequency: outside public.reactor_range")
+    if public["disturbed"] != (episode.disturbance is not None):
+        raise EpisodeError("public.disturbed: not what private.disturbance says")
+    if not episode.undecided <= {(a, b) for a in episode.nodes for b in episode.nodes if a != b}:
+        raise EpisodeError("private.undecided: a pair that is none of two nodes")

@@ -1,0 +1,282 @@
+"""The hypothesis language: a strict schema, and errors an agent can be asked again with.
+
+A hypothesis states directed edges, the target's equation in the episode's family, and the
+coefficients of that equation (paper §4 and A.5). A step record has five fields (memory, thought,
+past data, hypothesis, experiment), of which only the hypothesis is read.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from grader.jsonio import clip
+from grader.laboratory.equation import MAX_COEFFICIENT, BadHypothesis, Equation, tokens_of
+from grader.laboratory.names import MAX_NAME, plain
+
+STEP_FIELDS: Final = ("memory", "thought", "past_data", "hypothesis", "experiment")
+MAX_EDGES: Final = 200
+MAX_EQUATION: Final = 2000
+_MEMBERS: Final = ("edges", "freq_equation", "coefficients")
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """A parsed hypothesis.
+
+    ``edges`` are (parent, child) without repeats. ``terms`` maps every declared parent of the
+    target to its coefficients ``(linear, quadratic)``; ``None`` stands for a coefficient that is
+    not known yet, as does ``base``. A term the equation does not have is 0.
+    """
+
+    edges: frozenset[tuple[str, str]]
+    base: float | None
+    terms: Mapping[str, tuple[float | None, float | None]]
+
+    def predict(self, values: Mapping[str, float]) -> float | None:
+        """The target for property ``values``; ``None`` while a coefficient is unknown."""
+        total = self.base
+        for parent, (linear, quadratic) in self.terms.items():
+            if total is None or linear is None or quadratic is None:
+                return None
+            total += quadratic * values[parent] ** 2 + linear * values[parent]
+        return total
+
+
+EMPTY: Final = Hypothesis(frozenset(), None, {})
+"""What is scored where no hypothesis was given."""
+
+
+def hypothesis_of(record: object) -> object:
+    """The hypothesis inside a step record, or ``record`` itself when it is bare.
+
+    Raises :class:`BadHypothesis` for a step record with other than the five fields.
+    """
+    if not isinstance(record, Mapping) or "hypothesis" not in record:
+        return record
+    if strange := [key for key in record if key not in STEP_FIELDS]:
+        raise BadHypothesis(
+            f"the step record has no field {clip(strange[0])}; its fields are "
+            f"{', '.join(STEP_FIELDS)}"
+        )
+    return record["hypothesis"]
+
+
+def parse_hypothesis(
+    document: object, family: str, target: str, spellings: Mapping[str, str]
+) -> Hypothesis:
+    """Parse a hypothesis (or a step record that holds one) for an episode.
+
+    ``family`` is ``linear`` or ``quadratic``; ``spellings`` maps plain spellings to nodes
+    (:func:`grader.laboratory.names.spellings`). Raises :class:`BadHypothesis`.
+    """
+    return _Parser(family, target, spellings).parse(hypothesis_of(document))
+
+
+class _Parser:
+    def __init__(self, family: str, target: str, spellings: Mapping[str, str]) -> None:
+        self._quadratic = family == "quadratic"
+        self._target = target
+        self._spellings = spellings
+
+    def parse(self, document: object) -> Hypothesis:
+        if not isinstance(document, Mapping):
+            raise BadHypothesis(f"the hypothesis is no object; give {', '.join(_MEMBERS)}")
+        for member in _MEMBERS:
+            if member not in document:
+                raise BadHypothesis(f'the member "{member}" is absent; add it')
+        for member in document:
+            if member not in _MEMBERS:
+                raise BadHypothesis(
+                    f"there is no member {clip(member)}; give only {', '.join(_MEMBERS)}"
+                )
+        edges = self._edges(document["edges"])
+        base, coefficients = self._coefficients(document["coefficients"])
+        equation = self._equation(document["freq_equation"])
+        self._agree(edges, coefficients, equation)
+        if equation.base is not None:
+            _same("the base", equation.base, base)
+        elif not equation.constant and base:
+            raise BadHypothesis("freq_equation: the base is missing; write base + …")
+        terms = {
+            parent: (coefficients.get((parent, 1), 0.0), coefficients.get((parent, 2), 0.0))
+            for parent in sorted({parent for parent, _ in coefficients})
+        }
+        return Hypothesis(edges, base, terms)
+
+    def _node(self, name: object, where: str) -> str:
+        node = self._spellings.get(plain(name)) if isinstance(name, str) else None
+        if node is None:
+            declared = ", ".join(dict.fromkeys(self._spellings.values()))
+            raise BadHypothesis(f"{where}: {clip(name)} is not declared; declared are {declared}")
+        return node
+
+    def _edges(self, value: object) -> frozenset[tuple[str, str]]:
+        if not isinstance(value, list) or len(value) > MAX_EDGES:
+            raise BadHypothesis(f"edges: not a list of at most {MAX_EDGES} edges")
+        edges = set()
+        for number, edge in enumerate(value, start=1):
+            where = f"edge {number}"
+            if isinstance(edge, Mapping) and edge.keys() == {"from", "to"}:
+                ends = [edge["from"], edge["to"]]
+            elif isinstance(edge, list) and len(edge) == 2:
+                ends = edge
+            else:
+                raise BadHypothesis(f'{where}: write {{"from": "…", "to": "…"}}')
+            parent, child = (self._node(end, where) for end in ends)
+            if parent == child:
+                raise BadHypothesis(f"{where}: from {parent} to itself; leave it out")
+            edges.add((parent, child))
+        return frozenset(edges)
+
+    def _coefficients(
+        self, value: object
+    ) -> tuple[float | None, dict[tuple[str, int], float | None]]:
+        """The base, and the coefficients by (parent, power)."""
+        if not isinstance(value, Mapping) or "base" not in value:
+            raise BadHypothesis('coefficients: not an object with "base" and one entry a term')
+        if len(value) > MAX_EDGES:
+            raise BadHypothesis("coefficients: too many entries")
+        found: dict[tuple[str, int], float | None] = {}
+        for key, number in value.items():
+            coefficient = _coefficient(key, number)
+            if key == "base":
+                continue
+            term = self._term(key)
+            if term in found:
+                raise BadHypothesis(f"coefficients: {clip(key)} is given twice; keep one")
+            found[term] = coefficient
+        return _coefficient("base", value["base"]), found
+
+    def _term(self, key: str) -> tuple[str, int]:
+        """The (parent, power) that a coefficient's name means."""
+        found = self._term_or_none(key)
+        if found is None:
+            forms = "c_<name> and c2_<name>" if self._quadratic else "c_<name>"
+            declared = ", ".join(self._properties())
+            raise BadHypothesis(
+                f"coefficients: {clip(key)} names no term; write base, {forms}, "
+                f"with a name of {declared}"
+            )
+        return found
+
+    def _term_or_none(self, key: str) -> tuple[str, int] | None:
+        lowered = key[: MAX_NAME + 8]
+        candidates: list[tuple[str, int]] = []
+        if self._quadratic:
+            if lowered.startswith("c2_"):
+                candidates.append((lowered[3:], 2))
+            if lowered.startswith("c_") and lowered.endswith("_1"):
+                candidates.append((lowered[2:-2], 2))
+            if lowered.startswith("c_") and lowered.endswith("_2"):
+                candidates.append((lowered[2:-2], 1))
+        if lowered.startswith("c_"):
+            candidates.insert(0, (lowered[2:], 1))
+        for name, power in candidates:
+            node = self._spellings.get(plain(name))
+            if node is not None and node != self._target:
+                return node, power
+        return None
+
+    def _properties(self) -> Iterable[str]:
+        return dict.fromkeys(n for n in self._spellings.values() if n != self._target)
+
+    def _equation(self, text: object) -> Equation:
+        if not isinstance(text, str) or len(text) > MAX_EQUATION:
+            raise BadHypothesis(f"freq_equation: not a text of at most {MAX_EQUATION} characters")
+        tokens = tokens_of(text)
+        if len(tokens) > 1 and tokens[1] == ("operator", "="):
+            if self._spellings.get(plain(tokens[0][1])) != self._target:
+                raise BadHypothesis(f"freq_equation: its left side is not {self._target}")
+            tokens = tokens[2:]
+        return Equation.read(tokens, self._factor)
+
+    def _factor(self, name: str) -> tuple[str, tuple[str, int]]:
+        """What a name in the equation is: ``base``, a ``symbol`` of a term, or a ``variable``."""
+        node = self._spellings.get(plain(name))
+        if node == self._target:
+            raise BadHypothesis(f"freq_equation: {self._target} cannot be its own parent")
+        if node is not None:
+            return "variable", (node, 1)
+        if name == "base":
+            return "base", ("", 0)
+        term = self._term_or_none(name)
+        if term is None:
+            declared = ", ".join(self._properties())
+            raise BadHypothesis(
+                f"freq_equation: {clip(name)} is not declared; use {declared}, base, c_<name>"
+            )
+        return "symbol", term
+
+    def _agree(
+        self,
+        edges: frozenset[tuple[str, str]],
+        coefficients: Mapping[tuple[str, int], float | None],
+        equation: Equation,
+    ) -> None:
+        """Parents in edges, equation and coefficients are the same."""
+        parents = {parent for parent, child in edges if child == self._target}
+        in_equation = {parent for parent, _ in equation.terms}
+        if parents != in_equation:
+            odd = min(parents ^ in_equation)
+            sides = ("edges", "freq_equation") if odd in parents else ("freq_equation", "edges")
+            raise BadHypothesis(
+                f"{odd} is a parent of {self._target} in {sides[0]} but not in {sides[1]}; "
+                "make them agree"
+            )
+        if not self._quadratic and any(power == 2 for _, power in equation.terms):
+            raise BadHypothesis("freq_equation: a square, but the family is linear")
+        if coefficients.keys() != equation.terms.keys():
+            parent, power = min(coefficients.keys() ^ equation.terms.keys())
+            term = f"{parent}^2" if power == 2 else parent
+            missing = "coefficients" if (parent, power) in equation.terms else "freq_equation"
+            raise BadHypothesis(f"the term {term} is missing in {missing}; make them agree")
+        for (parent, power), number in equation.terms.items():
+            if number is not None:
+                term = f"{parent}^2" if power == 2 else parent
+                _same(f"the coefficient of {term}", number, coefficients[parent, power])
+
+
+def _coefficient(key: object, value: object) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise BadHypothesis(f"coefficients: {clip(key)} is {clip(value)}; write a number or null")
+    if not abs(value) <= MAX_COEFFICIENT:
+        raise BadHypothesis(f"coefficients: {clip(key)} is beyond ±{MAX_COEFFICIENT:g}")
+    return float(value)
+
+
+def _same(what: str, written: float, given: float | None) -> None:
+    if given is None or not math.isclose(written, given, rel_tol=1e-9, abs_tol=1e-9):
+        raise BadHypothesis(
+            f"{what} is {written:g} in freq_equation but {clip(given)} in coefficients; "
+            "make them agree"
+        )
+
+
+def write_hypothesis(
+    target: str,
+    family: str,
+    edges: Iterable[tuple[str, str]],
+    base: float | None,
+    terms: Mapping[str, tuple[float | None, float | None]],
+) -> dict[str, Any]:
+    """A hypothesis in the language: ``terms`` maps the target's parents to (linear, quadratic).
+
+    Coefficients that are exactly zero are left out, unless a parent has nothing else.
+    """
+    parts, coefficients = ["base"], {"base": base}
+    for parent, (linear, quadratic) in terms.items():
+        if family == "quadratic" and quadratic != 0:
+            parts.append(f"c2_{parent}*{parent}^2")
+            coefficients[f"c2_{parent}"] = quadratic
+        if linear != 0 or f"c2_{parent}" not in coefficients:
+            parts.append(f"c_{parent}*{parent}")
+            coefficients[f"c_{parent}"] = linear
+    kept = {edge for edge in edges if edge[1] != target} | {(parent, target) for parent in terms}
+    return {
+        "edges": [{"from": parent, "to": child} for parent, child in sorted(kept)],
+        "freq_equation": " + ".join(parts),
+        "coefficients": coefficients,
+    }

@@ -1,0 +1,174 @@
+"""The mechanism of an episode and one crystal that obeys it: bare arithmetic, nothing else.
+
+Every node is its base plus the contributions of its parents (paper §3.1), rounded to two decimals
+before its children read it. What an intervention does to a crystal depends on the mode: ``shift``
+(paper §3.2) replaces the base, ``pin`` solves the base so that the node shows the value at that
+moment, ``do`` holds the node at the value and cuts its parents off.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, Self
+
+Mode = Literal["shift", "pin", "do"]
+
+MODES: Final[tuple[Mode, ...]] = ("shift", "pin", "do")
+
+DECIMALS: Final = 2
+
+ROUNDING: Final = 0.005
+"""The largest error of one reading: half a unit of the last decimal."""
+
+
+class CyclicModel(ValueError):
+    """Equations that depend on each other in a circle."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One parent's contribution, ``quadratic · p² + linear · p``."""
+
+    parent: str
+    linear: float
+    quadratic: float = 0.0
+
+
+def rounded(value: float) -> float:
+    """``value`` to two decimals, without a negative zero."""
+    return round(value, DECIMALS) + 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """Structural equations over ``nodes``, the target last.
+
+    ``equations`` holds the terms of each node in the order they are summed; ``base`` is the
+    target's own base, the only one that all crystals share. ``plan`` is the compiled form: node
+    indices in topological order with their terms by index.
+    """
+
+    nodes: tuple[str, ...]
+    equations: Mapping[str, tuple[Term, ...]]
+    base: float
+    plan: tuple[tuple[int, tuple[tuple[int, float, float], ...]], ...] = field(repr=False)
+
+    @classmethod
+    def make(
+        cls, names: Sequence[str], target: str, equations: Mapping[str, Sequence[Term]], base: float
+    ) -> Self:
+        """The model over properties ``names`` and ``target``.
+
+        Raises :class:`CyclicModel` for circular equations and ``KeyError`` for a parent that is
+        no node.
+        """
+        nodes = (*names, target)
+        place = {node: index for index, node in enumerate(nodes)}
+        terms = {node: tuple(equations.get(node, ())) for node in nodes}
+        plan = tuple(
+            (place[node], tuple((place[t.parent], t.linear, t.quadratic) for t in terms[node]))
+            for node in _in_order(nodes, terms)
+        )
+        return cls(nodes, terms, float(base), plan)
+
+    @property
+    def edges(self) -> frozenset[tuple[str, str]]:
+        """The directed edges as (parent, child)."""
+        return frozenset((t.parent, node) for node in self.nodes for t in self.equations[node])
+
+    def values(
+        self,
+        bases: Sequence[float],
+        held: Sequence[float | None] | None = None,
+        shifts: Sequence[float] | None = None,
+    ) -> list[float]:
+        """Every node's rounded value, in the order of ``nodes``.
+
+        ``bases`` has one number per node (the target's included). A node with a number in
+        ``held`` shows that and nothing else; ``shifts`` is added after a node's own rounding, and
+        the sum is rounded again. All of shape (nodes,).
+        """
+        found = [0.0] * len(bases)
+        for node, terms in self.plan:
+            if held is not None and (fixed := held[node]) is not None:
+                found[node] = fixed
+                continue
+            total = bases[node]
+            for parent, linear, quadratic in terms:
+                value = found[parent]
+                if quadratic:
+                    total += quadratic * value * value
+                total += linear * value
+            total = round(total, DECIMALS)
+            if shifts is not None and shifts[node]:
+                total = round(total + shifts[node], DECIMALS)
+            found[node] = total + 0.0
+        return found
+
+    def read(self, bases: Mapping[str, float]) -> dict[str, float]:
+        """A crystal of its own with the given property bases, read once: value by node."""
+        values = self.values([*(bases[name] for name in self.nodes[:-1]), self.base])
+        return dict(zip(self.nodes, values, strict=True))
+
+
+def _in_order(nodes: Sequence[str], equations: Mapping[str, Sequence[Term]]) -> list[str]:
+    waiting = {node: {term.parent for term in equations[node]} for node in nodes}
+    for node, parents in waiting.items():
+        for parent in parents - waiting.keys():
+            raise KeyError(f"{node} has a parent {parent} that is no node")
+    order: list[str] = []
+    while waiting:
+        ready = [node for node, parents in waiting.items() if parents.isdisjoint(waiting)]
+        if not ready:
+            raise CyclicModel(f"a circle through {min(waiting)}")
+        for node in ready:
+            order.append(node)
+            del waiting[node]
+    return order
+
+
+class Crystal:
+    """One crystal under successive interventions; their effects persist."""
+
+    __slots__ = ("_affected", "_held", "_mode", "_place", "bases", "model", "values")
+
+    def __init__(
+        self,
+        model: Model,
+        bases: Mapping[str, float],
+        mode: Mode,
+        affected: Sequence[str] = (),
+    ) -> None:
+        """A fresh crystal: ``bases`` by property, ``affected`` the nodes a disturbance shifts."""
+        self.model = model
+        self.bases = [*(float(bases[name]) for name in model.nodes[:-1]), model.base]
+        self.values = model.values(self.bases)
+        self._mode = mode
+        self._held: list[float | None] | None = [None] * len(self.bases) if mode == "do" else None
+        self._place = {node: index for index, node in enumerate(model.nodes)}
+        self._affected = frozenset(self._place[node] for node in affected)
+
+    def set(self, name: str, value: float, disturbance: float = 0.0) -> None:
+        """Intervene on ``name`` (no range or budget here), then let everything settle.
+
+        ``disturbance`` is the hidden influence drawn for this update; it shifts the affected
+        nodes, never a held one, and does not accumulate.
+        """
+        node = self._place[name]
+        value = rounded(value)
+        if self._mode == "shift":
+            self.bases[node] = value
+        elif self._held is not None:
+            self._held[node] = value
+        else:
+            # The base that shows the value now, given the parents without any disturbance.
+            calm = self.model.values(self.bases)[node]
+            inflow = calm - self.bases[node] if self.model.equations[name] else 0.0
+            self.bases[node] = rounded(value - inflow)
+        shifts = None
+        if disturbance and self._affected:
+            shifts = [disturbance if k in self._affected else 0.0 for k in range(len(self.bases))]
+        self.values = self.model.values(self.bases, self._held, shifts)
+
+    def read(self) -> dict[str, float]:
+        """What the crystal shows: value by node, the target last."""
+        return dict(zip(self.model.nodes, self.values, strict=True))

@@ -1,0 +1,37 @@
+"""Which node a name means: case, spacing, units and display names do not matter."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+_UNIT: Final = re.compile(r"[(\[][^()\[\]]*[)\]]")
+_FILLING: Final = re.compile(r"[\s_\-]+")
+_TARGET_ALIASES: Final = ("freq", "frequency", "resonancefreq", "resonancefrequency")
+MAX_NAME: Final = 80
+
+
+def plain(name: str) -> str:
+    """``name`` for comparison: NFKC, case-folded, no bracketed unit, no spaces, ``_`` or ``-``."""
+    text = unicodedata.normalize("NFKC", name[: 2 * MAX_NAME]).casefold()
+    return _FILLING.sub("", _UNIT.sub("", text))
+
+
+class AmbiguousNames(ValueError):
+    """Two nodes that one spelling could mean."""
+
+
+def spellings(nodes: Iterable[tuple[str, str]], target: str) -> Mapping[str, str]:
+    """Plain spelling to node, for ``nodes`` given as (name, display name), the target included.
+
+    The target also answers to its usual short forms, unless a property is called so. Raises
+    :class:`AmbiguousNames`.
+    """
+    found: dict[str, str] = {}
+    for name, display in nodes:
+        for spelling in {plain(name), plain(display)} - {""}:
+            if found.setdefault(spelling, name) != name:
+                raise AmbiguousNames(f"{name} and {found[spelling]} are spelled alike")
+    for alias in _TARGET_ALIASES:
+        found.setdefault(alias, target)
+    return found

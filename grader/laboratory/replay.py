@@ -1,0 +1,117 @@
+"""Verification by replay: a transcript is evidence only if the engine would have written it.
+
+Every line is done again in a fresh session, and what the session writes must be the line. So a
+reading, a budget or an order that could not have happened is found whatever its digests say.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from grader.jsonio import clip
+from grader.laboratory.episode import Episode
+from grader.laboratory.session import ENGINE_VERSION, MAX_ATTEMPTS, Laboratory, Refused
+from grader.laboratory.transcript import (
+    Line,
+    TranscriptError,
+    check_chain,
+    content_of,
+    read_lines,
+)
+
+_MAX_NOTE: Final = 400
+
+
+def verify(episode: Episode, data: bytes, key: bytes | None = None) -> Laboratory:
+    """The finished session that ``data``, a transcript's bytes, records.
+
+    With ``key`` every line must carry the host's signature. Raises :class:`TranscriptError` naming
+    the first line that is not what the laboratory would have written.
+    """
+    lines = read_lines(data)
+    check_chain(lines, key)
+    laboratory = replay(episode, lines)
+    if laboratory.phase != "closed":
+        raise TranscriptError(len(lines), "the transcript ends without its closing line")
+    return laboratory
+
+
+def replay(episode: Episode, lines: Sequence[Line], key: bytes | None = None) -> Laboratory:
+    """The session after ``lines``, finished or not, ready to go on (signing with ``key``).
+
+    The chain is taken as checked. Raises :class:`TranscriptError`.
+    """
+    _check_opening(episode, lines[0])
+    laboratory = Laboratory(episode, lines[0]["submission"], key)
+    _compare(laboratory, lines[0], 1)
+    for number, line in enumerate(lines[1:], start=2):
+        if laboratory.phase == "closed":
+            raise TranscriptError(number, "a line after the closing line")
+        try:
+            _again(laboratory, line, number)
+        except Refused as refusal:
+            raise TranscriptError(number, f"impossible: {refusal}") from None
+        except (KeyError, TypeError, AttributeError):
+            raise TranscriptError(number, "a member is absent or of another type") from None
+        _compare(laboratory, line, number)
+    return laboratory
+
+
+def _check_opening(episode: Episode, line: Mapping[str, Any]) -> None:
+    """The first line, with messages for what is most likely wrong with it."""
+    if line.get("event") != "opened" or not isinstance(line.get("submission"), str):
+        raise TranscriptError(1, "the first line does not open a session")
+    if line.get("engine") != ENGINE_VERSION:
+        raise TranscriptError(
+            1, f"engine {clip(line.get('engine'))}, but this one is {ENGINE_VERSION!r}"
+        )
+    if line.get("task_id") != episode.task_id:
+        raise TranscriptError(1, f"a session of {clip(line.get('task_id'))}, another task")
+    if line.get("episode") != episode.digest:
+        raise TranscriptError(1, "the episode's hash differs: not a session with this episode")
+
+
+def _again(laboratory: Laboratory, line: Line, number: int) -> None:
+    """Do what the line records."""
+    match line.get("event"):
+        case "reading":
+            laboratory.intervene(line["set"]["name"], line["set"]["value"])
+        case "hypothesis":
+            laboratory.hypothesise(line["record"])
+        case "reactor":
+            laboratory.open_reactor()
+        case "prediction":
+            laboratory.record_prediction(line["value"])
+        case "closed":
+            laboratory.stop()
+        case "resumed":
+            laboratory.resumed()
+        case "refused":
+            laboratory.note_refusal(_note(line["request"]), _note(line["error"]))
+        case "reprompt" | "parse_failure":
+            attempt = line["attempt"] if line["event"] == "reprompt" else MAX_ATTEMPTS
+            if type(attempt) is not int or not 1 <= attempt <= MAX_ATTEMPTS:
+                raise TypeError
+            laboratory.note_hypothesis_failure(_note(line["error"]), attempt)
+        case _:
+            raise TranscriptError(number, f"no event {clip(line.get('event'))} is known")
+
+
+def _note(text: object) -> str:
+    if not isinstance(text, str) or len(text) > _MAX_NOTE:
+        raise TypeError
+    return text
+
+
+def _compare(laboratory: Laboratory, line: Mapping[str, Any], number: int) -> None:
+    """The line the session just wrote is the given one."""
+    written = laboratory.transcript
+    if len(written) != number:
+        raise TranscriptError(number, "a line the laboratory would not have written")
+    if written[-1]["digest"] == line["digest"]:
+        return  # the digest covers the content and everything before it
+    expected, given = content_of(written[-1]), content_of(line)
+    for member in sorted(expected.keys() | given.keys()):
+        if expected.get(member) != given.get(member):
+            what = "the readings differ" if member == "reading" else f"its {member} differs"
+            raise TranscriptError(number, f"{what} from what the laboratory would have written")
+    raise TranscriptError(number, "a number is not written as the laboratory would have written it")

@@ -1,0 +1,305 @@
+"""One agent at work in the laboratory: what is allowed, what is shown, what is written down.
+
+The order is experiments, then the reactor, then one prediction. Whatever is refused changes
+nothing but the transcript. Nothing a session says depends on anything hidden except readings.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+from grader.jsonio import BadJson, canonical, clip, parse_strict
+from grader.laboratory.episode import Episode, Reading
+from grader.laboratory.equation import BadHypothesis
+from grader.laboratory.hypothesis import Hypothesis, parse_hypothesis
+from grader.laboratory.model import rounded
+from grader.laboratory.transcript import Line, seal, write_line
+
+ENGINE_VERSION: Final = "1"
+
+MAX_ATTEMPTS: Final = 3
+"""A step's hypothesis may be asked for again twice (paper A.5)."""
+MAX_RECORD: Final = 16 << 10
+MAX_RECORDS_PER_STEP: Final = 10
+MAX_REFUSALS: Final = 500
+"""Refusals written down; later ones are answered and forgotten."""
+_RECORD_DEPTH: Final = 24
+
+Phase = Literal["experiments", "reactor", "closed"]
+
+
+class Refused(ValueError):
+    """A request that is not allowed. ``code`` is machine-readable, the text is for the agent."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Laboratory:
+    """One session with an episode. Pure: no input or output, no clock.
+
+    ``submission`` is the name the host knows the agent by; with ``key`` every line of the
+    transcript is signed. :attr:`transcript` is complete after every call.
+    """
+
+    def __init__(self, episode: Episode, submission: str = "", key: bytes | None = None) -> None:
+        self.episode = episode
+        self.submission = submission
+        self.phase: Phase = "experiments"
+        self.prediction: float | None = None
+        self.hypotheses: list[tuple[int, Hypothesis]] = []
+        self.readings: list[tuple[str, float, Reading]] = []
+        self.parse_failures = 0
+        self.refusals = 0
+        self._crystal = episode.manipulator()
+        self._key = key
+        self._lines: list[Line] = []
+        self._failed_attempts = 0
+        self._records_in_step = 0
+        self._append(
+            "opened",
+            engine=ENGINE_VERSION,
+            task_id=episode.task_id,
+            episode=episode.digest,
+            submission=submission,
+            mode=episode.mode,
+            budget=episode.budget,
+            opening=self.opening,
+        )
+
+    @property
+    def opening(self) -> Reading | None:
+        """What the manipulator crystal showed at first, where the episode shows it."""
+        shown = self.episode.public["opening"]
+        return None if shown is None else dict(shown)
+
+    @property
+    def remaining(self) -> int:
+        """Interventions left."""
+        return self.episode.budget - len(self.readings)
+
+    @property
+    def transcript(self) -> tuple[Line, ...]:
+        """The lines so far; the last one of a finished session is ``closed``."""
+        return tuple(self._lines)
+
+    def transcript_text(self, start: int = 0) -> str:
+        """The lines from ``start`` as they stand in a file."""
+        return "".join(write_line(line) for line in self._lines[start:])
+
+    def intervene(self, name: object, value: object) -> Reading:
+        """Set a property of the manipulator crystal; what the crystal then shows.
+
+        ``value`` is rounded to two decimals. Raises :class:`Refused`, the budget untouched.
+        """
+        request = {"op": "intervene", "name": name, "value": value}
+        node, number = self._checked_setting(name, value, request)
+        done = len(self.readings)
+        hidden = self.episode.disturbance
+        self._crystal.set(node, number, hidden.sequence[done] if hidden else 0.0)
+        reading = self._crystal.read()
+        self.readings.append((node, number, reading))
+        self._failed_attempts = self._records_in_step = 0
+        self._append(
+            "reading",
+            set={"name": node, "value": number},
+            reading=reading,
+            remaining=self.remaining,
+        )
+        return dict(reading)
+
+    def hypothesise(self, record: object) -> Hypothesis:
+        """Put a step record, or a bare hypothesis, on record.
+
+        Raises :class:`Refused` with the parser's error; the third failure in one step is recorded
+        as that step's parse failure.
+        """
+        request = {"op": "hypothesis"}
+        self._refuse_when_closed()
+        if self._failed_attempts >= MAX_ATTEMPTS:
+            self._refuse(
+                "hypothesis",
+                "this step's hypothesis failed to parse three times and is recorded so; go on "
+                "with an intervention or the prediction",
+                request,
+            )
+        if self._records_in_step >= MAX_RECORDS_PER_STEP:
+            self._refuse(
+                "hypothesis",
+                f"at most {MAX_RECORDS_PER_STEP} hypotheses a step; go on with an intervention or "
+                "the prediction",
+                request,
+            )
+        try:
+            document = _storable(record)
+            hypothesis = self._parse(document)
+        except BadHypothesis as error:
+            self._failed_attempts += 1
+            self._fail_hypothesis(str(error), self._failed_attempts)
+            raise Refused("hypothesis", str(error)) from None
+        self._records_in_step += 1
+        self._failed_attempts = 0
+        self.hypotheses.append((len(self.readings), hypothesis))
+        self._append("hypothesis", step=len(self.readings), record=document)
+        return hypothesis
+
+    def open_reactor(self) -> Reading:
+        """Look at the reactor crystal's properties. No experiment is possible afterwards."""
+        self._refuse_when_closed()
+        shown = dict(self.episode.public["reactor"])
+        if self.phase == "experiments":
+            self.phase = "reactor"
+            self._append("reactor", properties=shown)
+        return shown
+
+    def predict(self, value: object, hypothesis: object = None) -> None:
+        """Predict the reactor crystal's target, once; this ends the session.
+
+        A final ``hypothesis`` may come with it. Raises :class:`Refused`. Whether the prediction
+        is right is not said.
+        """
+        self._refuse_when_closed()
+        number = self._checked_prediction(value)
+        if hypothesis is not None:
+            self.hypothesise(hypothesis)
+        self.open_reactor()
+        self.record_prediction(number)
+        self.stop()
+
+    def record_prediction(self, value: object) -> None:
+        """The prediction's line alone; :meth:`predict` is what an agent calls."""
+        self._refuse_when_closed()
+        if self.phase != "reactor" or self.prediction is not None:
+            raise Refused("prediction", "one prediction, after the reactor was opened")
+        self.prediction = self._checked_prediction(value)
+        self._append("prediction", value=self.prediction)
+
+    def stop(self) -> None:
+        """End the session, with a prediction or without."""
+        self._refuse_when_closed()
+        self.phase = "closed"
+        self._append("closed", lines=len(self._lines) + 1)
+
+    def resumed(self) -> None:
+        """Note that the agent was connected again."""
+        self._refuse_when_closed()
+        if self._lines[-1]["event"] != "resumed":
+            self._append("resumed")
+
+    def refuse_line(self, code: str, message: str, request: object) -> None:
+        """Refuse a request that named no operation; always raises :class:`Refused`."""
+        self._refuse(code, message, request)
+
+    def note_refusal(self, request: str, error: str) -> None:
+        """Write down a refused request, unless the session is closed or noted enough of them."""
+        if self.phase != "closed" and self.refusals < MAX_REFUSALS:
+            self.refusals += 1
+            self._append("refused", request=request, error=error)
+
+    def note_hypothesis_failure(self, error: str, attempt: int) -> None:
+        """Write down a hypothesis that did not parse, the last time as a parse failure."""
+        if attempt != self._failed_attempts + 1:
+            raise Refused("hypothesis", "the attempts at a hypothesis are counted one by one")
+        self._failed_attempts = attempt
+        self._fail_hypothesis(error, attempt)
+
+    def _parse(self, document: object) -> Hypothesis:
+        episode = self.episode
+        return parse_hypothesis(document, episode.family, episode.target, episode.spellings)
+
+    def _fail_hypothesis(self, error: str, attempt: int) -> None:
+        if attempt == MAX_ATTEMPTS:
+            self.parse_failures += 1
+            self._append("parse_failure", step=len(self.readings), error=error)
+        else:
+            self._append("reprompt", step=len(self.readings), attempt=attempt, error=error)
+
+    def _checked_setting(
+        self, name: object, value: object, request: Mapping[str, object]
+    ) -> tuple[str, float]:
+        episode = self.episode
+        self._refuse_when_closed()
+        if self.phase != "experiments":
+            self._refuse(
+                "reactor",
+                "the reactor was opened, which ended the experiments; what is left is the "
+                "prediction",
+                request,
+            )
+        node = episode.node(name)
+        allowed = ", ".join(episode.controllable)
+        if node is None:
+            self._refuse("name", f"there is no {clip(name)}; set one of {allowed}", request)
+        assert node is not None
+        if node not in episode.controllable:
+            self._refuse("name", f"{node} cannot be set; set one of {allowed}", request)
+        number = _number(value)
+        variable = episode.variable(node)
+        if number is None or not variable.low <= rounded(number) <= variable.high:
+            self._refuse(
+                "value",
+                f"{clip(value)} is not allowed; give a number from {variable.low:g} to "
+                f"{variable.high:g}",
+                request,
+            )
+        assert number is not None
+        if self.remaining <= 0:
+            self._refuse(
+                "budget",
+                f"all {episode.budget} interventions are used; open the reactor or predict",
+                request,
+            )
+        return node, rounded(number)
+
+    def _checked_prediction(self, value: object) -> float:
+        number = _number(value)
+        low, high = self.episode.reactor_range
+        if number is None or not low <= number <= high:
+            self._refuse(
+                "value",
+                f"{clip(value)} is not allowed; give one number from {low:g} to {high:g}",
+                {"op": "predict", "value": value},
+            )
+        assert number is not None
+        return number
+
+    def _refuse_when_closed(self) -> None:
+        if self.phase == "closed":
+            raise Refused("closed", "the session is over; nothing more can be asked")
+
+    def _refuse(self, code: str, message: str, request: object) -> None:
+        self.note_refusal(clip(request, 200), message)
+        raise Refused(code, message)
+
+    def _append(self, event: str, **members: Any) -> None:
+        previous = self._lines[-1]["digest"] if self._lines else ""
+        content = {"index": len(self._lines), "event": event, **members}
+        self._lines.append(seal(content, previous, self._key))
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number + 0.0 if math.isfinite(number) else None
+
+
+def _storable(record: object) -> object:
+    """``record`` as it will be read back from a transcript; raises :class:`BadHypothesis`."""
+    try:
+        data = canonical(record).encode("utf-8")
+        if len(data) > MAX_RECORD:
+            raise BadHypothesis(f"the record is over {MAX_RECORD >> 10} KiB; shorten it")
+        return parse_strict(data, max_depth=_RECORD_DEPTH)
+    except BadJson as error:
+        raise BadHypothesis(error.message) from None
+    except (TypeError, RecursionError, UnicodeEncodeError) as error:
+        raise BadHypothesis(f"the record is not JSON ({type(error).__name__})") from None
+    except ValueError as error:
+        if isinstance(error, BadHypothesis):
+            raise
+        raise BadHypothesis("a number in the record is not finite") from None

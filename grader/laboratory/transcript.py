@@ -1,0 +1,112 @@
+"""A transcript as text: one canonical JSON object a line, each sealed to the one before it.
+
+``digest`` is the SHA-256 of the previous line's digest and the line's own content; a host that
+keeps a key adds ``mac``, the HMAC-SHA256 of the digest. Format: ``docs/causalab.md``.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from grader.jsonio import BadJson, canonical, parse_strict
+
+Line = dict[str, Any]
+"""One line as a value: ``index``, ``event``, the event's members, ``digest`` and maybe ``mac``."""
+
+SEALS: Final = ("digest", "mac")
+MAX_LINE_BYTES: Final = 1 << 16
+MAX_LINES: Final = 20_000
+
+
+class TranscriptError(ValueError):
+    """A transcript that is none; ``line`` counts from 1, 0 for the transcript as a whole."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(f"line {line}: {message}" if line else message)
+        self.line = line
+
+
+def seal(content: Mapping[str, Any], previous: str, key: bytes | None) -> Line:
+    """``content`` sealed after the digest ``previous``, empty for the first line.
+
+    With ``key`` the line is signed too.
+    """
+    digest = _digest(content, previous)
+    line = {**content, "digest": digest}
+    if key is not None:
+        line["mac"] = _mac(digest, key)
+    return line
+
+
+def content_of(line: Mapping[str, Any]) -> Line:
+    """A line without its seals."""
+    return {name: value for name, value in line.items() if name not in SEALS}
+
+
+def write_line(line: Mapping[str, Any]) -> str:
+    """A line as it stands in a file, with its line feed."""
+    return canonical(line) + "\n"
+
+
+def read_lines(text: bytes, *, torn_tail: bool = False) -> list[Line]:
+    """The lines of a transcript, their chain not yet checked.
+
+    With ``torn_tail`` a last line without its line feed (a killed writer's) is dropped. Raises
+    :class:`TranscriptError` naming the first line that is not canonical JSON.
+    """
+    rows = text.split(b"\n")
+    tail = rows.pop()
+    if tail and not torn_tail:
+        rows.append(tail)
+    if not rows:
+        raise TranscriptError(0, "the transcript is empty")
+    if len(rows) > MAX_LINES:
+        raise TranscriptError(0, f"over {MAX_LINES} lines; no session is that long")
+    lines = []
+    for number, row in enumerate(rows, start=1):
+        if len(row) > MAX_LINE_BYTES:
+            raise TranscriptError(number, f"over {MAX_LINE_BYTES >> 10} KiB")
+        try:
+            line = parse_strict(row)
+        except BadJson as error:
+            raise TranscriptError(number, error.message) from None
+        if not isinstance(line, dict):
+            raise TranscriptError(number, "not an object")
+        if canonical(line).encode("utf-8") != row:
+            raise TranscriptError(number, "not as the laboratory writes it; it was edited")
+        lines.append(line)
+    return lines
+
+
+def check_chain(lines: Sequence[Mapping[str, Any]], key: bytes | None = None) -> None:
+    """Every index, digest and, with ``key``, signature; raises :class:`TranscriptError`."""
+    previous = ""
+    for place, line in enumerate(lines):
+        number = place + 1
+        if line.get("index") != place:
+            raise TranscriptError(
+                number, f"its index is not {place}: a line was added, dropped or moved"
+            )
+        digest = _digest(content_of(line), previous)
+        if line.get("digest") != digest:
+            raise TranscriptError(
+                number, "its digest does not fit: this line or the one before it was changed"
+            )
+        if key is not None and not _signed(line.get("mac"), digest, key):
+            raise TranscriptError(number, "not signed with the host's key")
+        previous = digest
+
+
+def _digest(content: Mapping[str, Any], previous: str) -> str:
+    return hashlib.sha256((previous + canonical(content)).encode("utf-8")).hexdigest()
+
+
+def _mac(digest: str, key: bytes) -> str:
+    return hmac.new(key, digest.encode("ascii"), hashlib.sha256).hexdigest()
+
+
+def _signed(mac: object, digest: str, key: bytes) -> bool:
+    return isinstance(mac, str) and hmac.compare_digest(
+        mac.encode("utf-8"), _mac(digest, key).encode("ascii")
+    )

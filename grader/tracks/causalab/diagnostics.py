@@ -1,0 +1,187 @@
+"""What a session says beyond its last hypothesis: trajectory, use of evidence, early stopping.
+
+Only verified readings are used, never an agent's own notes of them.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from grader.laboratory import ROUNDING, Episode, Hypothesis
+from grader.laboratory.hypothesis import EMPTY
+from grader.tracks.causalab.equivalence import class_size
+from grader.tracks.causalab.evidence import Evidence
+from grader.tracks.causalab.identification import identify
+from grader.tracks.causalab.metrics import hypothesis_metrics, tolerance
+
+Trajectory = list[dict[str, Any]]
+
+_PER_STEP = (
+    "edge_precision",
+    "edge_recall",
+    "edge_f1",
+    "skeleton_f1",
+    "shd",
+    "freq_edge_f1",
+    "root_f1",
+    "coefficient_f1",
+    "coefficient_f1_reference",
+    "base_error",
+)
+
+
+_PROGRESS = (
+    "edge_f1",
+    "skeleton_f1",
+    "shd",
+    "freq_edge_f1",
+    "root_f1",
+    "coefficient_f1",
+)
+
+SHARES = (0, 25, 50, 75)
+"""Percent of a session's interventions; its end is scored anyway."""
+
+
+def trajectory(episode: Episode, steps: Sequence[tuple[int, Hypothesis]]) -> Trajectory:
+    """The metrics of the last hypothesis at every step that has one.
+
+    ``steps`` are (interventions made so far, hypothesis) in the order given.
+    """
+    last = dict(steps)
+    rows = []
+    for step in sorted(last):
+        metrics = hypothesis_metrics(episode, last[step])
+        rows.append({"step": step, **{name: metrics[name] for name in _PER_STEP}})
+    return rows
+
+
+def progress(
+    episode: Episode, steps: Sequence[tuple[int, Hypothesis]], used: int
+) -> dict[str, float]:
+    """What the hypothesis was worth after shares of the session's own interventions.
+
+    ``edge_f1_at_50`` is the all-edge F1 of the hypothesis held when half of the ``used``
+    interventions were made; before the first hypothesis it is that of an empty one.
+    """
+    rows = {row["step"]: row for row in trajectory(episode, steps)}
+    empty = hypothesis_metrics(episode, EMPTY)
+    figures: dict[str, float] = {}
+    for share in SHARES:
+        held = [step for step in rows if step <= share * used / 100]
+        row = rows[max(held)] if held else empty
+        figures |= {f"{name}_at_{share}": row[name] for name in _PROGRESS}
+    return figures
+
+
+def targets_told_apart(evidence: Evidence) -> list[frozenset[str]]:
+    """The targets whose effect the evidence shows, after every step.
+
+    Effects persist, so a reading shows its last intervention against the reading before it; the
+    first intervention on a crystal nobody read before shows nothing by itself.
+    """
+    public = evidence.episode.public
+    seen = {step["set"]["name"] for step in public["chain"]}
+    found = [frozenset(seen)]
+    baseline = public["opening"] is not None
+    for name, _, _ in evidence.settings:
+        if baseline:
+            seen.add(name)
+        baseline = True
+        found.append(frozenset(seen))
+    return found
+
+
+def equivalence_sizes(evidence: Evidence) -> list[int | None]:
+    """The size of the interventional equivalence class after every step."""
+    episode = evidence.episode
+    return [
+        class_size(episode.nodes, episode.edges, targets)
+        for targets in targets_told_apart(evidence)
+    ]
+
+
+def equation_fits(evidence: Evidence, hypothesis: Hypothesis) -> list[bool]:
+    """Whether the hypothesised target equation fits, reading by reading.
+
+    A residual is allowed the reading's rounding and what a coefficient within tolerance may
+    cause, and the bound of a hidden disturbance where one can shift the target.
+    """
+    episode = evidence.episode
+    hidden = episode.disturbance
+    fits = []
+    for step, reading in evidence.readings:
+        predicted = hypothesis.predict(reading)
+        if predicted is None:
+            fits.append(False)
+            continue
+        bound = 2 * ROUNDING
+        for parent, pair in hypothesis.terms.items():
+            for power, value in enumerate(pair, start=1):
+                if value:
+                    slack = tolerance(episode, parent, power, value)
+                    bound += slack * abs(reading[parent]) ** power
+        if hidden is not None and step and episode.target in hidden.nodes:
+            bound += hidden.bound
+        fits.append(abs(reading[episode.target] - predicted) <= bound)
+    return fits
+
+
+def graph_fits(evidence: Evidence, hypothesis: Hypothesis) -> bool:
+    """Whether some coefficients make the hypothesised graph fit every reading; no circle does."""
+    episode = evidence.episode
+    if not _acyclic(hypothesis.edges):
+        return False
+    place = {node: index for index, node in enumerate(episode.nodes)}
+    return all(
+        evidence.fit(
+            place[node],
+            tuple(sorted(place[a] for a, b in hypothesis.edges if b == node)),
+            evidence.steps,
+        ).feasible
+        for node in episode.names
+    )
+
+
+def _acyclic(edges: frozenset[tuple[str, str]]) -> bool:
+    left = set(edges)
+    while left:
+        sources = {parent for parent, _ in left} - {child for _, child in left}
+        if not sources:
+            return False
+        left = {edge for edge in left if edge[0] not in sources}
+    return True
+
+
+def diagnose(evidence: Evidence, hypothesis: Hypothesis, *, committed: bool) -> dict[str, Any]:
+    """Budget, identification, consistency and premature stopping, as score figures.
+
+    ``committed`` is whether a prediction was made. Identification and premature stopping are
+    ``None`` under a hidden disturbance.
+    """
+    episode = evidence.episode
+    used, remaining = evidence.steps, episode.budget - evidence.steps
+    fits = equation_fits(evidence, hypothesis)
+    graph_ok = graph_fits(evidence, hypothesis)
+    sizes = equivalence_sizes(evidence)
+    found = identify(evidence)
+    figures: dict[str, Any] = {
+        "budget": episode.budget,
+        "used": used,
+        "budget_share": used / episode.budget if episode.budget else None,
+        "class_size": sizes[-1],
+        "consistency": sum(fits) / len(fits) if fits else None,
+        "consistent": int(graph_ok and all(fits)),
+        "graph_consistent": int(graph_ok),
+        "graph_step": None,
+        "equation_step": None,
+        "steps_after": None,
+        "premature": None,
+    }
+    if found is not None:
+        settled = found.graph_step is not None and found.equation_step is not None
+        figures["graph_step"], figures["equation_step"] = found.graph_step, found.equation_step
+        if found.graph_step is not None and found.equation_step is not None:
+            figures["steps_after"] = used - max(found.graph_step, found.equation_step)
+        if committed:
+            figures["premature"] = int(remaining > 0 and not settled)
+    return figures

@@ -1,0 +1,193 @@
+"""How close a hypothesis is to the mechanism: edges, skeleton, distance, roots, coefficients.
+
+Precision and recall follow the paper's released scorer: an empty prediction has precision 1 only
+when the truth is empty too, an empty truth has recall 1 only when nothing was predicted.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from grader.laboratory import ROUNDING, Episode, Hypothesis
+
+Edge = tuple[str, str]
+
+RELATIVE_TOLERANCE: Final = 1e-3
+REFERENCE_TOLERANCE: Final = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Precision, recall and their harmonic mean, each from 0 to 1."""
+
+    precision: float
+    recall: float
+
+    @property
+    def f1(self) -> float:
+        """F1, 0 where both rates are 0."""
+        total = self.precision + self.recall
+        return 2 * self.precision * self.recall / total if total else 0.0
+
+
+def rates(hits: int, predicted: int, true: int) -> Rates:
+    """Rates from counts."""
+    precision = hits / predicted if predicted else float(not true)
+    recall = hits / true if true else float(not predicted)
+    return Rates(precision, recall)
+
+
+def overlap(predicted: Collection[Any], true: Collection[Any]) -> Rates:
+    """Rates of one set against another."""
+    return rates(len(set(predicted) & set(true)), len(predicted), len(true))
+
+
+def skeleton(edges: Collection[Edge]) -> frozenset[frozenset[str]]:
+    """The edges without their directions."""
+    return frozenset(frozenset(edge) for edge in edges)
+
+
+def shd(predicted: Collection[Edge], true: Collection[Edge]) -> int:
+    """Structural Hamming distance: missing, extra and reversed edges count 1 each."""
+    missing = set(true) - set(predicted)
+    extra = set(predicted) - set(true)
+    reversed_edges = {(a, b) for a, b in missing if (b, a) in extra}
+    return len(missing) + len(extra) - len(reversed_edges)
+
+
+def roots(edges: Collection[Edge], target: str) -> frozenset[str]:
+    """The ancestors of ``target`` that have no parent; none if ``target`` has none."""
+    ancestors: set[str] = set()
+    waiting = [target]
+    while waiting:
+        node = waiting.pop()
+        for parent, child in edges:
+            if child == node and parent not in ancestors:
+                ancestors.add(parent)
+                waiting.append(parent)
+    with_parents = {child for _, child in edges}
+    return frozenset(ancestors - with_parents - {target})
+
+
+def allowance(episode: Episode, parent: str, power: int) -> float:
+    """What rounding alone does to a coefficient, absolutely.
+
+    It is the error of the best single-parent experiment over the parent's declared range: two
+    readings at its ends for a line, three equally spaced ones for a parabola, each ±0.005.
+    """
+    spans = {v.name: v.high - v.low for v in episode.variables}
+    span = spans.get(parent) or min(spans.values())
+    if episode.family == "linear":
+        return 2 * ROUNDING / span
+    return 8 * ROUNDING / (span * span if power == 2 else span)
+
+
+def tolerance(episode: Episode, parent: str, power: int, value: float) -> float:
+    """How far a coefficient may be from its true ``value``: relative 1e-3 plus the allowance."""
+    return RELATIVE_TOLERANCE * abs(value) + allowance(episode, parent, power)
+
+
+def coefficients(episode: Episode) -> dict[tuple[str, int], float]:
+    """The target equation's true coefficients by (parent, power), those that are not zero."""
+    found = {}
+    for term in episode.model.equations[episode.target]:
+        for power, value in ((1, term.linear), (2, term.quadratic)):
+            if value:
+                found[term.parent, power] = value
+    return found
+
+
+def coefficient_rates(episode: Episode, hypothesis: Hypothesis) -> Rates:
+    """Terms of the target's equation, both of a quadratic, within :func:`tolerance`.
+
+    A term that is declared but unknown (null) counts as predicted and wrong; one that is declared
+    zero is no term.
+    """
+    true = coefficients(episode)
+    declared = {
+        (parent, power): value
+        for parent, pair in hypothesis.terms.items()
+        for power, value in enumerate(pair, start=1)
+        if value != 0
+    }
+    hits = sum(
+        value is not None
+        and term in true
+        and abs(value - true[term]) <= tolerance(episode, *term, true[term])
+        for term, value in declared.items()
+    )
+    return rates(hits, len(declared), len(true))
+
+
+def reference_coefficient_rates(episode: Episode, hypothesis: Hypothesis) -> Rates:
+    """The released scorer's definition: linear terms only, absolute tolerance 1e-6.
+
+    Every declared linear coefficient counts as predicted, null and zero ones too.
+    """
+    true = {t.parent: t.linear for t in episode.model.equations[episode.target]}
+    declared = {
+        parent: linear
+        for parent, (linear, quadratic) in hypothesis.terms.items()
+        if linear != 0 or not quadratic
+    }
+    hits = sum(
+        value is not None and parent in true and abs(value - true[parent]) <= REFERENCE_TOLERANCE
+        for parent, value in declared.items()
+    )
+    return rates(hits, len(declared), len(true))
+
+
+def graph_metrics(episode: Episode, edges: frozenset[Edge]) -> dict[str, Any]:
+    """Everything that is said of a hypothesised graph.
+
+    ``edge_*`` leave out the pairs that no legal experiment decides, on both sides; ``edge_*_full``
+    and the rest are over all pairs.
+    """
+    true, undecided, target = episode.edges, episode.undecided, episode.target
+    decided = overlap(edges - undecided, true - undecided)
+    full = overlap(edges, true)
+    into = [{edge for edge in side if edge[1] == target} for side in (edges, true)]
+    return {
+        "edge_precision": decided.precision,
+        "edge_recall": decided.recall,
+        "edge_f1": decided.f1,
+        "edge_f1_full": full.f1,
+        "edge_precision_full": full.precision,
+        "edge_recall_full": full.recall,
+        "skeleton_f1": overlap(skeleton(edges), skeleton(true)).f1,
+        "shd": shd(edges, true),
+        "freq_edge_f1": overlap(*into).f1,
+        "root_f1": overlap(roots(edges, target), roots(true, target)).f1,
+        "graph_exact": int(edges - undecided == true - undecided),
+        "undecided_pairs": len(undecided),
+        "undecided_right": sum((pair in edges) == (pair in true) for pair in undecided),
+    }
+
+
+def equation_metrics(episode: Episode, hypothesis: Hypothesis) -> dict[str, Any]:
+    """Everything that is said of a hypothesised target equation."""
+    base = hypothesis.base
+    return {
+        "coefficient_f1": coefficient_rates(episode, hypothesis).f1,
+        "coefficient_f1_reference": reference_coefficient_rates(episode, hypothesis).f1,
+        "base_error": None if base is None else abs(base - episode.model.base),
+    }
+
+
+def hypothesis_metrics(episode: Episode, hypothesis: Hypothesis) -> dict[str, Any]:
+    """:func:`graph_metrics` and :func:`equation_metrics` of one hypothesis."""
+    return graph_metrics(episode, hypothesis.edges) | equation_metrics(episode, hypothesis)
+
+
+def prediction_metrics(episode: Episode, prediction: float | None) -> Mapping[str, Any]:
+    """Task accuracy within the stated tolerance (symmetric) and exactly, and the error."""
+    if prediction is None:
+        return {"accurate": 0, "exact": 0, "error": None}
+    error = abs(prediction - episode.frequency)
+    # The target is rounded to two decimals, and so is the comparison: 105.0 against 100.0 ± 5.
+    within = round(error, 9) <= episode.tolerance
+    return {
+        "accurate": int(within),
+        "exact": int(error <= ROUNDING + 1e-9),
+        "error": error,
+    }

@@ -1,0 +1,115 @@
+"""An answer before the truth is known: a transcript's form, or the short form of one."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from grader.jsonio import BadJson, clip, parse_strict
+from grader.laboratory import (
+    BadHypothesis,
+    Hypothesis,
+    Laboratory,
+    parse_hypothesis,
+    spellings_of,
+)
+from grader.laboratory.transcript import Line, TranscriptError, check_chain, read_lines
+from grader.model import Checked, RawAnswer, Task
+from grader.schemas import first_problem
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """A transcript's lines, their chain checked, or (``lines`` empty) the short form's content.
+
+    ``signed`` is whether the host's key was checked, ``laboratory`` the session once replayed.
+    """
+
+    lines: Sequence[Line]
+    prediction: float | None = None
+    hypothesis: Hypothesis | None = None
+    signed: bool = False
+    laboratory: Laboratory | None = None
+
+
+SHORT_FORM: Final = 'one JSON object {"prediction": …, "hypothesis": {…}}'
+
+
+def check(task: Task, raw: RawAnswer) -> Checked:
+    """Validate one raw answer: everything but the replay, which needs the hidden mechanism."""
+    if raw.data is None:
+        return _invalid(raw, raw.reason, raw.message)
+    try:
+        return Checked("scored", content=_read(task, raw.data))
+    except BadJson as error:
+        return _invalid(raw, error.reason, error.message)
+    except TranscriptError as error:
+        return _invalid(raw, "transcript", str(error))
+    except BadHypothesis as error:
+        return _invalid(raw, "hypothesis", str(error))
+
+
+def require_signature(checked: Checked, source: str, key: bytes) -> Checked:
+    """``checked`` after its transcript's signatures were compared with the host's ``key``.
+
+    The short form needs none: there is no session to sign where nothing can be done.
+    """
+    if checked.status != "scored" or not checked.content.lines:
+        return checked
+    try:
+        check_chain(checked.content.lines, key)
+    except TranscriptError as error:
+        return Checked("invalid", reason="signature", message=f"{source}: {error}")
+    return replace(checked, content=replace(checked.content, signed=True))
+
+
+def submission_of(checked: Checked) -> frozenset[str]:
+    """The submission whose session a valid transcript records; none for the short form."""
+    if checked.status != "scored" or not checked.content.lines:
+        return frozenset()
+    return frozenset({str(checked.content.lines[0].get("submission"))})
+
+
+def _invalid(raw: RawAnswer, reason: str, message: str) -> Checked:
+    return Checked("invalid", reason=reason, message=f"{raw.source}: {message}")
+
+
+def _read(task: Task, data: bytes) -> Submission:
+    document = _short_form(data)
+    if document is not None:
+        return _check_short(task, document)
+    lines = read_lines(data)
+    check_chain(lines)
+    if lines[0].get("task_id") != task.task_id:
+        named = clip(lines[0].get("task_id"))
+        raise TranscriptError(1, f"a session of {named}, another task")
+    if lines[-1].get("event") != "closed":
+        raise TranscriptError(len(lines), "the transcript ends without its closing line")
+    return Submission(lines)
+
+
+def _short_form(data: bytes) -> Mapping[str, Any] | None:
+    """The answer as one JSON object, ``None`` if it is a transcript."""
+    try:
+        document = parse_strict(data)
+    except BadJson as error:
+        if error.reason == "not_json" and data.strip().count(b"\n"):
+            return None
+        raise
+    if not isinstance(document, dict):
+        raise BadJson("not_object", f"{clip(document)} is neither a transcript nor {SHORT_FORM}")
+    return None if "event" in document else document
+
+
+def _check_short(task: Task, document: Mapping[str, Any]) -> Submission:
+    if task.inputs["budget"]:
+        raise TranscriptError(
+            0, "an answer without a transcript; only a task without interventions takes one"
+        )
+    problem = first_problem(f"answers/{task.spec.shape}", document)
+    if problem is not None:
+        raise BadJson("schema", problem)
+    inputs = task.inputs
+    hypothesis = parse_hypothesis(
+        document["hypothesis"], inputs["family"], inputs["target"]["name"], spellings_of(inputs)
+    )
+    return Submission((), float(document["prediction"]), hypothesis)

@@ -1,0 +1,59 @@
+"""What the report says of causalab beyond points: suites with their intervals, and the evidence."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from grader.aggregate import ScoreTable
+from grader.model import Checked, Score, TrackSummary, Truth
+
+NORMAL_QUANTILE: Final = 1.959963984540054
+"""Two-sided 95%."""
+
+PROPORTIONS: Final = (
+    ("accuracy", "n_accurate", "tasks"),
+    ("exact", "n_exact", "tasks"),
+    ("graph_exact", "n_graph_exact", "tasks"),
+    ("premature", "n_premature", "n_stopping"),
+)
+"""Rates of yes-or-no figures with the counts they are made of."""
+
+_HEADLINES: Final = (
+    "accuracy", "exact", "edge_precision", "edge_recall", "edge_f1", "edge_f1_full", "skeleton_f1",
+    "shd", "freq_edge_f1", "root_f1", "coefficient_f1", "coefficient_f1_reference", "graph_exact",
+    "class_size", "budget_share", "premature", "consistent", "n_transcripts", "n_signed",
+)  # fmt: skip
+
+
+def wilson(successes: int, trials: int) -> list[float] | None:
+    """Wilson's 95% score interval of a proportion; none without a trial."""
+    if not trials:
+        return None
+    z = NORMAL_QUANTILE
+    share = successes / trials
+    centre = share + z * z / (2 * trials)
+    spread = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
+    scale = 1 + z * z / trials
+    return [max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)]
+
+
+def summarise(
+    scores: Sequence[Score], _truths: Mapping[str, Truth], _checked: Mapping[str, Checked]
+) -> TrackSummary:
+    """The mean of the tasks' points as headline, with suites beside it.
+
+    The member ``suites`` maps "suite regime" to the figures of ``grader/sql/causalab.sql``, with
+    Wilson intervals of the yes-or-no ones; the figures over everything join ``metrics``.
+    """
+    with ScoreTable(scores) as table:
+        rows = {row.pop("label"): row for row in table.query("causalab")}
+    for row in rows.values():
+        row["intervals"] = {
+            name: wilson(row[count] or 0, row[trials]) for name, count, trials in PROPORTIONS
+        }
+    whole = rows.pop("all")
+    metrics = {name: whole[name] for name in _HEADLINES}
+    for name, interval in whole["intervals"].items():
+        for side, bound in zip(("low", "high"), interval or (None, None), strict=True):
+            metrics[f"{name}_{side}"] = bound
+    return TrackSummary(None, (), metrics, {"suites": rows})

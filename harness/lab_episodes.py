@@ -1,0 +1,49 @@
+"""Which episode is meant: a task id of a release, or a file that holds one."""
+
+from pathlib import Path
+
+from grader.errors import UsageError
+from grader.found import Unreadable, json_object, open_regular
+from grader.jsonio import BadJson
+from grader.laboratory import Episode, EpisodeError
+from grader.names import did_you_mean
+from grader.release import Release
+from grader.tracks.causalab import episode_of
+
+MAX_FILE = 4 << 20
+
+
+def open_episode(
+    name: str, release: Path | None = None, private: Path | None = None, split: str | None = None
+) -> Episode:
+    """The episode called ``name``: a path ending in ``.json``, or a task id.
+
+    A task's hidden part must be at hand: in the release if its truth is public, else in
+    ``private``. Raises ``UsageError``.
+    """
+    try:
+        if name.endswith(".json"):
+            return Episode.load(_read(Path(name)))
+        return _from_release(name, Release.open(release, private), split)
+    except EpisodeError as error:
+        raise UsageError(f"{name}: {error}") from None
+
+
+def _read(path: Path) -> dict[str, object]:
+    try:
+        with open_regular(path) as handle:
+            data = handle.read(MAX_FILE + 1)
+        if len(data) > MAX_FILE:
+            raise UsageError(f"{path}: over {MAX_FILE >> 20} MiB; that is no episode")
+        return json_object(data)
+    except (Unreadable, BadJson) as error:
+        raise UsageError(f"{path}: {error}") from None
+
+
+def _from_release(name: str, release: Release, split: str | None) -> Episode:
+    chosen = release.choose_split(split)
+    tasks = {task.task_id: task for task in release.tasks(chosen) if task.track == "causalab"}
+    if name not in tasks:
+        raise UsageError(f"{name}: no causalab task of split {chosen}{did_you_mean(name, tasks)}")
+    task = tasks[name]
+    return episode_of(task, release.truths(chosen, [task])[name])

@@ -1,0 +1,248 @@
+"""One agent's session with one episode, kept in a file: requests in, replies out.
+
+Every line of the transcript is on disk before its reply is given, so whatever is killed, nothing
+an agent has seen is lost and no budget comes back. Opening the file again goes on where it ended.
+"""
+
+import fcntl
+import os
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from grader.errors import UsageError
+from grader.jsonio import clip
+from grader.laboratory import (
+    Episode,
+    Laboratory,
+    Refused,
+    TranscriptError,
+    check_chain,
+    read_lines,
+    replay,
+)
+from grader.names import did_you_mean
+
+Reply = dict[str, Any]
+
+OPERATIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "intervene": ("name", "value"),
+    "hypothesis": ("record",),
+    "reactor": (),
+    "predict": ("value",),
+    "status": (),
+    "stop": (),
+}
+"""Operation to the members it needs; ``predict`` also takes ``hypothesis``."""
+
+_OPTIONAL: Final[Mapping[str, tuple[str, ...]]] = {"predict": ("hypothesis",)}
+_SUBMISSION: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+MAX_FILE: Final = 16 << 20
+
+
+def session_path(folder: Path, submission: str, episode: Episode) -> Path:
+    """Where a host keeps the one session of a submission with an episode.
+
+    Raises ``UsageError`` for a submission's name that is no plain file name.
+    """
+    if not _SUBMISSION.fullmatch(submission):
+        raise UsageError(
+            f"--submission {clip(submission)}: use letters, digits, '.', '_' and '-', at most 64"
+        )
+    return folder / submission / f"{episode.task_id}.jsonl"
+
+
+class Session:
+    """A :class:`~grader.laboratory.Laboratory` behind one protocol, its transcript in ``path``.
+
+    Without a ``path`` nothing is written. With ``key`` every line is signed. ``note`` is told of
+    requests refused after the end, which no transcript can hold. Raises ``UsageError`` when the
+    file cannot be used or belongs to another session.
+    """
+
+    def __init__(
+        self,
+        episode: Episode,
+        path: Path | None = None,
+        submission: str = "",
+        key: bytes | None = None,
+        note: Callable[[str], None] | None = None,
+    ) -> None:
+        self._note = note or (lambda text: None)
+        self._file: int | None = None
+        self._written = 0
+        self._broken = ""
+        if path is None:
+            self.laboratory = Laboratory(episode, submission, key)
+            return
+        self._file = _open(path)
+        try:
+            self.laboratory = self._resume(episode, path, submission, key)
+            self._flush()
+        except BaseException:
+            self.close()
+            raise
+
+    def _resume(
+        self, episode: Episode, path: Path, submission: str, key: bytes | None
+    ) -> Laboratory:
+        """The session the file holds, or a new one if it holds no whole line."""
+        assert self._file is not None
+        data = os.read(self._file, MAX_FILE + 1)
+        while len(data) <= MAX_FILE and (more := os.read(self._file, MAX_FILE)):
+            data += more
+        whole = data[: data.rfind(b"\n") + 1]
+        os.ftruncate(self._file, len(whole))
+        os.lseek(self._file, 0, os.SEEK_END)
+        if not whole:
+            return Laboratory(episode, submission, key)
+        try:
+            lines = read_lines(whole)
+            check_chain(lines, key)
+            laboratory = replay(episode, lines, key)
+        except TranscriptError as error:
+            raise UsageError(f"{path}: {error}; move the file away to start anew") from None
+        if laboratory.submission != submission:
+            raise UsageError(
+                f"{path}: a session of {clip(laboratory.submission)}, not of {clip(submission)}"
+            )
+        self._written = len(lines)
+        if laboratory.phase != "closed":
+            laboratory.resumed()
+        return laboratory
+
+    def greeting(self) -> Reply:
+        """What an agent is told first: the public episode and how far the session is."""
+        public = self.laboratory.episode.public
+        return {"ok": True, "episode": dict(public), **self._status()}
+
+    def request(self, document: object) -> Reply:
+        """Answer one request ``{"op": …}``.
+
+        The reply has ``ok``; if it is false, ``error`` says in one line what is allowed.
+        """
+        try:
+            reply = self._answer(document)
+        except Refused as refusal:
+            if refusal.code == "closed":
+                self._note(f"{clip(document, 200)}: {refusal}")
+            reply = self._refusal(refusal)
+        self._flush()
+        return reply
+
+    def refuse(self, code: str, message: str, request: str) -> Reply:
+        """Refuse what is not even a request, such as a line that is no JSON."""
+        if self.laboratory.phase == "closed":
+            self._note(f"{request}: {message}")
+        self.laboratory.note_refusal(request, message)
+        self._flush()
+        return self._refusal(Refused(code, message))
+
+    def close(self) -> None:
+        """Give the file back. The session is not over; it can be resumed."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def _answer(self, document: object) -> Reply:
+        laboratory = self.laboratory
+        operation, request = _checked(document)
+        if operation == "":
+            return self.refuse("request", str(request["error"]), clip(document, 200))
+        if operation == "intervene":
+            reading = laboratory.intervene(request["name"], request["value"])
+            return {"ok": True, "reading": reading, "remaining": laboratory.remaining}
+        if operation == "hypothesis":
+            laboratory.hypothesise(request["record"])
+            return {"ok": True}
+        if operation == "reactor":
+            return {"ok": True, "reactor": laboratory.open_reactor()}
+        if operation == "predict":
+            laboratory.predict(request["value"], request.get("hypothesis"))
+            return {"ok": True, "closed": True}
+        if operation == "stop":
+            laboratory.stop()
+            return {"ok": True, "closed": True}
+        return {"ok": True, **self._status()}
+
+    def _refusal(self, refusal: Refused) -> Reply:
+        return {
+            "ok": False,
+            "error": str(refusal),
+            "code": refusal.code,
+            "remaining": self.laboratory.remaining,
+        }
+
+    def _status(self) -> Reply:
+        laboratory = self.laboratory
+        return {
+            "phase": laboratory.phase,
+            "remaining": laboratory.remaining,
+            "history": [
+                {"set": {"name": name, "value": value}, "reading": reading}
+                for name, value, reading in laboratory.readings
+            ],
+        }
+
+    def _flush(self) -> None:
+        """Bring new lines to disk; raises ``UsageError`` when that fails, and ever after.
+
+        What could not be written was not answered either; opening the file again goes on from
+        its last whole line.
+        """
+        if self._broken:
+            raise UsageError(self._broken)
+        if self._file is None:
+            return
+        data = self.laboratory.transcript_text(self._written).encode("utf-8")
+        if not data:
+            return
+        try:
+            while data:
+                data = data[os.write(self._file, data) :]
+            os.fsync(self._file)
+        except OSError as error:
+            self._broken = f"transcript: cannot be written ({error.strerror}); start again"
+            raise UsageError(self._broken) from None
+        self._written = len(self.laboratory.transcript)
+
+
+def _open(path: Path) -> int:
+    """The transcript's file, locked; raises ``UsageError``."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        file = os.open(path, flags, 0o600)
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be opened ({error.strerror})") from None
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.lseek(file, 0, os.SEEK_SET)
+    except OSError:
+        os.close(file)
+        raise UsageError(f"{path}: in use by another session, or not a regular file") from None
+    return file
+
+
+def _checked(document: object) -> tuple[str, Mapping[str, Any]]:
+    """Operation and request, or an empty operation and what is wrong."""
+    listed = ", ".join(OPERATIONS)
+    if not isinstance(document, dict) or not isinstance(document.get("op"), str):
+        return "", {"error": f'send one object {{"op": …}}; op is one of {listed}'}
+    operation = document["op"]
+    if operation not in OPERATIONS:
+        hint = did_you_mean(operation[:80], OPERATIONS)
+        return "", {"error": f"there is no op {clip(operation)}{hint}"}
+    needed = OPERATIONS[operation]
+    allowed = {"op", *needed, *_OPTIONAL.get(operation, ())}
+    members = ", ".join(["op", *needed, *_OPTIONAL.get(operation, ())])
+    for member in needed:
+        if member not in document:
+            return "", {"error": f"{operation} needs {member}; its members are {members}"}
+    for member in document:
+        if member not in allowed:
+            return "", {
+                "error": f"{operation} has no member {clip(member)}; its members are {members}"
+            }
+    return operation, document

@@ -1,0 +1,28 @@
+"""Rows of an episode as the task and truth a grader sees, and one answer graded."""
+
+from typing import Any
+
+from grader.model import RawAnswer, Score, Task, Truth
+from grader.score import score
+from grader.tracks.causalab import require_signature
+from grader.validate import check
+
+
+def task_and_truth(row: dict[str, Any]) -> tuple[Task, Truth]:
+    """The task row and the truth row that an episode becomes."""
+    public, private, name = row["public"], row["private"], row["task_id"]
+    task = Task(
+        name, "instance", "causalab", 2, "laboratory", public["family"], private["regime"],
+        "prompt", "", "laboratory_jsonl", f"{name}.jsonl", public,
+    )  # fmt: skip
+    frequency = private["frequency"]
+    return task, Truth(name, "instance", False, private["suite"], frequency, 0.0, private)
+
+
+def grade(task: Task, truth: Truth, answer: str | None, key: bytes | None = None) -> Score:
+    """One answer's score row, as the pipeline makes it."""
+    raw = None if answer is None else RawAnswer(task.answer_file, answer.encode())
+    checked = check(task, raw)
+    if key is not None:
+        checked = require_signature(checked, task.answer_file, key)
+    return score(task, truth, checked)

@@ -1,0 +1,44 @@
+"""Episodes for tests, drawn as the builder draws them but without a release around them."""
+
+from collections.abc import Iterator
+
+from builder.causalab.episode import Drawn, Parts, Rejected, draw, episode_parts
+from builder.causalab.suites import SUITES, Setting, Suite
+from builder.causalab.topology import Topology, sample_topologies
+from builder.seeds import attempt_key, hmac_key, stream
+from grader.laboratory import Episode
+from grader.laboratory.model import Mode
+
+ROOT = b"tests of causalab"
+
+
+def worlds(
+    name: str, setting: Setting = "reference", count: int = 4, mode: Mode = "shift", seed: str = ""
+) -> Iterator[tuple[Topology, Suite, Drawn, Parts]]:
+    """``count`` episodes of a suite, every second one with fixed properties in ``wide``."""
+    suite = SUITES[name]
+    graphs = stream(ROOT, f"graphs/{seed}/{suite.topology}")
+    for turn, topology in enumerate(sample_topologies(suite.size, count, suite.acts, graphs)):
+        key = hmac_key(ROOT, f"{seed}/{suite.topology}/{turn}")
+        drawn = attempt(topology, suite, setting, setting == "wide" and turn % 2 == 1, key)
+        yield topology, suite, drawn, episode_parts(topology, suite, setting, drawn, mode)
+
+
+def attempt(topology: Topology, suite: Suite, setting: Setting, fixed: bool, key: bytes) -> Drawn:
+    """The first attempt that is not rejected, as the builder makes them."""
+    for number in range(100):
+        try:
+            return draw(topology, suite, setting, fixed, attempt_key(key, number))
+        except Rejected:
+            continue
+    raise AssertionError("a hundred attempts rejected")
+
+
+def episodes(
+    name: str, setting: Setting = "reference", count: int = 4, mode: Mode = "shift", seed: str = ""
+) -> list[Episode]:
+    """The same as the engine loads them."""
+    return [
+        Episode.of(f"lab-{turn:016x}", parts.public, parts.private)
+        for turn, (_, _, _, parts) in enumerate(worlds(name, setting, count, mode, seed))
+    ]

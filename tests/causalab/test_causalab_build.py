@@ -1,0 +1,201 @@
+"""Building causalab: what is planned, what becomes public, and what suites have in common."""
+
+import json
+import time
+from typing import Any
+
+import pytest
+from lab_worlds import episodes, worlds
+
+from builder.causalab import TRACK
+from builder.causalab.config import Config
+from builder.causalab.prompt import MODE_SENTENCES, write_prompt
+from builder.causalab.suites import PAPER, SUITES
+from builder.release.types import Built, InstanceSpec
+from grader.errors import UsageError
+from grader.laboratory import Episode
+from grader.laboratory.model import MODES
+
+ROOT = b"causalab build tests"
+
+
+def config(**table: object) -> Config:
+    return TRACK.parse(table, "splits.dev.causalab")
+
+
+def specs(private: bool = False, **table: object) -> list[InstanceSpec]:
+    return TRACK.plan(config(**table), "dev", ROOT, private)
+
+
+def rows(built: Built) -> list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]]:
+    """Task row, public side and private side of every episode."""
+    truths = {row["task_id"]: row for row in built.rows["causalab_truth"]}
+    return [
+        (
+            row,
+            json.loads(str(row["inputs_json"])),
+            json.loads(str(truths[row["task_id"]]["target_json"])),
+        )
+        for row in built.rows["causalab"]
+    ]
+
+
+def test_matched_suites_are_episodes_of_one_graph() -> None:
+    """Four-node suites share topology; linear ones of a setting share coefficients too."""
+    found = specs(graphs=2, suites=["main-4", "quad-hard", "hidden-count-2", "3o6i-4", "golden-4"])
+    assert len(found) == 2
+    for spec in found:
+        episodes_of = rows(TRACK.build(spec))
+        assert len(episodes_of) == 6  # main-4 in both settings
+        edges = {
+            frozenset((t["parent"], n) for n, ts in private["equations"].items() for t in ts)
+            for _, _, private in episodes_of
+        }
+        assert len(edges) == 1
+        linear = [
+            private["equations"]
+            for _, public, private in episodes_of
+            if public["family"] == "linear" and private["setting"] == "reference"
+        ]
+        assert len(linear) == 4 and all(equations == linear[0] for equations in linear)
+
+
+def test_regimes_are_views_of_one_episode_with_nested_records() -> None:
+    """12o0i shows 3o0i's records and nine more; crystals and target are the same."""
+    (spec,) = specs(
+        graphs=1, suites=["main-4", "3o0i-4", "12o0i-4", "3o12i-4"], settings=["reference"]
+    )
+    by_name = {
+        private["suite"]: (public, private) for _, public, private in rows(TRACK.build(spec))
+    }
+    long, short = by_name["12o0i-4"][0], by_name["3o0i-4"][0]
+    assert short["records"] == long["records"][:3] and len(long["records"]) == 12
+    assert by_name["main-4"][0]["records"] == short["records"][:2]
+    assert len({json.dumps(public["reactor"]) for public, _ in by_name.values()}) == 1
+    assert short["opening"] is None and by_name["3o12i-4"][0]["opening"] is not None
+    assert [by_name[n][1]["regime"] for n in ("3o0i-4", "3o12i-4", "main-4")] == [
+        "3o0i", "3o12i", "2o12i",
+    ]  # fmt: skip
+
+
+def test_in_a_private_split_no_graph_is_in_two_episodes() -> None:
+    found = specs(private=True, per_suite=2)
+    plans = [json.loads(spec.config_json) for spec in found]
+    assert all(len(plan["episodes"]) == 1 for plan in plans)
+    graphs = [(frozenset(plan["names"]), str(plan["edges"])) for plan in plans]
+    assert len(set(graphs)) == len(graphs) == 2 * sum(len(s.settings) for s in SUITES.values())
+
+
+def test_shared_graphs_are_refused_in_a_private_split() -> None:
+    with pytest.raises(UsageError, match=r"splits\.dev\.causalab\.graphs: .*per_suite"):
+        specs(private=True, graphs=2)
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({}, "graphs: write either"),
+        ({"graphs": 2, "per_suite": 2}, "graphs: write either"),
+        ({"graphs": 0}, "graphs: must be a whole number"),
+        ({"graph": 2}, "graph: unknown key.*graphs"),
+        ({"graphs": 2, "suites": ["main-9"]}, "suites: unknown name 'main-9'.*main-"),
+        ({"graphs": 2, "suites": []}, "suites: must be a list"),
+        ({"graphs": 2, "suites": ["golden-4"], "settings": ["wide"]}, "no suite named exists"),
+        ({"graphs": 150}, "graphs of three named nodes"),
+        ({"graphs": 2, "mode": "soft"}, "mode: unknown name 'soft'"),
+    ],
+)
+def test_a_bad_table_is_one_line_with_the_key_and_the_fix(
+    table: dict[str, object], message: str
+) -> None:
+    with pytest.raises(UsageError, match=f"splits.dev.causalab.*{message}") as caught:
+        config(**table)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_instance_is_a_pure_function_of_its_spec() -> None:
+    """The same bytes whatever was built before, and other bytes under another root."""
+    found = specs(graphs=2, suites=["main-5", "quad-hard"])
+    first = [TRACK.build(spec) for spec in found]
+    again = [TRACK.build(spec) for spec in reversed(found)]
+    assert [b.rows for b in first] == [b.rows for b in reversed(again)]
+    other = TRACK.plan(config(graphs=2, suites=["main-5", "quad-hard"]), "dev", b"other", False)
+    assert TRACK.build(other[0]).rows["causalab"] != first[0].rows["causalab"]
+
+
+def test_every_built_episode_loads_and_its_readings_are_the_engines() -> None:
+    """``Episode.of`` recomputes records, opening, trace and target."""
+    for spec in specs(graphs=1):
+        for row, public, private in rows(TRACK.build(spec)):
+            episode = Episode.of(str(row["task_id"]), public, private)
+            low, high = public["reactor_range"]
+            assert low <= episode.frequency <= high
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_split_can_be_in_any_mode_and_the_prompt_says_which(mode: str) -> None:
+    (spec,) = specs(graphs=1, suites=["golden-4"], mode=mode)
+    ((row, public, private),) = rows(TRACK.build(spec))
+    assert public["mode"] == mode
+    assert [s in str(row["prompt"]) for s in MODE_SENTENCES.values()] == [m == mode for m in MODES]
+    Episode.of(str(row["task_id"]), public, private)
+
+
+def test_wide_bars_a_property_from_control_in_half_of_the_graphs() -> None:
+    found = [
+        [entry["controllable"] for entry in parts.public["variables"]]
+        for *_, parts in worlds("main-7", "wide", 10)
+    ]
+    assert sum(not all(flags) for flags in found) == 5
+    assert all(sum(flags) >= 4 for flags in found)
+    assert all(all(e["controllable"] for e in p.public["variables"]) for *_, p in worlds("main-7"))
+
+
+def test_a_disturbance_shifts_the_nodes_of_its_suite() -> None:
+    """One sequence value an intervention; a cause of frequency first; frequency where asked."""
+    for suite in (s for s in PAPER if s.hidden is not None):
+        assert suite.hidden is not None
+        for episode in episodes(suite.name, count=6):
+            hidden = episode.disturbance
+            assert hidden is not None and len(hidden.sequence) == episode.budget
+            assert len(hidden.nodes) == suite.hidden.count
+            assert (episode.target in hidden.nodes) == suite.hidden.frequency
+            assert set(hidden.sequence) <= {-suite.hidden.reach, 0.0, suite.hidden.reach}
+            causes = {cause for cause, effect in episode.edges if effect == episode.target}
+            assert causes & set(hidden.nodes) or suite.name == "hidden-frequency-1"
+
+
+def test_a_golden_trace_touches_every_property() -> None:
+    for episode in [*episodes("golden-4"), *episodes("golden-6")]:
+        steps = episode.public["chain"]
+        assert {step["set"]["name"] for step in steps} == set(episode.names)
+        assert episode.budget == 0 and len(steps) == 6
+
+
+def test_the_prompt_says_nothing_that_the_public_side_does_not() -> None:
+    """It is a function of the public side, and names neither suite nor mechanism."""
+    for *_, parts in [*worlds("hidden-range-50", "wide", 2), *worlds("quad-hard", count=2)]:
+        text = write_prompt(parts.public, "lab-0", "lab-0.jsonl")
+        for word in (parts.private["suite"], "hidden-", "wide", "reference", "shift,", "undecided"):
+            assert word not in text
+        for reading in parts.public["records"]:
+            assert all(f"{value:g}" in text for value in reading.values() if value % 1 == 0)
+
+
+def test_a_private_rows_public_side_has_no_member_of_the_private_one() -> None:
+    public_only = {"records", "reactor"}  # readings outside, bases inside
+    for *_, parts in worlds("main-4", count=1):
+        assert set(parts.public) & set(parts.private) == public_only
+        assert parts.public["records"] != parts.private["records"]
+
+
+@pytest.mark.slow
+def test_all_suites_of_a_release_are_built_within_half_a_minute() -> None:
+    """2,500 episodes of dev and 1,000 of test, in one process."""
+    start = time.process_time()
+    count = 0
+    for table, private in (({"graphs": 50}, False), ({"per_suite": 20}, True)):
+        for spec in specs(private=private, **table):
+            count += len(TRACK.build(spec).rows["causalab"])
+    assert count == 3500
+    assert time.process_time() - start < 30

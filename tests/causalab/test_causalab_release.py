@@ -1,0 +1,135 @@
+"""causalab in a whole release: a private split, its host, the generation report."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from baselines.__main__ import main as answer
+from builder.causalab.statistics import main as report
+from builder.release.cli import main as build
+from grader.cli import main as grade
+
+SPLITS = """
+name = "laboratories"
+version = "0.1.0"
+
+[splits.dev]
+truth = "public"
+seed = "laboratories 1"
+[splits.dev.causalab]
+graphs = 2
+suites = ["main-3", "freqparent-4", "3o0i-4"]
+[splits.dev.exams.practice]
+causalab = { tasks = "all" }
+
+[splits.test]
+truth = "private"
+secret_env = "LABORATORY_TEST_SECRET"
+[splits.test.causalab]
+per_suite = 2
+suites = ["main-3", "hidden-count-1", "golden-4"]
+[splits.test.exams.final]
+causalab = { tasks = "all" }
+"""
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Ten public and eight private episodes, past the gate."""
+    folder = tmp_path_factory.mktemp("laboratories")
+    (folder / "splits.toml").write_text(SPLITS, encoding="utf-8")
+    out = folder / "release"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LABORATORY_TEST_SECRET", "8f3a91c2d04be5167a22f10c9d5e4b6a" * 2)
+        command = ["build", str(folder / "splits.toml"), "--out", str(out), "--quiet"]
+        assert build([*command, "--workers", "1"]) == 0
+    return out
+
+
+def test_the_private_side_alone_has_the_mechanisms(release: Path) -> None:
+    public = {path.parent.name for path in (release / "public").glob("*/test-*.parquet")}
+    private = {path.parent.name for path in (release / "private").glob("*/test-*.parquet")}
+    assert public == {"causalab", "causalab_exams"}
+    assert private == {"causalab_truth", "causalab_worlds"}
+
+
+def test_a_private_split_needs_its_host(
+    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The public folder is all that a test taker has; the maintainer hosts the laboratory."""
+    arguments = ["--release", str(release), "--split", "test", "--out"]
+    assert answer(["solver", *arguments, str(tmp_path / "a")]) == 2
+    error = capsys.readouterr().err
+    assert "private in split test" in error and "--private" in error
+    hosted = [*arguments, str(tmp_path / "b"), "--private", str(release)]
+    assert answer(["solver", *hosted]) == 0
+    command = [str(tmp_path / "b"), "--release", str(release), "--split", "test"]
+    assert grade([*command, "--quiet", "--fail-under", "95"]) == 0
+
+
+def test_blind_answers_need_no_host(release: Path, tmp_path: Path) -> None:
+    """``constant`` and, without a host, ``random`` open no laboratory and still are sessions."""
+    for name in ("constant", "random"):
+        out = tmp_path / name
+        options = ["--release", str(release), "--split", "test", "--out", str(out)]
+        assert answer([name, *options]) == 0
+        command = [str(out), "--release", str(release), "--split", "test", "--quiet", "--strict"]
+        assert grade(command) == 0
+
+
+def test_the_generation_report_stands_beside_table_1(
+    release: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert report([str(release), "--split", "dev"]) == 0
+    text = capsys.readouterr().out
+    assert "4 graphs" not in text and "6 graphs, 10 episodes." in text
+    (row,) = [line for line in text.splitlines() if line.startswith("| 3 |")]
+    assert row.startswith("| 3 | 50 / 2 | 2.56 / ")
+    assert "| 3o0i-4 | reference | 2 |" in text
+    assert report([str(release), "--split", "nothing"]) == 2
+
+
+def test_the_hash_seed_of_a_process_changes_nothing(root: Path, tmp_path: Path) -> None:
+    """Neither what is built nor what an agent does may follow the order of a set."""
+    code = (
+        "import hashlib, sys\n"
+        "sys.path.insert(0, 'tests/causalab')\n"
+        "from lab_worlds import worlds, episodes\n"
+        "from baselines.causalab_agents import AGENTS\n"
+        "from baselines.causalab_host import host\n"
+        "text = ''\n"
+        "for name, setting in (('freqparent-6', 'wide'), ('hidden-count-2', 'reference')):\n"
+        "    text += ''.join(repr(parts) for *_, parts in worlds(name, setting, 2))\n"
+        "    for episode in episodes(name, setting, 2):\n"
+        "        text += ''.join(host(episode, agent, 'x') for agent in AGENTS.values())\n"
+        "print(hashlib.sha256(text.encode()).hexdigest())\n"
+    )
+    digests = set()
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(root)}
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=root, env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        digests.add(done.stdout)
+    assert len(digests) == 1
+
+
+def test_the_plan_counts_episodes_without_a_secret(
+    release: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert build(["plan", str(release.parent / "splits.toml")]) == 0
+    assert "causalab" in capsys.readouterr().out
+
+
+def test_an_instance_is_rebuilt_alone(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LABORATORY_TEST_SECRET", "8f3a91c2d04be5167a22f10c9d5e4b6a" * 2)
+        command = ["build", str(release.parent / "splits.toml"), "--only", "causalab/test/3"]
+        assert build(command) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["rows"]["causalab"]["count"] == 1

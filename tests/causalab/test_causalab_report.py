@@ -1,0 +1,293 @@
+"""What the report says of causalab: aggregates recomputed, missing answers counted, pages safe."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from causalab_episodes import make_row, random_episode
+from lab_tasks import grade, task_and_truth
+
+from grader.answers import collect
+from grader.cli import main
+from grader.laboratory import Episode, Laboratory
+from grader.model import RawAnswer, Score
+from grader.pipeline import Session
+from grader.release import Release
+from grader.schemas import first_problem, schema
+from grader.show.causalab import accuracy_against_edges, sections, suites_table
+from grader.show.session import page
+from grader.show.terminal import console
+from grader.tracks.causalab import (
+    episode_problem,
+    open_submission,
+    true_hypothesis,
+    verify_checked,
+)
+from grader.tracks.causalab.summary import summarise, wilson
+from grader.validate import check
+
+
+def row_of(seed: int, suite: str, regime: str, **options: Any) -> dict[str, Any]:
+    """A random episode as plain JSON, with an id and a suite of its own."""
+    episode = random_episode(seed, 4, task_id=f"clab-{seed:016x}", **options)
+    private = {**episode.private, "suite": suite, "regime": regime}
+    return {"task_id": episode.task_id, "public": dict(episode.public), "private": private}
+
+
+def answered(row: dict[str, Any], offset: float, known: bool, spent: int) -> Score:
+    """A session with ``spent`` interventions and a prediction that is off by ``offset``."""
+    episode = Episode.load(row)
+    task, truth = task_and_truth(row)
+    session = Laboratory(episode)
+    for k in range(spent):
+        session.intervene(episode.names[k % 3], 13.0 * k)
+    hypothesis = true_hypothesis(episode) if known else None
+    session.predict(episode.frequency + offset, hypothesis)
+    return grade(task, truth, session.transcript_text())
+
+
+@pytest.fixture(scope="module")
+def scores() -> list[Score]:
+    """Two suites: one with a right, a wrong and a missing answer, one observed only."""
+    missing = row_of(3, "main-4", "2o12i")
+    found = [
+        answered(row_of(1, "main-4", "2o12i"), 0, True, 3),
+        answered(row_of(2, "main-4", "2o12i"), 50, False, 6),
+        grade(*task_and_truth(missing), None),
+    ]
+    observed = row_of(4, "3o0i-4", "3o0i", records=3, budget=0, opening=False)
+    task, truth = task_and_truth(observed)
+    answer = {"prediction": 1.0, "hypothesis": true_hypothesis(Episode.load(observed))}
+    return [*found, grade(task, truth, json.dumps(answer))]
+
+
+def test_suites_have_one_denominator_and_wilson_intervals(scores: list[Score]) -> None:
+    summary = summarise(scores, {}, {})
+    suites = summary.members["suites"]
+    assert list(suites) == ["3o0i-4 3o0i", "main-4 2o12i"]
+    main_suite = suites["main-4 2o12i"]
+    assert (main_suite["tasks"], main_suite["answered"]) == (3, 2)
+    assert main_suite["accuracy"] == pytest.approx(1 / 3)
+    assert main_suite["intervals"]["accuracy"] == wilson(1, 3)
+    assert main_suite["edge_f1"] == pytest.approx(1 / 3)
+    extras = [json.loads(score.extra_json) for score in scores]
+    edges = [extra["true_edges"] for extra in extras[:3]]
+    assert main_suite["shd"] == pytest.approx((0 + edges[1] + edges[2]) / 3)
+    assert main_suite["budget_share"] == pytest.approx((3 / 12 + 6 / 12) / 2)
+    assert main_suite["budget_share_accurate"] == 0.25
+    assert main_suite["n_transcripts"] == 2 and main_suite["n_signed"] == 0
+    observed = suites["3o0i-4 3o0i"]
+    assert observed["n_transcripts"] == 0 and observed["budget_share"] is None
+    assert (observed["accuracy"], observed["edge_f1_full"]) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["accurate", "exact", "edge_precision", "edge_recall", "edge_f1", "edge_f1_full",
+     "skeleton_f1", "freq_edge_f1", "root_f1", "coefficient_f1", "graph_exact"],
+)  # fmt: skip
+def test_aggregates_are_means_over_all_tasks(scores: list[Score], name: str) -> None:
+    extras = [json.loads(score.extra_json) for score in scores]
+    mean = sum(extra.get(name) or 0 for extra in extras) / len(extras)
+    key = "accuracy" if name == "accurate" else name
+    assert summarise(scores, {}, {}).metrics[key] == pytest.approx(mean)
+
+
+def test_the_members_fit_the_reports_schema(scores: list[Score]) -> None:
+    summary = summarise(scores, {}, {})
+    track = {
+        "points": 1.0, "points_interval": None, "tasks": 4, "attempted": 3, "readings": {},
+        "slices": {}, "metrics": dict(summary.metrics), **summary.members,
+    }  # fmt: skip
+    assert "suites" in schema("report")["$defs"]["track"]["properties"]
+    report = json.loads(json.dumps({"tracks": {"causalab": track}}))
+    problem = first_problem("report", report)
+    assert problem is not None and "tracks" not in problem, "only the report's own members lack"
+
+
+def _reports(scores: list[Score], name: str) -> list[dict[str, Any]]:
+    summary = summarise(scores, {}, {})
+    track = {"attempted": 3, "metrics": dict(summary.metrics), **summary.members}
+    return [{"submission": {"system": name}, "tracks": {"causalab": track}}]
+
+
+def test_the_pages_sections_are_escaped_and_say_what_replay_proves(scores: list[Score]) -> None:
+    html = dict(sections(_reports(scores, "<script>alert(1)</script>")))
+    text = "".join(html.values())
+    assert "<script>" not in text and "&lt;script&gt;" in text
+    assert "possible session" in text and "--transcript-key" in text
+    assert sections([{"submission": {"system": "x"}, "tracks": {}}]) == []
+
+
+def test_the_terminal_shows_every_suite(
+    scores: list[Score], capsys: pytest.CaptureFixture[str]
+) -> None:
+    console().print(suites_table(_reports(scores, "x")[0]["tracks"]["causalab"]))
+    shown = capsys.readouterr().out
+    assert "main-4 2o12i" in shown and "0.333" in shown and "possible" in shown
+
+
+def test_an_arrow_leads_from_observed_to_mixed_of_one_size() -> None:
+    """Figure 3: two observed regimes average to (0.9, 0.45), the mixed one is (0.8, 0.8)."""
+    suites = {
+        "3o0i-4 3o0i": {"accuracy": 1.0, "edge_f1_full": 0.5, "tasks": 10},
+        "6o0i-4 6o0i": {"accuracy": 0.8, "edge_f1_full": 0.4, "tasks": 10},
+        "3o6i-4 3o6i": {"accuracy": 0.8, "edge_f1_full": 0.8, "tasks": 10},
+        "0o6i-4 0o6i": {"accuracy": 0.1, "edge_f1_full": 0.1, "tasks": 10},
+        "main-6 2o20i": {"accuracy": 0.1, "edge_f1_full": 0.1, "tasks": 10},
+    }
+    svg = accuracy_against_edges([("system", suites)])
+    assert svg.count("marker-end") == 1
+    assert f'x1="{52 + 340 * 0.9:.1f}" y1="{14 + 340 * 0.55:.1f}"' in svg
+    assert f'x2="{52 + 340 * 0.8:.1f}" y2="{14 + 340 * 0.2:.1f}"' in svg
+    assert svg.count("<circle") == len(suites) + 1
+
+
+def test_a_session_is_drawn_with_both_graphs_and_its_metrics_by_step() -> None:
+    row = make_row({"moisture": [("density", 2.0)], "frequency": [("moisture", 3.0)]})
+    task, truth = task_and_truth(row)
+    episode = Episode.load(row)
+    session = Laboratory(episode)
+    session.hypothesise(
+        {
+            "edges": [["moisture", "density"]],
+            "freq_equation": "base",
+            "coefficients": {"base": None},
+        }
+    )
+    session.intervene("density", 40)
+    session.predict(episode.frequency, true_hypothesis(episode))
+    submission = _verified(task, truth, session)
+    html = page(open_submission(task, truth, submission))
+    assert html.count('<circle class="node') == 6, "three nodes in each graph"
+    assert html.count("density → moisture") == 2 and 'class="right"' in html
+    assert html.count("<polyline") == 4
+    assert "within ±5" in html and "density := 40" in html
+    assert "<script" not in html and "http" not in html.replace("http://www.w3.org/2000/svg", "")
+
+
+def _verified(task: Any, truth: Any, session: Laboratory) -> Any:
+    raw = RawAnswer("answer", session.transcript_text().encode())
+    return verify_checked(task, truth, check(task, raw)).content
+
+
+def test_dropping_the_worst_answers_never_helps(scores: list[Score]) -> None:
+    """A missing answer costs at least as much as a bad one in every rate."""
+    bad = json.loads(scores[1].extra_json)
+    gone = json.loads(scores[2].extra_json)
+    for name in ("accurate", "edge_f1", "root_f1", "coefficient_f1"):
+        assert (gone.get(name) or 0) <= bad[name]
+    assert scores[2].points == 0.0
+
+
+@pytest.fixture
+def lab_answers(mini_release: Path, tmp_path: Path) -> tuple[Path, str]:
+    """One session of the small release with an intervention, and its task."""
+    session = Session(Release.open(mini_release))
+    tasks = [task for task in session.all_tasks if task.track == "causalab"]
+    task = next(task for task in tasks if task.inputs["budget"])
+    truth = session.truths([task])[task.task_id]
+    episode = Episode.of(task.task_id, task.inputs, truth.target)
+    laboratory = Laboratory(episode)
+    laboratory.intervene(episode.controllable[0], 10)
+    laboratory.predict(episode.frequency, true_hypothesis(episode))
+    folder = tmp_path / "answers"
+    folder.mkdir()
+    (folder / task.answer_file).write_text(laboratory.transcript_text(), encoding="utf-8")
+    return folder, task.task_id
+
+
+def test_explain_draws_the_session_of_a_public_task(
+    mini_release: Path, tmp_path: Path, lab_answers: tuple[Path, str]
+) -> None:
+    folder, task_id = lab_answers
+    drawn = tmp_path / "session.html"
+    release = ["--release", str(mini_release)]
+    explain = ["explain", task_id, *release, "--answers", str(folder)]
+    assert main([*explain, "--html", str(drawn)]) == 0
+    assert task_id in drawn.read_text(encoding="utf-8")
+    assert main(["explain", task_id, *release, "--html", str(drawn)]) == 2
+    path = folder / f"{task_id}.jsonl"
+    path.write_text(path.read_text("utf-8").replace('"remaining":', '"remaining":1'), "utf-8")
+    assert main([*explain, "--html", str(drawn)]) == 2, "nothing to draw of what is invalid"
+
+
+def test_transcripts_travel_in_every_form_of_a_submission(
+    mini_release: Path, tmp_path: Path, lab_answers: tuple[Path, str]
+) -> None:
+    """As a file, a line of answers.jsonl, and packed: the same points."""
+    folder, task_id = lab_answers
+    text = (folder / f"{task_id}.jsonl").read_text(encoding="utf-8")
+    lines = tmp_path / "lines"
+    lines.mkdir()
+    entry = json.dumps({"task_id": task_id, "answer": text})
+    (lines / "answers.jsonl").write_text(entry + "\n", encoding="utf-8")
+    packed = tmp_path / "packed.parquet"
+    release = ["--release", str(mini_release)]
+    assert main(["pack", str(folder), *release, "--name", "x", "--out", str(packed)]) == 0
+    session = Session(Release.open(mini_release), track="causalab")
+    for source in (folder, lines, packed):
+        found = collect(source, session.all_tasks)
+        assert found.answers[task_id].data == text.encode(), source
+        census = session.grade(source).report["census"]
+        assert (census["scored"], census["invalid"]) == (1, 0), source
+
+
+def test_a_grader_with_a_key_refuses_unsigned_sessions_and_says_so(
+    mini_release: Path, tmp_path: Path, lab_answers: tuple[Path, str]
+) -> None:
+    folder, _ = lab_answers
+    key = tmp_path / "host.key"
+    key.write_bytes(b"k" * 32)
+    report = tmp_path / "report.json"
+    command = [
+        "grade", str(folder), "--release", str(mini_release), "--track", "causalab",
+        "--json", str(report), "--quiet", "--transcript-key", str(key),
+    ]  # fmt: skip
+    assert main(command) == 0
+    census = json.loads(report.read_text("utf-8"))["census"]
+    assert census["invalid_reasons"] == {"signature": 1}
+    assert main([*command[:-1], str(tmp_path / "absent")]) == 2
+
+
+def test_signed_sessions_of_several_submissions_are_remarked_on(
+    mini_release: Path, tmp_path: Path
+) -> None:
+    """A host signs for everyone; one system's answers should be one system's sessions."""
+    key = b"k" * 32
+    session = Session(Release.open(mini_release), track="causalab", transcript_key=key)
+    folder = tmp_path / "answers"
+    folder.mkdir()
+    tasks = [task for task in session.all_tasks if task.track == "causalab"]
+    for name, task in zip(("team-a", "team-b"), tasks, strict=False):
+        truth = session.truths([task])[task.task_id]
+        hosted = Laboratory(Episode.of(task.task_id, task.inputs, truth.target), name, key)
+        hosted.predict(1)
+        (folder / task.answer_file).write_text(hosted.transcript_text(), encoding="utf-8")
+    report = session.grade(folder).report
+    assert report["census"]["scored"] == 2
+    assert any('2 submissions: "team-a", "team-b"' in notice for notice in report["notices"])
+
+
+def test_verify_finds_an_episode_that_contradicts_itself() -> None:
+    row = row_of(1, "main-4", "2o12i")
+    task, truth = task_and_truth(row)
+    assert episode_problem(task, truth) is None
+    changed = json.loads(json.dumps(row))
+    changed["public"]["records"][0]["density"] += 1
+    assert "records[0]" in (episode_problem(*task_and_truth(changed)) or "")
+    assert "value" in (episode_problem(task, replace(truth, value=1.5)) or "")
+
+
+def test_the_track_needs_nothing_but_the_graders_own_libraries() -> None:
+    """The laboratory and its grading are part of the standalone grader."""
+    code = (
+        "import sys, grader.tracks.causalab, grader.show.session, grader.show.causalab\n"
+        "print(sorted({'numpy', 'scipy', 'mcp', 'harness', 'builder'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,184 @@
+"""The gate's second derivation finds what is wrong, and the floors are what the grader gives."""
+
+import copy
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from builder.causalab import TRACK
+from builder.causalab.audit import audit_instance
+from builder.causalab.floors import WHY, floor_points, uninformed_answer
+from builder.release.types import Built
+from grader.model import RawAnswer, Task, Truth
+from grader.score import score
+from grader.validate import check
+
+SUITES = ["main-4", "quad-hard", "hidden-range-5", "freqparent-4", "golden-4", "3o0i-4", "0o6i-4"]
+
+
+def build() -> list[Built]:
+    table = {"graphs": 2, "suites": SUITES}
+    config = TRACK.parse(table, "x")
+    return [TRACK.build(spec) for spec in TRACK.plan(config, "dev", b"second", False)]
+
+
+BUILT = build()
+
+
+def audit(built: Built) -> list[str]:
+    (world,) = built.rows["causalab_worlds"]
+    return audit_instance(
+        world, built.rows["causalab_truth"], None, {"tasks": built.rows["causalab"]}
+    )
+
+
+def test_built_instances_have_no_problem() -> None:
+    assert [audit(built) for built in BUILT] == [[], [], [], []]
+
+
+def changed(suite: str, change: Callable[[dict[str, Any], dict[str, Any]], None]) -> list[str]:
+    """The problems after ``change`` was made to the public and private side of one episode."""
+    for built in BUILT:
+        rows = copy.deepcopy(built.rows)
+        for task, truth in zip(rows["causalab"], rows["causalab_truth"], strict=True):
+            public = json.loads(str(task["inputs_json"]))
+            private = json.loads(str(truth["target_json"]))
+            if private["suite"] == suite and private["setting"] == "reference":
+                change(public, private)
+                task["inputs_json"] = json.dumps(public)
+                truth["target_json"] = json.dumps(private)
+                return audit(Built(rows))
+    raise LookupError(suite)
+
+
+def move_reading(public: dict[str, Any], private: dict[str, Any]) -> None:
+    public["records"][1]["frequency"] += 0.01
+
+
+def move_target(public: dict[str, Any], private: dict[str, Any]) -> None:
+    private["frequency"] += 0.01
+
+
+def move_opening(public: dict[str, Any], private: dict[str, Any]) -> None:
+    name = public["variables"][0]["name"]
+    public["opening"][name] += 1
+
+
+def move_base(public: dict[str, Any], private: dict[str, Any]) -> None:
+    private["base"] += 1
+
+
+def move_trace(public: dict[str, Any], private: dict[str, Any]) -> None:
+    public["chain"][3]["reading"]["frequency"] -= 0.02
+
+
+def swap_trace(public: dict[str, Any], private: dict[str, Any]) -> None:
+    public["chain"][0], public["chain"][1] = public["chain"][1], public["chain"][0]
+
+
+def scale_coefficient(public: dict[str, Any], private: dict[str, Any]) -> None:
+    private["equations"]["frequency"][0]["linear"] *= 1.001
+
+
+def drop_edge(public: dict[str, Any], private: dict[str, Any]) -> None:
+    private["equations"]["frequency"].pop()
+
+
+def claim_undecided(public: dict[str, Any], private: dict[str, Any]) -> None:
+    private["undecided"].append([public["variables"][0]["name"], "frequency"])
+
+
+def forget_undecided(public: dict[str, Any], private: dict[str, Any]) -> None:
+    private["undecided"].pop()
+
+
+def wrong_budget(public: dict[str, Any], private: dict[str, Any]) -> None:
+    public["budget"] += 1
+
+
+def wrong_disturbance(public: dict[str, Any], private: dict[str, Any]) -> None:
+    private["disturbance"]["sequence"][0] = 4.0
+
+
+def disturb_another(public: dict[str, Any], private: dict[str, Any]) -> None:
+    private["disturbance"]["nodes"] = ["frequency"]
+
+
+def narrow_reactor(public: dict[str, Any], private: dict[str, Any]) -> None:
+    public["reactor_range"] = [0.0, private["frequency"] - 1]
+
+
+@pytest.mark.parametrize(
+    ("suite", "change", "message"),
+    [
+        ("main-4", move_reading, "record 2: frequency is not what its equation gives"),
+        ("quad-hard", move_reading, "record 2: frequency is not"),
+        ("main-4", move_target, "the reactor: frequency is not"),
+        ("main-4", move_opening, "the opening: "),
+        ("0o6i-4", move_base, "the opening: frequency is not"),
+        ("golden-4", move_trace, "step 4 of the trace: frequency is not"),
+        ("golden-4", swap_trace, "step 1 of the trace"),
+        ("main-4", scale_coefficient, "is none of its setting"),
+        ("quad-hard", scale_coefficient, "frequency is not"),
+        ("main-4", drop_edge, "other edges than the graph"),
+        ("main-4", claim_undecided, "undecided pairs .* derived again \\[\\]"),
+        ("3o0i-4", forget_undecided, "undecided pairs"),
+        ("main-4", wrong_budget, "not the suite's"),
+        ("hidden-range-5", wrong_disturbance, "wrong values"),
+        ("hidden-range-5", disturb_another, "wrong nodes"),
+        ("main-4", narrow_reactor, "outside the reactor's range"),
+    ],
+)
+def test_a_planted_error_is_found_and_named(
+    suite: str, change: Callable[[dict[str, Any], dict[str, Any]], None], message: str
+) -> None:
+    problems = changed(suite, change)
+    assert problems and all(suite in problem for problem in problems)
+    assert any(re.search(message, problem) for problem in problems), problems
+
+
+def test_a_missing_truth_and_a_stranger_are_problems() -> None:
+    rows = copy.deepcopy(BUILT[0].rows)
+    rows["causalab_truth"][0]["task_id"] = "lab-ffffffffffffffff"
+    problems = audit(Built(rows))
+    assert any("no truth" in problem for problem in problems)
+    assert any("a truth of no task" in problem for problem in problems)
+
+
+def tasks() -> list[tuple[Task, Truth]]:
+    found = []
+    for built in BUILT:
+        truths = {row["task_id"]: row for row in built.rows["causalab_truth"]}
+        for row in built.rows["causalab"]:
+            fields: dict[str, Any] = {k: v for k, v in row.items() if k != "inputs_json"}
+            truth: dict[str, Any] = truths[row["task_id"]]
+            found.append(
+                (
+                    Task(**fields, inputs=json.loads(str(row["inputs_json"]))),
+                    Truth(
+                        truth["task_id"], truth["instance_id"], False, truth["structure"],
+                        truth["value"], 0.0, json.loads(truth["target_json"]),
+                    ),
+                )
+            )  # fmt: skip
+    return found
+
+
+@pytest.mark.parametrize("kind", ["constant", "random"])
+def test_floors_are_what_the_grader_gives(kind: Any) -> None:
+    """Two implementations of the rule; sessions written without a laboratory verify."""
+    rng = np.random.default_rng(3)
+    seen = set()
+    for task, truth in tasks():
+        answer = uninformed_answer(kind, task, truth, rng)
+        raw = RawAnswer(task.answer_file, answer.encode("utf-8"))
+        row = score(task, truth, check(task, raw))
+        assert row.status == "scored", row.message
+        assert row.points == pytest.approx(floor_points(task, truth, answer), abs=1e-12)
+        seen.add(row.points)
+    assert kind == "constant" or len(seen) > 5
+    assert set(WHY) == {task.spec.shape for task, _ in tasks()}

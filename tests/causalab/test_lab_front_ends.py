@@ -1,0 +1,414 @@
+"""The laboratory behind JSON lines and MCP: one protocol, sessions that survive anything."""
+
+import io
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from causalab_episodes import CHAIN, TARGET, chain_episode, make_row
+
+from grader.errors import UsageError
+from grader.jsonio import canonical
+from grader.laboratory import Episode, check_chain, read_lines, verify
+from grader.tracks.causalab import true_hypothesis
+from harness.__main__ import main
+from harness.lab_episodes import open_episode
+from harness.lab_lines import MAX_REQUEST, reply_to, serve
+from harness.lab_session import Session, session_path
+
+ROOT = Path(__file__).parent.parent.parent
+KEY = b"0123456789abcdef0123456789abcdef"
+
+
+def talk(session: Session, *requests: object) -> list[dict[str, Any]]:
+    """The greeting and the replies to some requests, over the wire format."""
+    sent = b"".join(
+        (r if isinstance(r, bytes) else canonical(r).encode()) + b"\n" for r in requests
+    )
+    replies = io.BytesIO()
+    serve(session, io.BytesIO(sent), replies)
+    return [json.loads(line) for line in replies.getvalue().splitlines()]
+
+
+def test_a_whole_session_over_json_lines_verifies(tmp_path: Path) -> None:
+    episode, path = chain_episode(), tmp_path / "t.jsonl"
+    session = Session(episode, path, "team")
+    replies = talk(
+        session,
+        {"op": "intervene", "name": "Density", "value": 40},
+        {"op": "hypothesis", "record": true_hypothesis(episode)},
+        {"op": "status"},
+        {"op": "reactor"},
+        {"op": "predict", "value": 5},
+    )
+    session.close()
+    greeting, reading, hypothesis, status, reactor, predicted = replies
+    assert greeting["episode"] == episode.public and greeting["remaining"] == 8
+    assert reading == {
+        "ok": True, "remaining": 7,
+        "reading": {"density": 40.0, "moisture": 112.0, TARGET: 396.0},
+    }  # fmt: skip
+    assert hypothesis == {"ok": True}
+    assert status["history"][0]["set"] == {"name": "density", "value": 40.0}
+    assert reactor["reactor"] == episode.public["reactor"]
+    assert predicted == {"ok": True, "closed": True}
+    assert verify(episode, path.read_bytes()).prediction == 5.0
+
+
+BAD = [
+    (b"nonsense", "not JSON"),
+    (b"[1]", 'send one object {"op"'),
+    (b'{"op": 7}', "op is one of intervene"),
+    (b'{"op": "intervne", "name": "density", "value": 1}', "did you mean 'intervene'"),
+    (b'{"op": "intervene", "value": 1}', "intervene needs name; its members are op, name, value"),
+    (b'{"op": "intervene", "name": "density", "value": 1, "x": 1}', "has no member"),
+    (b'{"op": "intervene", "name": "density", "value": 101}', "from 0 to 100"),
+    (b'{"op": "intervene", "name": "density", "value": NaN}', "not JSON"),
+    (b'{"op": "intervene", "name": "density", "value": 1e999}', "not JSON"),
+    (b'{"op": "intervene", "name": "nobody", "value": 1}', "set one of moisture, density"),
+    (b'{"op": "hypothesis", "record": {}}', "absent"),
+    (b'{"op": "predict"}', "predict needs value"),
+    (b'{"op": "predict", "value": null}', "give one number"),
+    (b'{"a": ' + b"[" * 5000 + b"}", "not JSON"),
+    (b"\xff\xfe", "not JSON"),
+    (b"x" * (MAX_REQUEST + 1), "over 64 KiB"),
+    (b"x" * (5 * MAX_REQUEST), "over 64 KiB"),
+]
+
+
+@pytest.mark.parametrize(("line", "says"), BAD, ids=range(len(BAD)))
+def test_a_bad_line_gets_one_line_back_is_logged_and_costs_nothing(
+    tmp_path: Path, line: bytes, says: str
+) -> None:
+    path = tmp_path / "t.jsonl"
+    session = Session(chain_episode(), path)
+    _, refused, status = talk(session, line, {"op": "status"})
+    session.close()
+    assert refused["ok"] is False and says in refused["error"]
+    assert "\n" not in refused["error"] and len(refused["error"]) < 400
+    assert status["remaining"] == 8 and status["phase"] == "experiments"
+    logged = read_lines(path.read_bytes())[-1]
+    assert logged["event"] in ("refused", "reprompt") and logged["error"] == refused["error"]
+
+
+def test_interventions_after_the_reactor_and_second_predictions_are_refused(
+    tmp_path: Path,
+) -> None:
+    noted: list[str] = []
+    episode = chain_episode()
+    session = Session(episode, tmp_path / "t.jsonl", note=noted.append)
+    replies = talk(
+        session,
+        {"op": "reactor"},
+        {"op": "intervene", "name": "density", "value": 1},
+        {"op": "predict", "value": 1},
+        {"op": "predict", "value": episode.frequency},
+        b"nonsense",
+    )
+    session.close()
+    assert [reply["ok"] for reply in replies] == [True, True, False, True, False, False]
+    assert "ended the experiments" in replies[2]["error"]
+    assert "over" in replies[4]["error"]
+    assert len(noted) == 2, "what no transcript can hold any more is logged elsewhere"
+    assert verify(episode, (tmp_path / "t.jsonl").read_bytes()).prediction == 1.0
+
+
+def test_blank_lines_are_skipped_and_a_missing_line_feed_is_forgiven() -> None:
+    session = Session(chain_episode())
+    replies = io.BytesIO()
+    serve(session, io.BytesIO(b'\n  \r\n{"op":"status"}'), replies)
+    assert len(replies.getvalue().splitlines()) == 2
+
+
+def test_a_closed_pipe_ends_the_service_quietly(tmp_path: Path) -> None:
+    class Gone(io.BytesIO):
+        def flush(self) -> None:
+            if self.getvalue().count(b"\n") > 1:
+                raise BrokenPipeError
+
+    path = tmp_path / "t.jsonl"
+    session = Session(chain_episode(), path)
+    line = b'{"op":"intervene","name":"density","value":1}\n'
+    serve(session, io.BytesIO(line * 3), Gone())
+    session.close()
+    events = [entry["event"] for entry in read_lines(path.read_bytes())]
+    assert events == ["opened", "reading"], "the reading is on disk although nobody read it"
+
+
+def test_reconnecting_never_restores_budget(tmp_path: Path) -> None:
+    episode, path = chain_episode(budget=3), tmp_path / "t.jsonl"
+    for spent in range(3):
+        session = Session(episode, path, "team", KEY)
+        assert session.greeting()["remaining"] == 3 - spent
+        assert len(session.greeting()["history"]) == spent
+        assert session.request({"op": "intervene", "name": "density", "value": 7 * spent})["ok"]
+        session.close()
+    session = Session(episode, path, "team", KEY)
+    refused = session.request({"op": "intervene", "name": "density", "value": 1})
+    assert not refused["ok"] and refused["remaining"] == 0
+    session.request({"op": "predict", "value": 1})
+    session.close()
+    verify(episode, path.read_bytes(), KEY)
+    after = Session(episode, path, "team", KEY)
+    assert after.greeting()["phase"] == "closed"
+    assert not after.request({"op": "predict", "value": 2})["ok"]
+    after.close()
+
+
+@pytest.mark.parametrize("cut", [1, 40, 200])
+def test_a_line_torn_by_a_kill_is_dropped_on_resuming(tmp_path: Path, cut: int) -> None:
+    episode, path = chain_episode(), tmp_path / "t.jsonl"
+    session = Session(episode, path)
+    session.request({"op": "intervene", "name": "density", "value": 1})
+    session.request({"op": "intervene", "name": "density", "value": 2})
+    session.close()
+    os.truncate(path, path.stat().st_size - cut)
+    resumed = Session(episode, path)
+    assert len(resumed.laboratory.readings) == 1
+    resumed.request({"op": "predict", "value": 1})
+    resumed.close()
+    assert len(verify(episode, path.read_bytes()).readings) == 1
+
+
+def test_what_cannot_be_written_is_not_answered_and_costs_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk, half a line in: the reading is never seen, and its budget is still there."""
+    episode, path = chain_episode(), tmp_path / "t.jsonl"
+    session = Session(episode, path)
+    write = os.write
+    calls: list[int] = []
+
+    def full(file: int, data: bytes) -> int:
+        calls.append(file)
+        if len(calls) > 1:
+            raise OSError(28, "No space left on device")
+        return write(file, data[:30])
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "write", full)
+        with pytest.raises(UsageError, match="No space left"):
+            session.request({"op": "intervene", "name": "density", "value": 1})
+    with pytest.raises(UsageError, match="start again"):
+        session.request({"op": "status"})
+    session.close()
+    again = Session(episode, path)
+    assert again.greeting()["remaining"] == 8
+    again.request({"op": "predict", "value": 1})
+    again.close()
+    verify(episode, path.read_bytes())
+
+
+def test_a_session_is_not_two_at_once_nor_anyone_elses(tmp_path: Path) -> None:
+    episode, path = chain_episode(), tmp_path / "t.jsonl"
+    session = Session(episode, path, "team")
+    with pytest.raises(UsageError, match="in use"):
+        Session(episode, path, "team")
+    session.close()
+    with pytest.raises(UsageError, match="a session of"):
+        Session(episode, path, "other")
+    with pytest.raises(UsageError, match="not signed"):
+        Session(episode, path, "team", KEY)
+    other = Episode.load(make_row(CHAIN, seed=9))
+    with pytest.raises(UsageError, match="hash differs"):
+        Session(other, path, "team")
+    path.write_bytes(path.read_bytes().replace(b'"budget":8', b'"budget":9'))
+    with pytest.raises(UsageError, match="line 1"):
+        Session(episode, path, "team")
+
+
+def test_a_transcript_is_never_written_through_a_link_or_into_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("link", ".", "pipe"):
+        with pytest.raises(UsageError):
+            Session(chain_episode(), tmp_path / name)
+    assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize("name", ["", "..", "a/b", ".hidden", "x" * 65, "a b", "a\n"])
+def test_a_submissions_name_is_a_plain_file_name(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UsageError, match="--submission"):
+        session_path(tmp_path, name, chain_episode())
+
+
+@pytest.fixture
+def episode_file(tmp_path: Path) -> Path:
+    path = tmp_path / "episode.json"
+    path.write_text(json.dumps(make_row(CHAIN)), encoding="utf-8")
+    return path
+
+
+def _start(episode_file: Path, *options: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "harness", "lab", str(episode_file), *options]
+    return subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+
+
+def _ask(process: subprocess.Popen[bytes], request: object) -> dict[str, Any]:
+    assert process.stdin is not None and process.stdout is not None
+    process.stdin.write(canonical(request).encode() + b"\n")
+    process.stdin.flush()
+    reply = json.loads(process.stdout.readline())
+    assert isinstance(reply, dict)
+    return reply
+
+
+def test_a_killed_process_leaves_a_readable_transcript_and_its_budget_spent(
+    tmp_path: Path, episode_file: Path
+) -> None:
+    options = ("--sessions", str(tmp_path / "kept"), "--submission", "team")
+    first = _start(episode_file, *options)
+    assert first.stdout is not None
+    first.stdout.readline()
+    _ask(first, {"op": "intervene", "name": "density", "value": 3})
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    path = tmp_path / "kept" / "team" / "clab-0000000000000001.jsonl"
+    lines = read_lines(path.read_bytes())
+    check_chain(lines)
+    assert [line["event"] for line in lines] == ["opened", "reading"]
+    second = _start(episode_file, *options)
+    assert second.stdout is not None and second.stdin is not None
+    assert json.loads(second.stdout.readline())["remaining"] == 7
+    assert _ask(second, {"op": "predict", "value": 3})["closed"]
+    second.stdin.close()
+    assert second.wait() == 0
+    verify(chain_episode(), path.read_bytes())
+
+
+def test_the_command_explains_wrong_use(
+    tmp_path: Path, episode_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = str(tmp_path / "t.jsonl")
+    (tmp_path / "short.key").write_bytes(b"short")
+    (tmp_path / "bad.json").write_text('{"task_id": "x"}', encoding="utf-8")
+    signed = [str(episode_file), "--transcript", kept, "--key"]
+    for options, says in (
+        ([str(episode_file)], "--transcript FILE or --sessions DIR"),
+        ([str(episode_file), "--sessions", kept], "--submission NAME"),
+        ([*signed, str(tmp_path / "no")], "cannot be read"),
+        ([*signed, str(tmp_path / "short.key")], "at least"),
+        ([str(episode_file), "--transcript", kept, "--mcp", "--mcp-http", "80"], "choose one"),
+        ([str(episode_file), "--transcript", kept, "--mcp-http", "0"], "no port"),
+        ([str(tmp_path / "none.json"), "--transcript", kept], "cannot be read"),
+        ([str(tmp_path / "bad.json"), "--transcript", kept], "task_id, public and private"),
+        (["clab-1", "--transcript", kept, "--release", str(tmp_path / "none")], "no release"),
+    ):
+        assert main(["lab", *options]) == 2, options
+        error = capsys.readouterr().err
+        assert says in error and error.count("\n") == 1, error
+
+
+def test_an_episode_file_is_opened_as_it_is(episode_file: Path) -> None:
+    assert open_episode(str(episode_file)).digest == chain_episode().digest
+
+
+def test_an_agent_may_run_the_laboratory_as_mcp_tools(tmp_path: Path) -> None:
+    mcp_client = pytest.importorskip("mcp.client.client")
+    from harness.lab_mcp import make_server
+
+    episode, path = chain_episode(), tmp_path / "t.jsonl"
+    session = Session(episode, path, "team", KEY)
+    replies: list[Any] = []
+
+    async def agent() -> None:
+        async with mcp_client.Client(make_server(session)) as client:
+            tools = (await client.list_tools()).tools
+            assert [t.name for t in tools] == [
+                "observe", "intervene", "hypothesise", "open_reactor", "predict",
+            ]  # fmt: skip
+            assert tools[1].input_schema["properties"]["value"]["type"] == "number"
+            for name, arguments in (
+                ("observe", {}),
+                ("intervene", {"name": "density", "value": 40}),
+                ("intervene", {"name": "density", "value": "much"}),
+                ("intervene", {"name": "density"}),
+                ("hypothesise", {"record": true_hypothesis(episode)}),
+                ("open_reactor", {}),
+                ("intervene", {"name": "density", "value": 40}),
+                ("predict", {"value": episode.frequency}),
+                ("predict", {"value": 1}),
+            ):
+                replies.append((await client.call_tool(name, arguments)).structured_content)
+
+    anyio.run(agent)
+    session.close()
+    assert [reply["ok"] for reply in replies] == [
+        True, True, False, False, True, True, False, True, False,
+    ]  # fmt: skip
+    assert replies[0]["episode"] == episode.public
+    assert replies[1]["reading"]["moisture"] == 112.0
+    assert "from 0 to 100" in replies[2]["error"] and replies[2]["remaining"] == 7
+    verified = verify(episode, path.read_bytes(), KEY)
+    assert (verified.prediction, verified.refusals) == (episode.frequency, 3)
+
+
+def test_both_front_ends_write_the_same_transcript() -> None:
+    """The protocol is one; only how a request travels differs."""
+    mcp_client = pytest.importorskip("mcp.client.client")
+    from harness.lab_mcp import make_server
+
+    episode = chain_episode()
+    over_lines, over_mcp = Session(episode), Session(episode)
+    reply_to(over_lines, b'{"op":"intervene","name":"density","value":40}')
+    reply_to(over_lines, b'{"op":"predict","value":1.5}')
+
+    async def agent() -> None:
+        async with mcp_client.Client(make_server(over_mcp)) as client:
+            await client.call_tool("intervene", {"name": "density", "value": 40})
+            await client.call_tool("predict", {"value": 1.5})
+
+    anyio.run(agent)
+    assert over_lines.laboratory.transcript == over_mcp.laboratory.transcript
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        found = probe.getsockname()[1]
+    yield found
+
+
+@pytest.mark.slow
+def test_the_mcp_servers_run_over_pipes_and_over_http(
+    tmp_path: Path, episode_file: Path, port: int
+) -> None:
+    mcp_client = pytest.importorskip("mcp.client.client")
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+
+    async def agent(target: Any) -> None:
+        async with mcp_client.Client(target) as client:
+            reply = await client.call_tool("intervene", {"name": "density", "value": 40})
+            assert reply.structured_content["ok"]
+
+    kept = tmp_path / "kept"
+    common = ["-m", "harness", "lab", str(episode_file), "--transcript"]
+    parameters = StdioServerParameters(
+        command=sys.executable, args=[*common, str(kept), "--mcp"], cwd=ROOT
+    )
+    anyio.run(agent, stdio_client(parameters))
+    server = _start(episode_file, "--transcript", str(kept), "--mcp-http", str(port))
+    try:
+        for _ in range(100):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.1)
+        anyio.run(agent, f"http://127.0.0.1:{port}/mcp")
+    finally:
+        server.terminate()
+        server.wait()
+    events = [line["event"] for line in read_lines(kept.read_bytes())]
+    assert events == ["opened", "reading", "resumed", "reading"]

@@ -1,0 +1,165 @@
+"""Interventions worked by hand in every mode: for whatever has parents, each differs."""
+
+import pytest
+from causalab_episodes import CHAIN, TARGET, chain_episode, make_row
+
+from grader.laboratory import Crystal, CyclicModel, Episode, EpisodeError, Laboratory, Model, Term
+
+START = {"density": 10.0, "moisture": 5.0}
+"""density 10; moisture 5 + 2·10 = 25; frequency 20 + 3·25 + 10 = 105."""
+
+
+def lab(mode: str, **options: object) -> Laboratory:
+    """The chain density → moisture → frequency ← density, from :data:`START`."""
+    return Laboratory(chain_episode(mode=mode, manipulator=START, **options))
+
+
+def test_the_opening_reading_is_the_equations_at_the_bases() -> None:
+    assert lab("shift").opening == {"density": 10.0, "moisture": 25.0, TARGET: 105.0}
+
+
+@pytest.mark.parametrize(
+    ("mode", "shown"),
+    [
+        # The base becomes 40 and 2·10 comes on top: 60; 20 + 3·60 + 10.
+        ("shift", {"density": 10.0, "moisture": 60.0, TARGET: 210.0}),
+        # The base becomes 20 so that 20 + 2·10 = 40; 20 + 3·40 + 10.
+        ("pin", {"density": 10.0, "moisture": 40.0, TARGET: 150.0}),
+        ("do", {"density": 10.0, "moisture": 40.0, TARGET: 150.0}),
+    ],
+)
+def test_setting_a_property_with_a_parent_differs_by_mode(
+    mode: str, shown: dict[str, float]
+) -> None:
+    assert lab(mode).intervene("moisture", 40) == shown
+
+
+@pytest.mark.parametrize(
+    ("mode", "moisture", "frequency"),
+    [
+        ("shift", 40 + 2 * 30.0, 20 + 3 * 100 + 30.0),  # the parent still acts on the new base
+        ("pin", 20 + 2 * 30.0, 20 + 3 * 80 + 30.0),  # and on the solved one
+        ("do", 40.0, 20 + 3 * 40 + 30.0),  # but not on a held property
+    ],
+)
+def test_effects_persist_and_parents_go_on_acting_unless_cut(
+    mode: str, moisture: float, frequency: float
+) -> None:
+    session = lab(mode)
+    session.intervene("moisture", 40)
+    reading = session.intervene("density", 30)
+    assert reading == {"density": 30.0, "moisture": moisture, TARGET: frequency}
+
+
+@pytest.mark.parametrize("mode", ["shift", "pin", "do"])
+def test_setting_a_root_is_the_same_in_every_mode(mode: str) -> None:
+    reading = lab(mode).intervene("density", 30)
+    assert reading == {"density": 30.0, "moisture": 65.0, TARGET: 20 + 195 + 30.0}
+
+
+def test_the_published_pin_example_shows_minus_64() -> None:
+    """Set to 1 beside density 77, quantum size shows 1; density then set to 12 gives -64.
+
+    So its coefficient on density is 1: 1 = base + 77, and base + 12 = -64.
+    """
+    equations = {"quantumSize": [("density", 1.0)], TARGET: [("quantumSize", 1.0)]}
+    row = make_row(
+        equations, mode="pin", manipulator={"density": 77.0, "quantumSize": 30.0}, records=0
+    )
+    session = Laboratory(Episode.load(row))
+    assert session.intervene("quantumSize", 1)["quantumSize"] == 1.0
+    assert session.intervene("density", 12)["quantumSize"] == -64.0
+
+
+def test_quadratic_terms_are_summed_before_rounding() -> None:
+    """0.012·10² - 1.203·10 + 7 = -3.83; then 20 + 0.01·(-3.83)² = 20.146689."""
+    equations = {
+        "moisture": [("density", -1.203, 0.012)],
+        TARGET: [("moisture", 0.0, 0.01)],
+    }
+    model = Episode.load(make_row(equations, family="quadratic")).model
+    reading = model.read({"density": 10.0, "moisture": 7.0})
+    assert reading == {"moisture": -3.83, "density": 10.0, TARGET: 20.15}
+
+
+def test_children_read_the_rounded_parent() -> None:
+    """0.333·1 + 0 shows 0.33, and 100 times that is 33, not 33.3."""
+    equations = {"moisture": [("density", 0.333)], TARGET: [("moisture", 100.0)]}
+    model = Episode.load(make_row(equations, base=0.0)).model
+    assert model.read({"density": 1.0, "moisture": 0.0})[TARGET] == 33.0
+
+
+def test_a_disturbance_shifts_its_nodes_after_each_intervention_and_never_builds_up() -> None:
+    disturbance = {"nodes": ["moisture"], "values": [-5.0, 0.0, 5.0], "sequence": [5.0, -5.0, 0.0]}
+    session = lab("shift", disturbance=disturbance, budget=3)
+    assert session.opening == {"density": 10.0, "moisture": 25.0, TARGET: 105.0}
+    # 40 + 20 + 5, then 40 + 2·30 - 5, then 40 + 2·0 + 0: each on the clean base.
+    assert session.intervene("moisture", 40) == {
+        "density": 10.0, "moisture": 65.0, TARGET: 20 + 195 + 10.0,
+    }  # fmt: skip
+    assert session.intervene("density", 30)["moisture"] == 95.0
+    assert session.intervene("density", 0) == {"density": 0.0, "moisture": 40.0, TARGET: 140.0}
+
+
+def test_pin_solves_without_the_disturbance_which_then_shows() -> None:
+    disturbance = {"nodes": ["moisture"], "values": [5.0], "sequence": [5.0, 5.0]}
+    session = lab("pin", disturbance=disturbance, budget=2)
+    assert session.intervene("moisture", 40)["moisture"] == 45.0
+    assert session.intervene("moisture", 40)["moisture"] == 45.0, "solved on clean values"
+
+
+def test_a_held_property_feels_no_disturbance() -> None:
+    disturbance = {"nodes": ["moisture"], "values": [5.0], "sequence": [5.0]}
+    session = lab("do", disturbance=disturbance, budget=1)
+    assert session.intervene("moisture", 40)["moisture"] == 40.0
+
+
+def test_a_crystal_alone_is_the_same_engine() -> None:
+    episode = chain_episode(mode="shift", manipulator=START)
+    crystal = Crystal(episode.model, START, "shift")
+    crystal.set("moisture", 40.0)
+    assert crystal.read() == lab("shift").intervene("moisture", 40)
+
+
+def test_values_are_rounded_to_two_decimals_before_they_are_set() -> None:
+    session = lab("shift")
+    assert session.intervene("density", 30.006)["density"] == 30.01
+    assert session.transcript[-1]["set"] == {"name": "density", "value": 30.01}
+
+
+def test_circular_equations_are_no_model() -> None:
+    equations = {"a": [Term("b", 1.0)], "b": [Term("a", 1.0)]}
+    with pytest.raises(CyclicModel, match="circle"):
+        Model.make(["a", "b"], TARGET, equations, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("part", "member", "value", "message"),
+    [
+        ("public", "opening", {"density": 1.0, "moisture": 1.0, TARGET: 1.0}, "opening"),
+        ("private", "frequency", 7.0, "reactor"),
+        ("private", "base", float("nan"), "finite"),
+        ("private", "equations", {"mystery": []}, "mystery"),
+        ("public", "mode", "wish", "mode"),
+        ("public", "budget", -1, "budget"),
+        ("private", "undecided", [["density", "nobody"]], "undecided"),
+        ("public", "disturbed", True, "disturbed"),
+        ("public", "extra", 1, "extra"),
+    ],
+)
+def test_an_episode_that_contradicts_itself_is_refused(
+    part: str, member: str, value: object, message: str
+) -> None:
+    row = make_row(CHAIN)
+    row[part][member] = value
+    with pytest.raises(EpisodeError, match=message):
+        Episode.load(row)
+
+
+def test_a_given_chain_must_be_what_the_mode_gives() -> None:
+    """The same chain read in another mode is another chain."""
+    row = make_row(CHAIN, mode="shift", chain=[("moisture", 40.0), ("density", 3.0)])
+    Episode.load(row)
+    row["public"]["mode"] = "pin"
+    with pytest.raises(EpisodeError, match=r"chain\[0\]"):
+        Episode.load(row)

@@ -1,0 +1,95 @@
+"""The knowledge graph is well formed, plain, and large enough for every structure."""
+
+from pathlib import Path
+
+import pytest
+
+from builder.words import coverage, lint
+from builder.words.knowledge import FOLDER, DomainError, domains, is_plural, read_domain
+
+GOOD = (FOLDER / "bakery.toml").read_text(encoding="utf-8")
+
+
+def test_there_are_at_least_forty_domains_and_the_linter_finds_nothing() -> None:
+    """What the linter lets through is told to test takers as it stands."""
+    assert len(domains()) >= 40
+    assert lint.lint_domains(domains()) == []
+
+
+def test_every_motif_has_enough_matches_for_twice_the_main_release() -> None:
+    """A motif at home in one domain only would be known by its domain."""
+    lines, short = coverage.report(domains(), grafts=False)
+    assert short == []
+    assert len(lines) > 50
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("kinds = [", "kinds = [7, ", "kinds must list"),
+        ("[[edge]]\ncause = ", "[[edge]]\ncause = 3 # ", "cause must be a text"),
+        ('record = ["', 'record = ["one", "', "record must be a singular and a plural"),
+        ("people = ", "persons = ", "people must be a text"),
+        ("range = [", "range = [99999, ", "range must be two numbers"),
+    ],
+)
+def test_a_broken_file_is_refused_with_its_name_and_field(
+    tmp_path: Path, old: str, new: str, complaint: str
+) -> None:
+    """Whoever writes a domain should not have to read the loader."""
+    file = tmp_path / "broken.toml"
+    file.write_text(GOOD.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(DomainError, match=rf"^broken\.toml: .*{complaint}"):
+        read_domain(file)
+
+
+def _lint_with(tmp_path: Path, old: str, new: str) -> str:
+    assert old in GOOD
+    file = tmp_path / "changed.toml"
+    file.write_text(GOOD.replace(old, new), encoding="utf-8")
+    return "\n".join(lint.lint_domains([read_domain(file)]))
+
+
+def test_the_linter_notices_what_must_not_be(tmp_path: Path) -> None:
+    """Each of these would spoil a story in its own way."""
+    domain = read_domain(FOLDER / "bakery.toml")
+    first, second = domain.concepts[0].name, domain.concepts[1].name
+    (cause, effect), how = next(iter(domain.hows.items()))
+    assert "a derived quantity" in _lint_with(tmp_path, f'"{first}"', '"Average dough"')
+    assert "stands inside" in _lint_with(tmp_path, f'"{second}"', f'"{first} again"')
+    assert "nearly the same" in _lint_with(tmp_path, f'"{second}"', f'"{first}s"')
+    assert "the mechanism says more" in _lint_with(tmp_path, how, f"more {how}")
+    assert "the mechanism names" in _lint_with(
+        tmp_path, how, f"the {cause.lower()} is felt at once"
+    )
+    assert "a mechanism of 2 words" in _lint_with(tmp_path, how, "so so")
+    turned = f'cause = "{cause}"\neffect = "{effect}"\nhow = "{how}"'
+    back = f'{turned}\n\n[[edge]]\ncause = "{effect}"\neffect = "{cause}"\nhow = "it goes back"'
+    assert "a cycle" in _lint_with(tmp_path, turned, back)
+    assert "is told 2 times" in "\n".join(lint.lint_domains([domain, domain]))
+
+
+@pytest.mark.parametrize(
+    ("name", "plural"),
+    [
+        ("Vent opening", False),
+        ("Bee visits", True),
+        ("Short-handedness", False),
+        ("Hours of sun", True),
+        ("Staff morale", False),
+        ("Tank bacteria", True),
+        ("Bus bunching", False),
+        ("Tennis", False),
+        ("Swarm status", False),
+    ],
+)
+def test_plural_names_are_told_from_singular_ones(name: str, plural: bool) -> None:
+    """The verbs of a whole story hang on it."""
+    assert is_plural(name) is plural
+
+
+@pytest.mark.slow
+def test_every_motif_with_any_single_graft_has_enough_matches() -> None:
+    """A graft must not be confined to the few domains that happen to hold it."""
+    _, short = coverage.report(domains())
+    assert short == []

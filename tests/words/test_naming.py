@@ -1,0 +1,114 @@
+"""Scenes get names of their own, from domains that say nothing about their graphs."""
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from builder.causal import MOTIFS, ate_identifiable
+from builder.causalds.config import Config, parse_config
+from builder.causalds.plan import plan_scenes
+from builder.causalds.types import ScenePlan
+from builder.words.knowledge import domain, domains
+from builder.words.naming import LARGEST_SHARE, Namer, part_of
+from grader.errors import UsageError
+
+FULL = parse_config({"scenes": 250, "composition": "full"}, "here")
+
+
+def _plans(config: Config, root: bytes = b"root", private: bool = False) -> list[ScenePlan]:
+    specs = plan_scenes(config, "dev", root, private)
+    return [ScenePlan.from_json(spec.config_json) for spec in specs]
+
+
+PLANS = _plans(FULL)
+PRIVATE = _plans(replace(FULL, scenes=120), private=True)
+
+
+def test_every_scene_is_an_induced_subgraph_of_its_domain() -> None:
+    """Edges and non-edges are plausible only where the domain declares both."""
+    for plan in [*PLANS, *PRIVATE]:
+        assert plan.domain is not None
+        names, there = dict(plan.names), domain(plan.domain)
+        concepts = {concept.name: concept for concept in there.concepts}
+        assert sorted(names) == sorted(plan.nodes)
+        told = {(names[a], names[b]) for a, b in plan.edges}
+        inside = set(names.values())
+        assert told == {(a, b) for a, b in there.hows if a in inside and b in inside}
+        for node, kind in plan.kinds.items():
+            assert kind in concepts[names[node]].kinds
+            assert node not in plan.latent or concepts[names[node]].latent
+
+
+def test_no_two_scenes_of_a_release_share_their_names() -> None:
+    """A repeated set of names would tell that two rows come from one world."""
+    both = [*PLANS, *PRIVATE]
+    assert len({(plan.domain, plan.names) for plan in both}) == len(both)
+    sets = Counter(frozenset(dict(plan.names).values()) for plan in both)
+    assert max(sets.values()) == 1
+
+
+def test_public_and_private_splits_draw_from_sets_that_cannot_meet() -> None:
+    """Otherwise a story of the exam might stand in the development set."""
+    for part, plans in (("public", PLANS), ("private", PRIVATE)):
+        for plan in plans:
+            assert part_of(str(plan.domain), list(dict(plan.names).values())) == part
+
+
+def test_no_domain_tells_more_than_its_share() -> None:
+    """A test taker who knows one field well should gain little."""
+    counts = Counter(plan.domain for plan in PLANS)
+    assert max(counts.values()) <= LARGEST_SHARE * len(PLANS)
+    assert len(counts) >= 0.9 * len(domains())
+
+
+def test_planning_twice_gives_the_same_names_and_another_root_gives_others() -> None:
+    """Names are a function of the root."""
+    small = replace(FULL, scenes=40)
+    assert _plans(small) == _plans(small)
+    names = [[plan.names for plan in _plans(small, root)] for root in (b"one", b"two")]
+    assert names[0] != names[1]
+
+
+def test_domains_are_dealt_evenly_and_before_any_graph_is_seen() -> None:
+    """A domain chosen to fit a graph would tell about the graph."""
+    namer = Namer(np.random.default_rng(3), 200, "public")
+    dealt = Counter(namer.deal() for _ in range(200))
+    assert max(dealt.values()) - min(dealt.get(i, 0) for i in range(len(domains()))) <= 1
+
+
+def test_a_structure_drawn_again_keeps_what_was_planned() -> None:
+    """Composition and verdicts must not move because names ran out."""
+    plain = _plans(replace(FULL, words="fictional"))
+    assert any(plan.redrawn for plan in PLANS)
+    for before, after in zip(plain, PLANS, strict=True):
+        assert (before.motif, before.structure) == (after.motif, after.structure)
+        assert len(before.latent) == len(after.latent)
+        verdicts = [
+            ate_identifiable(p.query.graph, p.treatment, p.outcome) for p in (before, after)
+        ]
+        assert verdicts[0] == verdicts[1]
+        if not after.redrawn:
+            assert before.edges == after.edges
+
+
+def test_names_that_run_out_are_an_error_with_a_remedy() -> None:
+    """A thousand collider-like scenes of one motif cannot all have names of their own."""
+    table = {"scenes": 2000, "motifs": {"triangle": 1}, "treatment_binary": 1.0}
+    with pytest.raises(UsageError, match=r"splits\.dev\.causalds\.words: no names are left"):
+        _plans(parse_config(table, "here"))
+
+
+def test_a_namer_prefers_fresh_names_and_never_repeats_a_match() -> None:
+    """Only when every set is taken may a set come again, told another way."""
+    namer = Namer(np.random.default_rng(1), 10**6, "private")
+    graph = MOTIFS["arrowhead"].graph
+    kinds = dict.fromkeys(graph.nodes, "continuous")
+    found = []
+    while (naming := namer.name(graph, kinds, namer.deal())) is not None:  # type: ignore[arg-type]
+        found.append(naming)
+    assert len(found) == len(set(found)) > 20
+    sets = [frozenset(dict(naming.names).values()) for naming in found]
+    repeated = next((i for i in range(len(sets)) if sets[i] in sets[:i]), len(sets))
+    assert set(sets[repeated:]) <= set(sets[:repeated])
