@@ -36,6 +36,7 @@ def verify_attested(story: str, attestations: Iterable[Attestation], facts: Fact
         *_size(story),
         *_coverage(attested, facts),
         *_sentences(attested, split_sentences(story), facts),
+        *_unaccounted(attested, split_sentences(story), facts),
         *check_words(story, facts),
     ]
 
@@ -90,6 +91,22 @@ def _sentences(attested: list[Attestation], sentences: list[str], facts: Facts) 
         elif one.what[1] in variables:
             for problem in _variable(one, variables[one.what[1]], bool(named & hidden)):
                 yield f"the sentence given for {what} {problem}"
+
+
+def _unaccounted(attested: list[Attestation], sentences: list[str], facts: Facts) -> Iterator[str]:
+    """Sentences that name a variable beside others without a fact to tell about it: whatever they
+    say may be read as an effect."""
+    accounted: dict[str, set[str]] = {}
+    for one in attested:
+        accounted.setdefault(one.sentence, set()).update(one.what[1:])
+    for sentence in dict.fromkeys(sentences):
+        named = names_in(sentence, facts.variables.values())
+        spare = named - accounted.get(sentence, set())
+        if len(named) > 1 and spare:
+            yield (
+                f"a sentence names {', '.join(sorted(spare))} beside other variables, but is given "
+                f"for no fact about it: {sentence[:120]!r}"
+            )
 
 
 def _variable(one: Attestation, variable: Variable, beside_hidden: bool) -> Iterator[str]:

@@ -59,6 +59,7 @@ class Model:
     url: str = ""
     requests: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str | None] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
 
     @property
     def roles(self) -> Counter[str]:
@@ -165,6 +166,7 @@ def serve(model: Model) -> Iterator[Model]:
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             model.requests.append(request)
+            model.times.append(time.monotonic())
             model.keys.append(self.headers.get("Authorization"))
             reply = model.reply(request["messages"])
             http = reply if isinstance(reply, Http) else Http(body=completion(reply))
@@ -172,9 +174,8 @@ def serve(model: Model) -> Iterator[Model]:
             payload = http.body or b'{"error": {"message": "scripted sk-secret"}}'
             try:
                 self.send_response(http.status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(payload)))
-                for name, value in http.headers.items():
+                plain = {"Content-Type": "application/json", "Content-Length": str(len(payload))}
+                for name, value in (plain | http.headers).items():
                     self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(payload)

@@ -251,6 +251,22 @@ def _invented(answer: Answer) -> Answer:
     return {"story": f"{answer['story']} {text}", "told": [*answer["told"], added]}
 
 
+def _hinted(answer: Answer) -> Answer:
+    names = [entry["about"][0] for entry in answer["told"] if len(entry["about"]) == 1]
+    hint = f"People speak of {names[0]} and {names[1]} in one breath."
+    return {**answer, "story": f"{answer['story']} {hint}"}
+
+
+def _crowded(answer: Answer) -> Answer:
+    """A third variable slipped into a sentence about two."""
+    names = [entry["about"][0] for entry in answer["told"] if len(entry["about"]) == 1]
+    last = answer["told"][-1]
+    other = next(name for name in names if name not in last["about"])
+    text = last["sentence"].replace(" directly.", f" directly, as does {other}.")
+    story = answer["story"].replace(last["sentence"], text)
+    return {"story": story, "told": [*answer["told"][:-1], {**last, "sentence": text}]}
+
+
 def _paraphrased(answer: Answer) -> Answer:
     first = {**answer["told"][0], "sentence": "The clerk wrote it all down."}
     return {**answer, "told": [first, *answer["told"][1:]]}
@@ -258,7 +274,13 @@ def _paraphrased(answer: Answer) -> Answer:
 
 @pytest.mark.parametrize(
     ("spoil", "says"),
-    [(_lost, "no sentence is given"), (_invented, "not so"), (_paraphrased, "no sentence of")],
+    [
+        (_lost, "no sentence is given"),
+        (_invented, "not so"),
+        (_hinted, "given for no fact about it"),
+        (_crowded, "given for no fact about it"),
+        (_paraphrased, "no sentence of"),
+    ],
 )
 def test_attestations_must_cover_the_graph_letter_by_letter(
     model: Model, tmp_path: Path, spoil: Any, says: str
@@ -354,13 +376,15 @@ def test_the_calls_of_a_scene_are_capped(model: Model, tmp_path: Path) -> None:
 
 
 def test_busy_servers_are_asked_again_when_they_say(model: Model, tmp_path: Path) -> None:
-    """429 with Retry-After, then a broken gateway, then the answer."""
+    """429 with Retry-After, then a broken gateway, then the answer; the wait is the server's."""
     model.script["mapper"] = [
-        Http(429, {"Retry-After": "0.05"}),
+        Http(429, {"Retry-After": "0.9"}),
         Http(503, {"Retry-After": "0.05"}),
     ]
     _tell(model, tmp_path)
     assert model.roles["mapper"] == 3
+    # Left to itself the client waits half a second at most before its first repetition.
+    assert model.times[1] - model.times[0] >= 0.9
 
 
 @pytest.mark.parametrize(
@@ -370,6 +394,9 @@ def test_busy_servers_are_asked_again_when_they_say(model: Model, tmp_path: Path
         (Http(401), "status 401"),
         (Http(body=b"<html>hello</html>"), "no chat completion"),
         (Http(body=b'{"choices": []}'), "no chat completion"),
+        (Http(body=b"[" * 100_000), "no chat completion"),
+        (Http(body=b" " * 4_100_000), "sent more than 4000000 bytes"),
+        (Http(headers={"Content-Length": "999"}, body=b"{"), "broke off"),
     ],
 )
 def test_an_endpoint_that_fails_stops_the_build(

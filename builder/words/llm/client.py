@@ -3,7 +3,8 @@
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -19,6 +20,8 @@ Message = dict[str, str]
 
 MOST_CHARACTERS: Final = 60_000
 """Longer replies are cut, and then are no JSON."""
+MOST_BYTES: Final = 4_000_000
+"""More than this is no chat completion, whatever it is."""
 _ECHOED: Final = 12_000
 """Characters of a bad reply that are shown to the model again."""
 
@@ -102,13 +105,17 @@ class Client:
 
         wait_for_turn(self._transcript.folder, self._settings.per_minute)
         try:
-            response = client.chat.completions.create(**request)
-            return str(response.choices[0].message.content or "")[:MOST_CHARACTERS]
+            with client.chat.completions.with_streaming_response.create(**request) as response:
+                body = _body(response.iter_bytes(), self._settings.seconds)
+            content = json.loads(body)["choices"][0]["message"]["content"]
+            return str(content or "")[:MOST_CHARACTERS]
+        except _BrokenOff as problem:
+            what = str(problem)
         except APIStatusError as error:
             what = f"answered with status {error.status_code}"
         except APIConnectionError as error:  # time-outs are among them
             what = f"did not answer ({type(error).__name__})"
-        except (OpenAIError, ValueError, TypeError, AttributeError, LookupError) as error:
+        except (OpenAIError, ValueError, TypeError, LookupError, RecursionError) as error:
             what = f"sent no chat completion ({type(error).__name__})"
         # What the server said is left out: servers repeat keys.
         raise UsageError(
@@ -120,6 +127,28 @@ class Client:
         if self._openai is None:
             self._openai = _connect(self._settings)
         return self._openai
+
+
+class _BrokenOff(Exception):
+    """A response whose body did not end well; the message says how."""
+
+
+def _body(pieces: Iterator[bytes], seconds: float) -> bytes:
+    """A response's body, of limited size and in limited time; raises :class:`_BrokenOff`."""
+    deadline = time.monotonic() + seconds
+    body = b""
+    try:
+        for piece in pieces:
+            body += piece
+            if len(body) > MOST_BYTES:
+                raise _BrokenOff(f"sent more than {MOST_BYTES} bytes")
+            if time.monotonic() > deadline:
+                raise _BrokenOff(f"was not done in {seconds:g} seconds")
+    except _BrokenOff:
+        raise
+    except Exception as error:  # the HTTP library's own, whichever it is: the endpoint's fault
+        raise _BrokenOff(f"broke off ({type(error).__name__})") from None
+    return body
 
 
 def _connect(settings: Settings) -> "OpenAI":

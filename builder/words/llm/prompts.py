@@ -85,7 +85,8 @@ reader can work out which variable directly affects which.
 
 - Use every variable's name exactly as given, capital letter included, and no other names for it.
 - Tell every entry of "direct_effects" as a direct effect, cause and effect both named in one \
-sentence. Tell no other effect between variables, not even a chain told in short.
+sentence. Tell no other effect between variables, not even a chain told in short. A sentence that \
+names several variables may name only those whose fact it tells.
 - Never say in which direction or how strongly something acts: no "raises", "lowers", "more", \
 "less", "better". Say "shapes", "acts on", "has a part in", "bears on", "depends on" and the like.
 - A continuous variable: name and unit in one sentence. A binary one: name and both states, word \
