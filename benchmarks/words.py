@@ -17,7 +17,15 @@ from rich.console import Console
 from rich.table import Table
 
 from baselines.reader import read_story
-from benchmarks.words_leak import LeakResult, Told, leak_results, main_config, masked, tell_many
+from benchmarks.words_leak import (
+    FACTS,
+    LeakResult,
+    Told,
+    leak_results,
+    main_config,
+    masked,
+    tell_many,
+)
 from builder.causalds.plan import plan_scenes
 from builder.causalds.scene import narrate
 from builder.causalds.types import ScenePlan
@@ -112,14 +120,15 @@ def _leaks(console: Console, stories: int) -> None:
         text + (" Withal." if one.plan.motif == "confounding" and i % 3 else "")
         for i, (one, text) in enumerate(zip(told, everything, strict=True))
     ]
-    for what, texts in (
-        ("words", everything),
-        ("words, mechanisms too", but_names),
-        ("words with a planted cue", planted),
+    for what, texts, fine, facts in (
+        ("words", everything, False, FACTS),
+        ("words", everything, True, FACTS),
+        ("words, mechanisms too", but_names, False, FACTS),
+        ("words with a planted cue", planted, False, FACTS[:1]),
     ):
-        for fine in (False, True):
-            for result in leak_results(told, texts, fine=fine):
-                table.add_row(what, "all plans" if fine else "counts and kinds", *_cells(result))
+        for result in leak_results(told, texts, fine=fine, facts=facts):
+            table.add_row(what, "all plans" if fine else "counts and kinds", *_cells(result))
+            console.print(what, result)
     console.print(table)
 
 

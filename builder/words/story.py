@@ -33,6 +33,10 @@ _SPLIT_FROM = 7
 """From so many effects on, they fill two paragraphs."""
 
 
+_VOWEL = re.compile(r"[aeio]|u(?!ni)|hour")
+"""How a word starts that takes "an"."""
+
+
 class UnfaithfulStoryError(Exception):
     """A story that does not tell exactly the facts it was given: a bug, never data."""
 
@@ -74,6 +78,8 @@ class _Draft:
         """``text`` with its scenery filled in, capitalised and closed with a full stop."""
         theme = self.setting.theme
         count = frames.COUNT_WORDS[len(self.facts.variables)]
+        if _VOWEL.match(theme.record):
+            text = re.sub(r"\b([Aa]) (?=\{record\})", r"\1n ", text)
         for slot, value in (
             ("people", theme.people),
             ("People", theme.people[0].upper() + theme.people[1:]),

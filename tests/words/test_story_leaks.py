@@ -24,8 +24,7 @@ def test_two_thousand_stories_leak_nothing_and_a_planted_cue_is_caught() -> None
         text + (" Withal." if one.plan.motif == "confounding" and i % 3 else "")
         for i, (one, text) in enumerate(zip(told, texts, strict=True))
     ]
-    motif = leak_results(told, cue)[0]
-    assert motif.fact == "motif"
+    (motif,) = leak_results(told, cue, facts=["motif"])
     assert motif.tested.p <= LEVEL / FACTS
     assert motif.single_words <= LEVEL / FACTS
 

@@ -173,6 +173,19 @@ def test_verbs_agree_with_plural_names() -> None:
         assert not re.search(r"Fruit set (?:are|have|act|bear|depend)\b", story)
 
 
+def test_a_record_that_starts_with_a_vowel_takes_an() -> None:
+    """'A outing can be looked at in many ways' was once told."""
+    theme = Theme("t", "outing", "outings", "book", "the people", ("Here it is.",), ("It is so.",))
+    graph = LatentDAG(("n_a", "n_b"), (("n_a", "n_b"),))
+    variables = {n: Variable(f"Q{n[2]}", "continuous", unit="points") for n in graph.nodes}
+    told = set()
+    for seed in range(60):
+        facts = Facts(variables, graph.edges, graph.latent)
+        story = tell(np.random.default_rng(seed), Setting(theme, "H.", "I."), facts).story
+        told |= set(re.findall(r"\b([Aa]n?) outing\b", story))
+    assert told == {"an", "An"}
+
+
 def test_a_reader_that_shares_nothing_with_the_frames_reads_the_stories() -> None:
     """Clear English can be read without knowing how it was made."""
     scores = []
