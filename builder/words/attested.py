@@ -63,6 +63,9 @@ def _size(story: str) -> Iterator[str]:
     count = len([part for part in story.split("\n\n") if part.strip()])
     if not PARAGRAPHS[0] <= count <= PARAGRAPHS[1]:
         yield f"the story has {count} paragraphs, should be {PARAGRAPHS[0]} to {PARAGRAPHS[1]}"
+    odd = sorted({c for c in story if (not c.isprintable() and c != "\n") or c in "#`<>{}|"})
+    if odd:
+        yield f"the story has characters that are no plain text: {', '.join(map(repr, odd[:5]))}"
     if len(story.split()) > MOST_WORDS:
         yield f"the story has more than {MOST_WORDS} words"
 

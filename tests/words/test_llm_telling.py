@@ -99,6 +99,25 @@ def test_violations_of_the_auditor_are_repaired(model: Model, tmp_path: Path) ->
     assert "HINT: rename one." in _complaint(model.asked("mapper")[1])
 
 
+def test_technical_terms_and_odd_names_are_repaired(model: Model, tmp_path: Path) -> None:
+    """What is named so would be told so, and printed in every prompt."""
+
+    def spoil(answer: Answer) -> Answer:
+        first, second, third = answer["variables"]
+        first["name"], second["name"] = "Confounder level", "VPD (kPa)"
+        third["meaning"] = "x" * 4000
+        for entry in answer["variables"]:
+            if entry["states"]:
+                entry["states"] = ["is randomized", "is randomized"]
+        return {**answer, "record": "Row #1"}
+
+    model.script["mapper"] = [spoil]
+    _tell(model, tmp_path)
+    complaint = _complaint(model.asked("mapper")[1])
+    for part in ("'Confounder'", "plain words", "two different states", "plain noun"):
+        assert part in complaint
+
+
 def _twins(answer: Answer) -> Answer:
     answer["variables"][1]["name"] = answer["variables"][0]["name"].upper().title()
     return answer
@@ -221,6 +240,8 @@ def _plain(settings: Settings) -> dict[str, Any]:
         (("bears on", "is a confounder of"), "technical term"),
         (("in crates", "in boxes"), "does not say 'crates'"),
         (("\n\n", " "), "paragraphs"),
+        (("\n\n", "\n\n## Part two. "), "no plain text"),
+        (("\n\n", ".\u200b\n\n"), "no plain text"),
     ],
 )
 def test_a_story_against_the_rules_is_revised(

@@ -189,8 +189,9 @@ def _variable(named: Named, kind: str, observed: bool) -> Iterator[str]:
             f"name {variable.name!r}: one to five plain words, at most {LONGEST_NAME} letters, the "
             "first letter a capital"
         )
-    if match := TECHNICAL.search(variable.name):
-        yield f"name {variable.name!r} uses the technical term {match[0]!r}"
+    for text in (variable.name, variable.unit or "", *(variable.states or ())):
+        if match := TECHNICAL.search(text):
+            yield f"{text!r} uses the technical term {match[0]!r}"
     if variable.kind != kind:
         yield f"must be {kind}, not {variable.kind}"
     elif kind == "continuous" and not _UNIT.fullmatch(variable.unit or ""):
