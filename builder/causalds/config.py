@@ -13,6 +13,7 @@ from builder.causalds.recover import need_scikit_learn
 from builder.causalds.view_settings import check_measured_outcomes, view_settings
 from builder.causalds.views import VIEWS, View
 from builder.scm import BINARY_PROFILES, CONTINUOUS_PROFILES
+from builder.words.llm.settings import Settings, settings_for
 from builder.words.verbalise import DEFAULT, VERBALISERS
 from grader.errors import UsageError
 from grader.names import did_you_mean
@@ -41,6 +42,7 @@ _KEYS: Final = (
     "diagnostics",
     "words",
     "tellings",
+    "llm",
 )
 
 
@@ -51,7 +53,7 @@ class Config:
     ``composition`` says which structures; ``continuous`` and ``binary`` are weights of mechanism
     profiles; ``treatment_binary`` and ``outcome_binary`` are the shares of scenes whose treatment
     or outcome is binary; ``words`` names the verbaliser; ``tellings`` is the number of scenes that
-    are told four ways (with public truth only).
+    are told four ways (with public truth only); ``llm`` says how the verbaliser ``llm`` asks.
     """
 
     scenes: int
@@ -68,6 +70,7 @@ class Config:
     exams: tuple[tuple[str, ExamModel], ...] = ()
     words: str = DEFAULT
     tellings: int = 0
+    llm: Settings | None = None
 
 
 def with_exams(config: Config, exams: tuple[tuple[str, ExamModel], ...], where: str) -> Config:
@@ -122,6 +125,7 @@ def parse_config(table: Mapping[str, object], where: str) -> Config:
         diagnostics=_diagnostics(table.get("diagnostics", False), f"{where}.diagnostics"),
         words=_choice(table.get("words", DEFAULT), tuple(VERBALISERS), where, "words"),
         tellings=_whole(table.get("tellings", 0), 0, scenes, f"{where}.tellings"),
+        llm=settings_for(table.get("words", DEFAULT), table, where),
     )
     if config.outcome_measured:
         check_measured_outcomes(config.views, table.get("observation", {}), where)

@@ -24,6 +24,7 @@ from builder.causalds.types import ScenePlan
 from builder.release.types import InstanceSpec
 from builder.seeds import hmac_key, id_key, instance_key, public_id, stream
 from builder.words import Kind
+from builder.words.llm.seeding import Dealer
 from grader.errors import UsageError
 
 TRACK_NAME: Final = "causalds"
@@ -64,6 +65,14 @@ def plan_scenes(config: Config, split: str, count_root: bytes, private: bool) ->
     if config.words == KNOWLEDGE:
         names = stream(hmac_key(count_root, f"{TRACK_NAME}/{split}/plan"), "names")
         plans = name_scenes(plans, config, names, split, private, can_host)
+    if config.llm is not None:
+        dealer = Dealer(
+            config.llm, stream(hmac_key(count_root, f"{TRACK_NAME}/{split}/plan"), "llm")
+        )
+        plans = [
+            replace(p, llm=config.llm, seeds=dealer.deal(p.query.graph, p.kinds, p.outcome))
+            for p in plans
+        ]
     if config.tellings and not private:
         again = stream(hmac_key(count_root, f"{TRACK_NAME}/{split}/plan"), "tellings")
         where = f"splits.{split}.causalds.tellings"

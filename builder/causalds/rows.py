@@ -1,7 +1,6 @@
 """A scene and its tasks as rows of the release (``docs/release-format.md``)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from string import ascii_lowercase
 from typing import Final
 
@@ -167,7 +166,7 @@ def _world(
     """Everything that is true of a scene: enough to regenerate and to audit it."""
     truths = scene.truths
     return {
-        "plan": asdict(scene.plan),
+        "plan": scene.plan.record(),
         "world": scene.world.to_json(),
         "treatment": scene.motif.treatment,
         "outcome": scene.motif.outcome,

@@ -42,11 +42,15 @@ Column = npt.NDArray[np.float32]
 
 
 class Rejected(Exception):
-    """This attempt at a scene will not do; the next one is tried. ``reason`` is counted."""
+    """This attempt at a scene will not do; the next one is tried. ``reason`` is counted.
 
-    def __init__(self, reason: str) -> None:
+    ``words`` says that the words failed, so that the next attempt needs others.
+    """
+
+    def __init__(self, reason: str, *, words: bool = False) -> None:
         super().__init__(reason)
         self.reason = reason
+        self.words = words
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,9 +204,15 @@ def _truths(motif: Motif, world: World, binary_treatment: bool, key: bytes) -> T
 
 
 def narrate(plan: ScenePlan, key: bytes) -> Narration:
-    """Names the variables of a planned scene and tells its story."""
-    told = verbalise.Scene(plan.query.graph, scene_kinds(plan), plan.naming)
-    return verbalise.narrate(plan.words, told, key)
+    """Names the variables of a planned scene and tells its story.
+
+    Raises :class:`Rejected` when a language model does not manage it within its budgets.
+    """
+    told = verbalise.Scene(plan.query.graph, scene_kinds(plan), plan.naming, plan.request)
+    try:
+        return verbalise.narrate(plan.words, told, key)
+    except verbalise.Untold as failure:
+        raise Rejected(failure.reason, words=True) from None
 
 
 def column_order(plan: ScenePlan, key: bytes) -> tuple[str, ...]:

@@ -32,6 +32,7 @@ from builder.causalds.types import ScenePlan
 from builder.causalds.views import CLEAN
 from builder.release.types import Built, InstanceSpec, Row
 from builder.seeds import attempt_key, stream
+from builder.words.llm.settings import published
 from grader.errors import UsageError
 from grader.spec import variant as variant_of
 
@@ -78,6 +79,10 @@ class CausalDS:
             ).items()
         }
 
+    def published(self, table: Mapping[str, object]) -> Mapping[str, object]:
+        """The track's table as a manifest may show it."""
+        return published(table)
+
     def parse_exam(self, table: Mapping[str, object], where: str) -> ExamModel:
         """The checked exam file; raises ``UsageError`` naming the key."""
         return parse_exam(table, where)
@@ -99,12 +104,14 @@ class CausalDS:
         replaced by the next one. Raises ``UsageError`` when none of ``MAX_ATTEMPTS`` will do.
         """
         rejections: Counter[str] = Counter()
+        untold = 0
         clock = _Clock()
         for attempt in range(MAX_ATTEMPTS):
             try:
-                built = _try(spec, attempt, clock)
+                built = _try(spec, attempt, untold, clock)
             except Rejected as rejected:
                 rejections[rejected.reason] += 1
+                untold += rejected.words
                 continue
             return Built(built, tuple(sorted(rejections.items())), clock.seconds())
         reasons = ", ".join(f"{reason} ({n}x)" for reason, n in sorted(rejections.items()))
@@ -114,12 +121,18 @@ class CausalDS:
         )
 
 
-def _try(spec: InstanceSpec, attempt: int, clock: "_Clock") -> dict[str, list[Row]]:
-    """One attempt at a scene; raises :class:`Rejected`."""
+def _try(spec: InstanceSpec, attempt: int, untold: int, clock: "_Clock") -> dict[str, list[Row]]:
+    """One attempt at a scene, ``untold`` earlier ones having had no words; raises
+    :class:`Rejected`."""
     plan = ScenePlan.from_json(spec.config_json)
-    words = attempt_key(spec.key, attempt)
+    # What a language model wrote serves every attempt: another world needs no other words.
+    words = attempt_key(spec.key, attempt if plan.llm is None else untold)
     shared = plan.world_key
-    key = words if shared is None else attempt_key(bytes.fromhex(shared), attempt)
+    key = (
+        attempt_key(spec.key, attempt)
+        if shared is None
+        else attempt_key(bytes.fromhex(shared), attempt)
+    )
     with clock("world and truths"):
         world, truths = sample_hidden_world(plan, key)
     with clock("story"):

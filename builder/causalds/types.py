@@ -1,13 +1,16 @@
 """What one scene is planned to be."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from builder.causal import LatentDAG, Motif
 from builder.causalds.views import CLEAN, View
 from builder.words import Kind
+from builder.words.llm.seeding import Seed
+from builder.words.llm.settings import Settings
 from builder.words.naming import Naming
+from builder.words.verbalise import Request
 from grader.jsonio import canonical
 
 
@@ -26,7 +29,8 @@ class ScenePlan:
     ``outcome_measured`` makes the outcome one of the measured variables, and ``diagnostics`` adds
     recoverability to the world row. ``words`` says how the scene is told; in the words of the
     knowledge graph, ``domain`` and ``names`` are what it is told with, and ``redrawn`` says that
-    its structure had to be drawn again because the first had no match there.
+    its structure had to be drawn again because the first had no match there. ``llm`` (how a
+    language model is asked) and ``seeds`` (pairs it may start from) are set with ``llm`` words.
     """
 
     motif: str
@@ -55,11 +59,18 @@ class ScenePlan:
     bundle: str | None = None
     telling: str | None = None
     world_key: str | None = None
+    llm: Settings | None = None
+    seeds: tuple[Seed, ...] = ()
 
     @property
     def naming(self) -> Naming | None:
         """The names that were planned for the scene, if any."""
         return None if self.domain is None else Naming(self.domain, self.names)
+
+    @property
+    def request(self) -> Request | None:
+        """How a language model is asked for the words of the scene, if one is."""
+        return None if self.llm is None else Request(self.llm, self.seeds)
 
     @property
     def kinds(self) -> dict[str, Kind]:
@@ -77,7 +88,18 @@ class ScenePlan:
 
     def to_json(self) -> str:
         """Canonical JSON, the ``config_json`` of an instance spec."""
-        return canonical(asdict(self))
+        return canonical(self._members())
+
+    def record(self) -> dict[str, Any]:
+        """The plan as the world row shows it: without the places of one machine."""
+        shown = self if self.llm is None else replace(self, llm=self.llm.without_places())
+        return shown._members()
+
+    def _members(self) -> dict[str, Any]:
+        members = asdict(self)
+        if self.llm is None:
+            del members["llm"], members["seeds"]
+        return members
 
     @staticmethod
     def from_json(text: str) -> "ScenePlan":
@@ -88,4 +110,7 @@ class ScenePlan:
         record["edges"] = tuple((a, b) for a, b in record["edges"])
         record["names"] = tuple((a, b) for a, b in record["names"])
         record["views"] = tuple(View.from_json(view) for view in record["views"])
+        if "llm" in record:
+            record["llm"] = Settings.from_json(record["llm"])
+            record["seeds"] = tuple(Seed.from_json(seed) for seed in record["seeds"])
         return ScenePlan(**record)

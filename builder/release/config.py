@@ -96,7 +96,7 @@ def load_config(path: Path, tracks: Mapping[str, Track] = TRACKS) -> ReleaseConf
     if not splits.values:
         raise UsageError(f"{path}: splits: none is defined; add a table [splits.dev]")
     parsed = tuple(_split(splits, split, path, tracks) for split in splits.values)
-    return ReleaseConfig(path, name, version, parsed, _without_secrets(document))
+    return ReleaseConfig(path, name, version, parsed, _without_secrets(document, tracks))
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,10 +325,17 @@ def _check_plain(value: object, where: str) -> None:
         )
 
 
-def _without_secrets(document: dict[str, Any]) -> dict[str, Any]:
-    """The document as the manifest shows it: the place of a secret is nobody's business."""
+def _without_secrets(document: dict[str, Any], tracks: Mapping[str, Track]) -> dict[str, Any]:
+    """The document as the manifest shows it: the place of a secret is nobody's business, nor are
+    the places that a track's ``published`` leaves out."""
     splits = {
-        name: {key: value for key, value in table.items() if not key.startswith("secret_")}
+        name: {
+            key: getattr(tracks.get(key), "published", dict)(value)
+            if isinstance(value, dict)
+            else value
+            for key, value in table.items()
+            if not key.startswith("secret_")
+        }
         for name, table in document["splits"].items()
     }
     return {**document, "splits": splits}

@@ -2,12 +2,13 @@
 
 A verbaliser takes what is to be told and a key, and returns names and story. ``knowledge`` needs
 the names that were planned for the scene (:mod:`builder.words.naming`); ``fictional`` and
-``anonymous`` make their own. :func:`four_tellings` tells one scene in four ways.
+``anonymous`` make their own; ``llm`` asks a language model (:mod:`builder.words.llm`).
+:func:`four_tellings` tells one scene in four ways.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from builder.causal import LatentDAG
 from builder.seeds import stream
@@ -18,16 +19,38 @@ from builder.words.naming import Naming
 from builder.words.story import tell
 from builder.words.types import Facts, Kind, Setting, Telling, Variable
 
+if TYPE_CHECKING:
+    from builder.words.llm.seeding import Seed
+    from builder.words.llm.settings import Settings
+
 DEFAULT: Final = "knowledge"
+LLM: Final = "llm"
+
+
+class Untold(Exception):
+    """A scene that a verbaliser could not name and tell; ``reason`` is counted."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the ``llm`` verbaliser needs: how to ask, and known causal pairs to start from."""
+
+    settings: "Settings"
+    seeds: tuple["Seed", ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What is to be told: a graph, the kinds of its nodes, and the names planned for it, if any."""
+    """What is to be told: a graph, the kinds of its nodes, and what was planned for its words."""
 
     graph: LatentDAG
     kinds: Mapping[str, Kind]
     naming: Naming | None = None
+    request: Request | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +67,7 @@ class Narration:
 
 
 class Verbaliser(Protocol):
-    """Names and tells a scene; a pure function of its arguments."""
+    """Names and tells a scene; a pure function of its arguments (and of ``llm``'s transcripts)."""
 
     def __call__(self, scene: Scene, key: bytes) -> Narration:
         """The names and the story of ``scene``."""
@@ -78,10 +101,21 @@ def tell_anonymous(scene: Scene, key: bytes) -> Narration:
     return _told(scene, key, *letter_scene(stream(key, "names"), scene.kinds))
 
 
+def tell_llm(scene: Scene, key: bytes) -> Narration:
+    """Names and tells a scene by a language model; pure given its transcripts.
+
+    Raises :class:`Untold` when a budget is used up, and ``UsageError`` when the endpoint fails.
+    """
+    from builder.words.llm.tell import tell_scene
+
+    return tell_scene(scene, key)
+
+
 VERBALISERS: Final[Mapping[str, Verbaliser]] = {
     "knowledge": tell_knowledge,
     "fictional": tell_fictional,
     "anonymous": tell_anonymous,
+    LLM: tell_llm,
 }
 """Verbaliser by the value of the split file's key ``words``."""
 

@@ -38,7 +38,7 @@ def verify(story: str, attestations: Iterable[Attestation], facts: Facts) -> lis
     told, problems = _read(sentences, facts)
     problems += _compare(told, facts)
     problems += _check_attestations(attestations, told, sentences)
-    problems += _check_words(story, facts)
+    problems += check_words(story, facts)
     return problems
 
 
@@ -293,7 +293,7 @@ def _check_attestations(
     return problems
 
 
-def _check_words(story: str, facts: Facts) -> list[str]:
+def check_words(story: str, facts: Facts) -> list[str]:
     """Internal ids and technical terms in the text, what the facts themselves say aside."""
     names = {variable.name for variable in facts.variables.values()}
     ids = [

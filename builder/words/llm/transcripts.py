@@ -1,0 +1,114 @@
+"""Private transcripts: what was asked for a scene and what came back, so that none is asked twice.
+
+One JSONL file per attempt at a scene's words, under a name made from its key. A line holds the hash
+of a request, the request and the reply, and never the key or the address of the endpoint. The n-th
+time a run makes the same request it gets the n-th recorded reply, so a rebuild repeats the run.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from grader.errors import UsageError
+from grader.jsonio import canonical
+
+_TURN: Final = ".turn"
+
+
+def request_hash(request: Mapping[str, Any]) -> str:
+    """The identity of a request: SHA-256 of its canonical JSON."""
+    return hashlib.sha256(canonical(request).encode()).hexdigest()
+
+
+class Transcript:
+    """The calls made for one scene; ``key`` is the scene's secret, which the name hides."""
+
+    def __init__(self, folder: Path, key: bytes) -> None:
+        name = hashlib.sha256(b"causal-exams transcript\0" + key).hexdigest()[:32]
+        self.folder = folder
+        self.path = folder / f"{name}.jsonl"
+        self._replies: dict[str, list[str]] = {}
+        self._used: Counter[str] = Counter()
+        self._read()
+
+    def recall(self, digest: str) -> str | None:
+        """The recorded reply to a request that is due now, or None if there is none yet."""
+        replies = self._replies.get(digest, [])
+        turn = self._used[digest]
+        if turn >= len(replies):
+            return None
+        self._used[digest] += 1
+        return replies[turn]
+
+    def add(self, digest: str, stage: str, request: Mapping[str, Any], reply: str) -> None:
+        """Records a call before its reply is used. Raises ``UsageError`` if that is impossible."""
+        line = {"hash": digest, "stage": stage, "request": request, "reply": reply}
+        try:
+            private_folder(self.folder)
+            handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            with os.fdopen(handle, "a", encoding="utf-8") as stream:
+                stream.write(json.dumps(line, ensure_ascii=True) + "\n")
+        except OSError as error:
+            raise UsageError(
+                f"{self.path}: cannot be written ({error.strerror}); name another folder in "
+                "causalds.llm.transcripts"
+            ) from None
+        self._replies.setdefault(digest, []).append(reply)
+        self._used[digest] += 1
+
+    def _read(self) -> None:
+        try:
+            data = self.path.read_bytes()
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise UsageError(
+                f"{self.path}: cannot be read ({error.strerror}); give yourself access"
+            ) from None
+        whole, _, torn = data.rpartition(b"\n")
+        if torn:  # an interrupted write: the next line must not join it
+            os.truncate(self.path, len(data) - len(torn))
+        for number, line in enumerate(whole.splitlines(), 1):
+            try:
+                entry = json.loads(line)
+                digest, reply = entry["hash"], entry["reply"]
+                good = isinstance(reply, str) and request_hash(entry["request"]) == digest
+            except (ValueError, LookupError, TypeError):
+                good = False
+            if not good:
+                raise UsageError(
+                    f"{self.path}: line {number} is damaged; delete the file, the scene is then "
+                    "told anew"
+                )
+            self._replies.setdefault(digest, []).append(reply)
+
+
+def private_folder(folder: Path) -> None:
+    """Makes a folder that only its owner can read; an existing one is left as it is."""
+    if not folder.is_dir():
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+
+def wait_for_turn(folder: Path, per_minute: float) -> None:
+    """Spaces the requests of all workers that share a folder; returns when the next one may go."""
+    if per_minute <= 0.0:
+        return
+    private_folder(folder)
+    handle = os.open(folder / _TURN, os.O_RDWR | os.O_CREAT, 0o600)
+    with os.fdopen(handle, "r+", encoding="ascii") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        try:
+            due = float(stream.read() or 0.0)
+        except ValueError:
+            due = 0.0
+        # A clock that was set back must not stop a build.
+        time.sleep(min(max(due - time.time(), 0.0), 60.0 / per_minute))
+        stream.seek(0)
+        stream.truncate()
+        stream.write(repr(time.time() + 60.0 / per_minute))

@@ -1,0 +1,246 @@
+"""Transcripts: nothing is asked twice, nothing secret is written, damage is named."""
+
+import bz2
+import json
+import stat
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from llm_server import Http, Model, serve
+
+from builder.causal import MOTIFS
+from builder.words import Narration
+from builder.words.llm.causenet import read_pairs
+from builder.words.llm.flags import yellow_flags
+from builder.words.llm.seeding import Dealer
+from builder.words.llm.settings import Budgets, Settings, parse_settings, published
+from builder.words.llm.transcripts import wait_for_turn
+from builder.words.verbalise import Request, Scene, narrate
+from grader.errors import UsageError
+
+pytest.importorskip("openai")
+
+KEY = b"the key of a scene"
+GRAPH = MOTIFS["chain"].graph
+
+
+@pytest.fixture
+def model() -> Iterator[Model]:
+    with serve(Model()) as running:
+        yield running
+
+
+def _settings(model: Model, tmp_path: Path, **changes: Any) -> Settings:
+    budgets = Budgets(seeds=0, mapping=3, story=3, repairs=1, calls=40)
+    given = {
+        "endpoint": model.url,
+        "transcripts": str(tmp_path / "kept"),
+        "key_env": "TEST_LLM_KEY",
+        "retries": 0,
+    }
+    return Settings("scripted", **given | changes, budgets=budgets)  # type: ignore[arg-type]
+
+
+def _tell(settings: Settings, key: bytes = KEY) -> Narration:
+    kinds = dict.fromkeys(GRAPH.nodes, "continuous")
+    return narrate("llm", Scene(GRAPH, kinds, request=Request(settings)), key)  # type: ignore[arg-type]
+
+
+def _identical(model: Model) -> None:
+    """Has the model spoil its first reply in each role, so that repairs are recorded too."""
+    model.script["mapper"] = ["What was the question?"]
+    model.script["writer"] = [lambda good: {**good, "told": good["told"][1:]}]
+
+
+def test_a_second_run_asks_nothing(model: Model, tmp_path: Path) -> None:
+    """A rebuild repeats the bytes, repairs and all, without the server."""
+    _identical(model)
+    first = _tell(_settings(model, tmp_path))
+    asked = len(model.requests)
+    again = _tell(_settings(model, tmp_path, endpoint="http://127.0.0.1:9/v1"))
+    assert again == first and len(model.requests) == asked == 6
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(model: Model, tmp_path: Path) -> None:
+    """What was answered before the server died is kept."""
+    model.script["writer"] = [Http(500)]
+    with pytest.raises(UsageError, match="status 500"):
+        _tell(_settings(model, tmp_path))
+    _tell(_settings(model, tmp_path))
+    assert model.roles == {"mapper": 1, "auditor": 1, "writer": 2, "verifier": 1}
+
+
+def test_a_torn_last_line_is_asked_again(model: Model, tmp_path: Path) -> None:
+    """A crash in the middle of a write must not damage the next line."""
+    first = _tell(_settings(model, tmp_path))
+    (file,) = (tmp_path / "kept").glob("*.jsonl")
+    file.write_bytes(file.read_bytes()[:-40])
+    assert _tell(_settings(model, tmp_path)) == first
+    assert model.roles["verifier"] == 2
+    assert _tell(_settings(model, tmp_path)) == first
+    assert model.roles["verifier"] == 2
+
+
+@pytest.mark.parametrize("damage", ["not json", '{"hash": "0", "reply": "x", "request": {}}'])
+def test_a_damaged_transcript_is_named(model: Model, tmp_path: Path, damage: str) -> None:
+    """A reply under another request's hash would be used for the wrong question."""
+    _tell(_settings(model, tmp_path))
+    (file,) = (tmp_path / "kept").glob("*.jsonl")
+    file.write_text(damage + "\n" + file.read_text())
+    with pytest.raises(UsageError, match=r"\.jsonl: line 1 is damaged"):
+        _tell(_settings(model, tmp_path))
+
+
+def test_transcripts_are_private_and_hold_no_key(
+    model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They tell the truth of a private split; the key tells a bill."""
+    monkeypatch.setenv("TEST_LLM_KEY", "sk-very-secret")
+    _tell(_settings(model, tmp_path))
+    assert model.keys == ["Bearer sk-very-secret"] * 4
+    folder = tmp_path / "kept"
+    (file,) = folder.glob("*.jsonl")
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    text = file.read_text()
+    assert "sk-very-secret" not in text and model.url not in text and KEY.hex() not in file.name
+
+
+def test_scenes_have_transcripts_of_their_own(model: Model, tmp_path: Path) -> None:
+    """Or two scenes of one graph would share their names."""
+    for key in (b"one", b"two"):
+        _tell(_settings(model, tmp_path), key)
+    assert len(list((tmp_path / "kept").glob("*.jsonl"))) == 2
+    assert model.roles["mapper"] == 2
+
+
+def test_another_model_is_asked_anew(model: Model, tmp_path: Path) -> None:
+    """The model and its settings are part of a request's identity, the endpoint is not."""
+    _tell(_settings(model, tmp_path))
+    _tell(_settings(model, tmp_path, temperature=0.5))
+    assert model.roles["mapper"] == 2
+    assert [r.get("temperature") for r in model.requests] == [None] * 4 + [0.5] * 4
+
+
+def test_requests_are_spaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All workers share one turn file."""
+    slept: list[float] = []
+    monkeypatch.setattr("builder.words.llm.transcripts.time.sleep", slept.append)
+    for _ in range(3):
+        wait_for_turn(tmp_path / "kept", 60.0)
+    assert slept[0] == 0.0 and all(0.9 < s <= 1.0 for s in slept[1:])
+    wait_for_turn(tmp_path / "none", 0.0)
+    assert len(slept) == 3 and not (tmp_path / "none").exists()
+
+
+# --- CauseNet ------------------------------------------------------------------------------------
+
+RELATIONS = [("heavy_rain", "flooding"), ("smoking", "lung_cancer"), ("heavy_rain", "flooding"),
+             ("covid-19", "fever"), ("rain", "heavy rain"), ("confounder", "bias")]  # fmt: skip
+
+
+def _lines() -> bytes:
+    return b"".join(
+        json.dumps(
+            {
+                "causal_relation": {"cause": {"concept": a}, "effect": {"concept": b}},
+                "sources": [{"type": "web", "payload": {"sentence": "…"}}],
+            }
+        ).encode()
+        + b"\n"
+        for a, b in RELATIONS
+    )
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_causenet_is_read_plain_or_packed(tmp_path: Path, packed: bool) -> None:
+    """Concepts that could be no name are left out."""
+    file = tmp_path / "causenet"
+    file.write_bytes(bz2.compress(_lines()) if packed else _lines())
+    assert read_pairs(file) == (("Heavy rain", "Flooding"), ("Smoking", "Lung cancer"))
+    dealer = Dealer(
+        Settings("m", causenet=str(file), budgets=Budgets(seeds=2)), np.random.default_rng(1)
+    )
+    seeds = dealer.deal(GRAPH, dict.fromkeys(GRAPH.nodes, "continuous"), "Y")
+    assert len(seeds) == 6
+    assert {tuple(name for _, name in s.names) for s in seeds} == set(read_pairs(file))
+    assert all([node for node, _ in seed.names] == ["M", "Y"] for seed in seeds)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b'{"cause": "a"}\n', "line 1 is no CauseNet relation"),
+        (_lines() + b"{\n", "line 7 is no CauseNet relation"),
+        (b"", "no causal relation"),
+        (bz2.compress(_lines())[:-9], "cannot be read"),
+        (None, "cannot be read"),
+    ],
+)
+def test_a_bad_causenet_file_is_named(tmp_path: Path, content: bytes | None, says: str) -> None:
+    """Before any work starts."""
+    file = tmp_path / "causenet.jsonl"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(UsageError, match=rf"causenet\.jsonl: .*{says}"):
+        read_pairs(file)
+
+
+# --- settings and flags --------------------------------------------------------------------------
+
+
+GOOD = {"endpoint": "http://127.0.0.1:8000/v1", "model": "m"}
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"model": None}, "llm.model: must be the model's name"),
+        ({"endpoint": "127.0.0.1:8000"}, "must be an http"),
+        ({"endpoint": "http://me:pw@host/v1"}, "holds a user, password or query"),
+        ({"endpoint": "http://host/v1?key=1"}, "holds a user, password or query"),
+        ({"endpoint_env": "URL"}, "one of endpoint and endpoint_env"),
+        ({"key_env": "sk-abc-def"}, "must be the name of an environment variable"),
+        ({"modle": "x"}, "unknown key; did you mean|unknown key"),
+        ({"seconds": 0}, "seconds: must be a number from"),
+        ({"retries": 1.5}, "retries: must be a whole number"),
+        ({"budgets": {"mapping": 0}}, "budgets.mapping: must be a number from 1"),
+        ({"budgets": {"maping": 3}}, "budgets.maping: unknown key"),
+        ({"transcripts": "release/public/t"}, "lies in a public folder"),
+        ({"json_mode": "yes"}, "must be true or false"),
+    ],
+)
+def test_bad_settings_are_named_with_a_fix(change: dict[str, Any], says: str) -> None:
+    """One line, the key, the fix; and no key of anyone in it."""
+    with pytest.raises(UsageError, match=says) as caught:
+        parse_settings({**GOOD, **change}, "x.toml: splits.dev.causalds.llm")
+    assert str(caught.value).startswith("x.toml: splits.dev.causalds.llm.")
+    assert "sk-abc" not in str(caught.value) and "pw@" not in str(caught.value)
+
+
+def test_places_of_one_machine_are_not_published() -> None:
+    """Manifest and world rows name the model and the budgets, no address and no folder."""
+    table = {**GOOD, "transcripts": "/home/me/t", "key_env": "K", "budgets": {"mapping": 2}}
+    settings = parse_settings(table, "x")
+    shown = json.dumps(
+        [asdict(settings.without_places()), published({"words": "llm", "llm": table})]
+    )
+    assert '"m"' in shown and not any(t in shown for t in ("127.0.0.1", "/home/me", '"K"'))
+    assert Settings.from_json(asdict(settings)) == settings
+
+
+def test_yellow_flags_point_at_derived_and_exclusive_meanings() -> None:
+    """A.4's failure mode: a construct told as the cause of a record keeper's artefact."""
+    flags = yellow_flags(
+        {
+            "v1": "Corrected yield: The harvest.",
+            "v2": "Soil score: An index based on samples, not influenced by other factors.",
+            "v3": "Rainfall: Water that falls on the plot.",
+        }
+    )
+    assert [flag.split()[0] for flag in flags] == ["v1", "v2", "v2"]
+    assert "'corrected'" in flags[0] and "denies other influences" in flags[2]
