@@ -13,7 +13,7 @@ from typing import Final
 
 from builder.release import gate_checks, gate_tables
 from builder.release.engine import map_instances
-from builder.release.gate_answers import CEILING, CEILING_TASKS
+from builder.release.gate_answers import CEILING, CEILING_TASKS, ceiling_of
 from builder.release.gate_audit import AuditJobs, audit
 from builder.release.gate_points import FLOOR_TASKS, Floor, SplitWorth, split_worth
 from builder.release.gate_tables import SplitTables
@@ -213,9 +213,9 @@ def _floor_lines(floors: Sequence[Floor]) -> list[GateLine]:
             where = f"{floor.split} {floor.variant}"
             if abs(points - derived) > 100 * EXACT:
                 problems.append(f"{where}: graded {points:.9f}, stated floor {derived:.9f}")
-            ceiling = 100 * CEILING.get(_pool(floor.variant), 1.0)
+            ceiling = 100 * ceiling_of(_pool(floor.variant), floor.tasks)
             if floor.tasks >= CEILING_TASKS and points >= ceiling:
-                problems.append(f"{where}: {points:.1f} points, at least the ceiling {ceiling:g}")
+                problems.append(f"{where}: {points:.1f} points, at least the ceiling {ceiling:.1f}")
         mean = math.fsum(graded) / max(sum(floor.tasks for floor in floors), 1)
         lines.append(_line(f"{kind} answers", problems, f"{mean:.1f} points, as derived"))
     return lines
@@ -232,7 +232,8 @@ def _floor_table(floors: Sequence[Floor]) -> list[str]:
         "What answers that know nothing score, in points. Each is graded and, independently, "
         "derived from the truths by the variant's published rule; the gate fails when the two "
         "differ, or when a guess at a label or set reaches "
-        f"{100 * CEILING['pass']:g} points over at least {CEILING_TASKS} tasks. Of more than "
+        f"{100 * CEILING['pass']:g} points and a standard error over at least {CEILING_TASKS} tasks. "
+        f"Of more than "
         f"{FLOOR_TASKS} tasks, {FLOOR_TASKS} are drawn by a hash of their ids.",
         "",
         "| split | variant | tasks | constant | random | the constant answer scores |",

@@ -5,6 +5,7 @@ story. What each must score is derived by each track from the truths, by the pub
 variant and independently of the grader's scorers, so that the two check each other.
 """
 
+import math
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, Final, Literal
@@ -24,6 +25,15 @@ say how small the effects are.
 
 CEILING_TASKS: Final = 20
 """Tasks a variant needs before its ceiling is applied."""
+
+def ceiling_of(pool: str, tasks: int) -> float:
+    """The share of points at which a guess is too good: the pool's ceiling and one standard error.
+
+    In a small release one label can be in the majority by chance.
+    """
+    share = CEILING.get(pool, 1.0)
+    return share + math.sqrt(share * (1 - share) / tasks)
+
 
 TRACK_FLOORS: Final[Mapping[str, str]] = {
     "causalds": "builder.causalds.floors",
