@@ -14,6 +14,7 @@ from builder.causalds.audit import audit_instance
 from builder.causalds.plan import plan_scenes
 from builder.causalds.types import ScenePlan
 from builder.release.config import load_config
+from builder.release.parts import build_instance
 from builder.release.types import Built, InstanceSpec
 from grader.errors import UsageError
 
@@ -120,7 +121,7 @@ def test_a_server_that_is_down_replaces_no_scene(model: Model, tmp_path: Path) -
     """Otherwise the release would depend on the weather."""
     model.always["mapper"] = Http(503)
     with pytest.raises(UsageError, match="status 503 after 0 retries"):
-        TRACK.build(_specs(model, tmp_path)[0])
+        build_instance(TRACK, _specs(model, tmp_path)[0])  # and it is no bug of the builder's
     assert model.roles["mapper"] == 1
 
 
