@@ -23,6 +23,7 @@ from builder.release.arrow import table_from_rows
 from builder.release.engine import InstanceFailed
 from builder.release.types import InstanceSpec, Track
 from builder.tracks import load_track
+from grader.errors import UsageError
 from grader.jsonio import canonical
 
 PART_INSTANCES: Final = 20
@@ -133,7 +134,11 @@ class Instance:
 
 
 def build_instance(track: Track, spec: InstanceSpec) -> Instance:
-    """One instance as tables that fit the track's schemas; raises ``InstanceFailed``."""
+    """One instance as tables that fit the track's schemas; raises ``InstanceFailed``.
+
+    A ``UsageError`` is the user's to mend (a plan that cannot be met, an endpoint that is down) and
+    passes as it is.
+    """
     try:
         built = track.build(spec)
         unknown = built.rows.keys() - track.schemas.keys()
@@ -148,6 +153,8 @@ def build_instance(track: Track, spec: InstanceSpec) -> Instance:
             _check_owner(config, table, spec)
         seconds = _summed(built.seconds)
         seconds["staging"] = time.perf_counter() - started
+    except UsageError:
+        raise
     except Exception as error:
         summary = f"{type(error).__name__}: {error}"
         raise InstanceFailed(spec.label, summary, traceback.format_exc()) from None

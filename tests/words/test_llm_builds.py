@@ -14,6 +14,7 @@ from builder.causalds.audit import audit_instance
 from builder.causalds.plan import plan_scenes
 from builder.causalds.types import ScenePlan
 from builder.release.config import load_config
+from builder.release.parts import build_instance
 from builder.release.types import Built, InstanceSpec
 from grader.errors import UsageError
 
@@ -120,7 +121,7 @@ def test_a_server_that_is_down_replaces_no_scene(model: Model, tmp_path: Path) -
     """Otherwise the release would depend on the weather."""
     model.always["mapper"] = Http(503)
     with pytest.raises(UsageError, match="status 503 after 0 retries"):
-        TRACK.build(_specs(model, tmp_path)[0])
+        build_instance(TRACK, _specs(model, tmp_path)[0])  # and it is no bug of the builder's
     assert model.roles["mapper"] == 1
 
 
@@ -140,6 +141,31 @@ def test_another_world_needs_no_other_words(model: Model, tmp_path: Path) -> Non
     assert len(set(attempts)) == 2, "one sign cannot come out of one world twice"
     stories = {one.rows["causalds_scenes"][0]["story"] for one in built}
     assert len(stories) == 1 and model.roles["mapper"] == 1
+
+
+def test_scenes_start_from_causenet_where_a_file_is_given(model: Model, tmp_path: Path) -> None:
+    """The outcome and a neighbour carry the names of one relation, all the way to the columns."""
+    known = [("heavy_rain", "flooding"), ("smoking", "lung_cancer"), ("drought", "crop_loss")]
+    file = tmp_path / "causenet.jsonl"
+    file.write_text(
+        "".join(
+            json.dumps({"causal_relation": {"cause": {"concept": a}, "effect": {"concept": b}}})
+            + "\n"
+            for a, b in known
+        )
+    )
+    names = {(_title(a), _title(b)) for a, b in known}
+    for spec in _specs(model, tmp_path, causenet=str(file))[:3]:
+        record = _world(TRACK.build(spec))
+        called = {node: v["name"] for node, v in record["variables"].items()}
+        pairs = {(called[a], called[b]) for a, b in record["world"]["edges"]}
+        (seeded,) = pairs & names
+        assert called[record["outcome"]] in seeded
+        assert str(file) not in json.dumps(record)
+
+
+def _title(concept: str) -> str:
+    return concept.replace("_", " ").capitalize()
 
 
 def test_words_and_their_table_go_together(model: Model, tmp_path: Path) -> None:

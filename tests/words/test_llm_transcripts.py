@@ -15,6 +15,7 @@ from llm_server import Http, Model, serve
 from builder.causal import MOTIFS
 from builder.words import Narration
 from builder.words.llm.causenet import read_pairs
+from builder.words.llm.client import json_object
 from builder.words.llm.flags import yellow_flags
 from builder.words.llm.seeding import Dealer
 from builder.words.llm.settings import Budgets, Settings, parse_settings, published
@@ -135,6 +136,20 @@ def test_requests_are_spaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert slept[0] == 0.0 and all(0.9 < s <= 1.0 for s in slept[1:])
     wait_for_turn(tmp_path / "none", 0.0)
     assert len(slept) == 3 and not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"b": 2}',
+        'Sure!\n```json\n{"b": 2}\n```\nAnything else?',
+        '<think>Perhaps {"a": 1}?</think>{"b": 2}',
+        'Braces such as {this} come first. {"b": 2} {"c": 3}',
+    ],
+)
+def test_the_object_is_found_wherever_it_stands(reply: str) -> None:
+    """Models wrap, think aloud and chat."""
+    assert json_object(reply) == {"b": 2}
 
 
 # --- CauseNet ------------------------------------------------------------------------------------
