@@ -26,6 +26,7 @@ say how small the effects are.
 CEILING_TASKS: Final = 20
 """Tasks a variant needs before its ceiling is applied."""
 
+
 def ceiling_of(pool: str, tasks: int) -> float:
     """The share of points at which a guess is too good: the pool's ceiling and one standard error.
 
