@@ -232,9 +232,8 @@ def _floor_table(floors: Sequence[Floor]) -> list[str]:
         "What answers that know nothing score, in points. Each is graded and, independently, "
         "derived from the truths by the variant's published rule; the gate fails when the two "
         "differ, or when a guess at a label or set reaches "
-        f"{100 * CEILING['pass']:g} points and a standard error over at least {CEILING_TASKS} tasks. "
-        f"Of more than "
-        f"{FLOOR_TASKS} tasks, {FLOOR_TASKS} are drawn by a hash of their ids.",
+        f"{100 * CEILING['pass']:g} points and a standard error over at least {CEILING_TASKS} "
+        f"tasks. Of more than {FLOOR_TASKS} tasks, {FLOOR_TASKS} are drawn by a hash of their ids.",
         "",
         "| split | variant | tasks | constant | random | the constant answer scores |",
         "|---|---|--:|--:|--:|---|",
