@@ -7,6 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ import yaml
 from builder.causalds.declared import declared_inputs
 from builder.release.gate_tables import (
     PRIVATE_PARTS,
+    SHARD,
     SceneRow,
     SplitTables,
     TaskRow,
@@ -282,7 +284,11 @@ def _concept(column: str) -> str:
 
 
 def secrecy_problems(public: Path, private: Path, table: SplitTables) -> list[str]:
-    """Nothing of a private split's hidden side is anywhere in the public repository."""
+    """Nothing of a private split's hidden side is anywhere in the public repository.
+
+    Keys and salts are looked for in every text there is, whole worlds in the papers and in the
+    split's own shards: a large public-truth split beside it is hundreds of megabytes of prompts.
+    """
     prefix = table.track
     problems = [
         f"public/{prefix}_{part}: private config of split {table.split} is public"
@@ -299,8 +305,9 @@ def secrecy_problems(public: Path, private: Path, table: SplitTables) -> list[st
         for path in shards(public, config, table.split):
             names = set(open_shard(path).schema_arrow.names)
             problems += [f"{config}: has the private column {n}" for n in sorted(names & hidden)]
-    blob = _public_text(public)
-    runs = {run[i : i + _KEY_DIGITS] for run in _HEX.findall(blob) for i in range(len(run))}
+    files = [path for path in sorted(public.rglob("*")) if path.is_file()]
+    state = tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in files)
+    blob, runs = _public_text(state, table.split)
     for instance, world in table.worlds.items():
         if world["key"] in runs:
             problems.append(f"{instance}: its key is in the public repository")
@@ -310,28 +317,44 @@ def secrecy_problems(public: Path, private: Path, table: SplitTables) -> list[st
     return problems
 
 
-def _salt_problems(private: Path, split: str, runs: set[str]) -> list[str]:
+def _salt_problems(private: Path, split: str, runs: frozenset[str]) -> list[str]:
     manifest = json.loads((private / "manifest.json").read_bytes())
     salts = manifest.get("salts", {}).get(split, {})
     return [f"the salt '{name}' is public" for name, salt in salts.items() if salt in runs]
 
 
-def _public_text(public: Path) -> str:
-    """Every text in the public repository: papers, Parquet metadata, string cells at any depth."""
+@lru_cache(maxsize=1)
+def _public_text(
+    state: tuple[tuple[Path, int, int], ...], split: str
+) -> tuple[str, frozenset[str]]:
+    """The text of papers and of a split's shards, and the hexadecimal runs of every text there is.
+
+    Texts are papers, Parquet metadata, and string cells at any depth. ``state`` lists the files,
+    with sizes and times: the tracks of one release share the reading, another release does not.
+    """
     texts: list[str] = []
-    for path in sorted(public.rglob("*")):
-        if not path.is_file():
-            continue
-        if path.suffix != ".parquet":
-            texts.append(path.read_text(encoding="utf-8", errors="replace"))
-            continue
-        with open_shard(path) as file:
-            for key, value in (file.metadata.metadata or {}).items():
-                texts.append(f"{key!r} {value!r}")
-            for group in range(file.metadata.num_row_groups):
-                for column in file.read_row_group(group).columns:
-                    texts.extend(_strings(column.combine_chunks()))
-    return "\n".join(texts)
+    runs: set[str] = set()
+    for path, _, _ in state:
+        found = list(_texts_of(path))
+        for text in found:
+            for run in _HEX.findall(text):
+                runs.update(run[i : i + _KEY_DIGITS] for i in range(len(run)))
+        match = SHARD.fullmatch(path.name)
+        if match is None or match["split"] == split:
+            texts += found
+    return "\n".join(texts), frozenset(runs)
+
+
+def _texts_of(path: Path) -> Iterator[str]:
+    if path.suffix != ".parquet":
+        yield path.read_text(encoding="utf-8", errors="replace")
+        return
+    with open_shard(path) as file:
+        for key, value in (file.metadata.metadata or {}).items():
+            yield f"{key!r} {value!r}"
+        for group in range(file.metadata.num_row_groups):
+            for column in file.read_row_group(group).columns:
+                yield from _strings(column.combine_chunks())
 
 
 def _strings(array: pa.Array) -> Iterator[str]:
