@@ -260,7 +260,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
             time.sleep(0.02)
         time.sleep(0.1)
         os.kill(process.pid, signal.SIGINT)
-        _, errors = process.communicate(timeout=10)
+        _, errors = process.communicate(timeout=60)
         assert process.returncode == 130 and "Traceback" not in errors
         server.requests.clear()
     with serve([GOOD]) as server:
