@@ -254,6 +254,8 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
             [*command, "--model", "scripted", *places],
             stderr=subprocess.PIPE,
             text=True,
+            # Children of a background job ignore SIGINT unless told otherwise.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         deadline = time.monotonic() + 15
         while len(server.requests) < 2 and time.monotonic() < deadline:
