@@ -228,14 +228,11 @@ def _test_all(prepared: Sequence[_Prepared], permutations: int) -> tuple[LeakRow
     The linear algebra of one fact stays on one thread: how sums are split among threads would
     enter their last bits, and so the report.
     """
-    jobs: list[tuple[_Prepared, tuple[Family, ...], int]] = []
-    for number, item in enumerate(prepared):
-        shared = jobs and jobs[-1][0].fact.subjects == item.fact.subjects
-        families = jobs[-1][1] if shared else everything_else(item.fact.subjects)
-        jobs.append((item, families, number))
 
-    def test(job: tuple[_Prepared, tuple[Family, ...], int]) -> LeakRow:
-        item, families, number = job
+    def test(job: tuple[int, _Prepared]) -> LeakRow:
+        number, item = job
+        # Worked out here, not beforehand: the features of all facts at once take gigabytes.
+        families = everything_else(item.fact.subjects)
         seed = _fingerprint(item, number)
         models = _models(item, families, seed)
         result = permutation_test(models, item.labels, item.strata, permutations, _rng(seed, "1"))
@@ -245,7 +242,7 @@ def _test_all(prepared: Sequence[_Prepared], permutations: int) -> tuple[LeakRow
         return _row(item, result)
 
     with threadpool_limits(1), ThreadPoolExecutor(os.cpu_count() or 1) as threads:
-        return tuple(threads.map(test, jobs))
+        return tuple(threads.map(test, enumerate(prepared)))
 
 
 def _models(item: _Prepared, families: Sequence[Family], seed: bytes) -> list[Floats]:
