@@ -42,6 +42,13 @@ MAX_ATTEMPTS: Final = 60
 WANTED_ATTEMPTS: Final = 30
 """Tries at an answer of the class that a balanced exam wants, before any class will do."""
 
+PROFILE_ATTEMPTS: Final = 30
+"""Tries at a world with the planned mechanisms, before the plainest ones take their place: for one
+dense graph in several hundred none is in range."""
+
+PLAINEST: Final = ("linear_additive", "single_regulator_logistic")
+"""Continuous and binary profile that find a world in range for any graph."""
+
 VARIANT_ATTEMPTS: Final = 45
 """Tries at the planned variant, before any of its family will do (and at last any at all)."""
 
@@ -125,6 +132,8 @@ def _try(spec: InstanceSpec, attempt: int, untold: int, clock: "_Clock") -> dict
     """One attempt at a scene, ``untold`` earlier ones having had no words; raises
     :class:`Rejected`."""
     plan = ScenePlan.from_json(spec.config_json)
+    if attempt >= PROFILE_ATTEMPTS:
+        plan = replace(plan, continuous=PLAINEST[0], binary=PLAINEST[1])
     # What a language model wrote serves every attempt: another world needs no other words.
     words = attempt_key(spec.key, attempt if plan.llm is None else untold)
     shared = plan.world_key

@@ -276,3 +276,24 @@ def test_stage_times_are_reported_and_kept_out_of_the_rows() -> None:
     stages = dict(built.seconds)
     assert set(stages) == {"world and truths", "story", "data", "views", "tasks"}
     assert all(seconds >= 0 for seconds in stages.values())
+
+
+def test_a_graph_that_suits_no_planned_mechanism_gets_the_plainest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One scene in several hundred would else stop a build whose secret nobody can choose."""
+    from builder.causalds import track
+
+    sample = track.sample_hidden_world
+
+    def refuse_the_planned(plan: Any, key: bytes) -> Any:
+        if (plan.continuous, plan.binary) != track.PLAINEST:
+            raise Rejected("no world in range")
+        return sample(plan, key)
+
+    monkeypatch.setattr(track, "sample_hidden_world", refuse_the_planned)
+    profiles = {"continuous": {"interaction_response": 1}, "binary": {"noisy_and": 1}}
+    built = TRACK.build(specs(profiles=profiles)[0])
+    assert built.rejections == (("no world in range", track.PROFILE_ATTEMPTS),)
+    plan = world(built)["plan"]
+    assert (plan["continuous"], plan["binary"]) == track.PLAINEST
