@@ -67,7 +67,7 @@ def tell_many(config: Config, number: int, seed: str) -> list[Told]:
     while len(told) < number:
         size = min(BATCH, number - len(told))
         root = f"{seed} {len(told)}".encode()
-        for spec in plan_scenes(replace(config, scenes=size), "words", root, False):
+        for spec in plan_scenes(replace(config, scenes=size, tellings=0), "words", root, False):
             plan = ScenePlan.from_json(spec.config_json)
             told.append(Told(plan, narrate(plan, spec.key)))
     return told
