@@ -15,7 +15,7 @@ from builder.causalab.config import Config
 from builder.causalab.suites import Setting, Suite, label, read_label
 from builder.causalab.topology import Topology, sample_topologies
 from builder.release.types import InstanceSpec
-from builder.seeds import hmac_key, id_key, instance_key, public_id, stream
+from builder.seeds import hmac_key, stream
 from grader.errors import UsageError
 from grader.jsonio import canonical
 from grader.laboratory.model import Mode
@@ -91,14 +91,5 @@ def plan_graphs(config: Config, split: str, count_root: bytes, private: bool) ->
 def _spec(
     plan: GraphPlan, split: str, index: int, count_root: bytes, private: bool
 ) -> InstanceSpec:
-    ids = id_key(count_root, TRACK_NAME, split, index)
-    return InstanceSpec(
-        track=TRACK_NAME,
-        split=split,
-        index=index,
-        key=instance_key(count_root, TRACK_NAME, split, index),
-        instance_id=public_id("graph", ids, "graph"),
-        private=private,
-        id_key=ids,
-        config_json=plan.to_json(),
-    )
+    place = (TRACK_NAME, split, index)
+    return InstanceSpec.keyed(place, ("graph", "graph"), count_root, private, plan.to_json())

@@ -22,7 +22,7 @@ from builder.causalds.names import KNOWLEDGE, name_scenes
 from builder.causalds.tellings import told_again
 from builder.causalds.types import ScenePlan
 from builder.release.types import InstanceSpec
-from builder.seeds import hmac_key, id_key, instance_key, public_id, stream
+from builder.seeds import hmac_key, stream
 from builder.words import Kind
 from builder.words.llm.seeding import Dealer
 from grader.errors import UsageError
@@ -211,14 +211,5 @@ def can_host(key: str, plan: ScenePlan) -> bool:
 def _spec(
     plan: ScenePlan, split: str, index: int, count_root: bytes, private: bool
 ) -> InstanceSpec:
-    ids = id_key(count_root, TRACK_NAME, split, index)
-    return InstanceSpec(
-        track=TRACK_NAME,
-        split=split,
-        index=index,
-        key=instance_key(count_root, TRACK_NAME, split, index),
-        instance_id=public_id("scene", ids, "scene"),
-        private=private,
-        id_key=ids,
-        config_json=plan.to_json(),
-    )
+    place = (TRACK_NAME, split, index)
+    return InstanceSpec.keyed(place, ("scene", "scene"), count_root, private, plan.to_json())

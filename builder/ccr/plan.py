@@ -16,7 +16,7 @@ from builder.ccr.graph import KINDS
 from builder.ccr.questions import VERDICTS
 from builder.ccr.sampling import Design, draw_kinds
 from builder.release.types import InstanceSpec
-from builder.seeds import hmac_key, id_key, instance_key, public_id, stream
+from builder.seeds import hmac_key, stream
 from grader.jsonio import canonical
 
 TRACK_NAME: Final = "ccr"
@@ -111,14 +111,5 @@ def _plan(config: Config, purpose: str, turn: int, rng: np.random.Generator) -> 
 def _spec(
     plan: ContextPlan, split: str, index: int, count_root: bytes, private: bool
 ) -> InstanceSpec:
-    ids = id_key(count_root, TRACK_NAME, split, index)
-    return InstanceSpec(
-        track=TRACK_NAME,
-        split=split,
-        index=index,
-        key=instance_key(count_root, TRACK_NAME, split, index),
-        instance_id=public_id("ctx", ids, "context"),
-        private=private,
-        id_key=ids,
-        config_json=plan.to_json(),
-    )
+    place = (TRACK_NAME, split, index)
+    return InstanceSpec.keyed(place, ("ctx", "context"), count_root, private, plan.to_json())

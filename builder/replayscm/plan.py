@@ -7,7 +7,7 @@ from typing import Final
 from builder.release.types import InstanceSpec
 from builder.replayscm.config import Config
 from builder.replayscm.pools import POOLS
-from builder.seeds import hmac_key, id_key, instance_key, public_id, stream
+from builder.seeds import hmac_key, stream
 from grader.errors import UsageError
 from grader.jsonio import canonical
 
@@ -62,14 +62,5 @@ def plan_programs(
 def _spec(
     plan: ProgramPlan, split: str, index: int, count_root: bytes, private: bool
 ) -> InstanceSpec:
-    ids = id_key(count_root, TRACK_NAME, split, index)
-    return InstanceSpec(
-        track=TRACK_NAME,
-        split=split,
-        index=index,
-        key=instance_key(count_root, TRACK_NAME, split, index),
-        instance_id=public_id("program", ids, "program"),
-        private=private,
-        id_key=ids,
-        config_json=plan.to_json(),
-    )
+    place = (TRACK_NAME, split, index)
+    return InstanceSpec.keyed(place, ("program", "program"), count_root, private, plan.to_json())
