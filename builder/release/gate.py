@@ -6,6 +6,7 @@ that the same release gives the same bytes. A check either holds or lists its fi
 
 import math
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -247,9 +248,16 @@ def _floor_table(floors: Sequence[Floor]) -> list[str]:
 
 
 def _leak_line(leaks: LeakReport) -> GateLine:
+    """The verdict, and of every split how much of it could be tested."""
+    tested = Counter(row.split for row in leaks.rows)
+    splits = dict.fromkeys([*tested, *(split for split, _, _ in leaks.skipped)])
+    counts = ", ".join(
+        f"{split} {tested[split]} facts" if tested[split] else f"{split} not tested: too few rows"
+        for split in splits
+    )
     if not leaks.rows:
-        return GateLine("leak test", True, "not tested: too few rows for any fact")
+        return GateLine("leak test", True, counts or "nothing to test")
     problems = [f"{row.split}, {row.fact}: p = {row.p:.2g}" for row in leaks.leaks]
     smallest = min(row.p for row in leaks.rows)
-    return _line("leak test", problems, f"{len(leaks.rows)} facts, smallest p {smallest:.2g}, "
-                 f"threshold {leaks.threshold:.2g}")  # fmt: skip
+    level = f"smallest p {smallest:.2g}, threshold {leaks.threshold:.2g}"
+    return _line("leak test", problems, f"{counts}; {level}")

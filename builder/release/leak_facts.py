@@ -66,7 +66,7 @@ def facts(tables: SplitTables) -> list[Fact]:
         {instance: hidden_scene(row) for instance, row in tables.worlds.items()},
         _exam_positions(tables),
     )
-    return [*_scene_facts(context), *_answer_facts(context)]
+    return [*_scene_facts(context), *_answer_facts(context), *_pooled_facts(context)]
 
 
 def _told_once(tables: SplitTables) -> SplitTables:
@@ -115,18 +115,14 @@ def _scene_facts(context: _Context) -> list[Fact]:
 
 
 def _scene_subjects(context: _Context) -> list[Subject]:
-    """One subject a scene (its first view), with all tasks of that view."""
-    tables = context.tables
-    first: dict[str, str] = {}
-    for instance, view in sorted(tables.scenes):
-        first.setdefault(instance, view)
+    """One subject a scene: its first view that is asked about, with all tasks of that view."""
     asked: dict[tuple[str, str], list[TaskRow]] = {}
-    for task in tables.tasks.values():
+    for task in context.tables.tasks.values():
         asked.setdefault((task.instance_id, task.view), []).append(task)
-    return [
-        _subject(context, (scene, view), asked.get((scene, view), []))
-        for scene, view in sorted(first.items())
-    ]
+    first: dict[str, str] = {}
+    for instance, view in sorted(asked):
+        first.setdefault(instance, view)
+    return [_subject(context, place, asked[place]) for place in sorted(first.items())]
 
 
 def _answer_facts(context: _Context) -> list[Fact]:
@@ -148,6 +144,51 @@ def _answer_facts(context: _Context) -> list[Fact]:
                 )
             )
     return found
+
+
+def _pooled_facts(context: _Context) -> list[Fact]:
+    """What the answers to all variants have in common, one task a scene.
+
+    An exam of private truth asks each scene once, which leaves few rows to a variant. The variant
+    is a disclosure, so that rows are still permuted within it.
+    """
+    tables = context.tables
+    variants = {variant.key: variant for variant in VARIANTS if variant.track == tables.track}
+    found: list[Fact] = []
+    for name in _POOLED:
+        told: dict[str, str] = {}
+        for task in tables.tasks.values():
+            label = _common_reading(name, variants[task.key], tables.truth[task.task_id])
+            if label:
+                told[task.task_id] = label
+        tasks = _one_a_scene(tables.tasks[task_id] for task_id in told)
+        found.append(
+            Fact(
+                f"all variants: {name}",
+                tuple(_subject(context, (t.instance_id, t.view), [t]) for t in tasks),
+                tuple(told[task.task_id] for task in tasks),
+            )
+        )
+    return found
+
+
+_POOLED: Final = ("should abstain", "sign", "yes or no", "category")
+
+
+def _common_reading(name: str, variant: Variant, truth: Mapping[str, Any]) -> str:
+    """What a truth says of ``name``, in words that all variants share; empty if nothing."""
+    target = json.loads(truth["target_json"])
+    match name:
+        case "should abstain":
+            return str(truth["should_abstain"]) if variant.abstainable else ""
+        case "sign":
+            if variant.shape in _SIGNS:
+                return _label(target)
+            return _SIGN_OF.get(_sign_label(truth["value"]), "")
+        case "yes or no":
+            return _label(target) if variant.shape in _YES_OR_NO else ""
+        case _:
+            return _category(target) if variant.shape in _CATEGORIES else ""
 
 
 def _one_a_scene(tasks: Iterable[TaskRow]) -> list[TaskRow]:
@@ -190,12 +231,12 @@ def _readings(variant: Variant, truths: Sequence[Mapping[str, Any]]) -> list[tup
 _NAMES: Final = frozenset({"conditioning_var"})
 """Shapes whose answers are names of the scene at hand: nothing that scenes have in common."""
 _CATEGORIES: Final = frozenset({"adjustment_set", "adjustment_sets", "forbidden"})
-_LABELS: Final = frozenset(
-    {
-        "sign", "change_sign", "effect_sign", "signs_before_after", "method", "dominant",
-        "association_present", "bias_present", "identifiable", "matches", "set_size", "set_count",
-    }
-)  # fmt: skip
+_SIGNS: Final = frozenset({"sign", "change_sign", "effect_sign"})
+_YES_OR_NO: Final = frozenset({"association_present", "bias_present", "identifiable", "matches"})
+_SIGN_OF: Final = {"positive": "+", "negative": "-", "zero": "0"}
+_LABELS: Final = (
+    _SIGNS | _YES_OR_NO | {"signs_before_after", "method", "dominant", "set_size", "set_count"}
+)
 """Shapes whose truth is a set of accepted labels."""
 
 

@@ -36,6 +36,7 @@ def test_an_honest_release_is_clean(tmp_path: Path) -> None:
         "scene: ATE identifiable",
         "association.sign_only: label",
         "causal_sketch.edges_only: structure",
+        "all variants: sign",
     }
 
 
@@ -93,6 +94,29 @@ def test_answers_that_follow_the_position_in_the_exam_are_caught(tmp_path: Path)
         row["position"] = place
     report = leak_test(write(tables, tmp_path), permutations=99)
     assert _p(report, "association.sign_only: label") <= report.threshold
+
+
+def test_a_leak_is_caught_though_every_scene_is_asked_once(tmp_path: Path) -> None:
+    """As in a private split: each variant alone has too few rows, all together have enough."""
+    asked = ("effect_estimate.ate_point", "identification.method_label",
+             "identification.all_minimal_adjustment_sets")  # fmt: skip
+    tables = make_tables(
+        Plan(scenes=120, motifs=("frontdoor", "iv"), variants=frozenset(asked), private=True)
+    )
+    tasks: dict[str, list[str]] = {}
+    for row in tables["causalds"]:
+        tasks.setdefault(row["instance_id"], []).append(row["task_id"])
+    kept = {ids[turn % len(ids)] for turn, ids in enumerate(tasks.values())}
+    assert len(kept) == 120
+    for config in ("causalds", "causalds_truth", "causalds_exams"):
+        tables[config] = [row for row in tables[config] if row["task_id"] in kept]
+    abstain = {row["task_id"]: row["should_abstain"] for row in tables["causalds_truth"]}
+    honest = leak_test(write(tables, tmp_path / "honest", private=True), permutations=99)
+    assert honest.ok, honest.markdown()
+    for row in tables["causalds"]:
+        row["prompt"] += " Think." if abstain[row["task_id"]] else ""
+    report = leak_test(write(tables, tmp_path / "leaking", private=True), permutations=99)
+    assert _p(report, "all variants: should abstain") <= report.threshold
 
 
 def _in_three_views(tables: dict[str, list[dict[str, Any]]]) -> None:
