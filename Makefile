@@ -6,10 +6,11 @@ PIP     = $(RUN) -m pip --disable-pip-version-check --quiet
 LOCKED  = --constraint requirements.lock
 
 BASELINES = gold informed naive constant random empty
+CAUSALDS  = double-sampling
 CCR       = $(addprefix ccr-,perfect noise-0.5 noise-1 noise-5 noise-20 ignores truncates biased global-wrong)
 REPLAYSCM = symbolic structure+dsl majority copy
 CAUSALAB  = solver observer greedy-stop
-SYSTEMS   = $(BASELINES) $(CCR) $(REPLAYSCM) $(CAUSALAB)
+SYSTEMS   = $(BASELINES) $(CAUSALDS) $(CCR) $(REPLAYSCM) $(CAUSALAB)
 
 .PHONY: demo test slow bench lock clean help
 
@@ -40,7 +41,7 @@ demo: $(VENV)/.demo
 	  $(RUN) -m baselines $$name --release release --out answers/$$name; \
 	done
 	$(RUN) -m grader leaderboard answers/ --release release --html leaderboard.html
-	@set -e; for track in ccr replayscm causalab; do \
+	@set -e; for track in causalds ccr replayscm causalab; do \
 	  $(RUN) -m grader leaderboard answers/ --release release --track $$track --html leaderboard-$$track.html; \
 	done
 	@echo "look at leaderboard*.html, release/GATE.md and answers/"
@@ -67,4 +68,4 @@ lock: | $(RUN)
 	  --no-annotate pyproject.toml --output-file requirements.lock
 
 clean:
-	rm -rf $(VENV) release release.partial leaderboard.html leaderboard-ccr.html leaderboard-replayscm.html leaderboard-causalab.html $(addprefix answers/,$(SYSTEMS)) .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) release release.partial leaderboard.html leaderboard-*.html $(addprefix answers/,$(SYSTEMS)) .mypy_cache .ruff_cache .pytest_cache

@@ -28,7 +28,9 @@ NOTES: Final = {
     "constant": "one fixed answer per answer shape",
     "random": "a legal answer drawn at random, seeded by the task id; names from the story",
     "naive": "regresses on everything and reports; never abstains",
-    "informed": "reads the graph from the story, picks the identifying estimator, abstains",
+    "informed": "reads the graph from the story, picks the identifying estimator, abstains; "
+    "takes what measurements predict for the variable itself",
+    "double-sampling": "causalds only: informed, with estimates corrected by the calibration rows",
     "ccr-perfect": "ccr only: reads every prompt by rules; valid and consistent",
     "ccr-noise-0.5": "ccr only: flips 0.5% of the right answers",
     "ccr-noise-1": "ccr only: flips 1% of the right answers",

@@ -19,6 +19,7 @@ Analyst = Callable[[Scene], Solver]
 ANALYSTS: Final[Mapping[tuple[str, str], Analyst]] = {
     ("naive", "causalds"): causalds_naive.at_desk,
     ("informed", "causalds"): causalds_informed.at_desk,
+    ("double-sampling", "causalds"): causalds_informed.at_corrected_desk,
 }
 """By baseline name and track, given a scene; a track without an analyst goes unanswered."""
 

@@ -2,7 +2,7 @@
 
 The calibration rows show a variable beside its measurements; a regression there predicts it in all
 other rows (Carroll, Ruppert, Stefanski & Crainiceanu 2006, chapter 4). What is left of the error
-makes effects too small: the analysts do not correct for it.
+biases whatever is estimated from the predictions; ``baselines.double_sampling`` takes it out.
 """
 
 from collections.abc import Mapping

@@ -3,6 +3,10 @@
 The graph comes from :mod:`baselines.reader`; the identification theory from
 :mod:`builder.causal`; numbers from the tables, by :mod:`baselines.desk`. Where an effect is not
 identifiable the answer is the documented abstention. One function per variant.
+
+Variables that are seen through measurements are predicted from them (regression calibration).
+``informed`` takes the predictions for the variables; ``double-sampling`` corrects its estimates by
+the calibration rows. The step between the two is the price of measurement error.
 """
 
 from collections.abc import Callable, Mapping
@@ -37,10 +41,23 @@ def informed(task: Task, scene: Scene) -> Answer:
     return at_desk(scene)(task)
 
 
-def at_desk(scene: Scene) -> Callable[[Task], Answer]:
-    """The analyst at work on one scene: answers its tasks, reading and fitting once."""
-    desk = Desk(scene)
+def double_sampling(task: Task, scene: Scene) -> Answer:
+    """The same with estimates corrected by the calibration rows."""
+    return at_corrected_desk(scene)(task)
+
+
+def at_desk(scene: Scene, *, corrected: bool = False) -> Callable[[Task], Answer]:
+    """The analyst at work on one scene: answers its tasks, reading and fitting once.
+
+    ``corrected`` takes out of every estimate what the calibration rows show of measurement error.
+    """
+    desk = Desk(scene, corrected)
     return lambda task: SOLVERS[task.spec.key](task, desk)
+
+
+def at_corrected_desk(scene: Scene) -> Callable[[Task], Answer]:
+    """The same analyst, with estimates corrected by double sampling."""
+    return at_desk(scene, corrected=True)
 
 
 # --- prediction -------------------------------------------------------------------------------

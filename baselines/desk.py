@@ -25,9 +25,14 @@ from builder.causal import LatentDAG
 
 @dataclass
 class Desk:
-    """What the analyst knows of ``shown``, a scene as it is released."""
+    """What the analyst knows of ``shown``, a scene as it is released.
+
+    ``corrected`` says whether estimates are corrected by the calibration rows (double sampling) or
+    take the predictions of measured variables for the variables themselves.
+    """
 
     shown: Scene
+    corrected: bool = False
     _graphs: dict[frozenset[str], LatentDAG] = field(default_factory=dict)
     _effects: dict[tuple[str, Contrast], Estimate | None] = field(default_factory=dict)
     _associations: dict[tuple[str, str], Associations] = field(default_factory=dict)
@@ -40,7 +45,7 @@ class Desk:
     @cached_property
     def tables(self) -> Tables:
         """The rows with measured variables predicted, and those in which they are known."""
-        return tables_of(self.shown, self.whole)
+        return tables_of(self.shown, self.whole, corrected=self.corrected)
 
     @cached_property
     def weights(self) -> FloatArray:

@@ -24,22 +24,24 @@ class Tables:
     ``rows`` has every variable, shape (n,), those seen through measurements as predicted
     from them; ``known`` has the ``measured`` ones themselves in m calibration rows, shape (m,);
     ``places``, shape (m,), is where those stand among the n. Without measurements ``known`` is
-    empty.
+    empty. ``corrected`` says whether estimates are to use those rows, or take predictions for the
+    variables themselves.
     """
 
     rows: Mapping[str, FloatArray]
     known: Mapping[str, FloatArray]
     places: FloatArray
     measured: frozenset[str]
+    corrected: bool = True
 
 
-def tables_of(shown: Scene, whole: Scene) -> Tables:
+def tables_of(shown: Scene, whole: Scene, *, corrected: bool) -> Tables:
     """Tables of a scene as it is released and as ``baselines.calibration`` completes it."""
     measured = frozenset(name for name in shown.calibration if name not in shown.data)
     if not measured:
-        return Tables(whole.data, {}, np.zeros(0, dtype=np.int64), measured)
+        return Tables(whole.data, {}, np.zeros(0, dtype=np.int64), measured, corrected)
     known = {name: shown.calibration[name] for name in whole.data if name in shown.calibration}
-    return Tables(whole.data, known, _places(shown), measured)
+    return Tables(whole.data, known, _places(shown), measured, corrected)
 
 
 def _places(shown: Scene) -> FloatArray:
@@ -64,7 +66,7 @@ def draws(
     """
     chosen: Chosen = {}
     everywhere = estimator(tables.rows, weights, chosen)
-    if not names & tables.measured:
+    if not (tables.corrected and names & tables.measured):
         return everywhere
     part = weights[:, tables.places]
     part = part / part.mean(axis=1, keepdims=True)

@@ -49,10 +49,14 @@ def prepare(folder: Path, system: str, settings: Mapping[str, Any], notes: str) 
 
 def write_answer(folder: Path, name: str, answer: Answer) -> None:
     """Write one answer file ``name`` in one step: a reader never sees half of it."""
+    write_text(folder / name, text_of(answer))
+
+
+def text_of(answer: Answer) -> str:
+    """The answer as its file holds it."""
     if isinstance(answer, Table):
-        write_text(folder / name, _csv(answer))
-    else:
-        write_text(folder / name, answer if isinstance(answer, str) else pretty(dict(answer)))
+        return _csv(answer)
+    return answer if isinstance(answer, str) else pretty(dict(answer))
 
 
 def _check_ours(folder: Path, system: str) -> None:

@@ -10,6 +10,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from rich.table import Table
 
 from builder.ccr import TRACK, enumerated_quantities, prompts
 from builder.ccr.graph import chain
-from builder.ccr.model import BooleanContext
+from builder.ccr.model import BooleanContext, Operator
 from builder.ccr.plan import ContextPlan
 from builder.ccr.themes import THEMES
 from builder.release.types import InstanceSpec
@@ -72,8 +73,9 @@ def pairs(rows: dict[str, list[dict[str, Any]]]) -> list[tuple[Task, Truth]]:
 def enumeration() -> float:
     """Seconds of the reference: one context of 16 nodes, every pattern, every pair."""
     dag = chain(["cycle"] * 5, [4] * 5, np.random.default_rng(0))
-    count = len(dag.names)
-    context = BooleanContext(dag, ("or",) * count, ("or",) * count, (4,) * count)
+    either: Operator = "or"
+    gates = (either,) * len(dag.names)
+    context = BooleanContext(dag, gates, gates, (4,) * len(gates))
     return timed(lambda: enumerated_quantities(context), 5)
 
 
@@ -83,15 +85,13 @@ def generation(console: Console, reference: float) -> None:
         table.add_column(column, justify="right")
     for theme in THEMES:
         seconds = statistics.median(
-            timed(lambda k=k, theme=theme: TRACK.build(spec(k, (3, 3, 3), theme)), 1)
-            for k in range(30)
+            timed(partial(TRACK.build, spec(k, (3, 3, 3), theme)), 1) for k in range(30)
         )
         ratio = f"{seconds / reference:.2f}"
         table.add_row("3 x 3", theme, f"{seconds:.4f}", f"{1 / seconds:.0f}", ratio, ">= 20/s")
     for sizes in ((3,) * 5, (6, 4, 6), (3,) * 9):
         seconds = statistics.median(
-            timed(lambda k=k, sizes=sizes: TRACK.build(spec(k, sizes, "CandyParty")), 1)
-            for k in range(5)
+            timed(partial(TRACK.build, spec(k, sizes, "CandyParty")), 1) for k in range(5)
         )
         ratio, target = f"{seconds / reference:.2f}", "< 1 s" if len(sizes) == 9 else ""
         row = ("x".join(map(str, sizes)), "CandyParty", f"{seconds:.4f}", f"{1 / seconds:.0f}")

@@ -12,7 +12,7 @@ from small_exam import STORIES, M, X, Y, Z, ask, every_task, measured, scene, si
 
 from baselines import trivial
 from baselines.causalds_informed import SOLVERS as INFORMED
-from baselines.causalds_informed import informed, larger
+from baselines.causalds_informed import double_sampling, informed, larger
 from baselines.causalds_naive import SOLVERS as NAIVE
 from baselines.causalds_naive import naive
 from baselines.desk import graph_of
@@ -29,6 +29,7 @@ SOLVERS = {
     "random": lambda task, of: trivial.random(task, of.story),
     "naive": naive,
     "informed": informed,
+    "double-sampling": double_sampling,
 }
 
 
@@ -174,16 +175,34 @@ def test_a_collider_induces_association_and_bias_and_a_common_cause_does_not() -
     assert answer("effect_estimate.ate_sign_only", fork) == {"sign": "0"}
 
 
-def test_measured_variables_lose_width_but_not_the_effect() -> None:
-    """Regression on predicted covariates alone would miss by a multiple of its standard error."""
+def test_double_sampling_loses_width_but_not_the_effect() -> None:
+    """Regression on predicted covariates alone misses by a multiple of its standard error."""
     clean = scene("confounding", n=4000)
     narrow = answer("effect_estimate.ate_uq_95", clean)
-    found = answer("effect_estimate.ate_uq_95", measured(clean))
+    noisy = measured(clean)
+    found = answer("effect_estimate.ate_uq_95", noisy, double_sampling)
     assert found["ci_lower"] < 1.5 < found["ci_upper"]
     assert found["ci_upper"] - found["ci_lower"] > 2 * (narrow["ci_upper"] - narrow["ci_lower"])
     r = np.corrcoef(clean.data[X], clean.data[Y])[0, 1]
-    noisy = measured(clean)
-    assert answer("association.effect_size_point", noisy)["value"] == pytest.approx(r, abs=0.06)
+    value = answer("association.effect_size_point", noisy, double_sampling)["value"]
+    assert value == pytest.approx(r, abs=0.06)
+
+
+def test_informed_is_fooled_by_a_measured_confounder() -> None:
+    """What is left of the measurement error after calibration is left of the confounding too."""
+    clean = scene("confounding", n=4000)
+    right = answer("effect_estimate.ate_uq_95", clean)
+    assert right["ci_lower"] < 1.5 < right["ci_upper"]
+    found = answer("effect_estimate.ate_uq_95", measured(clean))
+    misses = max(found["ci_lower"] - 1.5, 1.5 - found["ci_upper"])
+    assert misses > found["ci_upper"] - found["ci_lower"]
+
+
+def test_the_two_analysts_differ_only_where_something_is_measured() -> None:
+    """The step from one to the other is then the price of measurement error alone."""
+    clean = scene("mediation", n=600)
+    for task in every_task(clean):
+        assert repr(informed(task, clean)) == repr(double_sampling(task, clean))
 
 
 def test_a_separated_pair_is_reported_as_unknown_with_correlation_zero() -> None:

@@ -14,7 +14,10 @@ from grader.spec import VARIANTS
 DATA_FAMILIES = sorted(
     {v.family for v in VARIANTS if v.track == "causalds" and v.input_mode == "data"}
 )
-SOLVERS = ("gold", "empty", "constant", "random", "naive", "informed")
+SOLVERS = ("gold", "empty", "constant", "random", "naive", "informed", "double-sampling")
+
+EFFECTS = frozenset({"effect_estimate", "counterfactual_effect", "mediation_effect"})
+NUMBERS = frozenset({"ate_point", "ate_uq_95", "effect_point", "effect_uq_95"})
 
 Scores = Mapping[str, tuple[Score, ...]]
 
@@ -75,9 +78,26 @@ def test_informed_beats_naive_and_naive_beats_guessing(scores: Scores) -> None:
     assert naive > max(mean(scores["constant"]), mean(scores["random"])) + 5
 
 
-def test_measurements_keep_informed_well_below_gold_where_their_noise_cannot_be_averaged(
-    scores: Scores,
-) -> None:
+def test_measurements_keep_every_analyst_well_below_gold_in_prediction(scores: Scores) -> None:
     """A single row's outcome is not to be had from noisy measurements, however well one reads."""
-    below = mean(scores["informed"], family="prediction", view="proxy")
-    assert below < mean(scores["gold"], family="prediction", view="proxy") - 20
+    for name in ("informed", "double-sampling"):
+        below = mean(scores[name], family="prediction", view="proxy")
+        assert below < mean(scores["gold"], family="prediction", view="proxy") - 20
+
+
+def test_measurements_keep_informed_below_gold_where_they_hide_an_effect(scores: Scores) -> None:
+    """Identifiable numbers asked under measurements, against such numbers on clean data."""
+
+    def effects(name: str, view: str) -> float:
+        return mean(
+            score
+            for score in scores[name]
+            if score.view == view
+            and score.family in EFFECTS
+            and score.variant in NUMBERS
+            and not score.should_abstain
+        )
+
+    assert effects("informed", "clean") > 95
+    assert effects("informed", "proxy") < effects("gold", "proxy") - 15
+    assert effects("double-sampling", "proxy") > effects("informed", "proxy")

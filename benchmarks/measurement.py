@@ -1,0 +1,143 @@
+"""``python -m benchmarks.measurement``: what the observation layer costs, scene by scene.
+
+    python -m benchmarks.measurement release --scenes 40
+
+Reference solvers answer every question for a number about some scenes of a release with public
+truth, under each of the three views. Targets that are not identifiable are left out. The table
+gives mean points and the median loss. Exit code 1 unless measurements cost ``informed`` more than
+chance would, and ``double-sampling`` less.
+"""
+
+import argparse
+import hashlib
+import statistics
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from baselines.analysts import analyse
+from baselines.release import Exam, open_exam
+from baselines.writing import text_of
+from grader.errors import UsageError
+from grader.model import RawAnswer
+from grader.release import Release
+from grader.score import score
+from grader.validate import check
+
+SOLVERS: Final = ("naive", "informed", "double-sampling")
+WIDTH: Final = 110
+VIEWS: Final = ("clean", "proxy", "proxy_hard")
+KINDS: Final[Mapping[str, str]] = {
+    "prediction.point_predictor": "predictions",
+    "prediction.prediction_interval": "prediction intervals",
+    "association.effect_size_point": "associations",
+    "association.delta_point": "associations",
+    "collider_phenomenon.induced_association_strength_point": "associations",
+    "effect_estimate.ate_point": "effects",
+    "effect_estimate.ate_uq_95": "effect intervals",
+    "counterfactual_effect.effect_point": "effects",
+    "counterfactual_effect.effect_uq_95": "effect intervals",
+    "mediation_effect.effect_point": "effects",
+    "mediation_effect.effect_uq_95": "effect intervals",
+}
+"""Variants that ask for a number, by the row of the table they belong to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One scored answer."""
+
+    solver: str
+    kind: str
+    view: str
+    scene: str
+    points: float
+    loss: float
+
+
+def results(release: Path, split: str, count: int) -> Iterator[Result]:
+    """Every solver's scores on the numbers asked of ``count`` scenes, drawn by hashes of ids."""
+    exam = _numbers(open_exam(release, split, "all"), count)
+    truths = Release.open(release).truths(split, list(exam.tasks))
+    for solver in SOLVERS:
+        for task, answer in analyse(solver, exam):
+            truth = truths[task.task_id]
+            if truth.should_abstain:
+                continue
+            raw = RawAnswer(task.answer_file, text_of(answer).encode())
+            found = score(task, truth, check(task, raw))
+            kind = KINDS[task.spec.key]
+            yield Result(solver, kind, task.view, task.instance_id, found.points, found.loss)
+
+
+def _numbers(exam: Exam, count: int) -> Exam:
+    views = defaultdict(set)
+    asked = [task for task in exam.tasks if task.track == "causalds" and task.spec.key in KINDS]
+    for task in asked:
+        views[task.instance_id].add(task.view)
+    matched = [scene for scene, found in views.items() if found == set(VIEWS)]
+    if not matched:
+        raise UsageError("no scene of this split is asked about under all three views")
+    order = sorted(matched, key=lambda scene: hashlib.sha256(scene.encode()).digest())
+    kept = set(order[:count])
+    return replace(exam, tasks=tuple(task for task in asked if task.instance_id in kept))
+
+
+def cost(found: Sequence[Result], solver: str, kind: str) -> tuple[float, float]:
+    """Points that ``proxy_hard`` costs beside ``clean``: the mean over scenes and its error."""
+    points: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for one in found:
+        if (one.solver, one.kind) == (solver, kind):
+            points[one.scene][one.view].append(one.points)
+    gaps = [
+        100 * (statistics.fmean(views["clean"]) - statistics.fmean(views["proxy_hard"]))
+        for views in points.values()
+        if views["clean"] and views["proxy_hard"]
+    ]
+    return float(np.mean(gaps)), float(np.std(gaps, ddof=1) / np.sqrt(len(gaps)))
+
+
+def table(found: Sequence[Result]) -> Table:
+    """Mean points (median loss) by kind of question, solver and view."""
+    title = "Points (median loss)"
+    shown = Table("asked for", "solver", *VIEWS, "proxy_hard costs", title=title)
+    for kind in dict.fromkeys(KINDS.values()):
+        for solver in SOLVERS:
+            cells = []
+            for view in VIEWS:
+                rows = [r for r in found if (r.kind, r.solver, r.view) == (kind, solver, view)]
+                points = 100 * statistics.fmean(row.points for row in rows)
+                loss = statistics.median(row.loss for row in rows)
+                cells.append(f"{points:.1f} ({loss:.3f})")
+            mean, error = cost(found, solver, kind)
+            shown.add_row(kind, solver, *cells, f"{mean:.1f} ± {error:.1f}")
+    return shown
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Answer, score, print the table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.measurement")
+    parser.add_argument("release", type=Path)
+    parser.add_argument("--split", default="dev")
+    parser.add_argument("--scenes", type=int, default=40)
+    chosen = parser.parse_args(arguments)
+    try:
+        found = list(results(chosen.release, chosen.split, chosen.scenes))
+    except UsageError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    Console(width=WIDTH).print(table(found))
+    bitten, doubt = cost(found, "informed", "effect intervals")
+    healed, _ = cost(found, "double-sampling", "effect intervals")
+    return 0 if bitten > max(3 * doubt, 2 * healed) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
