@@ -45,7 +45,11 @@ class Graded:
 
 
 class Session:
-    """One split of one release, read once, to grade any number of submissions against."""
+    """One split of one release, read once, to grade any number of submissions against.
+
+    Its tasks come without their prompts, which grading does not need
+    (:meth:`grader.release.Release.with_prompts` adds them).
+    """
 
     def __init__(
         self,
@@ -63,7 +67,7 @@ class Session:
         self.split = release.choose_split(split)
         self.exam = exam
         self.reveal = reveal or release.has_public_truth(self.split)
-        self.all_tasks = release.tasks(self.split)
+        self.all_tasks = release.tasks(self.split, prompts=False)
         self._check_variants()
         self.track = self._check_track(track)
         self._exams = release.exams(self.split)

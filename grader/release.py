@@ -8,7 +8,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -158,15 +158,33 @@ class Release:
             f"--split {name}: no such split in {self.public.path}{did_you_mean(name, self.splits)}"
         )
 
-    def tasks(self, split: str) -> list[Task]:
-        """All tasks of a split, sorted by id, every track."""
+    def tasks(self, split: str, *, prompts: bool = True) -> list[Task]:
+        """All tasks of a split, sorted by id, every track.
+
+        Prompts are nearly all there is to read: without ``prompts`` they are left empty.
+        """
         tasks: list[Task] = []
+        columns = [c if prompts or c != "prompt" else "'' AS prompt" for c in _TASK_COLUMNS]
         with parquet.connect() as connection:
             for track in TRACKS:
                 files = self.public.shards(track, split)
-                rows = parquet.read(connection, files, _TASK_COLUMNS, "ORDER BY task_id")
+                rows = parquet.read(connection, files, columns, "ORDER BY task_id")
                 tasks.extend(_task(row) for row in rows)
         return tasks
+
+    def with_prompts(self, split: str, tasks: Sequence[Task]) -> list[Task]:
+        """``tasks`` of a split, in their order, with the prompts that ``tasks()`` left out."""
+        wanted: dict[str, list[str]] = {}
+        for task in tasks:
+            wanted.setdefault(task.track, []).append(task.task_id)
+        prompts: dict[str, str] = {}
+        with parquet.connect() as connection:
+            for track, ids in wanted.items():
+                files = self.public.shards(track, split)
+                suffix = "WHERE list_contains(?, task_id)"
+                rows = parquet.read(connection, files, ("task_id", "prompt"), suffix, [ids])
+                prompts.update(rows)
+        return [replace(task, prompt=prompts[task.task_id]) for task in tasks]
 
     def exams(self, split: str) -> dict[str, list[str]]:
         """Exam name to its task ids in order; an exam may span tracks."""

@@ -87,9 +87,10 @@ def _strangers(label: str, side: Side) -> Check:
 
 
 def _tasks(release: Release, split: str) -> Iterator[Check]:
-    tasks = release.tasks(split)
+    tasks = release.tasks(split, prompts=False)
     ids = [task.task_id for task in tasks]
-    doubled = len(ids) - len(set(ids))
+    known = set(ids)
+    doubled = len(ids) - len(known)
     yield Check(f"{split} task ids", not doubled, f"{len(ids)} tasks, {doubled} repeated ids")
     problem = ""
     for task in tasks:
@@ -106,7 +107,7 @@ def _tasks(release: Release, split: str) -> Iterator[Check]:
         f"{exam}: {task_id}"
         for exam, members in release.exams(split).items()
         for task_id in members
-        if task_id not in set(ids)
+        if task_id not in known
     ]
     yield Check(f"{split} exams", not absent, absent[0] if absent else "name existing tasks")
     try:

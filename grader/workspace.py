@@ -2,20 +2,22 @@
 
 import shutil
 import sys
-from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import duckdb
 from rich.console import Console
-from rich.progress import track
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from grader import parquet
 from grader.jsonio import pretty
 from grader.model import Task
 from grader.release import Release
 from grader.schemas import schema
+
+TOGETHER: Final = 8
+"""Scenes read at once: a row group holds many, and is read whole for each that is wanted."""
 
 
 def write_workspaces(release: Release, split: str, tasks: Sequence[Task], folder: Path) -> None:
@@ -26,24 +28,38 @@ def write_workspaces(release: Release, split: str, tasks: Sequence[Task], folder
     ``data.parquet`` and ``columns.json``, and ``calibration.parquet`` where variables are measured;
     predictions also ``test_features.parquet``.
     """
-    scenes: dict[tuple[str, str, str], list[Task]] = defaultdict(list)
+    asked: dict[str, dict[tuple[str, str], list[Task]]] = {}
     for task in tasks:
-        scenes[task.track, task.instance_id, task.view].append(task)
-    progress = Console(stderr=True)
-    with parquet.connect() as connection:
-        for (name, instance_id, view), asked in track(
-            sorted(scenes.items()),
-            description="scenes",
-            console=progress,
-            disable=not sys.stderr.isatty(),
-            transient=True,
-        ):
+        scenes = asked.setdefault(task.track, {})
+        scenes.setdefault((task.instance_id, task.view), []).append(task)
+    with parquet.connect() as connection, _progress() as progress:
+        bar = progress.add_task("tasks", total=len(tasks))
+        for name, scenes in sorted(asked.items()):
             files = release.public.shards(f"{name}_scenes", split)
             if not files:  # a track whose prompts hold all there is
-                _write_prompts(asked, folder)
+                _write_prompts([task for members in scenes.values() for task in members], folder)
+                progress.advance(bar, sum(map(len, scenes.values())))
                 continue
-            scene = _read_scene(connection, files, instance_id, view)
-            _write_scene(connection, scene, asked, folder)
+            places = sorted(scenes)
+            for start in range(0, len(places), TOGETHER):
+                chunk = places[start : start + TOGETHER]
+                _read_scenes(connection, files, chunk)
+                for place in chunk:
+                    scene = _read_scene(connection, *place)
+                    _write_scene(connection, scene, scenes[place], folder)
+                    progress.advance(bar, len(scenes[place]))
+
+
+def _progress() -> Progress:
+    """A bar on a terminal, nothing elsewhere."""
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+    return Progress(
+        *columns,
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        disable=not sys.stderr.isatty(),
+        transient=True,
+    )
 
 
 def _write_prompts(asked: Sequence[Task], folder: Path) -> None:
@@ -59,14 +75,33 @@ def _write_question(task: Task, place: Path) -> None:
     (place / "answer.schema.json").write_text(pretty(document), encoding="utf-8")
 
 
-def _read_scene(
-    connection: duckdb.DuckDBPyConnection, files: list[Path], instance_id: str, view: str
-) -> dict[str, Any]:
-    """Story and columns of one scene; its tables stay in DuckDB as table ``scene``."""
+def _read_scenes(
+    connection: duckdb.DuckDBPyConnection, files: list[Path], places: Sequence[tuple[str, str]]
+) -> None:
+    """Keeps some scenes, given by sorted (instance, view), as DuckDB's table ``scenes``.
+
+    Rows are sorted by instance, so that the range leaves most row groups unread.
+    """
     connection.execute(
-        f"CREATE OR REPLACE TEMP TABLE scene AS SELECT * FROM {parquet.SCAN} "
+        f"CREATE OR REPLACE TEMP TABLE scenes AS SELECT * FROM {parquet.SCAN} "
+        "WHERE instance_id BETWEEN ? AND ? AND list_contains(?, instance_id || '/' || view)",
+        [
+            [parquet.literal(file) for file in files],
+            places[0][0],
+            places[-1][0],
+            [f"{instance_id}/{view}" for instance_id, view in places],
+        ],
+    )
+
+
+def _read_scene(
+    connection: duckdb.DuckDBPyConnection, instance_id: str, view: str
+) -> dict[str, Any]:
+    """Story and columns of one of the scenes kept; its tables go into the table ``scene``."""
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE scene AS SELECT * FROM scenes "
         "WHERE instance_id = ? AND view = ?",
-        [[parquet.literal(file) for file in files], instance_id, view],
+        [instance_id, view],
     )
     names = [column[0] for column in connection.execute("DESCRIBE scene").fetchall()]
     calibration = "[t.name FOR t IN calibration]" if "calibration" in names else "[]"

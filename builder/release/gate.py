@@ -17,6 +17,7 @@ from builder.release.engine import map_instances
 from builder.release.gate_answers import CEILING, CEILING_TASKS, ceiling_of
 from builder.release.gate_audit import AuditJobs, audit
 from builder.release.gate_points import FLOOR_TASKS, Floor, SplitWorth, split_worth
+from builder.release.gate_secrecy import forget, secrecy_problems
 from builder.release.gate_tables import SplitTables
 from builder.release.leak import LeakReport, leak_test
 from grader.release import Release
@@ -97,13 +98,15 @@ def run_gate(
     lines += _structure(release, tables)
     if not all(line.ok for line in lines):
         return GateReport(tuple(lines))
+    forget()
     tell("gate: every truth a second time")
-    workers = workers or os.cpu_count() or 1
+    workers = _worth_starting(tables, workers or os.cpu_count() or 1)
     lines.append(_audit(release, tables, workers))
+    tables.clear()  # every prompt there is: gigabytes, and not needed again
     tell("gate: gold, empty, constant and random answers")
     floors: list[Floor] = []
     for split in opened.splits:
-        found = split_worth(opened, split, _worth_starting(tables, workers))
+        found = split_worth(opened, split, workers)
         lines += _known_answers(found)
         floors += found.floors
     lines += _floor_lines(floors)
@@ -163,7 +166,7 @@ def _structure(release: Path, tables: Sequence[SplitTables]) -> list[GateLine]:
             lines.append(
                 _line(
                     f"{where}: nothing private in public",
-                    gate_checks.secrecy_problems(release / "public", release / "private", table),
+                    secrecy_problems(release / "public", release / "private", table),
                     f"{len(table.worlds)} keys and worlds searched for",
                 )
             )
@@ -173,8 +176,7 @@ def _structure(release: Path, tables: Sequence[SplitTables]) -> list[GateLine]:
 def _audit(release: Path, tables: Sequence[SplitTables], workers: int) -> GateLine:
     """Every truth against its second derivation, an instance at a time."""
     jobs = AuditJobs(release, tables)
-    starting = _worth_starting(tables, workers)
-    problems = [problem for found in map_instances(audit, jobs, starting) for problem in found]
+    problems = [problem for found in map_instances(audit, jobs, workers) for problem in found]
     truths = sum(len(table.truth) for table in tables)
     return _line("second derivation of every truth", problems,
                  f"{truths} truths of {len(jobs)} scenes and views agree")  # fmt: skip

@@ -3,21 +3,15 @@
 Every check takes what was read and returns problems as one-line strings; none means it holds.
 """
 
-import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-import pyarrow as pa
 import yaml
 
 from builder.causalds.declared import declared_inputs
 from builder.release.gate_tables import (
-    PRIVATE_PARTS,
-    SHARD,
     SceneRow,
     SplitTables,
     TaskRow,
@@ -53,12 +47,6 @@ WITHOUT_SCENES: Final = frozenset({"causalab", "ccr", "replayscm"})
 
 PROTOCOLS: Final = frozenset({"ccr"})
 """Tracks in which all tasks of an instance are one protocol, even in a private-truth split."""
-
-SHARED_COLUMNS: Final = frozenset({"task_id", "instance_id"})
-"""Columns that private configs have in common with public ones by design."""
-
-_HEX: Final = re.compile(r"[0-9a-f]{32,}")
-_KEY_DIGITS: Final = 64
 
 
 def card_problems(root: Path) -> list[str]:
@@ -281,90 +269,6 @@ def _scene_problems(task: TaskRow, scene: SceneRow, private: bool) -> Iterator[s
 def _concept(column: str) -> str:
     """The variable that a column shows, be it by a measurement."""
     return column.partition("_meas_")[0]
-
-
-def secrecy_problems(public: Path, private: Path, table: SplitTables) -> list[str]:
-    """Nothing of a private split's hidden side is anywhere in the public repository.
-
-    Keys and salts are looked for in every text there is, whole worlds in the papers and in the
-    split's own shards: a large public-truth split beside it is hundreds of megabytes of prompts.
-    """
-    prefix = table.track
-    problems = [
-        f"public/{prefix}_{part}: private config of split {table.split} is public"
-        for part in PRIVATE_PARTS
-        if shards(public, f"{prefix}_{part}", table.split)
-    ]
-    hidden = {
-        name
-        for config in configs(private)
-        for path in shards(private, config, table.split)
-        for name in open_shard(path).schema_arrow.names
-    } - SHARED_COLUMNS
-    for config in configs(public):
-        for path in shards(public, config, table.split):
-            names = set(open_shard(path).schema_arrow.names)
-            problems += [f"{config}: has the private column {n}" for n in sorted(names & hidden)]
-    files = [path for path in sorted(public.rglob("*")) if path.is_file()]
-    state = tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in files)
-    blob, runs = _public_text(state, table.split)
-    for instance, world in table.worlds.items():
-        if world["key"] in runs:
-            problems.append(f"{instance}: its key is in the public repository")
-        if world["world_json"] in blob:
-            problems.append(f"{instance}: its world is in the public repository")
-    problems += _salt_problems(private, table.split, runs)
-    return problems
-
-
-def _salt_problems(private: Path, split: str, runs: frozenset[str]) -> list[str]:
-    manifest = json.loads((private / "manifest.json").read_bytes())
-    salts = manifest.get("salts", {}).get(split, {})
-    return [f"the salt '{name}' is public" for name, salt in salts.items() if salt in runs]
-
-
-@lru_cache(maxsize=1)
-def _public_text(
-    state: tuple[tuple[Path, int, int], ...], split: str
-) -> tuple[str, frozenset[str]]:
-    """The text of papers and of a split's shards, and the hexadecimal runs of every text there is.
-
-    Texts are papers, Parquet metadata, and string cells at any depth. ``state`` lists the files,
-    with sizes and times: the tracks of one release share the reading, another release does not.
-    """
-    texts: list[str] = []
-    runs: set[str] = set()
-    for path, _, _ in state:
-        found = list(_texts_of(path))
-        for text in found:
-            for run in _HEX.findall(text):
-                runs.update(run[i : i + _KEY_DIGITS] for i in range(len(run)))
-        match = SHARD.fullmatch(path.name)
-        if match is None or match["split"] == split:
-            texts += found
-    return "\n".join(texts), frozenset(runs)
-
-
-def _texts_of(path: Path) -> Iterator[str]:
-    if path.suffix != ".parquet":
-        yield path.read_text(encoding="utf-8", errors="replace")
-        return
-    with open_shard(path) as file:
-        for key, value in (file.metadata.metadata or {}).items():
-            yield f"{key!r} {value!r}"
-        for group in range(file.metadata.num_row_groups):
-            for column in file.read_row_group(group).columns:
-                yield from _strings(column.combine_chunks())
-
-
-def _strings(array: pa.Array) -> Iterator[str]:
-    if pa.types.is_string(array.type):
-        yield from (text for text in array.to_pylist() if text)
-    elif pa.types.is_list(array.type):
-        yield from _strings(array.flatten())
-    elif pa.types.is_struct(array.type):
-        for child in array.flatten():
-            yield from _strings(child)
 
 
 def raw_ids(release: Path) -> dict[str, list[str]]:

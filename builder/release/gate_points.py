@@ -96,7 +96,8 @@ def split_worth(opened: Release, split: str, workers: int) -> SplitWorth:
     )
     exams = tuple(opened.exams(split)) if len(tasks) > AT_ONCE else ("all",)
     for exam in exams:
-        whole, nothing, lost = _through_the_grader(Session(opened, split, exam), truths)
+        session.exam = exam
+        whole, nothing, lost = _through_the_grader(session, truths)
         wrong += lost + ([f"exam {exam}: {whole} points"] if whole != 100.0 else [])
         earned += [f"exam {exam}: {nothing} points"] if nothing != 0 else []
     floors = [_floor(split, members, found, sample[key]) for key, members in _by_variant(tasks)]

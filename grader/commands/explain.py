@@ -40,7 +40,8 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.validate import REASONS, check
 
     session = open_session(arguments)
-    task = _find(session.all_tasks, arguments.task)
+    found = _find(session.all_tasks, arguments.task)
+    (task,) = session.release.with_prompts(session.split, [found])
     out = console()
 
     def line(label: str, text: str) -> None:

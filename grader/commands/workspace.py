@@ -37,6 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
             if task_id not in known:
                 raise UsageError(f"--task {task_id}: no such task{did_you_mean(task_id, known)}")
         tasks = [task for task in tasks if task.task_id in set(arguments.task)]
+    tasks = session.release.with_prompts(session.split, tasks)
     with new_folder(arguments.out) as folder:
         write_workspaces(session.release, session.split, tasks, folder)
     print(f"{arguments.out}: {len(tasks)} workspaces; answers go to <task id>.json or .csv files")

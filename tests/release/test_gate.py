@@ -10,9 +10,11 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from gate_release import Rows, build, edit
+from hypothesis import given
+from hypothesis import strategies as st
 
 from builder.release.gate import GateReport, run_gate
-from builder.release.gate_checks import secrecy_problems
+from builder.release.gate_secrecy import secrecy_problems, worlds_in
 from builder.release.gate_tables import split_tables
 from grader.errors import UsageError
 
@@ -220,3 +222,12 @@ def test_a_missing_release_is_one_line(tmp_path: Path) -> None:
     """`check` on a mistyped folder must say so."""
     with pytest.raises(UsageError, match="no release here"):
         run_gate(tmp_path)
+
+
+@given(
+    worlds=st.sets(st.text("{ab}", min_size=1, max_size=6), max_size=5),
+    blob=st.text("{ab}\n", max_size=60),
+)
+def test_worlds_are_found_in_one_pass_as_one_by_one(worlds: set[str], blob: str) -> None:
+    """A faster search must not be a blinder one."""
+    assert worlds_in(blob, worlds) == {world for world in worlds if world in blob}
