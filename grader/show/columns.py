@@ -21,7 +21,8 @@ def columns(reports: Sequence[Report], *, narrow: bool = False) -> list[Column]:
     """Points by track where there are several, CausalDS figures where it is among them, cost.
 
     An exam of one other track has its families instead. ``narrow`` leaves the components of
-    CausalDSScore out where the tracks need their place.
+    CausalDSScore out where the tracks need their place. A track that a submission leaves alone
+    while it attempts others has a dash, as its overall points have.
     """
     tracks = list(reports[0]["tracks"])
     found: list[Column] = []
@@ -47,8 +48,18 @@ def reading(report: Report, name: str = "fixed") -> Mapping[str, Any]:
     return found
 
 
+def skipped(report: Report, track: str) -> bool:
+    """Whether a submission answers nothing of ``track``, and something of another."""
+    tracks = report["tracks"]
+    return not tracks[track]["attempted"] and any(one["attempted"] for one in tracks.values())
+
+
 def _track_points(track: str) -> Callable[[int, Report], str]:
-    return lambda _, report: number(report["tracks"][track]["points"], 1)
+    def cell(_: int, report: Report) -> str:
+        points = None if skipped(report, track) else report["tracks"][track]["points"]
+        return number(points, 1)
+
+    return cell
 
 
 def _family_points(track: str, family: str) -> Callable[[int, Report], str]:
@@ -60,4 +71,7 @@ def _family_points(track: str, family: str) -> Callable[[int, Report], str]:
 
 
 def _reading(key: str) -> Callable[[int, Report], str]:
-    return lambda _, report: number(reading(report).get(key))
+    def cell(_: int, report: Report) -> str:
+        return number(None if skipped(report, "causalds") else reading(report).get(key))
+
+    return cell

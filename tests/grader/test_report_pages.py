@@ -122,7 +122,7 @@ def report(tracks: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_track_without_causalds_has_no_causalds_columns() -> None:
     """The board of another track used to be half dashes."""
-    ccr = {"points": 3.0, "slices": {"family": {"direct": {"points": 40.0}}}}
+    ccr = {"points": 3.0, "attempted": 1, "slices": {"family": {"direct": {"points": 40.0}}}}
     reports = [report({"ccr": ccr})]
     found = columns(reports)
     assert [heading for heading, _ in found] == ["direct", "tok/task"]
@@ -132,6 +132,20 @@ def test_a_track_without_causalds_has_no_causalds_columns() -> None:
     headings = [heading for heading, _ in columns(both)]
     assert headings[:2] == ["causalds", "ccr"] and "S_NR ↓" in headings
     assert "S_NR ↓" not in [heading for heading, _ in columns(both, narrow=True)]
+
+
+def test_a_track_that_is_left_alone_has_a_dash_and_one_that_fails_a_zero() -> None:
+    """Nobody who reads 0.0 can tell a solver of one track from one that fails all others."""
+    causalds = {"points": 0.0, "slices": {}, "readings": {"fixed": {"causalds_score": 3.0}}}
+    ccr = {"points": 50.0, "attempted": 4, "slices": {}}
+    reports = [
+        report({"causalds": causalds | {"attempted": tried}, "ccr": ccr | {"attempted": answered}})
+        for tried, answered in ((0, 4), (2, 4), (0, 0))
+    ]
+    cells = {heading: cell for heading, cell in columns(reports)}
+    assert [cells["causalds"](n, reports[n]) for n in range(3)] == ["–", "0.0", "0.0"]
+    score = [cells["CausalDSScore ↓"](n, reports[n]) for n in range(3)]
+    assert score == ["–", "3.000", "3.000"]
 
 
 def circles(text: str) -> list[tuple[float, float]]:
