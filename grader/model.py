@@ -12,7 +12,11 @@ Status = Literal["scored", "missing", "invalid"]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One question, as the public side states it."""
+    """One question, as the public side states it.
+
+    ``prompt`` is empty where a reader that needs none left it out
+    (:meth:`grader.release.Release.with_prompts`).
+    """
 
     task_id: str
     instance_id: str

@@ -23,10 +23,10 @@ TOGETHER: Final = 8
 def write_workspaces(release: Release, split: str, tasks: Sequence[Task], folder: Path) -> None:
     """One sub-folder of ``folder`` per task, named by its id.
 
-    Each holds ``prompt.md`` and ``answer.schema.json``; where the track ships scenes,
-    ``story.md``; data tasks also
-    ``data.parquet`` and ``columns.json``, and ``calibration.parquet`` where variables are measured;
-    predictions also ``test_features.parquet``.
+    ``tasks`` come with their prompts. Each folder holds ``prompt.md`` and ``answer.schema.json``;
+    where the track ships scenes, ``story.md``; data tasks also ``data.parquet`` and
+    ``columns.json``, and ``calibration.parquet`` where variables are measured; predictions also
+    ``test_features.parquet``.
     """
     asked: dict[str, dict[tuple[str, str], list[Task]]] = {}
     for task in tasks:

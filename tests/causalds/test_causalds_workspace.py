@@ -19,7 +19,9 @@ def test_a_workspace_holds_the_calibration_rows_of_a_measuring_view(tmp_path) ->
     pq.write_table(table, file)
     for view, row in scenes(one).items():
         with duckdb.connect() as connection:
-            scene = workspace._read_scene(connection, [file], row["instance_id"], view)
+            place = row["instance_id"], view
+            workspace._read_scenes(connection, [file], [place])
+            scene = workspace._read_scene(connection, *place)
             assert scene["calibration"] == [c["name"] for c in row["calibration"]]
             if not scene["calibration"]:
                 continue

@@ -167,8 +167,9 @@ def test_empty_and_broken_attempts(tmp_path: Path, mini_release: Path) -> None:
     from grader.pipeline import Session
     from grader.release import Release
 
-    session = Session(Release.open(mini_release), None, None, "ccr")
-    tasks = session.select().tasks
+    release = Release.open(mini_release)
+    session = Session(release, None, None, "ccr")
+    tasks = release.with_prompts(session.split, session.select().tasks)
     for number in (1, 2, 3):
         (tmp_path / f"attempt-{number}").mkdir()
     for task in tasks:

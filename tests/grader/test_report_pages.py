@@ -142,7 +142,7 @@ def test_a_track_that_is_left_alone_has_a_dash_and_one_that_fails_a_zero() -> No
         report({"causalds": causalds | {"attempted": tried}, "ccr": ccr | {"attempted": answered}})
         for tried, answered in ((0, 4), (2, 4), (0, 0))
     ]
-    cells = {heading: cell for heading, cell in columns(reports)}
+    cells = dict(columns(reports))
     assert [cells["causalds"](n, reports[n]) for n in range(3)] == ["–", "0.0", "0.0"]
     score = [cells["CausalDSScore ↓"](n, reports[n]) for n in range(3)]
     assert score == ["–", "3.000", "3.000"]
