@@ -17,12 +17,12 @@ _COMPONENTS: Final = {
 }
 
 
-def columns(reports: Sequence[Report], *, narrow: bool = False) -> list[Column]:
+def columns(reports: Sequence[Report]) -> list[Column]:
     """Points by track where there are several, CausalDS figures where it is among them, cost.
 
-    An exam of one other track has its families instead. ``narrow`` leaves the components of
-    CausalDSScore out where the tracks need their place. A track that a submission leaves alone
-    while it attempts others has a dash, as its overall points have.
+    An exam of one track has room for more: the components of CausalDSScore, or the families. A
+    track that a submission leaves alone while it attempts others has a dash, as its overall points
+    have.
     """
     tracks = list(reports[0]["tracks"])
     found: list[Column] = []
@@ -32,7 +32,7 @@ def columns(reports: Sequence[Report], *, narrow: bool = False) -> list[Column]:
         ranks = leaderboard_ranks(reports)
         found.append(("CausalDSScore ↓", _reading("causalds_score")))
         found.append(("Comp. Rank ↓", lambda place, _: number(ranks[place].get("fixed"))))
-        if not (narrow and len(tracks) > 1):
+        if len(tracks) == 1:
             found += [(heading, _reading(key)) for key, heading in _COMPONENTS.items()]
     elif len(tracks) == 1:
         families = reports[0]["tracks"][tracks[0]]["slices"].get("family", {})

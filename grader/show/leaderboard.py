@@ -16,7 +16,7 @@ def leaderboard_view(ranked: Sequence[tuple[int, dict[str, Any]]], title: str) -
     table.add_column("#", justify="right")
     table.add_column("system", overflow="fold")
     table.add_column("points [95% interval]", justify="right", no_wrap=True)
-    middle = columns(reports, narrow=True)
+    middle = columns(reports)
     for heading, _ in middle:
         table.add_column(plain(heading), justify="right")
     table.add_column("scored", justify="right")
