@@ -14,6 +14,7 @@ from typing import Final
 from builder.causalab.config import Config
 from builder.causalab.suites import Setting, Suite, label, read_label
 from builder.causalab.topology import Topology, sample_topologies
+from builder.release.specs import keyed_specs, plan_stream, shuffled
 from builder.release.types import InstanceSpec
 from builder.seeds import hmac_key, stream
 from grader.errors import UsageError
@@ -80,16 +81,6 @@ def plan_graphs(config: Config, split: str, count_root: bytes, private: bool) ->
         for turn, topology in enumerate(sample_topologies(size, count, acts, rng, seen)):
             own = members if config.graphs else members[turn // config.per_suite :][:1]
             plans.append(GraphPlan(topology, tuple(own), turn % 2 == 1, config.mode))
-    rng = stream(hmac_key(count_root, f"{TRACK_NAME}/{split}/plan"), "plan")
-    order = rng.permutation(len(plans))
-    return [
-        _spec(plans[int(place)], split, index, count_root, private)
-        for index, place in enumerate(order)
-    ]
-
-
-def _spec(
-    plan: GraphPlan, split: str, index: int, count_root: bytes, private: bool
-) -> InstanceSpec:
-    place = (TRACK_NAME, split, index)
-    return InstanceSpec.keyed(place, ("graph", "graph"), count_root, private, plan.to_json())
+    rng = plan_stream(count_root, TRACK_NAME, split, "plan")
+    place = (TRACK_NAME, split)
+    return keyed_specs(shuffled(plans, rng), place, ("graph", "graph"), count_root, private)

@@ -5,18 +5,16 @@
 It reads a written release (the side that has the truth) and prints Markdown.
 """
 
-import argparse
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from statistics import mean, median, pvariance
 from typing import Any, Final
 
 from builder.causalab.suites import SIZES, SUITES, label, read_label
 from builder.causalab.topology import FREQUENCY, colliders, forks
-from builder.release import gate_tables
-from grader.errors import UsageError
+from builder.release.gate_tables import SplitTables
+from builder.release.generation_report import markdown_table, print_report
 
 TABLE_1: Final[Mapping[int, tuple[int, float, float, float, float]]] = {
     3: (50, 2.56, 0.25, 0.68, 0.72),
@@ -30,26 +28,12 @@ TABLE_1: Final[Mapping[int, tuple[int, float, float, float, float]]] = {
 Record = Mapping[str, Any]
 
 
-def main(argv: list[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Print the report; returns 2 for an unusable release."""
-    parser = argparse.ArgumentParser(
-        "python -m builder.causalab.statistics",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("release", type=Path)
-    parser.add_argument("--split", default="dev")
-    options = parser.parse_args(argv)
-    try:
-        table = gate_tables.split_tables(options.release, "causalab", options.split)
-    except UsageError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    print(report(table))
-    return 0
+    return print_report("causalab", __doc__, report, arguments)
 
 
-def report(table: gate_tables.SplitTables) -> str:
+def report(table: SplitTables) -> str:
     """The whole report as Markdown."""
     worlds = [json.loads(row["world_json"]) for row in table.worlds.values()]
     labels = {task: text for world in worlds for task, text in world["tasks"].items()}
@@ -59,17 +43,17 @@ def report(table: gate_tables.SplitTables) -> str:
     parts = [
         f"# Generation report: causalab, split {table.split}",
         f"{len(worlds)} graphs, {len(labels)} episodes.",
-        _markdown(
+        markdown_table(
             "Graphs of the main suites (Table 1; paper / ours)",
             ("k", "graphs", "edge mean", "edge variance", "fork mean", "collider mean"),
             [_table_1(size, worlds) for size in SIZES if _main(size, worlds)],
         ),
-        _markdown(
+        markdown_table(
             "Graphs in which frequency may act",
             ("k", "graphs", "edge mean", "frequency's causes, mean", "frequency acts in"),
             _acting(worlds),
         ),
-        _markdown(
+        markdown_table(
             "Episodes by suite",
             (
                 "suite",
@@ -83,12 +67,6 @@ def report(table: gate_tables.SplitTables) -> str:
         ),
     ]
     return "\n\n".join(parts)
-
-
-def _markdown(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [f"## {title}", "", f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
-    lines += [f"| {' | '.join(row)} |" for row in rows]
-    return "\n".join(lines)
 
 
 def _main(size: int, worlds: Sequence[Record]) -> list[list[tuple[str, str]]]:

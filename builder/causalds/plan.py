@@ -21,6 +21,7 @@ from builder.causalds.exams.assign import assign
 from builder.causalds.names import KNOWLEDGE, name_scenes
 from builder.causalds.tellings import told_again
 from builder.causalds.types import ScenePlan
+from builder.release.specs import keyed_specs, plan_stream, shuffled
 from builder.release.types import InstanceSpec
 from builder.seeds import hmac_key, stream
 from builder.words import Kind
@@ -53,22 +54,19 @@ def _naming_quotas(plan: Plan) -> Plan:
 @_naming_quotas
 def plan_scenes(config: Config, split: str, count_root: bytes, private: bool) -> list[InstanceSpec]:
     """The instance specs of a split, in index order."""
-    rng = stream(hmac_key(count_root, f"{TRACK_NAME}/{split}/plan"), "plan")
+    rng = plan_stream(count_root, TRACK_NAME, split, "plan")
     if config.exams:
         plans = _for_exams(config, rng)
     else:
         plans = _plans(config, rng)
         if private:
             plans = _with_views(rng, _with_variants(rng, plans))
-    order = rng.permutation(len(plans))
-    plans = [plans[int(place)] for place in order]
+    plans = shuffled(plans, rng)
     if config.words == KNOWLEDGE:
-        names = stream(hmac_key(count_root, f"{TRACK_NAME}/{split}/plan"), "names")
+        names = plan_stream(count_root, TRACK_NAME, split, "names")
         plans = name_scenes(plans, config, names, split, private, can_host)
     if config.llm is not None:
-        dealer = Dealer(
-            config.llm, stream(hmac_key(count_root, f"{TRACK_NAME}/{split}/plan"), "llm")
-        )
+        dealer = Dealer(config.llm, plan_stream(count_root, TRACK_NAME, split, "llm"))
         plans = [
             replace(p, llm=config.llm, seeds=dealer.deal(p.query.graph, p.kinds, p.outcome))
             for p in plans
@@ -77,7 +75,7 @@ def plan_scenes(config: Config, split: str, count_root: bytes, private: bool) ->
         again = stream(hmac_key(count_root, f"{TRACK_NAME}/{split}/plan"), "tellings")
         where = f"splits.{split}.causalds.tellings"
         plans = told_again(plans, config.tellings, again, count_root, where)
-    return [_spec(plan, split, index, count_root, private) for index, plan in enumerate(plans)]
+    return keyed_specs(plans, (TRACK_NAME, split), ("scene", "scene"), count_root, private)
 
 
 def _for_exams(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
@@ -85,7 +83,7 @@ def _for_exams(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
 
     def draw(scenes: int) -> list[ScenePlan]:
         plans = _plans(replace(config, scenes=scenes), rng)
-        return [plans[int(i)] for i in rng.permutation(len(plans))]
+        return shuffled(plans, rng)
 
     return [
         plan for name, model in config.exams for plan in assign(name, model, draw, can_host, rng)
@@ -206,10 +204,3 @@ def _with_views(rng: np.random.Generator, plans: Sequence[ScenePlan]) -> list[Sc
 def can_host(key: str, plan: ScenePlan) -> bool:
     """Whether a scene of this plan can be asked a variant, as far as graph and kinds decide."""
     return ASKERS[key].hosts(plan.query, plan.outcome_kind)
-
-
-def _spec(
-    plan: ScenePlan, split: str, index: int, count_root: bytes, private: bool
-) -> InstanceSpec:
-    place = (TRACK_NAME, split, index)
-    return InstanceSpec.keyed(place, ("scene", "scene"), count_root, private, plan.to_json())

@@ -15,8 +15,8 @@ from builder.ccr.config import LONG_COMPONENTS, Config
 from builder.ccr.graph import KINDS
 from builder.ccr.questions import VERDICTS
 from builder.ccr.sampling import Design, draw_kinds
+from builder.release.specs import keyed_specs, plan_stream, shuffled
 from builder.release.types import InstanceSpec
-from builder.seeds import hmac_key, stream
 from grader.jsonio import canonical
 
 TRACK_NAME: Final = "ccr"
@@ -65,17 +65,14 @@ def plan_contexts(
     config: Config, split: str, count_root: bytes, private: bool
 ) -> list[InstanceSpec]:
     """The instance specs of a split, in index order."""
-    rng = stream(hmac_key(count_root, f"{TRACK_NAME}/{split}/plan"), "plan")
+    rng = plan_stream(count_root, TRACK_NAME, split, "plan")
     plans = [
         _plan(config, purpose, turn, rng)
         for purpose, count in config.counts
         for turn in range(count)
     ]
-    order = rng.permutation(len(plans))
-    return [
-        _spec(plans[int(place)], split, index, count_root, private)
-        for index, place in enumerate(order)
-    ]
+    place = (TRACK_NAME, split)
+    return keyed_specs(shuffled(plans, rng), place, ("ctx", "context"), count_root, private)
 
 
 def _plan(config: Config, purpose: str, turn: int, rng: np.random.Generator) -> ContextPlan:
@@ -106,10 +103,3 @@ def _plan(config: Config, purpose: str, turn: int, rng: np.random.Generator) -> 
     theme = config.themes[turn % len(config.themes)]
     plan = (purpose, variant, verdict, sizes, kinds, operators, config.tenths, theme, tasks)
     return ContextPlan(*plan)
-
-
-def _spec(
-    plan: ContextPlan, split: str, index: int, count_root: bytes, private: bool
-) -> InstanceSpec:
-    place = (TRACK_NAME, split, index)
-    return InstanceSpec.keyed(place, ("ctx", "context"), count_root, private, plan.to_json())

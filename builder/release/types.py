@@ -6,8 +6,6 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from builder.seeds import id_key, instance_key, public_id
-
 Row = dict[str, object]
 """One row of a config: column name to a plain value that fits the config's Arrow schema."""
 
@@ -29,33 +27,6 @@ class InstanceSpec:
     private: bool
     id_key: bytes = field(repr=False)
     config_json: str
-
-    @classmethod
-    def keyed(
-        cls,
-        place: tuple[str, str, int],
-        naming: tuple[str, str],
-        count_root: bytes,
-        private: bool,
-        config_json: str,
-    ) -> "InstanceSpec":
-        """The instance at ``place`` (track, split, index), its keys derived from ``count_root``.
-
-        ``naming`` holds the prefix of its public id and the kind of thing the id names.
-        """
-        track, split, index = place
-        prefix, kind = naming
-        ids = id_key(count_root, track, split, index)
-        return cls(
-            track=track,
-            split=split,
-            index=index,
-            key=instance_key(count_root, track, split, index),
-            instance_id=public_id(prefix, ids, kind),
-            private=private,
-            id_key=ids,
-            config_json=config_json,
-        )
 
     @property
     def label(self) -> str:

@@ -4,10 +4,10 @@ import json
 from dataclasses import dataclass
 from typing import Final
 
+from builder.release.specs import keyed_specs, plan_stream, shuffled
 from builder.release.types import InstanceSpec
 from builder.replayscm.config import Config
 from builder.replayscm.pools import POOLS
-from builder.seeds import hmac_key, stream
 from grader.errors import UsageError
 from grader.jsonio import canonical
 
@@ -51,16 +51,6 @@ def plan_programs(
     plans += [ProgramPlan(tuple(POOLS), True)] * config.matched
     for label in ("Ord-Full", "Hid-Full"):
         plans += [ProgramPlan((label,), False)] * (config.full - config.matched)
-    rng = stream(hmac_key(count_root, f"{TRACK_NAME}/{split}/plan"), "plan")
-    order = rng.permutation(len(plans))
-    return [
-        _spec(plans[int(place)], split, index, count_root, private)
-        for index, place in enumerate(order)
-    ]
-
-
-def _spec(
-    plan: ProgramPlan, split: str, index: int, count_root: bytes, private: bool
-) -> InstanceSpec:
-    place = (TRACK_NAME, split, index)
-    return InstanceSpec.keyed(place, ("program", "program"), count_root, private, plan.to_json())
+    rng = plan_stream(count_root, TRACK_NAME, split, "plan")
+    place = (TRACK_NAME, split)
+    return keyed_specs(shuffled(plans, rng), place, ("program", "program"), count_root, private)

@@ -5,18 +5,16 @@
 It reads a written release (the side that has the truth) and prints Markdown.
 """
 
-import argparse
 import json
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from statistics import mean
 from typing import Any, Final
 
-from builder.release import gate_tables
+from builder.release.gate_tables import SplitTables
+from builder.release.generation_report import markdown_table, print_report
 from builder.replayscm.interpreter import Tree, read
-from grader.errors import UsageError
 
 LEVELS: Final = ("original", "extra", "cex", "certified")
 _MODES: Final = ("none", "hard_constant", "hard_assigned")
@@ -24,52 +22,32 @@ _MODES: Final = ("none", "hard_constant", "hard_assigned")
 Record = Mapping[str, Any]
 
 
-def main(argv: list[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Print the report; returns 2 for an unusable release."""
-    parser = argparse.ArgumentParser(
-        "python -m builder.replayscm.statistics",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("release", type=Path)
-    parser.add_argument("--split", default="dev")
-    options = parser.parse_args(argv)
-    try:
-        table = gate_tables.split_tables(options.release, "replayscm", options.split)
-    except UsageError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    print(report(table))
-    return 0
+    return print_report("replayscm", __doc__, report, arguments)
 
 
-def report(table: gate_tables.SplitTables) -> str:
+def report(table: SplitTables) -> str:
     """The whole report as Markdown."""
     worlds = [json.loads(row["world_json"]) for row in table.worlds.values()]
     truths = [json.loads(row["target_json"]) for row in table.truth.values()]
     parts = [
         f"# Generation report: replayscm, split {table.split}",
         f"{len(worlds)} programs, {len(truths)} records.",
-        _markdown("Programs (Table B.1)", ("", "paper", "ours"), _programs(worlds)),
-        _markdown("Worlds (Tables B.1, B.2)", ("", "paper", "ours"), _evidence(worlds)),
-        _markdown(
+        markdown_table("Programs (Table B.1)", ("", "paper", "ours"), _programs(worlds)),
+        markdown_table("Worlds (Tables B.1, B.2)", ("", "paper", "ours"), _evidence(worlds)),
+        markdown_table(
             "Levels, over the matched programs (Table F.2)",
             ("", "Original", "Extra Worlds", "CEx", "Certified"),
             _levels([world for world in worlds if len(world["levels"]) == len(LEVELS)]),
         ),
-        _markdown(
+        markdown_table(
             "What the evidence determines (complete audit)",
             ("pool", "records", "determined", "unique", "deviating pairs, mean"),
             _determined(truths),
         ),
     ]
     return "\n\n".join(parts)
-
-
-def _markdown(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [f"## {title}", "", f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
-    lines += [f"| {' | '.join(row)} |" for row in rows]
-    return "\n".join(lines)
 
 
 def _programs(worlds: Sequence[Record]) -> list[list[str]]:

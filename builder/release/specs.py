@@ -1,0 +1,61 @@
+"""From a track's plans to instance specs: the order, the keys and the public ids."""
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from builder.release.types import InstanceSpec
+from builder.seeds import hmac_key, id_key, instance_key, public_id, stream
+
+
+class Planned(Protocol):
+    """What a track wants to build of one instance."""
+
+    def to_json(self) -> str:
+        """The plan as the instance's ``config_json``."""
+        ...
+
+
+P = TypeVar("P")
+
+
+def plan_stream(count_root: bytes, track: str, split: str, purpose: str) -> np.random.Generator:
+    """The random numbers with which a split is planned, one stream a purpose."""
+    return stream(hmac_key(count_root, f"{track}/{split}/plan"), purpose)
+
+
+def shuffled(plans: Sequence[P], rng: np.random.Generator) -> list[P]:
+    """The plans in a random order, so that an index says nothing about what stands there."""
+    return [plans[int(place)] for place in rng.permutation(len(plans))]
+
+
+def keyed_specs(
+    plans: Iterable[Planned],
+    place: tuple[str, str],
+    naming: tuple[str, str],
+    count_root: bytes,
+    private: bool,
+) -> list[InstanceSpec]:
+    """The specs of ``plans``, in their order, at ``place`` (track, split).
+
+    ``naming`` holds the prefix of the public ids and the kind of thing they name. Keys and ids
+    follow from ``count_root``, the place and the index alone.
+    """
+    (track, split), (prefix, kind) = place, naming
+    specs = []
+    for index, plan in enumerate(plans):
+        ids = id_key(count_root, track, split, index)
+        specs.append(
+            InstanceSpec(
+                track=track,
+                split=split,
+                index=index,
+                key=instance_key(count_root, track, split, index),
+                instance_id=public_id(prefix, ids, kind),
+                private=private,
+                id_key=ids,
+                config_json=plan.to_json(),
+            )
+        )
+    return specs
