@@ -1,11 +1,13 @@
 """Which episode is meant: a task id of a release, or a file that holds one."""
 
+from functools import cached_property
 from pathlib import Path
 
 from grader.errors import UsageError
 from grader.found import Unreadable, json_object, open_regular
 from grader.jsonio import BadJson
 from grader.laboratory import Episode, EpisodeError
+from grader.model import Truth
 from grader.names import did_you_mean
 from grader.release import Release
 from grader.tracks.causalab import episode_of
@@ -24,7 +26,7 @@ def open_episode(
     try:
         if name.endswith(".json"):
             return Episode.load(_read(Path(name)))
-        return _from_release(name, Release.open(release, private), split)
+        return Episodes(Release.open(release, private), split).open(name)
     except EpisodeError as error:
         raise UsageError(f"{name}: {error}") from None
 
@@ -40,10 +42,23 @@ def _read(path: Path) -> dict[str, object]:
         raise UsageError(f"{path}: {error}") from None
 
 
-def _from_release(name: str, release: Release, split: str | None) -> Episode:
-    chosen = release.choose_split(split)
-    tasks = {task.task_id: task for task in release.tasks(chosen) if task.track == "causalab"}
-    if name not in tasks:
-        raise UsageError(f"{name}: no causalab task of split {chosen}{did_you_mean(name, tasks)}")
-    task = tasks[name]
-    return episode_of(task, release.truths(chosen, [task])[name])
+class Episodes:
+    """The episodes of one split of a release, read once. Raises ``UsageError``."""
+
+    def __init__(self, release: Release, split: str | None) -> None:
+        self._release = release
+        self._split = release.choose_split(split)
+        tasks = release.tasks(self._split, prompts=False)
+        self._tasks = {task.task_id: task for task in tasks if task.track == "causalab"}
+
+    @cached_property
+    def _truths(self) -> dict[str, Truth]:
+        return self._release.truths(self._split, self._tasks.values())
+
+    def open(self, name: str) -> Episode:
+        """The episode of a task with its hidden part."""
+        if name not in self._tasks:
+            raise UsageError(
+                f"{name}: no causalab task of split {self._split}{did_you_mean(name, self._tasks)}"
+            )
+        return episode_of(self._tasks[name], self._truths[name])

@@ -112,6 +112,16 @@ class Session:
             laboratory.resumed()
         return laboratory
 
+    @property
+    def closed(self) -> bool:
+        """Whether the session is over."""
+        return self.laboratory.phase == "closed"
+
+    @property
+    def predicted(self) -> bool:
+        """Whether a prediction was made."""
+        return self.laboratory.prediction is not None
+
     def greeting(self) -> Reply:
         """What an agent is told first: the public episode and how far the session is."""
         public = self.laboratory.episode.public

@@ -8,8 +8,10 @@
 One short conversation per task. The model ends it with a fenced ```json (or ```csv) block, which
 becomes the answer file. With --shell it may first send ```bash blocks; they run in a scratch copy
 of the task's workspace, and an answer file that the model leaves there counts too. --shell is no
-sandbox: run it in a container. Answers and usage.jsonl are written as they come; the same command
-resumes, skipping tasks that have an answer or have failed for good (see --retry-failed).
+sandbox: run it in a container. In a laboratory (track causalab; it needs --release) each ```json
+block is a request instead, and the transcript is the answer file. Answers and usage.jsonl are
+written as they come; the same command resumes, skipping tasks that have an answer or have failed
+for good (see --retry-failed).
 """
 
 import argparse
@@ -33,6 +35,8 @@ from rich.progress import track
 from grader.errors import UsageError
 from grader.files import write_text
 from grader.jsonio import pretty
+from harness.lab_session import Session
+from harness.run_lab import Laboratories, experiment, finished, replies_for
 from harness.shell import execute
 from harness.task import WorkspaceTask, open_workspaces
 
@@ -67,6 +71,9 @@ class Settings:
     timeout: float
     command_timeout: float
     max_retries: int
+    release: Path | None
+    private: Path | None
+    split: str | None
 
 
 @dataclass(slots=True)
@@ -91,12 +98,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--workspaces", type=Path, required=True, metavar="DIR", help="from `grader workspace`")
     add("--answers", type=Path, required=True, metavar="DIR", help="where answers go")
     add("--api-key-env", default="OPENAI_API_KEY", metavar="VAR", help="variable with the key")
-    add("--max-steps", type=int, default=12, metavar="N", help="model replies per task")
+    add("--max-steps", type=int, default=12, metavar="N", help="model replies per task (in a "
+        "laboratory so many more than its budget)")  # fmt: skip
     add("--shell", action="store_true", help="run the model's bash blocks (NO sandbox)")
     add("--retry-failed", action="store_true", help="try tasks again that failed for good")
     add("--timeout", type=float, default=300.0, metavar="S", help="seconds per model reply")
     add("--command-timeout", type=float, default=120.0, metavar="S", help="seconds per command")
     add("--max-retries", type=int, default=4, metavar="N", help="of a reply, on 429, 5xx, timeout")
+    laboratory = parser.add_argument_group("for laboratories, which need the episode's hidden part")
+    laboratory.add_argument("--release", type=Path, metavar="DIR", help="the release of the tasks")
+    laboratory.add_argument("--private", type=Path, metavar="DIR", help="its private side")
+    laboratory.add_argument("--split", help="split of the release; default: the only one")
 
 
 def settings(arguments: argparse.Namespace) -> Settings:
@@ -110,7 +122,8 @@ def run(options: Settings) -> int:
     tasks = open_workspaces(options.workspaces)
     _prepare(options)
     usage, failures = _ledger(options.answers, "usage"), _ledger(options.answers, "failures")
-    todo = [task for task in tasks if not (options.answers / task.answer_file).exists()]
+    laboratories = Laboratories(options.release, options.private, options.split)
+    todo = [task for task in tasks if not _answered(options, task)]
     if not options.retry_failed:
         todo = [task for task in todo if task.task_id not in failures]
     failed = 0
@@ -120,10 +133,15 @@ def run(options: Settings) -> int:
         spent = Usage(**{name: earlier.get(name) or 0 for name in Usage.__slots__})
         start = time.monotonic()
         try:
-            write_text(options.answers / task.answer_file, _converse(client, options, task, spent))
+            if task.kind == "jsonl":
+                _experiment(client, options, task, laboratories, spent)
+            else:
+                text = _converse(client, options, task, spent)
+                write_text(options.answers / task.answer_file, text)
         except Failed as problem:
             failed += 1
-            console.print(f"{task.task_id}: {problem}", markup=False, highlight=False)
+            said = f"{task.task_id}: {problem}"
+            console.print(said, markup=False, highlight=False, soft_wrap=True)
             _append(options.answers, "failures", {"task_id": task.task_id, "error": str(problem)})
         finally:  # an interrupted task has cost its tokens too
             spent.seconds = round(spent.seconds + time.monotonic() - start, 3)
@@ -134,6 +152,40 @@ def run(options: Settings) -> int:
         f"{len(tasks) - len(todo)} skipped of {len(tasks)} tasks"
     )
     return 0
+
+
+def _answered(options: Settings, task: WorkspaceTask) -> bool:
+    path = options.answers / task.answer_file
+    return finished(path) if task.kind == "jsonl" else path.exists()
+
+
+def _experiment(
+    client: "OpenAI",
+    options: Settings,
+    task: WorkspaceTask,
+    laboratories: Laboratories,
+    spent: Usage,
+) -> None:
+    """One laboratory from prompt to closed transcript; raises ``Failed``."""
+    try:
+        episode = laboratories.open(task.task_id)
+        session = Session(episode, options.answers / task.answer_file)
+    except UsageError as error:
+        raise Failed(str(error)) from None
+    most = replies_for(episode, options.max_steps)
+
+    def ask(messages: list[Any]) -> str:
+        return _ask(client, options, messages, spent)
+
+    def count(requests: int) -> None:
+        spent.tool_calls += requests
+
+    try:
+        experiment(session, task.prompt, ask, most, count)
+    finally:
+        session.close()
+    if not session.predicted:
+        raise Failed(f"no prediction in {most} replies; the session is closed")
 
 
 def _converse(client: "OpenAI", options: Settings, task: WorkspaceTask, spent: Usage) -> str:
