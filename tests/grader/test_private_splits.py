@@ -1,0 +1,109 @@
+"""What a private split tells, and what it keeps to itself."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from grading import Runner, put
+from small_release import (
+    SECRET_TASKS,
+    task_id,
+)
+
+from grader.schemas import first_problem
+
+DEV = ("--split", "dev")
+
+
+def test_one_workspace_of_a_private_split_needs_no_truth(runner: Runner, tmp_path: Path) -> None:
+    """The public repository alone must suffice to sit the exam."""
+    public = shutil.copytree(runner.release / "public", tmp_path / "public")
+    options = ("--release", public, "--split", "test", "--task", task_id("sketch", "test"))
+    run = runner.run("workspace", *options, "--out", tmp_path / "w")
+    assert run.code == 0 and "1 workspaces" in run.out
+    message = runner.fails("workspace", "--release", public, "--split", "test", "--task",
+                           "cds-nothing", "--out", tmp_path / "v")  # fmt: skip
+    assert "no such task" in message
+    assert not (tmp_path / "v").exists()
+
+
+def test_a_private_split_is_graded_with_its_private_side(runner: Runner, tmp_path: Path) -> None:
+    """And refused without, naming the way out."""
+    public = shutil.copytree(runner.release / "public", tmp_path / "apart" / "public")
+    private = shutil.copytree(runner.release / "private", tmp_path / "safe")
+    options = ("--release", public.parent, "--split", "test")
+    out = tmp_path / "gold"
+    words = ("gold", *options, "--private", private, "--out", out)
+    assert "--reveal" in runner.fails(*words)
+    assert runner.run(*words, "--reveal").code == 0
+    run = runner.run("grade", out, *options, "--private", private, "--quiet")
+    assert run.out == f"points 100.0 scored {len(SECRET_TASKS)} missing 0 invalid 0\n"
+    message = runner.fails("grade", out, *options)
+    assert "its truth is private" in message and "--private" in message
+    assert runner.run("validate", out, *options).code == 0
+
+
+@pytest.mark.parametrize("reveal", [False, True])
+def test_explain_shows_the_truth_only_when_asked(
+    runner: Runner, gold: Path, own_release: Path, reveal: bool
+) -> None:
+    """A per-task report is where a truth would slip out."""
+    put(gold, "ett", '{"value": -2}')
+    runner.release = own_release
+    words = ["explain", task_id("ett"), "--release", own_release, *DEV, "--answers", gold]
+    run = runner.run(*words, "--prompt", *(["--reveal"] if reveal else []))
+    assert run.code == 0
+    for text in ("counterfactual_effect.effect_point", "NRelErr", "0.800 of 1", '{"value": -2}',
+                 "Question ett.\n"):  # fmt: skip
+        assert text in run.out
+    assert ("-3.0" in run.out) == reveal and ("value_se" in run.out) == reveal
+
+
+def test_the_rows_hold_the_truth_only_when_asked(runner: Runner, gold: Path) -> None:
+    """``--reveal`` is one switch for every per-task output."""
+    assert "truth_json" not in runner.grade(gold).rows["ett"]
+    row = runner.grade(gold, "--reveal").rows["ett"]
+    assert json.loads(row["truth_json"])["value"] == -3.0
+    table = runner.place / "rows.csv"
+    runner.grade(gold, "--reveal", "--csv", table)
+    assert "truth_json" in table.read_text("utf-8").splitlines()[0]
+
+
+def test_a_private_split_tells_no_task_its_score_unless_asked(
+    runner: Runner, tmp_path: Path
+) -> None:
+    """An absolute error beside one's own answer is the truth, give or take a sign."""
+    private = ("--release", runner.release, "--split", "test")
+    gold = tmp_path / "gold"
+    assert runner.run("gold", *private, "--out", gold, "--reveal").code == 0
+    table = tmp_path / "rows.csv"
+    assert "--reveal" in runner.fails("grade", gold, *private, "--csv", table)
+    assert not table.exists()
+    assert runner.run("grade", gold, *private, "--csv", table, "--reveal").code == 0
+    task = next(iter(sorted(gold.glob("cds-*")))).stem
+    asked = ("explain", task, *private, "--answers", gold)
+    assert "--reveal" in runner.fails(*asked)
+    assert "1.000 of 1" in runner.run(*asked, "--reveal").out
+
+
+def test_a_private_report_is_redacted_unless_revealed(runner: Runner, tmp_path: Path) -> None:
+    """A submission with one answer read the hidden structure of its task off the slices."""
+    private = ("--release", runner.release, "--split", "test")
+    gold, file = tmp_path / "gold", tmp_path / "report.json"
+    assert runner.run("gold", *private, "--out", gold, "--reveal").code == 0
+    assert runner.run("grade", gold, *private, "--json", file).code == 0
+    report = json.loads(file.read_text("utf-8"))
+    assert first_problem("report", report) is None and report["redacted"]
+    track = report["tracks"]["causalds"]
+    assert "structure" not in track["slices"] and "variant" in track["slices"]
+    assert all(reading["n_pass"] is None for reading in track["readings"].values())
+    rows = [row for axis in track["slices"].values() for row in axis.values()]
+    assert all(row["points"] is None for row in rows if row["tasks"] < 5)
+    numbers = [row["points"] for row in rows if row["points"] is not None]
+    assert numbers and all(round(number, 1) == number for number in [*numbers, report["points"]])
+    page = tmp_path / "page.html"
+    assert runner.run("leaderboard", tmp_path, *private, "--html", page).code == 0
+    assert runner.run("grade", gold, *private, "--json", file, "--reveal").code == 0
+    revealed = json.loads(file.read_text("utf-8"))
+    assert "redacted" not in revealed and "structure" in revealed["tracks"]["causalds"]["slices"]

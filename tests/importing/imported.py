@@ -1,0 +1,31 @@
+"""Tasks, truths and single answers of an imported release, by the answer file's name."""
+
+import json
+from typing import Any
+
+from grader.model import RawAnswer, Task, Truth
+from grader.pipeline import Session
+from grader.score import score
+from grader.validate import check
+
+
+def text_of(answer: Any) -> bytes:
+    """An answer as its file holds it; a text stays as it is."""
+    return (answer if isinstance(answer, str) else json.dumps(answer)).encode()
+
+
+def task_of(session: Session, name: str) -> Task:
+    """The task whose answer file has the stem ``name``."""
+    return next(task for task in session.all_tasks if task.task_id == name)
+
+
+def truth_of(session: Session, name: str) -> Truth:
+    """Its truth, in the session's version."""
+    return session.truths(session.all_tasks)[name]
+
+
+def graded(session: Session, name: str, answer: Any) -> Any:
+    """The score of one answer to the task called ``name``."""
+    task = task_of(session, name)
+    checked = check(task, RawAnswer(name, text_of(answer)))
+    return score(task, truth_of(session, name), checked)
