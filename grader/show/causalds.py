@@ -113,10 +113,11 @@ def _calibration(reports: Sequence[Report]) -> str:
             held = percent(row["coverage"])
             if row["coverage_interval"] is not None:
                 held += f" {interval_text(row['coverage_interval'])}"
-            name = f"{_name(report)[:16]} · {row['variant'].partition('.')[2]}"
+            # The family: two families have a variant of the same name, and none has two intervals.
+            family = row["variant"].partition(".")[0].replace("_", " ")
             rows.append(
                 Row(
-                    name if len(reports) > 1 else row["variant"].partition(".")[2],
+                    f"{_name(report)[:16]} · {family}" if len(reports) > 1 else family,
                     [Dot(0, row["coverage"], row["coverage_interval"], held)],
                     row["nominal"],
                 )
