@@ -1,6 +1,6 @@
 """``python -m benchmarks.leak_exams``: the leak test of the private exams, with enough scenes.
 
-    python -m benchmarks.leak_exams --times 3
+    python -m benchmarks.leak_exams
 
 A private split asks each scene once, and so in an exam of a hundred tasks hardly two rows have all
 their disclosures in common: the gate's leak test has next to nothing to permute there. This builds
@@ -31,6 +31,7 @@ from builder.release.config import load_config
 from builder.release.leak import leak_test
 from builder.release.progress import Reporter
 from builder.release.roots import read_roots
+from grader.errors import UsageError
 
 MAIN: Final = Path(__file__).parent.parent / "splits" / "main.toml"
 SPLIT: Final = """
@@ -116,11 +117,15 @@ def plant(release: Path) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Build, test, print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.leak_exams")
-    parser.add_argument("--times", type=int, default=10, help="how much longer the exams are")
+    parser.add_argument("--times", type=int, default=3, help="how much longer the exams are")
     parser.add_argument("--secret", help="the split's secret (default: one drawn now)")
     chosen = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
-        release = build(Path(folder), chosen.times, chosen.secret or secrets.token_hex(32))
+        try:
+            release = build(Path(folder), chosen.times, chosen.secret or secrets.token_hex(32))
+        except UsageError as error:
+            print(f"error: {error}", file=sys.stderr)
+            return 2
         report = leak_test(release, split="test")
         print(report.markdown())
         plant(release)

@@ -61,4 +61,11 @@ class Episodes:
             raise UsageError(
                 f"{name}: no causalab task of split {self._split}{did_you_mean(name, self._tasks)}"
             )
-        return episode_of(self._tasks[name], self._truths[name])
+        try:
+            return episode_of(self._tasks[name], self._truths[name])
+        except EpisodeError as error:
+            raise UsageError(f"{name}: {error}") from None
+
+    def prepare(self) -> None:
+        """Read the hidden parts now; raises ``UsageError`` where they are not at hand."""
+        _ = self._truths

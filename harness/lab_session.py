@@ -93,10 +93,12 @@ class Session:
         while len(data) <= MAX_FILE and (more := os.read(self._file, MAX_FILE)):
             data += more
         whole = data[: data.rfind(b"\n") + 1]
-        os.ftruncate(self._file, len(whole))
-        os.lseek(self._file, 0, os.SEEK_END)
         if not whole:
-            return Laboratory(episode, submission, key)
+            laboratory = Laboratory(episode, submission, key)
+            if not laboratory.transcript_text(0).encode("utf-8").startswith(data):
+                raise UsageError(f"{path}: no transcript; move the file away to start anew")
+            self._cut(0)
+            return laboratory
         try:
             lines = read_lines(whole)
             check_chain(lines, key)
@@ -107,10 +109,17 @@ class Session:
             raise UsageError(
                 f"{path}: a session of {clip(laboratory.submission)}, not of {clip(submission)}"
             )
+        self._cut(len(whole))
         self._written = len(lines)
         if laboratory.phase != "closed":
             laboratory.resumed()
         return laboratory
+
+    def _cut(self, length: int) -> None:
+        """Drop the line that a kill tore, once the rest is known to be a transcript."""
+        assert self._file is not None
+        os.ftruncate(self._file, length)
+        os.lseek(self._file, 0, os.SEEK_END)
 
     @property
     def closed(self) -> bool:

@@ -4,23 +4,26 @@ The transcript is the answer file, so what a session has used up stays used up: 
 goes on where it stopped, and one that ends without a prediction is closed.
 """
 
-import json
-import re
+import os
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+from grader.found import Unreadable, json_object, open_regular
 from grader.jsonio import BadJson, canonical, parse_strict
 from grader.laboratory import Episode
 from grader.release import Release
+from harness.blocks import blocks
 from harness.lab_episodes import Episodes
 from harness.lab_lines import reply_to
 from harness.lab_session import Session
 
 Messages = list[dict[str, str]]
 
-_BLOCK: Final = re.compile(r"^```json[ \t]*\n(.*?)^```[ \t]*$", re.M | re.S)
+MOST_REQUESTS: Final = 50
+"""Requests read of one reply: a flood of them would fill the model's own context."""
+_TAIL: Final = 1 << 16
 _RULES: Final = (
     "You are taking an exam of separate tasks; this one is a laboratory, and you are in it. Each "
     "of your replies holds one fenced ```json block with a request (or several, one a line), such "
@@ -41,6 +44,10 @@ class Laboratories:
         release, private, split = self._places
         return Episodes(Release.open(release, private), split)
 
+    def prepare(self) -> None:
+        """Raises ``UsageError`` where the release or its hidden part is not at hand."""
+        self._episodes.prepare()
+
     def open(self, task_id: str) -> Episode:
         """The episode of a task; raises ``UsageError`` where its hidden part is not at hand."""
         return self._episodes.open(task_id)
@@ -49,9 +56,11 @@ class Laboratories:
 def finished(path: Path) -> bool:
     """Whether a transcript is there and closed."""
     try:
-        last = path.read_bytes().rstrip(b"\n").rpartition(b"\n")[2]
-        return bool(json.loads(last)["event"] == "closed")
-    except (OSError, ValueError, LookupError, TypeError):
+        with open_regular(path) as file:
+            file.seek(-min(_TAIL, file.seek(0, os.SEEK_END)), os.SEEK_END)
+            last = file.read(_TAIL).rstrip(b"\n").rpartition(b"\n")[2]
+        return json_object(last).get("event") == "closed"
+    except (OSError, Unreadable, BadJson):
         return False
 
 
@@ -76,9 +85,13 @@ def experiment(
         if session.closed:
             break
         reply = ask(messages)
-        found = [line for block in _BLOCK.findall(reply) for line in _requests(block)]
-        count(len(found))
-        answers = [reply_to(session, line.encode("utf-8", "surrogatepass")) for line in found]
+        labelled = [text for kind, text in blocks(reply) if kind in ("json", "jsonl")]
+        found = [request for text in labelled for request in _requests(text, session)]
+        kept = found[:MOST_REQUESTS]
+        count(len(kept))
+        answers = [reply_to(session, line.encode("utf-8", "surrogatepass")) for line in kept]
+        if len(found) > len(kept):
+            answers.append(f"{len(found) - len(kept)} more requests were not read: too many")
         messages += [
             {"role": "assistant", "content": reply},
             {"role": "user", "content": "\n".join(answers) or _NO_BLOCK},
@@ -87,16 +100,25 @@ def experiment(
         session.request({"op": "stop"})
 
 
-def _requests(block: str) -> list[str]:
-    """The requests of a block: the one object it holds, over however many lines, or its lines."""
+def _requests(block: str, session: Session) -> list[str]:
+    """The requests of a block: the one object it holds, over however many lines, or its lines.
+
+    Where nothing can be set the prompt offers ``{"prediction": …}`` as the whole answer; here it
+    is the prediction.
+    """
     try:
-        parse_strict(block.encode("utf-8", "surrogatepass"))
+        document = parse_strict(block.encode("utf-8", "surrogatepass"))
     except BadJson:
-        return [line for line in block.splitlines() if line.strip()]
+        return [line for line in block.split("\n") if line.strip()]
+    short = isinstance(document, dict) and "prediction" in document and "op" not in document
+    if short and not session.laboratory.episode.budget:
+        request = {"op": "predict", "value": document["prediction"]}
+        if document.get("hypothesis") is not None:
+            request["hypothesis"] = document["hypothesis"]
+        return [canonical(request)]
     return [" ".join(block.split("\n"))]
 
 
 def replies_for(episode: Episode, steps: int) -> int:
     """Replies a model may take: what any task allows, and one for each experiment."""
-    budget: Any = episode.public["budget"]
-    return steps + int(budget)
+    return steps + episode.budget

@@ -8,17 +8,18 @@
 One short conversation per task. The model ends it with a fenced ```json (or ```csv) block, which
 becomes the answer file. With --shell it may first send ```bash blocks; they run in a scratch copy
 of the task's workspace, and an answer file that the model leaves there counts too. --shell is no
-sandbox: run it in a container. In a laboratory (track causalab; it needs --release) each ```json
-block is a request instead, and the transcript is the answer file. Answers and usage.jsonl are
-written as they come; the same command resumes, skipping tasks that have an answer or have failed
-for good (see --retry-failed).
+sandbox: run it in a container. Answers and usage.jsonl are written as they come; the same command
+resumes, skipping tasks that have an answer or have failed for good (see --retry-failed).
+
+In a laboratory (track causalab) each ```json block is a request, and the transcript is the answer
+file. It needs --release, where the hidden part is, and so a run of its own without --shell: the
+same folders, once more.
 """
 
 import argparse
 import datetime
 import json
 import os
-import re
 import shutil
 import tempfile
 import time
@@ -35,6 +36,7 @@ from rich.progress import track
 from grader.errors import UsageError
 from grader.files import write_text
 from grader.jsonio import pretty
+from harness.blocks import blocks
 from harness.lab_session import Session
 from harness.run_lab import Laboratories, experiment, finished, replies_for
 from harness.shell import execute
@@ -43,7 +45,6 @@ from harness.task import WorkspaceTask, open_workspaces
 if TYPE_CHECKING:
     from openai import OpenAI
 
-_BLOCK: Final = re.compile(r"^```(json|csv|bash|sh)[ \t]*\n(.*?)^```[ \t]*$", re.M | re.S)
 _RULES: Final = (
     "You are taking an exam of separate tasks; this is one of them. When you are sure, reply with "
     "the content of the answer file in one fenced block, ```{kind}, and nothing after it."
@@ -87,7 +88,11 @@ class Usage:
 
 
 class Failed(Exception):
-    """A task ended without an answer; the message says why."""
+    """A task ended without an answer; the message says why, ``for_good`` whether it stays so."""
+
+    def __init__(self, message: str, *, for_good: bool = True) -> None:
+        super().__init__(message)
+        self.for_good = for_good
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -118,16 +123,22 @@ def settings(arguments: argparse.Namespace) -> Settings:
 
 def run(options: Settings) -> int:
     """Take the exam; returns 0 even if tasks failed (they are reported). Raises ``UsageError``."""
+    if options.shell and (options.release or options.private):
+        raise UsageError(
+            "--shell: the model's commands could read the truth in --release or --private; take "
+            "laboratories in a run of their own, without --shell"
+        )
     client = _client(options)
     tasks = open_workspaces(options.workspaces)
     _prepare(options)
     usage, failures = _ledger(options.answers, "usage"), _ledger(options.answers, "failures")
-    laboratories = Laboratories(options.release, options.private, options.split)
     todo = [task for task in tasks if not _answered(options, task)]
     if not options.retry_failed:
         todo = [task for task in todo if task.task_id not in failures]
-    failed = 0
     console = Console(stderr=True)
+    laboratories = Laboratories(options.release, options.private, options.split)
+    todo = _takeable(options, todo, laboratories, console)
+    failed = 0
     for task in track(todo, "tasks", console=console, disable=not console.is_terminal):
         earlier = {**usage.get(task.task_id, {})}
         spent = Usage(**{name: earlier.get(name) or 0 for name in Usage.__slots__})
@@ -140,9 +151,10 @@ def run(options: Settings) -> int:
                 write_text(options.answers / task.answer_file, text)
         except Failed as problem:
             failed += 1
-            said = f"{task.task_id}: {problem}"
-            console.print(said, markup=False, highlight=False, soft_wrap=True)
-            _append(options.answers, "failures", {"task_id": task.task_id, "error": str(problem)})
+            _say(console, f"{task.task_id}: {problem}")
+            if problem.for_good:
+                entry = {"task_id": task.task_id, "error": str(problem)}
+                _append(options.answers, "failures", entry)
         finally:  # an interrupted task has cost its tokens too
             spent.seconds = round(spent.seconds + time.monotonic() - start, 3)
             line = {"task_id": task.task_id, **asdict(spent), "cost_usd": None}
@@ -154,9 +166,36 @@ def run(options: Settings) -> int:
     return 0
 
 
+def _say(console: Console, text: str) -> None:
+    console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
 def _answered(options: Settings, task: WorkspaceTask) -> bool:
     path = options.answers / task.answer_file
-    return finished(path) if task.kind == "jsonl" else path.exists()
+    if task.kind != "jsonl":
+        return path.exists()
+    text = task.left_in(options.answers)  # without experiments one line may be the answer
+    return finished(path) or (text is not None and task.problem(text) is None)
+
+
+def _takeable(
+    options: Settings,
+    todo: list[WorkspaceTask],
+    laboratories: Laboratories,
+    console: Console,
+) -> list[WorkspaceTask]:
+    """``todo`` without the laboratories that this run cannot take, after a line about them."""
+    count = sum(task.kind == "jsonl" for task in todo)
+    if not count:
+        return todo
+    try:
+        if options.shell:
+            raise UsageError("take them without --shell, which could read the release")
+        laboratories.prepare()
+    except UsageError as error:
+        _say(console, f"{count} laboratory tasks are left for another run: {error}")
+        return [task for task in todo if task.kind != "jsonl"]
+    return todo
 
 
 def _experiment(
@@ -171,7 +210,7 @@ def _experiment(
         episode = laboratories.open(task.task_id)
         session = Session(episode, options.answers / task.answer_file)
     except UsageError as error:
-        raise Failed(str(error)) from None
+        raise Failed(str(error), for_good=False) from None
     most = replies_for(episode, options.max_steps)
 
     def ask(messages: list[Any]) -> str:
@@ -185,7 +224,7 @@ def _experiment(
     finally:
         session.close()
     if not session.predicted:
-        raise Failed(f"no prediction in {most} replies; the session is closed")
+        raise Failed("the session ended without a prediction")
 
 
 def _converse(client: "OpenAI", options: Settings, task: WorkspaceTask, spent: Usage) -> str:
@@ -199,13 +238,11 @@ def _converse(client: "OpenAI", options: Settings, task: WorkspaceTask, spent: U
     with _scratch(task, options.shell) as folder:
         for _ in range(options.max_steps):
             reply = _ask(client, options, messages, spent)
-            blocks: dict[str, str] = {
-                ("bash" if k == "sh" else k): text for k, text in _BLOCK.findall(reply)
-            }
-            answer = blocks.get(task.kind)
-            if "bash" in blocks and options.shell and folder:
+            found = dict(blocks(reply))
+            answer = found.get(task.kind)
+            if "bash" in found and options.shell and folder:
                 spent.tool_calls += 1
-                complaint = execute(blocks["bash"], folder, options.command_timeout)
+                complaint = execute(found["bash"], folder, options.command_timeout)
             else:
                 if answer is None and folder:
                     answer = task.left_in(folder)
@@ -214,7 +251,7 @@ def _converse(client: "OpenAI", options: Settings, task: WorkspaceTask, spent: U
                     if problem is None:
                         return answer
                     complaint = f"That answer is not valid: {problem}. Send it again, corrected."
-                elif "bash" in blocks:
+                elif "bash" in found:
                     complaint = "Commands are not run here. Reply with the answer block."
                 else:
                     complaint = f"There was no ```{task.kind} block. Reply with one."

@@ -10,6 +10,7 @@ import pytest
 from scripted import Reply, Script, Server, serve
 
 from grader.cli import main as grade
+from grader.laboratory import Episode, EpisodeError
 from grader.model import Score, Task
 from grader.pipeline import Session
 from grader.release import Release
@@ -119,16 +120,20 @@ def test_a_session_without_a_prediction_is_closed_and_cannot_be_had_again(
     idle = lambda messages: block({"op": "status"})  # noqa: E731
     with taken(folder, mini_release, idle, "--max-steps", "2") as server:
         assert len(server.requests) == 2 + task.inputs["budget"]
-    assert "no prediction in" in ledger(folder, "failures")[0]["error"]
+    assert "without a prediction" in ledger(folder, "failures")[0]["error"]
     with taken(folder, mini_release, [], "--retry-failed") as server:
         assert server.requests == []
     assert row(mini_release, folder, task).points == 0
 
 
-def test_a_laboratory_without_its_hidden_part_fails_alone(
-    mini_release: Path, folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+def test_laboratories_without_their_hidden_part_wait_and_the_rest_is_taken(
+    mini_release: Path,
+    folder: Path,
+    task: Task,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
 ) -> None:
-    """The tasks beside it are answered all the same."""
+    """A mistyped release is no failure for good: the same command, mended, goes on."""
     other = folder / "work" / "cds-000000000000000a"
     other.mkdir()
     (other / "prompt.md").write_text("Estimate.")
@@ -137,6 +142,102 @@ def test_a_laboratory_without_its_hidden_part_fails_alone(
     reply = Reply('```json\n{"ate": 1.5}\n```\n')
     with taken(folder, tmp_path / "nowhere", [reply]):
         pass
-    assert "nowhere: no release there" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "1 laboratory tasks are left for another run" in said
+    assert "nowhere: no release there" in said
     assert (folder / "answers" / "cds-000000000000000a.json").exists()
-    assert len(ledger(folder, "failures")) == 1
+    assert ledger(folder, "failures") == []
+    with taken(folder, mini_release, [PREDICT]):
+        pass
+    assert row(mini_release, folder, task).status == "scored"
+
+
+def test_a_shell_never_meets_the_release(
+    mini_release: Path, folder: Path, task: Task, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One command could print every truth there is."""
+    places = ["--workspaces", str(folder / "work"), "--answers", str(folder / "answers")]
+    options = ["run", "--base-url", "http://127.0.0.1:9/v1", "--model", "m", "--shell", *places]
+    assert main([*options, "--release", str(mini_release)]) == 2
+    assert "could read the truth" in capsys.readouterr().err
+    assert main(options) == 0
+    assert "take them without --shell" in capsys.readouterr().err
+
+
+@pytest.fixture
+def still(mini_release: Path, tmp_path: Path) -> Task:
+    """A laboratory in which nothing can be set, its workspace in ``work/``."""
+    tasks = Release.open(mini_release).tasks("dev")
+    found = next(t for t in tasks if t.track == "causalab" and not t.inputs["budget"])
+    arguments = ["--release", str(mini_release), "--task", found.task_id]
+    assert grade(["workspace", *arguments, "--out", str(tmp_path / "work")]) == 0
+    return found
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '```json\n{"prediction": 100}\n```\n',
+        '```jsonl\n{"prediction": 100, "hypothesis": null}\n```\n',
+        'So:\r\n\r\n   ``` JSON \r\n{"op": "predict",\r\n "value": 100}\r\n   ```\r\n',
+    ],
+)
+def test_the_answer_that_the_prompt_offers_is_a_prediction(
+    mini_release: Path, tmp_path: Path, still: Task, reply: str
+) -> None:
+    """Where nothing can be set one line is an answer, and a model will send just that."""
+    assert '{"prediction": 123.4' in still.prompt
+    with taken(tmp_path, mini_release, [Reply(reply)]) as server:
+        assert len(server.requests) == 1
+    assert row(mini_release, tmp_path, still).status == "scored"
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_an_answer_that_is_there_is_left_alone(
+    mini_release: Path, tmp_path: Path, still: Task, end: str
+) -> None:
+    """A short answer is no transcript, and no reason to open one over it."""
+    file = tmp_path / "answers" / still.answer_file
+    file.parent.mkdir()
+    file.write_text('{"prediction": 100}' + end)
+    with taken(tmp_path, mini_release, []) as server:
+        assert server.requests == []
+    assert file.read_text() == '{"prediction": 100}' + end
+
+
+@pytest.mark.parametrize("text", ["notes to myself", "[" * 200_000, '{"prediction": "x"}', "\n\n"])
+def test_a_file_that_is_no_transcript_is_neither_erased_nor_the_end_of_the_run(
+    mini_release: Path, folder: Path, task: Task, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is somebody's work, whatever it is."""
+    file = folder / "answers" / task.answer_file
+    file.parent.mkdir()
+    file.write_text(text)
+    with taken(folder, mini_release, []) as server:
+        assert server.requests == []
+    assert file.read_text() == text
+    assert "move the file away" in capsys.readouterr().err
+    assert ledger(folder, "failures") == []
+
+
+def test_a_flood_of_requests_is_read_in_part(mini_release: Path, folder: Path, task: Task) -> None:
+    """All the refusals of a flood would come back as the model's next message."""
+    flood = Reply("```json\n" + "{\n" * 5000 + "```\n")
+    with taken(folder, mini_release, [flood, PREDICT]) as server:
+        said = server.requests[1]["messages"][-1]["content"]
+    assert "4950 more requests were not read" in said and said.count("\n") == 50
+    assert row(mini_release, folder, task).status == "scored"
+
+
+def test_a_damaged_episode_fails_alone(
+    mini_release: Path, folder: Path, task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line about one task, not a traceback and the end of all others."""
+
+    def damaged(*_: object) -> Episode:
+        raise EpisodeError("private.base: absent")
+
+    monkeypatch.setattr("harness.lab_episodes.episode_of", damaged)
+    with taken(folder, mini_release, []) as server:
+        assert server.requests == []
+    assert not (folder / "answers" / task.answer_file).exists()
