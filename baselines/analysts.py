@@ -1,6 +1,7 @@
 """Which analyst or solver answers which track, and the walk over an exam."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Final
 
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -19,7 +20,7 @@ Analyst = Callable[[Scene], Solver]
 ANALYSTS: Final[Mapping[tuple[str, str], Analyst]] = {
     ("naive", "causalds"): causalds_naive.at_desk,
     ("informed", "causalds"): causalds_informed.at_desk,
-    ("double-sampling", "causalds"): causalds_informed.at_corrected_desk,
+    ("double-sampling", "causalds"): partial(causalds_informed.at_desk, corrected=True),
 }
 """By baseline name and track, given a scene; a track without an analyst goes unanswered."""
 

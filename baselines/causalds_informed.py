@@ -41,11 +41,6 @@ def informed(task: Task, scene: Scene) -> Answer:
     return at_desk(scene)(task)
 
 
-def double_sampling(task: Task, scene: Scene) -> Answer:
-    """The same with estimates corrected by the calibration rows."""
-    return at_corrected_desk(scene)(task)
-
-
 def at_desk(scene: Scene, *, corrected: bool = False) -> Callable[[Task], Answer]:
     """The analyst at work on one scene: answers its tasks, reading and fitting once.
 
@@ -53,11 +48,6 @@ def at_desk(scene: Scene, *, corrected: bool = False) -> Callable[[Task], Answer
     """
     desk = Desk(scene, corrected)
     return lambda task: SOLVERS[task.spec.key](task, desk)
-
-
-def at_corrected_desk(scene: Scene) -> Callable[[Task], Answer]:
-    """The same analyst, with estimates corrected by double sampling."""
-    return at_desk(scene, corrected=True)
 
 
 # --- prediction -------------------------------------------------------------------------------

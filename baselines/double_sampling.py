@@ -32,7 +32,7 @@ class Tables:
     known: Mapping[str, FloatArray]
     places: FloatArray
     measured: frozenset[str]
-    corrected: bool = True
+    corrected: bool
 
 
 def tables_of(shown: Scene, whole: Scene, *, corrected: bool) -> Tables:

@@ -18,7 +18,6 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Final
@@ -28,6 +27,7 @@ import pyarrow.parquet as pq
 
 from builder.release.build import build_release
 from builder.release.config import load_config
+from builder.release.gate import GateReport
 from builder.release.leak import leak_test
 from builder.release.progress import Reporter
 from builder.release.roots import read_roots
@@ -58,12 +58,6 @@ causalds = {{ exam = "{name}.toml" }}
 VARIABLE: Final = "CAUSAL_EXAMS_LEAK_SECRET"
 
 
-@dataclass(frozen=True)
-class _Passed:
-    ok: bool = True
-    markdown: str = ""
-
-
 def write_config(folder: Path, times: int) -> Path:
     """The main release's private split, ``times`` as long, as a configuration in ``folder``."""
     split = tomllib.loads(MAIN.read_text(encoding="utf-8"))["splits"]["test"]
@@ -86,7 +80,7 @@ def write_config(folder: Path, times: int) -> Path:
     return file
 
 
-def build(folder: Path, times: int, secret: str, *, quiet: bool = False) -> Path:
+def build(folder: Path, times: int, secret: str) -> Path:
     """The release with the longer exams, under ``folder``; a function of ``times`` and secret."""
     config = load_config(write_config(folder, times))
     roots, _ = read_roots(config, {VARIABLE: secret})
@@ -95,9 +89,9 @@ def build(folder: Path, times: int, secret: str, *, quiet: bool = False) -> Path
         config,
         release,
         roots,
-        lambda *_: _Passed(),
+        lambda *_: GateReport(()),
         workers=os.cpu_count() or 1,
-        reporter=Reporter(quiet=quiet),
+        reporter=Reporter(),
     )
     return release
 

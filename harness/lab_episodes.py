@@ -1,13 +1,11 @@
 """Which episode is meant: a task id of a release, or a file that holds one."""
 
-from functools import cached_property
 from pathlib import Path
 
 from grader.errors import UsageError
 from grader.found import Unreadable, json_object, open_regular
 from grader.jsonio import BadJson
 from grader.laboratory import Episode, EpisodeError
-from grader.model import Truth
 from grader.names import did_you_mean
 from grader.release import Release
 from grader.tracks.causalab import episode_of
@@ -46,14 +44,10 @@ class Episodes:
     """The episodes of one split of a release, read once. Raises ``UsageError``."""
 
     def __init__(self, release: Release, split: str | None) -> None:
-        self._release = release
         self._split = release.choose_split(split)
         tasks = release.tasks(self._split, prompts=False)
         self._tasks = {task.task_id: task for task in tasks if task.track == "causalab"}
-
-    @cached_property
-    def _truths(self) -> dict[str, Truth]:
-        return self._release.truths(self._split, self._tasks.values())
+        self._truths = release.truths(self._split, self._tasks.values())
 
     def open(self, name: str) -> Episode:
         """The episode of a task with its hidden part."""
@@ -65,7 +59,3 @@ class Episodes:
             return episode_of(self._tasks[name], self._truths[name])
         except EpisodeError as error:
             raise UsageError(f"{name}: {error}") from None
-
-    def prepare(self) -> None:
-        """Read the hidden parts now; raises ``UsageError`` where they are not at hand."""
-        _ = self._truths

@@ -6,16 +6,13 @@ goes on where it stopped, and one that ends without a prediction is closed.
 
 import os
 from collections.abc import Callable
-from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 from grader.found import Unreadable, json_object, open_regular
 from grader.jsonio import BadJson, canonical, parse_strict
 from grader.laboratory import Episode
-from grader.release import Release
 from harness.blocks import blocks
-from harness.lab_episodes import Episodes
 from harness.lab_lines import reply_to
 from harness.lab_session import Session
 
@@ -31,26 +28,6 @@ _RULES: Final = (
     "with your one prediction."
 )
 _NO_BLOCK: Final = "There was no ```json block. Send a request in one."
-
-
-class Laboratories:
-    """The episodes behind the laboratory tasks of a run; the release is opened when one is met."""
-
-    def __init__(self, release: Path | None, private: Path | None, split: str | None) -> None:
-        self._places = release, private, split
-
-    @cached_property
-    def _episodes(self) -> Episodes:
-        release, private, split = self._places
-        return Episodes(Release.open(release, private), split)
-
-    def prepare(self) -> None:
-        """Raises ``UsageError`` where the release or its hidden part is not at hand."""
-        self._episodes.prepare()
-
-    def open(self, task_id: str) -> Episode:
-        """The episode of a task; raises ``UsageError`` where its hidden part is not at hand."""
-        return self._episodes.open(task_id)
 
 
 def finished(path: Path) -> bool:

@@ -36,9 +36,11 @@ from rich.progress import track
 from grader.errors import UsageError
 from grader.files import write_text
 from grader.jsonio import pretty
+from grader.release import Release
 from harness.blocks import blocks
+from harness.lab_episodes import Episodes
 from harness.lab_session import Session
-from harness.run_lab import Laboratories, experiment, finished, replies_for
+from harness.run_lab import experiment, finished, replies_for
 from harness.shell import execute
 from harness.task import WorkspaceTask, open_workspaces
 
@@ -136,15 +138,16 @@ def run(options: Settings) -> int:
     if not options.retry_failed:
         todo = [task for task in todo if task.task_id not in failures]
     console = Console(stderr=True)
-    laboratories = Laboratories(options.release, options.private, options.split)
-    todo = _takeable(options, todo, laboratories, console)
+    laboratories = _laboratories(options, todo, console)
+    if laboratories is None:
+        todo = [task for task in todo if task.kind != "jsonl"]
     failed = 0
     for task in track(todo, "tasks", console=console, disable=not console.is_terminal):
         earlier = {**usage.get(task.task_id, {})}
         spent = Usage(**{name: earlier.get(name) or 0 for name in Usage.__slots__})
         start = time.monotonic()
         try:
-            if task.kind == "jsonl":
+            if laboratories is not None and task.kind == "jsonl":
                 _experiment(client, options, task, laboratories, spent)
             else:
                 text = _converse(client, options, task, spent)
@@ -178,31 +181,27 @@ def _answered(options: Settings, task: WorkspaceTask) -> bool:
     return finished(path) or (text is not None and task.problem(text) is None)
 
 
-def _takeable(
-    options: Settings,
-    todo: list[WorkspaceTask],
-    laboratories: Laboratories,
-    console: Console,
-) -> list[WorkspaceTask]:
-    """``todo`` without the laboratories that this run cannot take, after a line about them."""
+def _laboratories(
+    options: Settings, todo: list[WorkspaceTask], console: Console
+) -> Episodes | None:
+    """The episodes of the laboratories in ``todo``; None, after a line, if this run has none."""
     count = sum(task.kind == "jsonl" for task in todo)
     if not count:
-        return todo
+        return None
     try:
         if options.shell:
             raise UsageError("take them without --shell, which could read the release")
-        laboratories.prepare()
+        return Episodes(Release.open(options.release, options.private), options.split)
     except UsageError as error:
         _say(console, f"{count} laboratory tasks are left for another run: {error}")
-        return [task for task in todo if task.kind != "jsonl"]
-    return todo
+        return None
 
 
 def _experiment(
     client: "OpenAI",
     options: Settings,
     task: WorkspaceTask,
-    laboratories: Laboratories,
+    laboratories: Episodes,
     spent: Usage,
 ) -> None:
     """One laboratory from prompt to closed transcript; raises ``Failed``."""

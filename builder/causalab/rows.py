@@ -9,7 +9,7 @@ from builder.causalab.episode import Parts
 from builder.causalab.plan import TRACK_NAME, GraphPlan
 from builder.causalab.prompt import write_prompt
 from builder.causalab.suites import Setting, Suite, label
-from builder.release.schemas import TASKS, TEXT, TRUTH, table_schema
+from builder.release.schemas import TASKS, TRUTH, worlds_schema
 from builder.release.types import InstanceSpec, Row
 from builder.seeds import public_id
 from grader.jsonio import canonical
@@ -20,14 +20,7 @@ PREFIX: Final = "lab"
 SCHEMAS: Final[Mapping[str, pa.Schema]] = {
     "causalab": TASKS,
     "causalab_truth": TRUTH,
-    "causalab_worlds": table_schema(
-        ("instance_id", TEXT),
-        ("index", pa.int32()),
-        ("attempt", pa.int16()),
-        ("key", TEXT),
-        ("structure", TEXT),
-        ("world_json", TEXT),
-    ),
+    "causalab_worlds": worlds_schema(),
 }
 """Explicit Arrow schema by config; tasks and truths have the columns of every track."""
 

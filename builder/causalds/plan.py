@@ -23,7 +23,6 @@ from builder.causalds.tellings import told_again
 from builder.causalds.types import ScenePlan
 from builder.release.specs import keyed_specs, plan_stream, shuffled
 from builder.release.types import InstanceSpec
-from builder.seeds import hmac_key, stream
 from builder.words import Kind
 from builder.words.llm.seeding import Dealer
 from grader.errors import UsageError
@@ -72,7 +71,7 @@ def plan_scenes(config: Config, split: str, count_root: bytes, private: bool) ->
             for p in plans
         ]
     if config.tellings and not private:
-        again = stream(hmac_key(count_root, f"{TRACK_NAME}/{split}/plan"), "tellings")
+        again = plan_stream(count_root, TRACK_NAME, split, "tellings")
         where = f"splits.{split}.causalds.tellings"
         plans = told_again(plans, config.tellings, again, count_root, where)
     return keyed_specs(plans, (TRACK_NAME, split), ("scene", "scene"), count_root, private)

@@ -13,7 +13,7 @@ from builder.causalds.prompt import write_prompt
 from builder.causalds.scene import Column, Scene
 from builder.causalds.views import CLEAN
 from builder.release.arrow import round_truth
-from builder.release.schemas import TASKS, TEXT, TRUTH, table_schema
+from builder.release.schemas import TASKS, TEXT, TRUTH, table_schema, worlds_schema
 from builder.release.types import InstanceSpec, Row
 from builder.scm import Quantity
 from builder.seeds import public_id
@@ -40,17 +40,7 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
         ("kind", TEXT),
         ("values", pa.list_(pa.float32())),
     ),
-    "causalds_worlds": table_schema(
-        ("instance_id", TEXT),
-        ("index", pa.int32()),
-        ("attempt", pa.int16()),
-        ("key", TEXT),
-        ("structure", TEXT),
-        ("motif", TEXT),
-        ("treatment", TEXT),
-        ("outcome", TEXT),
-        ("world_json", TEXT),
-    ),
+    "causalds_worlds": worlds_schema("motif", "treatment", "outcome"),
 }
 """Explicit Arrow schema by config; the first column is the id."""
 

@@ -13,7 +13,7 @@ from builder.ccr.model import Bits
 from builder.ccr.plan import TRACK_NAME, ContextPlan
 from builder.ccr.quantities import Quantities
 from builder.ccr.units import Units
-from builder.release.schemas import TASKS, TEXT, TRUTH, table_schema
+from builder.release.schemas import TASKS, TRUTH, worlds_schema
 from builder.release.types import InstanceSpec, Row
 from builder.seeds import public_id
 from grader.jsonio import canonical
@@ -26,15 +26,7 @@ PREFIX: Final = "ccr"
 SCHEMAS: Final[Mapping[str, pa.Schema]] = {
     "ccr": TASKS,
     "ccr_truth": TRUTH,
-    "ccr_worlds": table_schema(
-        ("instance_id", TEXT),
-        ("index", pa.int32()),
-        ("attempt", pa.int16()),
-        ("key", TEXT),
-        ("structure", TEXT),
-        ("purpose", TEXT),
-        ("world_json", TEXT),
-    ),
+    "ccr_worlds": worlds_schema("purpose"),
 }
 PRIVATE_CONFIGS: Final = frozenset({"ccr_truth", "ccr_worlds"})
 

@@ -254,7 +254,7 @@ def _leak_line(leaks: LeakReport) -> GateLine:
     tested = Counter(row.split for row in leaks.rows)
     splits = dict.fromkeys([*tested, *(split for split, _, _ in leaks.skipped)])
     counts = ", ".join(
-        f"{split} {tested[split]} facts" if tested[split] else f"{split} not tested: too few rows"
+        f"{split} {tested[split]} facts" if tested[split] else f"{split} not tested (reasons below)"
         for split in splits
     )
     if not leaks.rows:

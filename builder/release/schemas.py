@@ -43,3 +43,19 @@ TRUTH: Final = table_schema(
     nullable=frozenset({"value", "value_se", "value_draws", "value_source"}),
 )
 """One row per task: config ``<track>_truth``."""
+
+
+def worlds_schema(*told: str) -> pa.Schema:
+    """One row per instance: config ``<track>_worlds``, with the texts that a track tells besides.
+
+    ``key`` rebuilds the instance, ``attempt`` says which try it was, ``world_json`` is the world.
+    """
+    return table_schema(
+        ("instance_id", TEXT),
+        ("index", pa.int32()),
+        ("attempt", pa.int16()),
+        ("key", TEXT),
+        ("structure", TEXT),
+        *((name, TEXT) for name in told),
+        ("world_json", TEXT),
+    )

@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from builder.release.schemas import TASKS, TEXT, TRUTH, table_schema
+from builder.release.schemas import TASKS, TRUTH, worlds_schema
 from builder.release.types import InstanceSpec, Row
 from builder.replayscm.instance import Instance, Record
 from builder.replayscm.levels import coverage
@@ -26,14 +26,7 @@ TRACK_NAME: Final = "replayscm"
 SCHEMAS: Final[Mapping[str, pa.Schema]] = {
     "replayscm": TASKS,
     "replayscm_truth": TRUTH,
-    "replayscm_worlds": table_schema(
-        ("instance_id", TEXT),
-        ("index", pa.int32()),
-        ("attempt", pa.int16()),
-        ("key", TEXT),
-        ("structure", TEXT),
-        ("world_json", TEXT),
-    ),
+    "replayscm_worlds": worlds_schema(),
 }
 """Explicit Arrow schema by config; tasks and truths have the columns of every track."""
 

@@ -10,36 +10,16 @@ from typing import Any, Final
 from grader import __version__
 from grader.show import causalab, causalds, ccr, replayscm
 from grader.show.columns import columns, reading
+from grader.show.page import headed, whole
 from grader.show.svg import heat_map, interval_plot, text
 from grader.show.table import name_cell, table
 from grader.show.words import interval_text, number, points_text, pools
 
 _STYLE = """
-:root { --ink:#1c2430; --soft:#5b6675; --line:#d9dee6; --page:#f6f7f9; --card:#fff; --mark:#2458a6;
-        --other:#b4632a; --third:#2f7d4f }
-@media (prefers-color-scheme: dark) {
-  :root { --ink:#e6e9ee; --soft:#9aa5b4; --line:#343c48; --page:#14181e; --card:#1c2129;
-          --mark:#78a9f5; --other:#e0a05c; --third:#7bc48f } }
-* { box-sizing:border-box }
-body { margin:0; background:var(--page); color:var(--ink);
-       font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif }
-main { max-width:1160px; margin:0 auto; padding:32px 20px 48px }
-h1 { font-size:26px; margin:0 0 4px } h2 { font-size:17px; margin:0 0 12px }
-p.sub, footer, .note { color:var(--soft) } p.sub { margin:0 0 24px }
-section { background:var(--card); border:1px solid var(--line); border-radius:10px;
-          padding:18px 20px; margin:0 0 18px; overflow-x:auto }
-table { border-collapse:collapse; width:100%; font-variant-numeric:tabular-nums }
-th { color:var(--soft); font-weight:600; font-size:13px; text-align:right; padding:6px 8px;
-     border-bottom:1px solid var(--line); vertical-align:bottom }
-td { text-align:right; padding:7px 8px; border-bottom:1px solid var(--line); white-space:nowrap }
-tr:last-child td { border-bottom:0 }
-th.l, td.l { text-align:left }
 .name { display:inline-block; min-width:120px; max-width:200px; font-weight:600; white-space:normal;
         overflow-wrap:anywhere } .ci { color:var(--soft); font-weight:400 }
-svg { width:100%; height:auto; max-width:940px; display:block }
-svg text { font:13px system-ui,sans-serif; fill:var(--ink) }
-svg .axis { fill:var(--soft); font-size:12px } svg .value { font-weight:700 }
-svg .grid { stroke:var(--line) } svg .bar { stroke:var(--mark); stroke-width:5; stroke-opacity:.4;
+svg { max-width:940px }
+svg .value { font-weight:700 } svg .bar { stroke:var(--mark); stroke-width:5; stroke-opacity:.4;
   stroke-linecap:round } svg .dot { fill:var(--mark) }
 svg .heat { fill:var(--mark) } svg .none { fill:none; stroke:var(--line) }
 svg .cell.on { fill:var(--card); font-weight:600 }
@@ -99,19 +79,13 @@ def page(
 
 def document(title: str, subtitle: str, sections: Sequence[Section]) -> str:
     """A self-contained page; ``subtitle`` and the sections are finished HTML."""
-    body = "".join(
-        f"<section><h2>{text(name)}</h2>{content}</section>"
-        for name, content in sections
-        if content
-    )
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{text(title)} · causal-exams</title><style>{_STYLE}</style></head><body><main>"
-        f'<h1>{text(title)}</h1><p class="sub">{subtitle}</p>{body}'
+    return whole(
+        f"{title} · causal-exams",
+        _STYLE,
+        f'<h1>{text(title)}</h1><p class="sub">{subtitle}</p>{headed(list(sections))}'
         f"<footer>Graded by causal-exams {text(__version__)}. Points run from 0 to 100, higher is "
         "better; losses (↓) are better when lower. The same answers always give the same page."
-        "</footer></main></body></html>\n"
+        "</footer>",
     )
 
 

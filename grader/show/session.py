@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from grader import __version__
+from grader.show.page import headed, whole
 from grader.show.svg import text
 from grader.tracks.causalab.diagnostics import equivalence_sizes, trajectory
 from grader.tracks.causalab.metrics import prediction_metrics
@@ -17,27 +18,7 @@ from grader.tracks.causalab.scoring import Told
 Edge = tuple[str, str]
 
 _STYLE: Final = """
-:root { --ink:#1c2430; --soft:#5b6675; --line:#d9dee6; --page:#f6f7f9; --card:#fff; --good:#1f7a4d;
-        --bad:#b3341f; --mark:#2458a6 }
-@media (prefers-color-scheme: dark) {
-  :root { --ink:#e6e9ee; --soft:#9aa5b4; --line:#343c48; --page:#14181e; --card:#1c2129;
-          --good:#5fc492; --bad:#f08a75; --mark:#78a9f5 } }
-* { box-sizing:border-box }
-body { margin:0; background:var(--page); color:var(--ink);
-       font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif }
-main { max-width:1080px; margin:0 auto; padding:32px 20px 48px }
-h1 { font-size:24px; margin:0 0 4px } h2 { font-size:17px; margin:0 0 12px }
-p.sub, footer, .note { color:var(--soft) } p.sub { margin:0 0 24px }
-section { background:var(--card); border:1px solid var(--line); border-radius:10px;
-          padding:18px 20px; margin:0 0 18px; overflow-x:auto }
 .pair { display:flex; flex-wrap:wrap; gap:18px } .pair section { flex:1 1 400px }
-table { border-collapse:collapse; width:100%; font-variant-numeric:tabular-nums }
-th { color:var(--soft); font-weight:600; font-size:13px } th, td { text-align:right;
-     padding:6px 10px; border-bottom:1px solid var(--line); white-space:nowrap }
-th.l, td.l { text-align:left } tr:last-child td { border-bottom:0 }
-svg { width:100%; height:auto; display:block } svg text { font:13px system-ui,sans-serif;
-     fill:var(--ink) }
-svg .axis { fill:var(--soft); font-size:12px } svg .grid { stroke:var(--line) }
 svg .label { font-size:11.5px } svg .node { fill:var(--card); stroke:var(--ink) }
 svg .target { stroke:var(--mark); stroke-width:2.5 }
 svg .right { stroke:var(--good); fill:none; stroke-width:1.8 }
@@ -78,16 +59,14 @@ def page(told: Told) -> str:
         ("Hypotheses", _hypothesis_rows(told)),
         ("Interventions and readings", _reading_rows(told)),
     ]
-    body = "".join(f"<section><h2>{name}</h2>{html}</section>" for name, html in sections if html)
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{text(episode.task_id)}</title><style>{_STYLE}</style></head><body><main>"
+    return whole(
+        episode.task_id,
+        _STYLE,
         f'<h1>{text(episode.task_id)}</h1><p class="sub">{episode.family}, mode {episode.mode}, '
         f"{told.evidence.steps} of {episode.budget} interventions; predicted {said}, true "
-        f"{episode.frequency:g}: {verdict} ±{episode.tolerance:g}</p>{graphs}{legend}{body}"
-        f"<footer>Drawn by causal-exams {text(__version__)} from a replayed session.</footer>"
-        "</main></body></html>\n"
+        f"{episode.frequency:g}: {verdict} ±{episode.tolerance:g}</p>{graphs}{legend}"
+        f"{headed(sections)}"
+        f"<footer>Drawn by causal-exams {text(__version__)} from a replayed session.</footer>",
     )
 
 

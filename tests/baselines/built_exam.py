@@ -1,11 +1,11 @@
 """A small real release in which every variant is asked, in clean and measured views."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from builder.release.build import build_release
 from builder.release.config import load_config
+from builder.release.gate import GateReport
 from builder.release.progress import Reporter
 from builder.release.roots import read_roots
 
@@ -34,12 +34,6 @@ tasks = 132
 """
 
 
-@dataclass(frozen=True)
-class _Passed:
-    ok: bool = True
-    markdown: str = ""
-
-
 def build(folder: Path) -> Path:
     """Builds the release under ``folder``, in this process and without a gate."""
     (folder / "balanced.toml").write_text(EXAM, encoding="utf-8")
@@ -48,5 +42,5 @@ def build(folder: Path) -> Path:
     config = load_config(file)
     roots, _ = read_roots(config)
     reporter, out = Reporter(quiet=True), folder / "release"
-    build_release(config, out, roots, lambda *_: _Passed(), workers=1, reporter=reporter)
+    build_release(config, out, roots, lambda *_: GateReport(()), workers=1, reporter=reporter)
     return out

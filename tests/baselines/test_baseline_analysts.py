@@ -12,7 +12,7 @@ from small_exam import STORIES, M, X, Y, Z, ask, every_task, measured, scene, si
 
 from baselines import trivial
 from baselines.causalds_informed import SOLVERS as INFORMED
-from baselines.causalds_informed import double_sampling, informed, larger
+from baselines.causalds_informed import at_desk, informed, larger
 from baselines.causalds_naive import SOLVERS as NAIVE
 from baselines.causalds_naive import naive
 from baselines.desk import graph_of
@@ -23,6 +23,11 @@ from builder.causal import MOTIFS
 from grader.model import RawAnswer, Task
 from grader.spec import VARIANTS
 from grader.validate import check
+
+
+def double_sampling(task: Task, of: Scene) -> Any:
+    return at_desk(of, corrected=True)(task)
+
 
 SOLVERS = {
     "constant": lambda task, of: trivial.constant(task),

@@ -158,7 +158,7 @@ def test_double_sampling_is_right_where_prediction_alone_is_not_and_tighter_than
         signal, rest = rng.standard_normal((2, 600))
         x = np.sqrt(0.8) * signal + np.sqrt(0.2) * rest
         places = np.arange(60)
-        tables = Tables({"x": np.sqrt(0.8) * signal}, {"x": x[:60]}, places, frozenset({"x"}))
+        tables = Tables({"x": np.sqrt(0.8) * signal}, {"x": x[:60]}, places, frozenset({"x"}), True)
         both.append(draws(tables, frozenset({"x"}), squares, weights(600))[0])
         few.append(np.mean(x[:60] ** 2))
         predicted.append(np.mean(0.8 * signal**2))
@@ -168,7 +168,7 @@ def test_double_sampling_is_right_where_prediction_alone_is_not_and_tighter_than
 
 def test_without_measurements_there_is_one_sample_alone() -> None:
     """Clean scenes must not pay for a calibration they do not need."""
-    tables = Tables({"x": np.arange(4.0)}, {}, np.zeros(0), frozenset())
+    tables = Tables({"x": np.arange(4.0)}, {}, np.zeros(0), frozenset(), True)
     w = np.ones((3, 4))
     found = draws(tables, frozenset({"x"}), lambda data, w, _: w @ data["x"], w)
     assert found.tolist() == [6.0, 6.0, 6.0]

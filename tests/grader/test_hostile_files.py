@@ -247,7 +247,7 @@ def test_a_folder_name_that_is_no_text_is_still_graded(runner: Runner, gold: Pat
     place = gold.parent / "caf\udce9"
     try:
         gold.rename(place)
-    except OSError:
+    except OSError:  # such a name cannot be there to be graded
         pytest.skip("this file system wants UTF-8 names")
     run = runner.grade(place, "--html", runner.place / "page.html")
     only_changed(run, set())

@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from tiny_release import SECRET
 
 from builder.release.build import build_release
 from builder.release.config import load_config
+from builder.release.gate import GateReport
 from builder.release.progress import Reporter
 from builder.release.roots import read_roots
 
@@ -48,12 +48,6 @@ causalds = { tasks = "all" }
 Rows = list[dict[str, Any]]
 
 
-@dataclass(frozen=True)
-class _Passed:
-    ok: bool = True
-    markdown: str = ""
-
-
 def build(folder: Path, monkeypatch: Any) -> Path:
     """Builds the release under ``folder`` without running a gate over it."""
     monkeypatch.setenv("GATE_SECRET", SECRET)
@@ -65,7 +59,7 @@ def build(folder: Path, monkeypatch: Any) -> Path:
         config,
         folder / "release",
         roots,
-        lambda *_: _Passed(),
+        lambda *_: GateReport(()),
         workers=1,
         reporter=Reporter(quiet=True),
     )
