@@ -1,20 +1,16 @@
-"""The laboratory behind JSON lines and MCP: one protocol, sessions that survive anything."""
+"""The laboratory behind JSON lines: one protocol, sessions that survive anything."""
 
 import io
 import json
 import os
 import signal
-import socket
 import subprocess
-import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 from causalab_episodes import CHAIN, TARGET, chain_episode, make_row
+from lab_process import start
 
 from grader.errors import UsageError
 from grader.jsonio import canonical
@@ -22,10 +18,9 @@ from grader.laboratory import Episode, check_chain, read_lines, verify
 from grader.tracks.causalab import true_hypothesis
 from harness.__main__ import main
 from harness.lab_episodes import open_episode
-from harness.lab_lines import MAX_REQUEST, reply_to, serve
+from harness.lab_lines import MAX_REQUEST, serve
 from harness.lab_session import Session, session_path
 
-ROOT = Path(__file__).parent.parent.parent
 KEY = b"0123456789abcdef0123456789abcdef"
 
 
@@ -241,20 +236,6 @@ def test_a_submissions_name_is_a_plain_file_name(tmp_path: Path, name: str) -> N
         session_path(tmp_path, name, chain_episode())
 
 
-@pytest.fixture
-def episode_file(tmp_path: Path) -> Path:
-    path = tmp_path / "episode.json"
-    path.write_text(json.dumps(make_row(CHAIN)), encoding="utf-8")
-    return path
-
-
-def _start(episode_file: Path, *options: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "harness", "lab", str(episode_file), *options]
-    return subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-
-
 def _ask(process: subprocess.Popen[bytes], request: object) -> dict[str, Any]:
     assert process.stdin is not None and process.stdout is not None
     process.stdin.write(canonical(request).encode() + b"\n")
@@ -268,7 +249,7 @@ def test_a_killed_process_leaves_a_readable_transcript_and_its_budget_spent(
     tmp_path: Path, episode_file: Path
 ) -> None:
     options = ("--sessions", str(tmp_path / "kept"), "--submission", "team")
-    first = _start(episode_file, *options)
+    first = start(episode_file, *options)
     assert first.stdout is not None
     first.stdout.readline()
     _ask(first, {"op": "intervene", "name": "density", "value": 3})
@@ -278,7 +259,7 @@ def test_a_killed_process_leaves_a_readable_transcript_and_its_budget_spent(
     lines = read_lines(path.read_bytes())
     check_chain(lines)
     assert [line["event"] for line in lines] == ["opened", "reading"]
-    second = _start(episode_file, *options)
+    second = start(episode_file, *options)
     assert second.stdout is not None and second.stdin is not None
     assert json.loads(second.stdout.readline())["remaining"] == 7
     assert _ask(second, {"op": "predict", "value": 3})["closed"]
@@ -312,103 +293,3 @@ def test_the_command_explains_wrong_use(
 
 def test_an_episode_file_is_opened_as_it_is(episode_file: Path) -> None:
     assert open_episode(str(episode_file)).digest == chain_episode().digest
-
-
-def test_an_agent_may_run_the_laboratory_as_mcp_tools(tmp_path: Path) -> None:
-    mcp_client = pytest.importorskip("mcp.client.client")
-    from harness.lab_mcp import make_server
-
-    episode, path = chain_episode(), tmp_path / "t.jsonl"
-    session = Session(episode, path, "team", KEY)
-    replies: list[Any] = []
-
-    async def agent() -> None:
-        async with mcp_client.Client(make_server(session)) as client:
-            tools = (await client.list_tools()).tools
-            assert [t.name for t in tools] == [
-                "observe", "intervene", "hypothesise", "open_reactor", "predict",
-            ]  # fmt: skip
-            assert tools[1].input_schema["properties"]["value"]["type"] == "number"
-            for name, arguments in (
-                ("observe", {}),
-                ("intervene", {"name": "density", "value": 40}),
-                ("intervene", {"name": "density", "value": "much"}),
-                ("intervene", {"name": "density"}),
-                ("hypothesise", {"record": true_hypothesis(episode)}),
-                ("open_reactor", {}),
-                ("intervene", {"name": "density", "value": 40}),
-                ("predict", {"value": episode.frequency}),
-                ("predict", {"value": 1}),
-            ):
-                replies.append((await client.call_tool(name, arguments)).structured_content)
-
-    anyio.run(agent)
-    session.close()
-    assert [reply["ok"] for reply in replies] == [
-        True, True, False, False, True, True, False, True, False,
-    ]  # fmt: skip
-    assert replies[0]["episode"] == episode.public
-    assert replies[1]["reading"]["moisture"] == 112.0
-    assert "from 0 to 100" in replies[2]["error"] and replies[2]["remaining"] == 7
-    verified = verify(episode, path.read_bytes(), KEY)
-    assert (verified.prediction, verified.refusals) == (episode.frequency, 3)
-
-
-def test_both_front_ends_write_the_same_transcript() -> None:
-    """The protocol is one; only how a request travels differs."""
-    mcp_client = pytest.importorskip("mcp.client.client")
-    from harness.lab_mcp import make_server
-
-    episode = chain_episode()
-    over_lines, over_mcp = Session(episode), Session(episode)
-    reply_to(over_lines, b'{"op":"intervene","name":"density","value":40}')
-    reply_to(over_lines, b'{"op":"predict","value":1.5}')
-
-    async def agent() -> None:
-        async with mcp_client.Client(make_server(over_mcp)) as client:
-            await client.call_tool("intervene", {"name": "density", "value": 40})
-            await client.call_tool("predict", {"value": 1.5})
-
-    anyio.run(agent)
-    assert over_lines.laboratory.transcript == over_mcp.laboratory.transcript
-
-
-@pytest.fixture
-def port() -> Iterator[int]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        found = probe.getsockname()[1]
-    yield found
-
-
-@pytest.mark.slow
-def test_the_mcp_servers_run_over_pipes_and_over_http(
-    tmp_path: Path, episode_file: Path, port: int
-) -> None:
-    mcp_client = pytest.importorskip("mcp.client.client")
-    from mcp.client.stdio import StdioServerParameters, stdio_client
-
-    async def agent(target: Any) -> None:
-        async with mcp_client.Client(target) as client:
-            reply = await client.call_tool("intervene", {"name": "density", "value": 40})
-            assert reply.structured_content["ok"]
-
-    kept = tmp_path / "kept"
-    common = ["-m", "harness", "lab", str(episode_file), "--transcript"]
-    parameters = StdioServerParameters(
-        command=sys.executable, args=[*common, str(kept), "--mcp"], cwd=ROOT
-    )
-    anyio.run(agent, stdio_client(parameters))
-    server = _start(episode_file, "--transcript", str(kept), "--mcp-http", str(port))
-    try:
-        for _ in range(100):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.1)
-        anyio.run(agent, f"http://127.0.0.1:{port}/mcp")
-    finally:
-        server.terminate()
-        server.wait()
-    events = [line["event"] for line in read_lines(kept.read_bytes())]
-    assert events == ["opened", "reading", "resumed", "reading"]

@@ -1,73 +1,39 @@
-"""The language-model path against a scripted server: what it repairs and where it gives up."""
+"""The language-model path against a scripted server: what it asks for and what it repairs."""
 
 import json
-from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from llm_server import Answer, Http, Model, serve
+from llm_scene import (
+    CONFOUNDING,
+    GRAFTED,
+    KEY,
+    check_told,
+    direct,
+    last_told,
+    lost,
+    scene_of,
+    settings_for,
+    tell,
+    twins,
+)
+from llm_server import Answer, Model
 
-from builder.causal import MOTIFS, LatentDAG, graft
-from builder.words import Facts, Kind, Narration
-from builder.words.attested import verify_attested
+from builder.causal import MOTIFS
+from builder.words import Kind
 from builder.words.llm.seeding import Dealer, Seed
 from builder.words.llm.settings import Budgets, Settings
-from builder.words.verbalise import Request, Scene, Untold, narrate
-from grader.errors import UsageError
+from builder.words.verbalise import Untold, narrate
 
 pytest.importorskip("openai")
-
-KEY = b"the key of a scene"
-CONFOUNDING = MOTIFS["confounding"]
-GRAFTED = graft(graft(MOTIFS["chain"], MOTIFS["fork"], "X", "M", 1), MOTIFS["chain"], "Y", "M", 2)
-
-
-@pytest.fixture
-def model() -> Iterator[Model]:
-    with serve(Model()) as running:
-        yield running
-
-
-def _settings(model: Model, tmp_path: Path, **changes: Any) -> Settings:
-    budgets = Budgets(**{"seeds": 0, "mapping": 3, "story": 3, "repairs": 1, "calls": 40} | changes)
-    return Settings(
-        "scripted",
-        endpoint=model.url,
-        transcripts=str(tmp_path / "transcripts"),
-        seconds=5.0,
-        retries=2,
-        budgets=budgets,
-    )
-
-
-def _scene(graph: LatentDAG, settings: Settings, seeds: tuple[Seed, ...] = ()) -> Scene:
-    kinds: dict[str, Kind] = dict.fromkeys(graph.nodes, "continuous")
-    kinds[graph.nodes[0]] = "binary"
-    return Scene(graph, kinds, request=Request(settings, seeds))
-
-
-def _tell(model: Model, tmp_path: Path, **changes: Any) -> Narration:
-    scene = _scene(CONFOUNDING.graph, _settings(model, tmp_path, **changes))
-    told = narrate("llm", scene, KEY)
-    _check(scene, told)
-    return told
-
-
-def _check(scene: Scene, told: Narration) -> None:
-    facts = Facts(told.variables, scene.graph.edges, scene.graph.latent)
-    assert verify_attested(told.telling.story, told.telling.attestations, facts) == []
-    assert {node: v.kind for node, v in told.variables.items()} == dict(scene.kinds)
-
-
-def _complaint(messages: list[dict[str, str]]) -> str:
-    return messages[-1]["content"]
 
 
 def test_a_good_model_is_asked_once_per_step(model: Model, tmp_path: Path) -> None:
     """Mapper, auditor, writer, verifier: nothing is asked that is not needed."""
-    told = _tell(model, tmp_path)
+    told = tell(model, tmp_path)
     assert model.roles == {"mapper": 1, "auditor": 1, "writer": 1, "verifier": 1}
     assert told.telling.record == told.setting.theme.record == "market day"
     text = json.dumps(model.requests)
@@ -79,24 +45,19 @@ def test_unmeasured_variables_are_told_as_such(
     model: Model, tmp_path: Path, name: str, latent: int
 ) -> None:
     """The prompts of tasks rely on the words 'never measured'."""
-    scene = _scene(MOTIFS[name].graph, _settings(model, tmp_path))
+    scene = scene_of(MOTIFS[name].graph, settings_for(model, tmp_path))
     told = narrate("llm", scene, KEY)
-    _check(scene, told)
+    check_told(scene, told)
     assert told.telling.story.count("never measured") == latent
-
-
-def _direct(answer: Answer) -> Answer:
-    answer["pairs"][0] |= {"direct": True, "why": "One feeds the other. HINT: rename one."}
-    return answer
 
 
 def test_violations_of_the_auditor_are_repaired(model: Model, tmp_path: Path) -> None:
     """The mapper is told what is wrong, with the auditor's hint."""
-    model.script["auditor"] = [_direct]
-    scene = _scene(MOTIFS["chain"].graph, _settings(model, tmp_path))
-    _check(scene, narrate("llm", scene, KEY))
+    model.script["auditor"] = [direct]
+    scene = scene_of(MOTIFS["chain"].graph, settings_for(model, tmp_path))
+    check_told(scene, narrate("llm", scene, KEY))
     assert model.roles["mapper"] == model.roles["auditor"] == 2
-    assert "HINT: rename one." in _complaint(model.asked("mapper")[1])
+    assert "HINT: rename one." in last_told(model.asked("mapper")[1])
 
 
 def test_technical_terms_and_odd_names_are_repaired(model: Model, tmp_path: Path) -> None:
@@ -112,24 +73,19 @@ def test_technical_terms_and_odd_names_are_repaired(model: Model, tmp_path: Path
         return {**answer, "record": "Row #1"}
 
     model.script["mapper"] = [spoil]
-    _tell(model, tmp_path)
-    complaint = _complaint(model.asked("mapper")[1])
+    tell(model, tmp_path)
+    complaint = last_told(model.asked("mapper")[1])
     for part in ("'Confounder'", "plain words", "two different states", "plain noun"):
         assert part in complaint
 
 
-def _twins(answer: Answer) -> Answer:
-    answer["variables"][1]["name"] = answer["variables"][0]["name"].upper().title()
-    return answer
-
-
 def test_duplicate_names_are_repaired_without_the_auditor(model: Model, tmp_path: Path) -> None:
     """A rule that needs no model needs no call."""
-    model.script["mapper"] = [_twins]
-    told = _tell(model, tmp_path)
+    model.script["mapper"] = [twins]
+    told = tell(model, tmp_path)
     assert len({v.name for v in told.variables.values()}) == 3
     assert model.roles["mapper"] == 2 and model.roles["auditor"] == 1
-    assert "same or contained" in _complaint(model.asked("mapper")[1])
+    assert "same or contained" in last_told(model.asked("mapper")[1])
 
 
 def test_a_kind_or_state_that_was_changed_is_repaired(model: Model, tmp_path: Path) -> None:
@@ -142,15 +98,15 @@ def test_a_kind_or_state_that_was_changed_is_repaired(model: Model, tmp_path: Pa
         return answer
 
     model.script["mapper"] = [swap]
-    _tell(model, tmp_path)
-    complaint = _complaint(model.asked("mapper")[1])
+    tell(model, tmp_path)
+    complaint = last_told(model.asked("mapper")[1])
     assert "must be continuous, not binary" in complaint and '\\"observed\\" must be' in complaint
 
 
 def test_grafts_are_named_stage_by_stage_around_their_anchors(model: Model, tmp_path: Path) -> None:
     """Three fragments, one audit of the whole; names of other fragments are forbidden."""
-    scene = _scene(GRAFTED.graph, _settings(model, tmp_path))
-    _check(scene, narrate("llm", scene, KEY))
+    scene = scene_of(GRAFTED.graph, settings_for(model, tmp_path))
+    check_told(scene, narrate("llm", scene, KEY))
     assert model.roles["mapper"] == 3 and model.roles["auditor"] == 4
     second = json.loads(model.asked("mapper")[1][1]["content"])
     assert len(second["fixed"]) == 1 and len(second["forbidden_names"]) == 2
@@ -166,10 +122,10 @@ def _drift(answer: Answer) -> Answer:
 def test_an_anchor_that_drifts_is_put_back(model: Model, tmp_path: Path) -> None:
     """A graft must not rename what the host's story is about."""
     model.script["mapper"] = [lambda good: good, _drift]
-    scene = _scene(GRAFTED.graph, _settings(model, tmp_path))
-    _check(scene, narrate("llm", scene, KEY))
+    scene = scene_of(GRAFTED.graph, settings_for(model, tmp_path))
+    check_told(scene, narrate("llm", scene, KEY))
     assert model.roles["mapper"] == 4
-    assert "must keep its name" in _complaint(model.asked("mapper")[2])
+    assert "must keep its name" in last_told(model.asked("mapper")[2])
 
 
 def test_a_name_of_another_fragment_is_refused(model: Model, tmp_path: Path) -> None:
@@ -182,9 +138,9 @@ def test_a_name_of_another_fragment_is_refused(model: Model, tmp_path: Path) -> 
         return answer
 
     model.script["mapper"] = [lambda good: good, steal]
-    scene = _scene(GRAFTED.graph, _settings(model, tmp_path))
-    _check(scene, narrate("llm", scene, KEY))
-    assert "which is taken" in _complaint(model.asked("mapper")[2])
+    scene = scene_of(GRAFTED.graph, settings_for(model, tmp_path))
+    check_told(scene, narrate("llm", scene, KEY))
+    assert "which is taken" in last_told(model.asked("mapper")[2])
 
 
 def test_anchors_that_the_auditor_cannot_live_with_end_the_attempt(
@@ -196,7 +152,7 @@ def test_anchors_that_the_auditor_cannot_live_with_end_the_attempt(
         "effects": [{**e, "plausible": False} for e in good["effects"]],
     }
     seeds = (Seed((("X", "Ferry toll"), ("Y", "Salt price")), "trade"),)
-    scene = _scene(CONFOUNDING.graph, _settings(model, tmp_path, seeds=1), seeds)
+    scene = scene_of(CONFOUNDING.graph, settings_for(model, tmp_path, seeds=1), seeds)
     with pytest.raises(Untold, match="settled names do not fit"):
         narrate("llm", scene, KEY)
     assert model.roles["mapper"] == 1
@@ -208,7 +164,7 @@ def test_seeds_are_audited_first_and_kept(model: Model, tmp_path: Path) -> None:
         lambda good: {"feasible": False, "confidence": "high", "reason": "No."}
     ]
     seeds = tuple(Seed((("X", f"Ferry {w}"), ("Y", f"Salt {w}")), "trade") for w in ("toll", "tax"))
-    scene = _scene(CONFOUNDING.graph, _settings(model, tmp_path, seeds=2), seeds)
+    scene = scene_of(CONFOUNDING.graph, settings_for(model, tmp_path, seeds=2), seeds)
     told = narrate("llm", scene, KEY)
     shown = json.loads(model.asked("pre-audit")[1][1]["content"])["named"]
     assert {told.variables["X"].name, told.variables["Y"].name} == set(shown.values())
@@ -219,17 +175,11 @@ def test_seeds_can_be_demanded(model: Model, tmp_path: Path) -> None:
     """Algorithm 1, line 5: fail if seeding is mandatory."""
     model.always["pre-audit"] = lambda good: {**good, "feasible": False}
     seeds = (Seed((("X", "Ferry toll"), ("Y", "Salt price")), "trade"),)
-    settings = _settings(model, tmp_path, seeds=1)
-    narrate("llm", _scene(CONFOUNDING.graph, settings, seeds), KEY)
-    strict = Settings.from_json({**_plain(settings), "seeding_required": True})
+    settings = settings_for(model, tmp_path, seeds=1)
+    narrate("llm", scene_of(CONFOUNDING.graph, settings, seeds), KEY)
+    strict = Settings.from_json({**asdict(settings), "seeding_required": True})
     with pytest.raises(Untold, match="no seed passed"):
-        narrate("llm", _scene(CONFOUNDING.graph, strict, seeds), KEY)
-
-
-def _plain(settings: Settings) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    return asdict(settings)
+        narrate("llm", scene_of(CONFOUNDING.graph, strict, seeds), KEY)
 
 
 @pytest.mark.parametrize(
@@ -254,13 +204,9 @@ def test_a_story_against_the_rules_is_revised(
         return {"story": answer["story"].replace(*change), "told": told}
 
     model.script["writer"] = [spoil]
-    _tell(model, tmp_path)
+    tell(model, tmp_path)
     assert model.roles["writer"] == 2 and model.roles["verifier"] == 1
-    assert says in _complaint(model.asked("writer")[1])
-
-
-def _lost(answer: Answer) -> Answer:
-    return {**answer, "told": answer["told"][:-1]}
+    assert says in last_told(model.asked("writer")[1])
 
 
 def _invented(answer: Answer) -> Answer:
@@ -296,7 +242,7 @@ def _paraphrased(answer: Answer) -> Answer:
 @pytest.mark.parametrize(
     ("spoil", "says"),
     [
-        (_lost, "no sentence is given"),
+        (lost, "no sentence is given"),
         (_invented, "not so"),
         (_hinted, "given for no fact about it"),
         (_crowded, "given for no fact about it"),
@@ -308,8 +254,8 @@ def test_attestations_must_cover_the_graph_letter_by_letter(
 ) -> None:
     """An effect more or less, or a sentence that is not there, is what the audit would find."""
     model.script["writer"] = [spoil]
-    _tell(model, tmp_path)
-    assert says in _complaint(model.asked("writer")[1])
+    tell(model, tmp_path)
+    assert says in last_told(model.asked("writer")[1])
 
 
 def test_what_the_verifier_finds_is_revised(model: Model, tmp_path: Path) -> None:
@@ -324,120 +270,10 @@ def test_what_the_verifier_finds_is_revised(model: Model, tmp_path: Path) -> Non
         return {**answer, "extra": [extra], "warnings": ["Dull."]}
 
     model.script["verifier"] = [find]
-    _tell(model, tmp_path)
-    complaint = _complaint(model.asked("writer")[1])
+    tell(model, tmp_path)
+    complaint = last_told(model.asked("writer")[1])
     for part in ("is reversed", "is missing", "is not mentioned", "is told: Hinted.", "Dull."):
         assert part in complaint
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "I would rather not.",
-        '{"domain": "Trade", "variables": ',
-        '{"variables": "none"}',
-        "[" * 30_000 + "{",
-        '{"a":' * 30_000,
-        "",
-    ],
-)
-def test_replies_without_usable_json_are_asked_for_again(
-    model: Model, tmp_path: Path, reply: str
-) -> None:
-    """Models talk; what matters is that the second reply is heard."""
-    model.script["mapper"] = [reply]
-    _tell(model, tmp_path)
-    assert model.roles["mapper"] == 2
-    assert "cannot be used" in _complaint(model.asked("mapper")[1])
-
-
-def test_an_auditor_who_skips_pairs_is_asked_again(model: Model, tmp_path: Path) -> None:
-    """Silence on a pair is no attestation."""
-    model.script["auditor"] = [lambda good: {**good, "pairs": []}]
-    scene = _scene(MOTIFS["chain"].graph, _settings(model, tmp_path))
-    narrate("llm", scene, KEY)
-    assert "no verdict on" in _complaint(model.asked("auditor")[1])
-
-
-@pytest.mark.parametrize(
-    ("role", "step", "reason"),
-    [
-        ("mapper", "no JSON, ever", "no usable JSON from the mapper"),
-        ("mapper", _twins, "mapping budget exhausted"),
-        ("auditor", _direct, "mapping budget exhausted"),
-        ("writer", _lost, "story budget exhausted"),
-        (
-            "verifier",
-            lambda good: {
-                **good,
-                "variables": [{**v, "mentioned": False} for v in good["variables"]],
-            },
-            "story budget exhausted",
-        ),
-    ],
-)
-def test_exhausted_budgets_fail_clearly(
-    model: Model, tmp_path: Path, role: str, step: Any, reason: str
-) -> None:
-    """The reason is short: it is counted in the manifest."""
-    model.always[role] = step
-    scene = _scene(MOTIFS["chain"].graph, _settings(model, tmp_path))
-    with pytest.raises(Untold, match=f"^llm: {reason}$"):
-        narrate("llm", scene, KEY)
-    most = 2 if "JSON" in reason else 3
-    assert model.roles[role] == most
-
-
-def test_the_calls_of_a_scene_are_capped(model: Model, tmp_path: Path) -> None:
-    """Budgets multiply; the sum has a cap of its own."""
-    scene = _scene(CONFOUNDING.graph, _settings(model, tmp_path, calls=3))
-    with pytest.raises(Untold, match="call budget"):
-        narrate("llm", scene, KEY)
-    assert len(model.requests) == 3
-
-
-def test_busy_servers_are_asked_again_when_they_say(model: Model, tmp_path: Path) -> None:
-    """429 with Retry-After, then a broken gateway, then the answer; the wait is the server's."""
-    model.script["mapper"] = [
-        Http(429, {"Retry-After": "0.9"}),
-        Http(503, {"Retry-After": "0.05"}),
-    ]
-    _tell(model, tmp_path)
-    assert model.roles["mapper"] == 3
-    # Left to itself the client waits half a second at most before its first repetition.
-    assert model.times[1] - model.times[0] >= 0.9
-
-
-@pytest.mark.parametrize(
-    ("answer", "says"),
-    [
-        (Http(429, {"Retry-After": "0.01"}), "status 429"),
-        (Http(401), "status 401"),
-        (Http(body=b"<html>hello</html>"), "no chat completion"),
-        (Http(body=b'{"choices": []}'), "no chat completion"),
-        (Http(body=b"[" * 100_000), "no chat completion"),
-        (Http(body=b" " * 4_100_000), "sent more than 4000000 bytes"),
-        (Http(headers={"Content-Length": "999"}, body=b"{"), "broke off"),
-    ],
-)
-def test_an_endpoint_that_fails_stops_the_build(
-    model: Model, tmp_path: Path, answer: Http, says: str
-) -> None:
-    """That is nobody's story: the scene must not be replaced because a server was down."""
-    model.always["mapper"] = answer
-    with pytest.raises(UsageError, match=says) as caught:
-        _tell(model, tmp_path)
-    assert "sk-secret" not in str(caught.value)
-
-
-def test_an_endpoint_that_is_late_times_out(model: Model, tmp_path: Path) -> None:
-    """A hanging server must not hang a build."""
-    model.always["mapper"] = Http(delay=0.3)
-    settings = Settings.from_json(
-        {**_plain(_settings(model, tmp_path)), "seconds": 0.05, "retries": 0}
-    )
-    with pytest.raises(UsageError, match="APITimeoutError"):
-        narrate("llm", _scene(CONFOUNDING.graph, settings), KEY)
 
 
 def test_seeds_of_the_knowledge_graph_fit_kinds_and_name_the_outcome(tmp_path: Path) -> None:

@@ -1,0 +1,15 @@
+"""What tests of the laboratory's front ends share."""
+
+import json
+from pathlib import Path
+
+import pytest
+from causalab_episodes import CHAIN, make_row
+
+
+@pytest.fixture
+def episode_file(tmp_path: Path) -> Path:
+    """A file that holds one episode."""
+    path = tmp_path / "episode.json"
+    path.write_text(json.dumps(make_row(CHAIN)), encoding="utf-8")
+    return path

@@ -1,0 +1,120 @@
+"""The laboratory as MCP tools: the same protocol, over pipes and over HTTP."""
+
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from causalab_episodes import chain_episode
+from lab_process import ROOT, start
+
+from grader.laboratory import read_lines, verify
+from grader.tracks.causalab import true_hypothesis
+from harness.lab_lines import reply_to
+from harness.lab_session import Session
+
+KEY = b"0123456789abcdef0123456789abcdef"
+
+
+def test_an_agent_may_run_the_laboratory_as_mcp_tools(tmp_path: Path) -> None:
+    mcp_client = pytest.importorskip("mcp.client.client")
+    from harness.lab_mcp import make_server
+
+    episode, path = chain_episode(), tmp_path / "t.jsonl"
+    session = Session(episode, path, "team", KEY)
+    replies: list[Any] = []
+
+    async def agent() -> None:
+        async with mcp_client.Client(make_server(session)) as client:
+            tools = (await client.list_tools()).tools
+            assert [t.name for t in tools] == [
+                "observe", "intervene", "hypothesise", "open_reactor", "predict",
+            ]  # fmt: skip
+            assert tools[1].input_schema["properties"]["value"]["type"] == "number"
+            for name, arguments in (
+                ("observe", {}),
+                ("intervene", {"name": "density", "value": 40}),
+                ("intervene", {"name": "density", "value": "much"}),
+                ("intervene", {"name": "density"}),
+                ("hypothesise", {"record": true_hypothesis(episode)}),
+                ("open_reactor", {}),
+                ("intervene", {"name": "density", "value": 40}),
+                ("predict", {"value": episode.frequency}),
+                ("predict", {"value": 1}),
+            ):
+                replies.append((await client.call_tool(name, arguments)).structured_content)
+
+    anyio.run(agent)
+    session.close()
+    assert [reply["ok"] for reply in replies] == [
+        True, True, False, False, True, True, False, True, False,
+    ]  # fmt: skip
+    assert replies[0]["episode"] == episode.public
+    assert replies[1]["reading"]["moisture"] == 112.0
+    assert "from 0 to 100" in replies[2]["error"] and replies[2]["remaining"] == 7
+    verified = verify(episode, path.read_bytes(), KEY)
+    assert (verified.prediction, verified.refusals) == (episode.frequency, 3)
+
+
+def test_both_front_ends_write_the_same_transcript() -> None:
+    """The protocol is one; only how a request travels differs."""
+    mcp_client = pytest.importorskip("mcp.client.client")
+    from harness.lab_mcp import make_server
+
+    episode = chain_episode()
+    over_lines, over_mcp = Session(episode), Session(episode)
+    reply_to(over_lines, b'{"op":"intervene","name":"density","value":40}')
+    reply_to(over_lines, b'{"op":"predict","value":1.5}')
+
+    async def agent() -> None:
+        async with mcp_client.Client(make_server(over_mcp)) as client:
+            await client.call_tool("intervene", {"name": "density", "value": 40})
+            await client.call_tool("predict", {"value": 1.5})
+
+    anyio.run(agent)
+    assert over_lines.laboratory.transcript == over_mcp.laboratory.transcript
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        found = probe.getsockname()[1]
+    yield found
+
+
+@pytest.mark.slow
+def test_the_mcp_servers_run_over_pipes_and_over_http(
+    tmp_path: Path, episode_file: Path, port: int
+) -> None:
+    mcp_client = pytest.importorskip("mcp.client.client")
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+
+    async def agent(target: Any) -> None:
+        async with mcp_client.Client(target) as client:
+            reply = await client.call_tool("intervene", {"name": "density", "value": 40})
+            assert reply.structured_content["ok"]
+
+    kept = tmp_path / "kept"
+    common = ["-m", "harness", "lab", str(episode_file), "--transcript"]
+    parameters = StdioServerParameters(
+        command=sys.executable, args=[*common, str(kept), "--mcp"], cwd=ROOT
+    )
+    anyio.run(agent, stdio_client(parameters))
+    server = start(episode_file, "--transcript", str(kept), "--mcp-http", str(port))
+    try:
+        for _ in range(100):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.1)
+        anyio.run(agent, f"http://127.0.0.1:{port}/mcp")
+    finally:
+        server.terminate()
+        server.wait()
+    events = [line["event"] for line in read_lines(kept.read_bytes())]
+    assert events == ["opened", "reading", "resumed", "reading"]
