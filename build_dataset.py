@@ -2,7 +2,7 @@
 
 import sys
 
-from builder.release.cli import main
+from builder.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

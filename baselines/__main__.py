@@ -127,7 +127,7 @@ def run(options: Options) -> str:
 
 def _gold(options: Options, tasks: list[Task]) -> Iterator[tuple[Task, str]]:
     from grader.gold import gold_answer
-    from grader.release import Release
+    from grader.io.release import Release
 
     release = Release.open(options.release, options.private)
     truths = release.truths(release.choose_split(options.split), tasks)

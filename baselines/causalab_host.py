@@ -19,10 +19,10 @@ from baselines.causalab_agents import AGENTS, Laboratory, random_agent
 from baselines.release import Exam
 from baselines.trivial import generator
 from grader.errors import UsageError
-from grader.jsonio import canonical
+from grader.io.jsonio import canonical
+from grader.io.release import Release
 from grader.laboratory import Episode
 from grader.model import Task
-from grader.release import Release
 from grader.tracks.causalab import episode_of
 from harness.lab_lines import reply_to
 from harness.lab_session import Session

@@ -15,7 +15,7 @@ from scipy.stats import norm
 
 from baselines.calibration import completed
 from baselines.correlation import correlations, partial
-from baselines.reader_names import MARK, discover, mask, sentences
+from baselines.reader.names import MARK, discover, mask, sentences
 from baselines.regression import fit, is_binary, make_basis, predict, term_ladder
 from baselines.release import FloatArray, Scene
 from baselines.writing import Answer, Table

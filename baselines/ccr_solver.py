@@ -6,9 +6,9 @@ from typing import Any
 
 from baselines.ccr_story import Story, read_story
 from builder.ccr import BooleanContext, Dag, LinearContext, cut_tree, exact_quantities
-from builder.ccr.quantities import total_effect
-from builder.ccr.questions import check_deduction
-from builder.ccr.text import Given
+from builder.ccr.ask.questions import check_deduction
+from builder.ccr.ask.text import Given
+from builder.ccr.make.quantities import total_effect
 
 _TERM = re.compile(r"(\w+)\((\w+), (\w+)\)")
 

@@ -17,7 +17,7 @@ from baselines.correlation import Associations
 from baselines.double_sampling import Tables, draws, tables_of
 from baselines.estimators import ZERO, Contrast, Estimate, bootstrap_weights, summary
 from baselines.identified import plan_effect
-from baselines.reader import Reading, read_story
+from baselines.reader.story import Reading, read_story
 from baselines.regression import is_binary
 from baselines.release import FloatArray, Scene
 from builder.causal import LatentDAG

@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from grader.io.release import ENVIRONMENT_VARIABLE, Release, select_exam
 from grader.model import Task
-from grader.release import ENVIRONMENT_VARIABLE, Release, select_exam
 
 FloatArray = NDArray[np.float64]
 

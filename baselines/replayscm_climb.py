@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from pgmpy.causal_discovery import ExpertKnowledge, HillClimbSearch
 from pgmpy.structure_score import BaseStructureScore
 
-from builder.replayscm.audit import Setting
-from builder.replayscm.tables import sets_of
+from builder.replayscm.make.determinacy import Setting
+from builder.replayscm.make.tables import sets_of
 
 TABU: Final = 3
 """The search undoes none of its last so many moves. A longer list forbids the deletions that undo

@@ -6,7 +6,7 @@ import numpy as np
 
 from baselines.replayscm_problem import Puzzle, read_puzzle
 from baselines.replayscm_symbolic import unchanged
-from builder.replayscm.programs import name_of
+from builder.replayscm.make.programs import name_of
 from grader.model import Task
 
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from builder.replayscm.audit import Disclosure, Setting
-from builder.replayscm.programs import HiddenProgram, assemble
-from builder.replayscm.tables import Rows, Tables, tabulate
-from grader.boolean import parse
+from builder.replayscm.make.determinacy import Disclosure, Setting
+from builder.replayscm.make.programs import HiddenProgram, assemble
+from builder.replayscm.make.tables import Rows, Tables, tabulate
 from grader.model import Task
+from grader.tracks.replayscm.boolean import parse
 from grader.tracks.replayscm.problem import make_program, parse_map
 
 

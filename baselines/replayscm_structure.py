@@ -15,9 +15,9 @@ from scipy.special import gammaln
 
 from baselines.replayscm_problem import Puzzle, read_puzzle
 from baselines.replayscm_symbolic import as_answer, other_program
-from builder.replayscm.audit import Setting, completable_pairs, root_settings
-from builder.replayscm.search import Choice, Found, fit
-from builder.replayscm.tables import Rows, patterns, sets_of
+from builder.replayscm.make.determinacy import Setting, completable_pairs, root_settings
+from builder.replayscm.make.search import Choice, Found, fit
+from builder.replayscm.make.tables import Rows, patterns, sets_of
 from grader.model import Task
 
 SAMPLE_SIZE: Final = 1.0

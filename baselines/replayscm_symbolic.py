@@ -7,11 +7,11 @@ acyclic choice; ties are broken lexicographically. Complete, so it always fits t
 from typing import Any
 
 from baselines.replayscm_problem import Puzzle, read_puzzle
-from builder.replayscm.alternatives import find_alternative
-from builder.replayscm.programs import name_of
-from builder.replayscm.search import Found, search, search_with_roots
-from grader.boolean import to_text
+from builder.replayscm.make.alternatives import find_alternative
+from builder.replayscm.make.programs import name_of
+from builder.replayscm.make.search import Found, search, search_with_roots
 from grader.model import Task
+from grader.tracks.replayscm.boolean import to_text
 
 
 def symbolic(task: Task) -> dict[str, Any]:

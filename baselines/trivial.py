@@ -12,10 +12,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from baselines.reader_names import discover
+from baselines.reader.names import discover
 from baselines.release import Exam, stories
 from baselines.writing import Answer
-from builder.release.gate_answers import TRACK_FLOORS
+from builder.gate.known_answers import TRACK_FLOORS
 from grader.model import Task, Truth
 
 _SKETCHES: Final = ("edges", "skeleton_edges")

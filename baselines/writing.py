@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from baselines.release import FloatArray
 from grader.errors import UsageError
-from grader.files import write_text
-from grader.jsonio import pretty
+from grader.io.files import write_text
+from grader.io.jsonio import pretty
 
 _ANSWER_FILE: Final = re.compile(r"[a-z]+-[0-9a-f]{16}\.(json|jsonl|csv)")
 

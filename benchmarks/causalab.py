@@ -21,8 +21,8 @@ from builder.release.types import Built
 from grader.laboratory import MODES, Crystal, Episode, Laboratory
 from grader.model import RawAnswer, Task, Truth
 from grader.score import score
+from grader.submission.check import check
 from grader.tracks.causalab import episode_of
-from grader.validate import check
 
 SEED: Final = b"benchmark of causalab"
 GRAPHS: Final = 50

@@ -22,8 +22,9 @@ from rich.console import Console
 from rich.table import Table
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from builder.causalds import TRACK, observe, scene
-from builder.causalds.plan import plan_scenes
+from builder.causalds import TRACK
+from builder.causalds.make import observe, scene
+from builder.causalds.plan.scenes import plan_scenes
 from builder.release.arrow import table_from_rows
 from builder.release.config import load_config
 from builder.release.types import InstanceSpec

@@ -18,18 +18,18 @@ from rich.console import Console
 from rich.table import Table
 
 from builder.ccr import TRACK, enumerated_quantities, prompts
-from builder.ccr.graph import chain
-from builder.ccr.model import BooleanContext, Operator
-from builder.ccr.plan import ContextPlan
-from builder.ccr.themes import THEMES
+from builder.ccr.ask.themes import THEMES
+from builder.ccr.make.graph import chain
+from builder.ccr.make.model import BooleanContext, Operator
+from builder.ccr.plan.contexts import ContextPlan
 from builder.release.types import InstanceSpec
 from builder.seeds import hmac_key
 from grader.gold import gold_answer
 from grader.model import Checked, RawAnswer, Task, Truth
 from grader.score import score
+from grader.submission.check import check
 from grader.tracks.ccr.estimates import resample
 from grader.tracks.ccr.summary import summarise
-from grader.validate import check
 
 PAPER_UNITS, PAPER_REPLICATES = 1000, 5
 """Exogenous draws and repeated answers per pair in the paper's experiment (CCR §6.1, G.1)."""

@@ -23,13 +23,13 @@ from scipy import stats
 
 from benchmarks.textbook import Analyst, cut_off, fits
 from builder.causalds import TRACK
-from builder.causalds.audit import audit_instance
-from builder.causalds.audit_numbers import Estimate, Population
-from builder.causalds.audit_views import information
-from builder.causalds.plan import plan_scenes
-from builder.causalds.realised import composition_table
-from builder.causalds.scene import Rejected, Truths, sample_hidden_world
-from builder.causalds.types import ScenePlan
+from builder.causalds.check.audit import audit_instance
+from builder.causalds.check.numbers import Estimate, Population
+from builder.causalds.check.views import information
+from builder.causalds.make.scene import Rejected, Truths, sample_hidden_world
+from builder.causalds.plan.realised import composition_table
+from builder.causalds.plan.scenes import plan_scenes
+from builder.causalds.plan.types import ScenePlan
 from builder.release.types import Built
 from builder.scm import (
     CORRELATION_BOUND,

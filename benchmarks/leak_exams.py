@@ -25,10 +25,10 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from builder.gate.leak.permutation import leak_test
+from builder.gate.run import GateReport
 from builder.release.build import build_release
 from builder.release.config import load_config
-from builder.release.gate import GateReport
-from builder.release.leak import leak_test
 from builder.release.progress import Reporter
 from builder.release.roots import read_roots
 from grader.errors import UsageError

@@ -26,10 +26,10 @@ from baselines.analysts import analyse
 from baselines.release import Exam, open_exam
 from baselines.writing import text_of
 from grader.errors import UsageError
+from grader.io.release import Release
 from grader.model import RawAnswer
-from grader.release import Release
 from grader.score import score
-from grader.validate import check
+from grader.submission.check import check
 
 SOLVERS: Final = ("naive", "informed", "double-sampling")
 WIDTH: Final = 110

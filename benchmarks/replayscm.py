@@ -18,15 +18,15 @@ from rich.table import Table
 from baselines.analysts import PROMPT_ANALYSTS
 from builder.release.types import Built, InstanceSpec
 from builder.replayscm import TRACK
-from builder.replayscm.config import Config
-from builder.replayscm.interpreter import exact_worlds, read
-from builder.replayscm.synthesis import smallest_formulas
-from grader.jsonio import canonical
+from builder.replayscm.check.interpreter import exact_worlds, read
+from builder.replayscm.make.synthesis import smallest_formulas
+from builder.replayscm.plan.config import Config
+from grader.io.jsonio import canonical
 from grader.model import RawAnswer, Task, Truth
 from grader.score import score
+from grader.submission.check import check
 from grader.tracks.replayscm.problem import make_program, pack, parse_map
 from grader.tracks.replayscm.replay import replay
-from grader.validate import check
 
 SEED = b"benchmark of replayscm"
 PROGRAMS = 250

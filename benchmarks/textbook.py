@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special, stats
 
-from builder.causalds.types import ScenePlan
+from builder.causalds.plan.types import ScenePlan
 from builder.scm import Node, World
 from builder.scm.equation import LOCATION_LIMIT
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 from rich.console import Console
 from rich.table import Table
 
-from baselines.reader import read_story
+from baselines.reader.story import read_story
 from benchmarks.words_leak import (
     FACTS,
     LeakResult,
@@ -26,9 +26,9 @@ from benchmarks.words_leak import (
     masked,
     tell_many,
 )
-from builder.causalds.plan import plan_scenes
-from builder.causalds.scene import narrate
-from builder.causalds.types import ScenePlan
+from builder.causalds.make.scene import narrate
+from builder.causalds.plan.scenes import plan_scenes
+from builder.causalds.plan.types import ScenePlan
 from builder.words import Facts, verify
 from builder.words.knowledge import domains
 

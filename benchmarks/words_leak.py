@@ -1,7 +1,7 @@
 """Do the words of a story tell its motif, or whether its effect is identifiable, beyond its facts?
 
 Two thousand stories, names masked, become bags of words. The classifier of the release's own leak
-test (:mod:`builder.release.leak_classifier`) predicts a fact from them, and its accuracy is
+test (:mod:`builder.gate.leak.classifier`) predicts a fact from them, and its accuracy is
 compared with itself after the bags are permuted among stories of equal disclosures: how many
 variables, effects and unmeasured variables there are, and the kinds of treatment and outcome; or
 ``fine``, all that telling the facts discloses: effects by the kinds of their ends, mentions, and
@@ -20,12 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from builder.causal import ate_identifiable
-from builder.causalds.config import Config
-from builder.causalds.plan import plan_scenes
-from builder.causalds.scene import narrate
-from builder.causalds.types import ScenePlan
-from builder.release.config import load_config
-from builder.release.leak_classifier import (
+from builder.causalds.make.scene import narrate
+from builder.causalds.plan.config import Config
+from builder.causalds.plan.scenes import plan_scenes
+from builder.causalds.plan.types import ScenePlan
+from builder.gate.leak.classifier import (
     Family,
     Tested,
     encode,
@@ -33,7 +32,8 @@ from builder.release.leak_classifier import (
     permutation_test,
     smoothers,
 )
-from builder.release.leak_facts import merge_rare
+from builder.gate.leak.facts import merge_rare
+from builder.release.config import load_config
 from builder.words import Narration
 from builder.words.story import relation_of
 from builder.words.verify import split_sentences

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Final
 
-from grader.jsonio import pretty
+from grader.io.jsonio import pretty
 from grader.model import Task, Truth
 from grader.tracks import causalab, replayscm
 from grader.tracks.causalds import gold as causalds

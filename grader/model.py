@@ -15,7 +15,7 @@ class Task:
     """One question, as the public side states it.
 
     ``prompt`` is empty where a reader that needs none left it out
-    (:meth:`grader.release.Release.with_prompts`).
+    (:meth:`grader.io.release.Release.with_prompts`).
     """
 
     task_id: str
@@ -119,8 +119,8 @@ class Score:
     ``paper_pool`` and ``paper_loss`` the *paper* reading (the pool follows the answer too; both
     are null where the paper drops a task). ``nominal`` is the coverage an interval is asked for;
     tasks with the same ``bundle`` ask one formal problem under different ``arm`` (a view, or a
-    telling): the pairs of a matched ablation (``grader/matched.py``). All three follow from what is
-    public.
+    telling): the pairs of a matched ablation (``grader/tracks/causalds/matched.py``). All three
+    follow from what is public.
     """
 
     task_id: str

@@ -5,22 +5,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from grader.answers import collect
-from grader.attempts import MERGED, Attempt, attempt_folders, join, merge, run_of
 from grader.errors import UsageError
-from grader.found import Found
-from grader.jsonio import clip
-from grader.matched import Arms, arms
+from grader.io.jsonio import clip
+from grader.io.release import CORRECTED, PUBLISHED, Release, select_exam
 from grader.model import Checked, Score, Task, Truth
 from grader.names import did_you_mean
-from grader.redact import redact
-from grader.release import CORRECTED, PUBLISHED, Release, select_exam
-from grader.repeats import add_attempts
-from grader.report import build_report
+from grader.report.build import build_report
+from grader.report.redact import redact
 from grader.score import score
+from grader.statistics.repeats import add_attempts
+from grader.submission.attempts import MERGED, Attempt, attempt_folders, join, merge, run_of
+from grader.submission.check import check
+from grader.submission.collect import collect
+from grader.submission.found import Found
 from grader.tracks.causalab import require_signature, submission_of
+from grader.tracks.causalds.matched import Arms, arms
 from grader.tracks.summaries import summaries
-from grader.validate import check
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Session:
     """One split of one release, read once, to grade any number of submissions against.
 
     Its tasks come without their prompts, which grading does not need
-    (:meth:`grader.release.Release.with_prompts` adds them).
+    (:meth:`grader.io.release.Release.with_prompts` adds them).
     """
 
     def __init__(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from grader.jsonio import canonical
+from grader.io.jsonio import canonical
 from grader.model import Checked, Content, Score, Task, Truth
 from grader.route import needs_content, route
 from grader.tracks import causalab, causalds, ccr, replayscm

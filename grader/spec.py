@@ -8,11 +8,7 @@ an answer schema or a table of cases. To add a variant, start with a row in its 
 
 from typing import Final
 
-from grader.variants.causalab import CAUSALAB
-from grader.variants.causalds import CAUSALDS
-from grader.variants.ccr import CCR
-from grader.variants.replayscm import REPLAYSCM
-from grader.variants.variant import (
+from grader.shape import (
     EFFECT_ALPHA,
     LOSS_CAP,
     NULL_EQUIVALENTS,
@@ -22,6 +18,10 @@ from grader.variants.variant import (
     Pool,
     Variant,
 )
+from grader.variants.causalab import CAUSALAB
+from grader.variants.causalds import CAUSALDS
+from grader.variants.ccr import CCR
+from grader.variants.replayscm import REPLAYSCM
 
 __all__ = [
     "EFFECT_ALPHA",

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from grader import parquet
 from grader.errors import UsageError
-from grader.jsonio import canonical
+from grader.io import parquet
+from grader.io.jsonio import canonical
+from grader.io.release import Release, Side
+from grader.io.schemas import first_problem
 from grader.model import Task, Truth
-from grader.release import Release, Side
-from grader.schemas import first_problem
 from grader.spec import TRACKS
 from grader.tracks.causalab import episode_problem
 from grader.tracks.replayscm import certificates

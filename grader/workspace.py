@@ -10,11 +10,11 @@ import duckdb
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from grader import parquet
-from grader.jsonio import pretty
+from grader.io import parquet
+from grader.io.jsonio import pretty
+from grader.io.release import Release
+from grader.io.schemas import schema
 from grader.model import Task
-from grader.release import Release
-from grader.schemas import schema
 
 TOGETHER: Final = 8
 """Scenes read at once: a row group holds many, and is read whole for each that is wanted."""

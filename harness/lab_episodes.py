@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from grader.errors import UsageError
-from grader.found import Unreadable, json_object, open_regular
-from grader.jsonio import BadJson
+from grader.io.jsonio import BadJson
+from grader.io.release import Release
 from grader.laboratory import Episode, EpisodeError
 from grader.names import did_you_mean
-from grader.release import Release
+from grader.submission.found import Unreadable, json_object, open_regular
 from grader.tracks.causalab import episode_of
 
 MAX_FILE = 4 << 20

@@ -2,7 +2,7 @@
 
 from typing import BinaryIO, Final
 
-from grader.jsonio import BadJson, canonical, parse_strict
+from grader.io.jsonio import BadJson, canonical, parse_strict
 from harness.lab_session import Session
 
 MAX_REQUEST: Final = 1 << 16

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from grader.errors import UsageError
-from grader.jsonio import clip
+from grader.io.jsonio import clip
 from grader.laboratory import (
     Episode,
     Laboratory,

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from grader.found import Unreadable, json_object, open_regular
-from grader.jsonio import BadJson, canonical, parse_strict
+from grader.io.jsonio import BadJson, canonical, parse_strict
 from grader.laboratory import Episode
+from grader.submission.found import Unreadable, json_object, open_regular
 from harness.blocks import blocks
 from harness.lab_lines import reply_to
 from harness.lab_session import Session

@@ -34,9 +34,9 @@ from rich.console import Console
 from rich.progress import track
 
 from grader.errors import UsageError
-from grader.files import write_text
-from grader.jsonio import pretty
-from grader.release import Release
+from grader.io.files import write_text
+from grader.io.jsonio import pretty
+from grader.io.release import Release
 from harness.blocks import blocks
 from harness.lab_episodes import Episodes
 from harness.lab_session import Session

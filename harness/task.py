@@ -7,14 +7,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader import parquet
 from grader.errors import UsageError
-from grader.found import MAX_BYTES, json_object
-from grader.jsonio import BadJson, parse_strict
+from grader.io import parquet
+from grader.io.jsonio import BadJson, parse_strict
+from grader.io.schemas import first_problem
 from grader.model import RawAnswer, Task
-from grader.schemas import first_problem
 from grader.spec import VARIANTS
-from grader.validate import check
+from grader.submission.check import check
+from grader.submission.found import MAX_BYTES, json_object
 
 
 @dataclass(frozen=True, slots=True)

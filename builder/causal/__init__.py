@@ -5,7 +5,6 @@ from builder.causal.adjustment import (
     minimal_adjustment_sets,
     valid_adjustment_sets,
 )
-from builder.causal.estimand import Effect, Estimand, Hedge
 from builder.causal.graph import LatentDAG, Projection
 from builder.causal.growth import (
     AUXILIARY,
@@ -26,6 +25,7 @@ from builder.causal.identification import (
 from builder.causal.method import Method, frontdoor_sets, identification_method
 from builder.causal.motifs import MOTIFS, PLANTED, Motif
 from builder.causal.paths import opens_collider_bias
+from builder.causal.proof.estimand import Effect, Estimand, Hedge
 
 __all__ = [
     "AUXILIARY",

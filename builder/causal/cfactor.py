@@ -8,8 +8,15 @@ forbids it.
 """
 
 from builder.causal.bits import closure, members
-from builder.causal.expression import Expression, Probability, Ratio, free_variables, product, total
 from builder.causal.graph import Projection
+from builder.causal.proof.expression import (
+    Expression,
+    Probability,
+    Ratio,
+    free_variables,
+    product,
+    total,
+)
 
 Chain = tuple[tuple[int, Expression], ...]
 """Factors of a c-factor, one per node in topological order: node i given what precedes it."""

@@ -20,9 +20,17 @@ from functools import lru_cache
 
 from builder.causal.bits import closure, components
 from builder.causal.cfactor import blocking_district, identify_factor
-from builder.causal.estimand import DEFINITIONS, Effect, Estimand, Hedge, Obstacle
-from builder.causal.expression import Expression, Fixed, Level, Probability, Ratio, product, total
 from builder.causal.graph import LatentDAG, Projection, endpoints
+from builder.causal.proof.estimand import DEFINITIONS, Effect, Estimand, Hedge, Obstacle
+from builder.causal.proof.expression import (
+    Expression,
+    Fixed,
+    Level,
+    Probability,
+    Ratio,
+    product,
+    total,
+)
 
 
 def identify(
@@ -30,7 +38,7 @@ def identify(
 ) -> Estimand | Hedge:
     """Return the functional that gives an effect of `x` on `y`, or what blocks it.
 
-    `estimand` is "ate", "ett", "nde" or "nie" (`DEFINITIONS` in `builder.causal.estimand`);
+    `estimand` is "ate", "ett", "nde" or "nie" (`DEFINITIONS` in `builder.causal.proof.estimand`);
     `binary_treatment` matters for "ett" alone. Raises ValueError for an unknown effect and for a
     treatment or outcome that is unknown, latent, or the same node.
     """

@@ -5,14 +5,14 @@ from typing import Final
 
 import pyarrow as pa
 
-from builder.causalab.episode import Parts
-from builder.causalab.plan import TRACK_NAME, GraphPlan
-from builder.causalab.prompt import write_prompt
-from builder.causalab.suites import Setting, Suite, label
+from builder.causalab.ask.prompt import write_prompt
+from builder.causalab.make.episode import Parts
+from builder.causalab.plan.graphs import TRACK_NAME, GraphPlan
+from builder.causalab.plan.suites import Setting, Suite, label
 from builder.release.schemas import TASKS, TRUTH, worlds_schema
 from builder.release.types import InstanceSpec, Row
 from builder.seeds import public_id
-from grader.jsonio import canonical
+from grader.io.jsonio import canonical
 from grader.spec import variant as variant_of
 
 PREFIX: Final = "lab"

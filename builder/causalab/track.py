@@ -9,10 +9,10 @@ from typing import Final
 import pyarrow as pa
 
 from builder.causalab import rows
-from builder.causalab.config import Config, parse_config
-from builder.causalab.episode import Parts, Rejected, draw, episode_parts
-from builder.causalab.importing import Imported, build_imported, is_imported, plan_imported
-from builder.causalab.plan import TRACK_NAME, GraphPlan, plan_graphs
+from builder.causalab.make.episode import Parts, Rejected, draw, episode_parts
+from builder.causalab.plan.config import Config, parse_config
+from builder.causalab.plan.graphs import TRACK_NAME, GraphPlan, plan_graphs
+from builder.importing.causalab.command import Imported, build_imported, is_imported, plan_imported
 from builder.release.types import Built, InstanceSpec
 from builder.seeds import attempt_key
 from grader.errors import UsageError
@@ -73,7 +73,10 @@ class CausaLab:
 
 
 def build_parts(plan: GraphPlan, key: bytes) -> list[Parts]:
-    """Both sides of every episode of a graph; raises :class:`builder.causalab.episode.Rejected`."""
+    """Both sides of every episode of a graph.
+
+    Raises :class:`builder.causalab.make.episode.Rejected`.
+    """
     found = []
     for suite, setting in plan.episodes:
         drawn = draw(plan.topology, suite, setting, plan.fixed and setting == "wide", key)

@@ -8,16 +8,16 @@ import numpy as np
 import pyarrow as pa
 
 from builder.causalds.ask import Question
-from builder.causalds.observe import Observation, measurement_name
-from builder.causalds.prompt import write_prompt
-from builder.causalds.scene import Column, Scene
-from builder.causalds.views import CLEAN
+from builder.causalds.ask.prompt import write_prompt
+from builder.causalds.make.observe import Observation, measurement_name
+from builder.causalds.make.scene import Column, Scene
+from builder.causalds.plan.views import CLEAN
 from builder.release.arrow import round_truth
 from builder.release.schemas import TASKS, TEXT, TRUTH, table_schema, worlds_schema
 from builder.release.types import InstanceSpec, Row
 from builder.scm import Quantity
 from builder.seeds import public_id
-from grader.jsonio import canonical
+from grader.io.jsonio import canonical
 from grader.spec import Variant
 
 _TABLE = pa.list_(pa.struct([("name", TEXT), ("values", pa.list_(pa.float32()))]))

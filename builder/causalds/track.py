@@ -11,16 +11,13 @@ import pyarrow as pa
 
 from builder.causalds import rows
 from builder.causalds.ask import ASKERS, Question
-from builder.causalds.config import Config, parse_config, with_exams
 from builder.causalds.exams.assign import planned_composition
 from builder.causalds.exams.built import Read, built_tasks
 from builder.causalds.exams.draw import Drawn, draw_exam
 from builder.causalds.exams.labels import label_class
 from builder.causalds.exams.model import ExamModel, parse_exam
-from builder.causalds.observe import Observation, observe
-from builder.causalds.plan import TRACK_NAME, can_host, plan_scenes
-from builder.causalds.realised import Table, composition_table
-from builder.causalds.scene import (
+from builder.causalds.make.observe import Observation, observe
+from builder.causalds.make.scene import (
     Rejected,
     Scene,
     column_order,
@@ -28,8 +25,11 @@ from builder.causalds.scene import (
     narrate,
     sample_hidden_world,
 )
-from builder.causalds.types import ScenePlan
-from builder.causalds.views import CLEAN
+from builder.causalds.plan.config import Config, parse_config, with_exams
+from builder.causalds.plan.realised import Table, composition_table
+from builder.causalds.plan.scenes import TRACK_NAME, can_host, plan_scenes
+from builder.causalds.plan.types import ScenePlan
+from builder.causalds.plan.views import CLEAN
 from builder.release.types import Built, InstanceSpec, Row
 from builder.seeds import attempt_key, stream
 from builder.words.llm.settings import published

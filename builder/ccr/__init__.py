@@ -7,10 +7,10 @@ Public functions: ``exact_quantities(context)`` and ``enumerated_quantities(cont
 ``TRACK`` is what the release machinery uses.
 """
 
-from builder.ccr.graph import CutTree, Dag, compositions, cut_tree
-from builder.ccr.model import BooleanContext, LinearContext
-from builder.ccr.quantities import enumerated_quantities, exact_quantities
-from builder.ccr.text import Prompt, prompts
+from builder.ccr.ask.text import Prompt, prompts
+from builder.ccr.make.graph import CutTree, Dag, compositions, cut_tree
+from builder.ccr.make.model import BooleanContext, LinearContext
+from builder.ccr.make.quantities import enumerated_quantities, exact_quantities
 from builder.ccr.track import TRACK
 
 __all__ = [

@@ -8,15 +8,15 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from builder.ccr.graph import Pair
-from builder.ccr.model import Bits
-from builder.ccr.plan import TRACK_NAME, ContextPlan
-from builder.ccr.quantities import Quantities
-from builder.ccr.units import Units
+from builder.ccr.make.graph import Pair
+from builder.ccr.make.model import Bits
+from builder.ccr.make.quantities import Quantities
+from builder.ccr.make.units import Units
+from builder.ccr.plan.contexts import TRACK_NAME, ContextPlan
 from builder.release.schemas import TASKS, TRUTH, worlds_schema
 from builder.release.types import InstanceSpec, Row
 from builder.seeds import public_id
-from grader.jsonio import canonical
+from grader.io.jsonio import canonical
 from grader.spec import variant as variant_of
 
 VIEW: Final = "clean"

@@ -10,16 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from builder.ccr import rows
-from builder.ccr.config import Config, parse_config
-from builder.ccr.graph import CutTree, Pair, cut_tree
-from builder.ccr.model import LinearContext
-from builder.ccr.plan import TRACK_NAME, ContextPlan, plan_contexts
-from builder.ccr.quantities import (
-    Quantities,
-    enumerated_quantities,
-    exact_quantities,
-)
-from builder.ccr.questions import (
+from builder.ccr.ask.questions import (
     VERDICTS,
     deduce,
     direct_quantities,
@@ -27,9 +18,7 @@ from builder.ccr.questions import (
     trap_quantities,
     values_of,
 )
-from builder.ccr.rows import Question
-from builder.ccr.sampling import Sampled, measurable, references, sample_context, sample_linear
-from builder.ccr.text import (
+from builder.ccr.ask.text import (
     Asked,
     case_lines,
     context_text,
@@ -38,8 +27,19 @@ from builder.ccr.text import (
     linear_prompt,
     simulation_prompt,
 )
-from builder.ccr.themes import THEMES, Words
-from builder.ccr.units import pair_units
+from builder.ccr.ask.themes import THEMES, Words
+from builder.ccr.make.graph import CutTree, Pair, cut_tree
+from builder.ccr.make.model import LinearContext
+from builder.ccr.make.quantities import (
+    Quantities,
+    enumerated_quantities,
+    exact_quantities,
+)
+from builder.ccr.make.sampling import Sampled, measurable, references, sample_context, sample_linear
+from builder.ccr.make.units import pair_units
+from builder.ccr.plan.config import Config, parse_config
+from builder.ccr.plan.contexts import TRACK_NAME, ContextPlan, plan_contexts
+from builder.ccr.rows import Question
 from builder.release.types import Built, InstanceSpec
 from builder.seeds import attempt_key, stream
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from grader.errors import UsageError
-from grader.jsonio import clip
+from grader.io.jsonio import clip
 
 FETCH: Final = "fetch the whole release again"
 _POINTER: Final = b"version https://git-lfs"

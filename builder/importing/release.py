@@ -24,7 +24,7 @@ from builder.release.shards import GROUP_ROWS, Shard, ShardJob, shard_name, writ
 from builder.release.types import Row
 from grader import __version__
 from grader.errors import UsageError
-from grader.jsonio import canonical
+from grader.io.jsonio import canonical
 
 TEMPLATE: Final = "imported.md"
 """The card's template in ``dataset_card/``."""

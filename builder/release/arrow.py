@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from builder.release.types import Row
 from builder.seeds import hmac_key
-from grader.jsonio import canonical
+from grader.io.jsonio import canonical
 
 DATA_DIGITS: Final = 6
 TRUTH_DIGITS: Final = 9
@@ -201,7 +201,7 @@ def commitment(row_salts: bytes, config: str, split: str, row: Row) -> tuple[str
       separators ``,`` and ``:``, non-ASCII characters as they are, nulls as ``null``, lists as
       arrays, structs as objects, integers as integers, and floats as the shortest decimal that
       gives back the stored double, where a float32 is first widened to a double exactly
-      (``grader.jsonio.canonical`` of what DuckDB's ``fetchall`` or Arrow's ``to_pylist`` give);
+      (``grader.io.jsonio.canonical`` of what DuckDB's ``fetchall`` or Arrow's ``to_pylist`` give);
     - commitment = SHA-256(salt || UTF-8 of text), hex.
 
     So the standalone grader recomputes it from the Parquet file with DuckDB alone.

@@ -15,9 +15,9 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from builder.release.gate_tables import configs, open_shard, shards, splits
+from builder.gate.tables import configs, open_shard, shards, splits
 from grader.errors import UsageError
-from grader.jsonio import clip
+from grader.io.jsonio import clip
 
 NOISE: Final = 1e-6
 """Relative differences below this are numerical noise: float32 keeps six digits, truths nine."""

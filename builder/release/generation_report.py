@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from builder.release.gate_tables import SplitTables, split_tables
+from builder.gate.tables import SplitTables, split_tables
 from grader.errors import UsageError
 
 

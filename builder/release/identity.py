@@ -11,7 +11,7 @@ from typing import Final
 from builder.release.config import ReleaseConfig
 from builder.release.roots import Root
 from grader import __version__
-from grader.jsonio import canonical
+from grader.io.jsonio import canonical
 
 FORMAT: Final = 1
 """The number of the release format; it changes when a reader of the old one would fail."""
@@ -20,11 +20,12 @@ LIBRARIES: Final = ("numpy", "pyarrow", "scipy")
 
 _CHECKOUT: Final = Path(__file__).parent.parent.parent
 _SOURCES: Final = (
-    "builder", "dataset_card", "grader/spec.py", "grader/variants", "grader/jsonio.py",
-    "grader/boolean.py", "grader/laboratory", "grader/tracks/replayscm",
+    "builder", "dataset_card", "grader/spec.py", "grader/shape.py", "grader/io/jsonio.py",
+    "grader/laboratory", "grader/tracks", "grader/variants",
 )  # fmt: skip
 # These look at a release or at its making; no byte of a shard depends on them.
-_ONLOOKERS: Final = ("gate", "leak", "diff", "cli", "progress", "planning")
+_ONLOOKERS: Final = frozenset({"gate", "leak", "cli", "check", "show", "proof"})
+_ONLOOKING_FILES: Final = ("diff", "progress", "planning")
 
 
 def canary(name: str, release_version: str) -> str:
@@ -47,7 +48,9 @@ def _source_files() -> Iterator[Path]:
         path = _CHECKOUT / name
         for file in [path] if path.is_file() else path.rglob("*"):
             hidden = any(part.startswith((".", "__pycache__")) for part in file.parts)
-            onlooker = file.parent.name == "release" and file.name.startswith(_ONLOOKERS)
+            onlooker = not _ONLOOKERS.isdisjoint(file.parts) or (
+                file.parent.name == "release" and file.name.startswith(_ONLOOKING_FILES)
+            )
             if file.is_file() and not hidden and not onlooker:
                 yield file
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from builder.release.identity import FORMAT
 from grader.errors import UsageError
-from grader.jsonio import pretty
+from grader.io.jsonio import pretty
 
 
 def lock_document(manifest: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,8 +17,8 @@ from builder.release.types import InstanceSpec
 from builder.tracks import TRACKS
 from grader import __version__
 from grader.errors import UsageError
-from grader.jsonio import canonical, pretty
-from grader.schemas import first_problem
+from grader.io.jsonio import canonical, pretty
+from grader.io.schemas import first_problem
 
 MANIFEST: Final = "manifest.json"
 

@@ -24,7 +24,7 @@ from builder.release.engine import InstanceFailed
 from builder.release.types import InstanceSpec, Track
 from builder.tracks import load_track
 from grader.errors import UsageError
-from grader.jsonio import canonical
+from grader.io.jsonio import canonical
 
 PART_INSTANCES: Final = 20
 RECORD: Final = "part.json"

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from builder.release.build import Outcome
 from builder.release.config import ReleaseConfig
-from builder.release.exam_again import NewExam
+from builder.release.extra_exam import NewExam
 from builder.release.lock import compare_with_lock, write_lock
 from builder.release.manifest import Composition, Specs
 from builder.release.parts import PART_INSTANCES

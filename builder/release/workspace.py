@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from builder.release.manifest import MANIFEST, changed_shards, read_manifest
 from grader.errors import UsageError
-from grader.jsonio import canonical
+from grader.io.jsonio import canonical
 
 _STATE: Final = "state.json"
 _REPLACED: Final = "replaced"

@@ -8,14 +8,14 @@ import pyarrow as pa
 
 from builder.release.schemas import TASKS, TRUTH, worlds_schema
 from builder.release.types import InstanceSpec, Row
-from builder.replayscm.instance import Instance, Record
-from builder.replayscm.levels import coverage
-from builder.replayscm.pools import Pool
-from builder.replayscm.programs import name_of
-from builder.replayscm.prompt import write_prompt
-from builder.replayscm.worlds import worlds_json
+from builder.replayscm.ask.prompt import write_prompt
+from builder.replayscm.make.instance import Instance, Record
+from builder.replayscm.make.levels import coverage
+from builder.replayscm.make.programs import name_of
+from builder.replayscm.make.worlds import worlds_json
+from builder.replayscm.plan.pools import Pool
 from builder.seeds import public_id
-from grader.jsonio import canonical
+from grader.io.jsonio import canonical
 from grader.spec import Variant
 from grader.spec import variant as variant_of
 from grader.tracks.replayscm.problem import MAX_PARENTS

@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from builder.release.types import Built, InstanceSpec
 from builder.replayscm import rows
-from builder.replayscm.config import Config, parse_config
-from builder.replayscm.generate import Rejected
-from builder.replayscm.instance import Instance, make_instance
-from builder.replayscm.plan import TRACK_NAME, ProgramPlan, plan_programs
+from builder.replayscm.make.generate import Rejected
+from builder.replayscm.make.instance import Instance, make_instance
+from builder.replayscm.plan.config import Config, parse_config
+from builder.replayscm.plan.records import TRACK_NAME, ProgramPlan, plan_programs
 from builder.seeds import attempt_key
 from grader.errors import UsageError
 

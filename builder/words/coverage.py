@@ -132,8 +132,8 @@ def main_needs() -> Counter[str]:
     """
     from dataclasses import replace
 
-    from builder.causalds.plan import plan_scenes
-    from builder.causalds.types import ScenePlan
+    from builder.causalds.plan.scenes import plan_scenes
+    from builder.causalds.plan.types import ScenePlan
     from builder.release.config import load_config
 
     needs: Counter[str] = Counter()

@@ -4,8 +4,8 @@ import argparse
 from pathlib import Path
 
 from grader.errors import UsageError
+from grader.io.release import PUBLISHED, Release
 from grader.pipeline import Session
-from grader.release import PUBLISHED, Release
 
 MIN_KEY = 16
 

@@ -34,8 +34,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Grade both, compare, print and write."""
-    from grader.compare import compare
-    from grader.files import write_text
+    from grader.io.files import write_text
+    from grader.report.comparison import compare
     from grader.show.comparison import comparison_view
     from grader.show.terminal import console
 
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise UsageError(f"{source}: {one.report['notices'][0]}")
     result = compare(session, graded[0], graded[1])
     if arguments.json:
-        from grader.jsonio import pretty
+        from grader.io.jsonio import pretty
 
         write_text(arguments.json, pretty(result))
     if arguments.html:

@@ -32,12 +32,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the explanation."""
-    from grader.answers import collect
-    from grader.jsonio import canonical
+    from grader.io.jsonio import canonical
+    from grader.report.export import truth_json
     from grader.score import score
     from grader.show.terminal import console, number, plain
-    from grader.tables import truth_json
-    from grader.validate import REASONS, check
+    from grader.submission.check import REASONS, check
+    from grader.submission.collect import collect
 
     session = open_session(arguments)
     found = _find(session.all_tasks, arguments.task)
@@ -87,9 +87,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _draw(path: Path, task: Task, truth: Truth, checked: Checked) -> None:
-    from grader.files import write_text
-    from grader.show.session import page
+    from grader.io.files import write_text
     from grader.tracks.causalab import open_submission, verify_checked
+    from grader.tracks.causalab.session_page import page
 
     if task.track != "causalab":
         raise UsageError(f"--html: {task.task_id} is a {task.track} task; only sessions are drawn")

@@ -22,9 +22,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write one answer file per task."""
-    from grader.files import new_folder
     from grader.gold import gold_answer
-    from grader.jsonio import pretty
+    from grader.io.files import new_folder
+    from grader.io.jsonio import pretty
 
     session = open_session(arguments)
     session.refuse_private_details("gold writes it down")

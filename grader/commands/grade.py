@@ -14,8 +14,8 @@ from pathlib import Path
 
 from grader.commands.common import add_exam, add_release, add_transcript_key, open_session
 from grader.errors import UsageError
+from grader.io.release import CORRECTED, PUBLISHED
 from grader.pipeline import Graded, Session
-from grader.release import CORRECTED, PUBLISHED
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -90,18 +90,18 @@ def _check_outputs(arguments: argparse.Namespace) -> None:
 def _write(arguments: argparse.Namespace, graded: Graded, session: Session) -> None:
     truths = session.truths(graded.selection.tasks) if arguments.reveal else {}
     if arguments.json:
-        from grader.files import write_text
-        from grader.jsonio import pretty
+        from grader.io.files import write_text
+        from grader.io.jsonio import pretty
 
         write_text(arguments.json, pretty(graded.report))
     if arguments.csv or arguments.parquet:
-        from grader.tables import write_scores
+        from grader.report.export import write_scores
 
         for path in filter(None, (arguments.csv, arguments.parquet)):
             kind = "csv" if path is arguments.csv else "parquet"
             write_scores(path, kind, graded.scores, truths)
     if arguments.html:
-        from grader.files import write_text
+        from grader.io.files import write_text
         from grader.show.html import page
         from grader.show.tasks import tasks_section
 

@@ -33,9 +33,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Grade all, rank, print and write."""
-    from grader.composite import leaderboard_ranks
     from grader.show.leaderboard import leaderboard_view
     from grader.show.terminal import console, plain
+    from grader.tracks.causalds.composite import leaderboard_ranks
 
     session = open_session(arguments)
     # Several exams and none chosen: say so before any submission is graded.
@@ -60,13 +60,13 @@ def run(arguments: argparse.Namespace) -> int:
     ranked = rank(reports)
     title = f"{session.release.name} · {session.split}/{session.exam}"
     if arguments.html:
-        from grader.files import write_text
+        from grader.io.files import write_text
         from grader.show.html import page
 
         write_text(arguments.html, page(ranked, title))
     if arguments.json:
-        from grader.files import write_text
-        from grader.jsonio import pretty
+        from grader.io.files import write_text
+        from grader.io.jsonio import pretty
 
         ranks = leaderboard_ranks([report for _, report in ranked])
         rows = [

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from grader import __version__
-from grader.attempts import attempt_folders
 from grader.commands.common import add_exam, add_release, open_session
 from grader.errors import UsageError
 from grader.pipeline import Selection
+from grader.submission.attempts import attempt_folders
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -73,8 +73,8 @@ def _write(
     packed: dict[str, bytes | None],
     usage: dict[str, dict[str, Any]],
 ) -> None:
-    from grader import parquet
-    from grader.files import replacing
+    from grader.io import parquet
+    from grader.io.files import replacing
 
     ids: list[str | None] = [*sorted(packed)]
     ids = ids or [None]  # a row to carry the card of an empty submission

@@ -24,8 +24,8 @@ def run(arguments: argparse.Namespace) -> int:
         for spec in VARIANTS:
             print(f"{spec.track}  rung {spec.rung}  {spec.key}  ({spec.shape})")
         return 0
-    from grader.jsonio import pretty
-    from grader.schemas import schema
+    from grader.io.jsonio import pretty
+    from grader.io.schemas import schema
 
     print(pretty(schema(f"answers/{_find(arguments.variant).shape}")), end="")
     return 0

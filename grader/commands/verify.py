@@ -18,7 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print one line per check; exit with 1 if any fails."""
-    from grader.release import Release
+    from grader.io.release import Release
     from grader.show.terminal import console, plain
     from grader.verify import verify
 

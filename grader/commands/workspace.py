@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the workspaces; nothing is left behind when it fails."""
-    from grader.files import new_folder
+    from grader.io.files import new_folder
     from grader.workspace import write_workspaces
 
     session = open_session(arguments)

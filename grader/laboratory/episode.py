@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal, Self
 
-from grader.jsonio import canonical
+from grader.io.jsonio import canonical
 from grader.laboratory.model import MODES, Crystal, CyclicModel, Mode, Model, Term
 from grader.laboratory.names import AmbiguousNames, plain, spellings
 

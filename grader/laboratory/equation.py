@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Self
 
-from grader.jsonio import clip
+from grader.io.jsonio import clip
 
 MAX_COEFFICIENT: Final = 1e12
 _TOKEN: Final = re.compile(

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from grader.jsonio import clip
+from grader.io.jsonio import clip
 from grader.laboratory.equation import MAX_COEFFICIENT, BadHypothesis, Equation, tokens_of
 from grader.laboratory.names import MAX_NAME, plain
 

@@ -7,7 +7,7 @@ reading, a budget or an order that could not have happened is found whatever its
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from grader.jsonio import clip
+from grader.io.jsonio import clip
 from grader.laboratory.episode import Episode
 from grader.laboratory.session import ENGINE_VERSION, MAX_ATTEMPTS, Laboratory, Refused
 from grader.laboratory.transcript import (

@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
-from grader.jsonio import BadJson, canonical, clip, parse_strict
+from grader.io.jsonio import BadJson, canonical, clip, parse_strict
 from grader.laboratory.episode import Episode, Reading
 from grader.laboratory.equation import BadHypothesis
 from grader.laboratory.hypothesis import Hypothesis, parse_hypothesis

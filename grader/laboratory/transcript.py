@@ -9,7 +9,7 @@ import hmac
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from grader.jsonio import BadJson, canonical, parse_strict
+from grader.io.jsonio import BadJson, canonical, parse_strict
 
 Line = dict[str, Any]
 """One line as a value: ``index``, ``event``, the event's members, ``digest`` and maybe ``mac``."""

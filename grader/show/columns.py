@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from grader.composite import leaderboard_ranks
 from grader.show.words import number, tokens
+from grader.tracks.causalds.composite import leaderboard_ranks
 
 Report = Mapping[str, Any]
 Column = tuple[str, Callable[[int, Report], str]]

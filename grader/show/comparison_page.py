@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from grader.draw.svg import text
 from grader.show.comparison import (
     HEADINGS,
     cells,
@@ -14,7 +15,6 @@ from grader.show.comparison import (
     verdict,
 )
 from grader.show.html import document
-from grader.show.svg import text
 from grader.show.table import table
 
 

@@ -8,12 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from grader import __version__
-from grader.show import causalab, causalds, ccr, replayscm
+from grader.draw.svg import heat_map, interval_plot, text
 from grader.show.columns import columns, reading
 from grader.show.page import headed, whole
-from grader.show.svg import heat_map, interval_plot, text
 from grader.show.table import name_cell, table
 from grader.show.words import interval_text, number, points_text, pools
+from grader.tracks.causalab import page as causalab
+from grader.tracks.causalds import page as causalds
+from grader.tracks.ccr import page as ccr
+from grader.tracks.replayscm import page as replayscm
 
 _STYLE = """
 .name { display:inline-block; min-width:120px; max-width:200px; font-weight:600; white-space:normal;

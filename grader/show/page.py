@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from grader.show.svg import text
+from grader.draw.svg import text
 
 _BASE: Final = """
 :root { --ink:#1c2430; --soft:#5b6675; --line:#d9dee6; --page:#f6f7f9; --card:#fff; --mark:#2458a6;

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from grader.show.svg import LABEL_WIDTH, ROW, label, open_svg, text
+from grader.draw.svg import LABEL_WIDTH, ROW, label, open_svg, text
 
 Interval = Sequence[float]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from grader.show.svg import text
+from grader.draw.svg import text
 
 
 def name_cell(name: str) -> str:

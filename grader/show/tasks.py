@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from grader.draw.svg import text
 from grader.model import Score, Truth
-from grader.show.svg import text
+from grader.report.export import truth_json
 from grader.show.table import table
 from grader.show.words import number
-from grader.tables import truth_json
 
 LISTED: Final = 2_000
 """Tasks in the table; beyond them ``--csv`` and ``--parquet`` have every row."""

@@ -8,8 +8,10 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from grader.show import causalab, causalds_terminal, replayscm
 from grader.show.words import interval_text, number, plain, points_text, pools, tokens
+from grader.tracks.causalab import page as causalab
+from grader.tracks.causalds import terminal as causalds_terminal
+from grader.tracks.replayscm import page as replayscm
 
 __all__ = ["console", "number", "plain", "points_text", "pools", "report_view", "tokens"]
 

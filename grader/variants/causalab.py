@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from grader.variants.variant import Variant
+from grader.shape import Variant
 
 _RULE: Final = (
     "½ task accuracy (the prediction within the stated tolerance of the reactor's frequency) "

@@ -6,7 +6,7 @@ and the inputs of each variant hold is stated in :mod:`grader.tracks.causalds`.
 
 from typing import Final
 
-from grader.variants.variant import InputMode, Pool, Variant
+from grader.shape import InputMode, Pool, Variant
 
 ASSOCIATION_SIGNS: Final = ("+", "-", "unknown")
 CHANGE_SIGNS: Final = ("+", "-", "0")

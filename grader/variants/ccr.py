@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from grader.variants.variant import Variant
+from grader.shape import Variant
 
 
 def _ccr(family: str, name: str, rung: int, shape: str, field: str, rule: str) -> Variant:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from grader.variants.variant import Variant
+from grader.shape import Variant
 
 
 def _replayscm(family: str, name: str, shape: str, rule: str) -> Variant:

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Final
 
+from builder.gate.run import GateReport
 from builder.release.build import build_release
 from builder.release.config import load_config
-from builder.release.gate import GateReport
 from builder.release.progress import Reporter
 from builder.release.roots import read_roots
 

@@ -22,7 +22,7 @@ from baselines.writing import Table, write_answer
 from builder.causal import MOTIFS
 from grader.model import RawAnswer, Task
 from grader.spec import VARIANTS
-from grader.validate import check
+from grader.submission.check import check
 
 
 def double_sampling(task: Task, of: Scene) -> Any:

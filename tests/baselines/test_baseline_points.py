@@ -6,9 +6,9 @@ import pytest
 from built_exam import build
 
 from baselines.__main__ import main
+from grader.io.release import Release
 from grader.model import Score
 from grader.pipeline import Session
-from grader.release import Release
 from grader.spec import VARIANTS
 
 DATA_FAMILIES = sorted(

@@ -13,7 +13,13 @@ from builder.causal import (
     minimal_adjustment_sets,
     valid_adjustment_sets,
 )
-from builder.causal.finite import FiniteSCM, joint_distribution, noise_weights, random_scm, run
+from builder.causal.proof.finite import (
+    FiniteSCM,
+    joint_distribution,
+    noise_weights,
+    random_scm,
+    run,
+)
 from builder.causal.sampling import random_query
 
 # motif -> valid sets, forbidden controls

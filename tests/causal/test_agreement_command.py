@@ -4,9 +4,17 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from builder.causal.agreement import Query, Tally, compare, main, named_queries, queries, table
 from builder.causal.growth import HOSTS, confounded, single_grafts
 from builder.causal.motifs import MOTIFS
+from builder.causal.proof.agreement import (
+    Query,
+    Tally,
+    compare,
+    main,
+    named_queries,
+    queries,
+    table,
+)
 
 
 def test_every_verdict_of_a_small_run_is_proved(capsys: pytest.CaptureFixture[str]) -> None:

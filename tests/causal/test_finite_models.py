@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from builder.causal import LatentDAG
-from builder.causal.finite import FiniteSCM, joint_distribution, random_scm, true_effect
+from builder.causal.proof.finite import FiniteSCM, joint_distribution, random_scm, true_effect
 
 
 def test_effects_of_a_mediation_model_worked_by_hand() -> None:

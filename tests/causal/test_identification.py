@@ -18,9 +18,9 @@ from builder.causal import (
     nde_identifiable,
     nie_identifiable,
 )
-from builder.causal.finite import FiniteSCM, joint_distribution, random_scm, true_effect
+from builder.causal.proof.finite import FiniteSCM, joint_distribution, random_scm, true_effect
+from builder.causal.proof.witness import find_witness
 from builder.causal.sampling import random_query
-from builder.causal.witness import find_witness
 
 # effect, binary_treatment, levels of the treatment
 ASKED = (

@@ -14,7 +14,7 @@ from builder.causal import (
     identification_method,
     valid_adjustment_sets,
 )
-from builder.causal.finite import joint_distribution, noise_weights, random_scm, run
+from builder.causal.proof.finite import joint_distribution, noise_weights, random_scm, run
 from builder.causal.sampling import random_query
 
 

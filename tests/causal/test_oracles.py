@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from builder.causal import MOTIFS, LatentDAG, ate_identifiable, ett_identifiable, oracles
+from builder.causal import MOTIFS, LatentDAG, ate_identifiable, ett_identifiable
+from builder.causal.proof import oracles
 from builder.causal.sampling import random_query
 
 GRAPHS = 300

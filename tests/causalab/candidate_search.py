@@ -2,7 +2,7 @@
 
 All acyclic graphs are enumerated and each node is fitted, in exact fractions, to the unrounded
 readings of a grid of experiments. Whatever candidates are found is then run beside the truth.
-Nothing of ``builder.causalab.undecided`` or ``audit_pairs`` is used.
+Nothing of ``builder.causalab.make.undecided`` or ``audit_pairs`` is used.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -4,8 +4,8 @@ from typing import Any
 
 from grader.model import RawAnswer, Score, Task, Truth
 from grader.score import score
+from grader.submission.check import check
 from grader.tracks.causalab import require_signature
-from grader.validate import check
 
 
 def task_and_truth(row: dict[str, Any]) -> tuple[Task, Truth]:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from builder.causalab.episode import Drawn, Parts, Rejected, draw, episode_parts
-from builder.causalab.suites import SUITES, Setting, Suite
-from builder.causalab.topology import Topology, sample_topologies
+from builder.causalab.make.episode import Drawn, Parts, Rejected, draw, episode_parts
+from builder.causalab.plan.suites import SUITES, Setting, Suite
+from builder.causalab.plan.topology import Topology, sample_topologies
 from builder.seeds import attempt_key, hmac_key, stream
 from grader.laboratory import Episode
 from grader.laboratory.model import Mode

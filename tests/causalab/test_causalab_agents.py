@@ -15,7 +15,7 @@ from lab_worlds import episodes
 
 from baselines.causalab_agents import AGENTS, random_agent
 from baselines.causalab_host import RefusedRequest, host, hosted_elsewhere
-from builder.causalab.suites import PAPER, SETTINGS, SIZES, Setting
+from builder.causalab.plan.suites import PAPER, SETTINGS, SIZES, Setting
 from grader.laboratory import Episode, verify
 from harness.lab_mcp import make_server
 from harness.lab_session import Session

@@ -8,9 +8,9 @@ import pytest
 from lab_worlds import episodes, worlds
 
 from builder.causalab import TRACK
-from builder.causalab.config import Config
-from builder.causalab.prompt import MODE_SENTENCES, write_prompt
-from builder.causalab.suites import PAPER, SUITES
+from builder.causalab.ask.prompt import MODE_SENTENCES, write_prompt
+from builder.causalab.plan.config import Config
+from builder.causalab.plan.suites import PAPER, SUITES
 from builder.release.types import Built, InstanceSpec
 from grader.errors import UsageError
 from grader.laboratory import Episode

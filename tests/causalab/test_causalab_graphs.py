@@ -5,10 +5,9 @@ from statistics import mean, pvariance
 import numpy as np
 import pytest
 
-from builder.causalab.equations import sample_equations
-from builder.causalab.statistics import TABLE_1
-from builder.causalab.suites import PAPER, REGIMES, SIZES, SUITES
-from builder.causalab.topology import (
+from builder.causalab.make.equations import sample_equations
+from builder.causalab.plan.suites import PAPER, REGIMES, SIZES, SUITES
+from builder.causalab.plan.topology import (
     FREQUENCY,
     Topology,
     colliders,
@@ -16,6 +15,7 @@ from builder.causalab.topology import (
     forks,
     sample_topologies,
 )
+from builder.causalab.show.statistics import TABLE_1
 
 
 def graphs(size: int, count: int, acts: bool = False, seed: int = 1) -> list[Topology]:

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from reference_files import four, freqparent, golden, hidden, quadratic, three, write_files
 
-from builder.causalab.importing import Seeding, complete, import_config, observation_stream
-from builder.causalab.reference import Record, read_folder
-from builder.release.cli import main
+from builder.cli.main import main
+from builder.importing.causalab.command import Seeding, complete, import_config, observation_stream
+from builder.importing.causalab.reference import Record, read_folder
 from grader.errors import UsageError
+from grader.io.release import Release
 from grader.laboratory import Episode, Laboratory
-from grader.release import Release
 
 KEY = b"k" * 32
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from baselines.__main__ import main as answer
-from builder.causalab.statistics import main as report
-from builder.release.cli import main as build
+from builder.causalab.show.statistics import main as report
+from builder.cli.main import main as build
 from grader.cli import main as grade
 
 SPLITS = """

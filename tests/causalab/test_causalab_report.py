@@ -11,24 +11,24 @@ import pytest
 from causalab_episodes import make_row, random_episode
 from lab_tasks import grade, task_and_truth
 
-from grader.answers import collect
 from grader.cli import main
+from grader.io.release import Release
+from grader.io.schemas import first_problem, schema
 from grader.laboratory import Episode, Laboratory
 from grader.model import RawAnswer, Score
 from grader.pipeline import Session
-from grader.release import Release
-from grader.schemas import first_problem, schema
-from grader.show.causalab import accuracy_against_edges, sections, suites_table
-from grader.show.session import page
 from grader.show.terminal import console
+from grader.submission.check import check
+from grader.submission.collect import collect
 from grader.tracks.causalab import (
     episode_problem,
     open_submission,
     true_hypothesis,
     verify_checked,
 )
+from grader.tracks.causalab.page import accuracy_against_edges, sections, suites_table
+from grader.tracks.causalab.session_page import page
 from grader.tracks.causalab.summary import summarise, wilson
-from grader.validate import check
 
 
 def row_of(seed: int, suite: str, regime: str, **options: Any) -> dict[str, Any]:
@@ -286,7 +286,7 @@ def test_verify_finds_an_episode_that_contradicts_itself() -> None:
 def test_the_track_needs_nothing_but_the_graders_own_libraries() -> None:
     """The laboratory and its grading are part of the standalone grader."""
     code = (
-        "import sys, grader.tracks.causalab, grader.show.session, grader.show.causalab\n"
+        "import sys, grader.tracks.causalab.session_page, grader.tracks.causalab.page\n"
         "print(sorted({'numpy', 'scipy', 'mcp', 'harness', 'builder'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from builder.causalab import TRACK
-from builder.causalab.audit import audit_instance
-from builder.causalab.floors import WHY, floor_points, uninformed_answer
+from builder.causalab.check.audit import audit_instance
+from builder.causalab.check.floors import WHY, floor_points, uninformed_answer
 from builder.release.types import Built
 from grader.model import RawAnswer, Task, Truth
 from grader.score import score
-from grader.validate import check
+from grader.submission.check import check
 
 SUITES = ["main-4", "quad-hard", "hidden-range-5", "freqparent-4", "golden-4", "3o0i-4", "0o6i-4"]
 

@@ -7,8 +7,8 @@ import pytest
 from candidate_search import Candidate, disagreements, exact, graphs, search, truth
 from lab_worlds import episodes, worlds
 
-from builder.causalab.audit_pairs import undecided_again
-from builder.causalab.suites import SUITES, Setting
+from builder.causalab.check.pairs import undecided_again
+from builder.causalab.plan.suites import SUITES, Setting
 from grader.laboratory import Episode
 from grader.laboratory.model import Mode
 

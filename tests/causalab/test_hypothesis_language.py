@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from causalab_episodes import TARGET, make_row
 
+from grader.io.schemas import first_problem
 from grader.laboratory import (
     BadHypothesis,
     Hypothesis,
@@ -12,7 +13,6 @@ from grader.laboratory import (
     spellings_of,
     write_hypothesis,
 )
-from grader.schemas import first_problem
 
 EQUATIONS = {"ph": [("temperatureC", 1.0)], TARGET: [("ph", 2.0), ("density", 3.0)]}
 PUBLIC = make_row(EQUATIONS)["public"]

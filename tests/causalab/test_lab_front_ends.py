@@ -13,7 +13,7 @@ from causalab_episodes import CHAIN, TARGET, chain_episode, make_row
 from lab_process import start
 
 from grader.errors import UsageError
-from grader.jsonio import canonical
+from grader.io.jsonio import canonical
 from grader.laboratory import Episode, check_chain, read_lines, verify
 from grader.tracks.causalab import true_hypothesis
 from harness.__main__ import main

@@ -7,7 +7,7 @@ from causalab_episodes import TARGET, make_row, random_episode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.jsonio import canonical
+from grader.io.jsonio import canonical
 from grader.laboratory import Episode
 from harness.lab_session import Session
 

@@ -9,7 +9,7 @@ import pytest
 from causalab_episodes import chain_episode, make_row, random_episode
 from lab_tasks import grade, task_and_truth
 
-from grader.jsonio import canonical
+from grader.io.jsonio import canonical
 from grader.laboratory import Episode, Laboratory, Refused, TranscriptError, verify
 from grader.laboratory.transcript import content_of, seal, write_line
 from grader.tracks.causalab import true_hypothesis

@@ -7,7 +7,7 @@ from typing import Any
 
 from builder.causal import MOTIFS
 from builder.causalds import TRACK
-from builder.causalds.plan import plan_scenes
+from builder.causalds.plan.scenes import plan_scenes
 from builder.release.types import Built, InstanceSpec
 
 ROOT = b"a root of a test, 32 bytes long."

@@ -20,9 +20,9 @@ from builder.causal import (
     nie_identifiable,
     valid_adjustment_sets,
 )
-from builder.causalds import audit_graph
-from builder.causalds.audit import audit_instance
-from builder.causalds.audit_tasks import AUDITS
+from builder.causalds.check import graph as audit_graph
+from builder.causalds.check.audit import audit_instance
+from builder.causalds.check.tasks import AUDITS
 from builder.causalds.rows import SCHEMAS
 from builder.release.arrow import table_from_rows
 from builder.release.types import Built

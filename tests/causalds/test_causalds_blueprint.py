@@ -22,12 +22,13 @@ from builder.causal import (
     nie_identifiable,
     single_grafts,
 )
-from builder.causal.agreement import Tally, compare
-from builder.causalds import TRACK, audit_graph
-from builder.causalds.blueprint import structures
-from builder.causalds.plan import plan_scenes
-from builder.causalds.presets import PRESETS
-from builder.causalds.types import ScenePlan
+from builder.causal.proof.agreement import Tally, compare
+from builder.causalds import TRACK
+from builder.causalds.check import graph as audit_graph
+from builder.causalds.plan.blueprint import structures
+from builder.causalds.plan.presets import PRESETS
+from builder.causalds.plan.scenes import plan_scenes
+from builder.causalds.plan.types import ScenePlan
 
 WHERE = "x.toml: splits.dev.causalds"
 SCENES = 953
@@ -164,7 +165,7 @@ def test_structures_are_a_function_of_the_generator() -> None:
 
 def test_scenes_of_every_structure_can_be_built_and_audited() -> None:
     """Grafts, plants, latent variables and every profile, all the way to an audited row."""
-    from builder.causalds.audit import audit_instance
+    from builder.causalds.check.audit import audit_instance
 
     config = TRACK.parse(
         {"scenes": 20, "composition": "full", "rows": {"train": 400, "test": 100},

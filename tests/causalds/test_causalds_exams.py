@@ -22,8 +22,8 @@ from builder.causalds.exams.cells import (
 )
 from builder.causalds.exams.draw import BuiltTask, draw_exam
 from builder.causalds.exams.model import FAMILIES, ExamModel, parse_exam
-from builder.causalds.plan import plan_scenes
-from builder.causalds.types import ScenePlan
+from builder.causalds.plan.scenes import plan_scenes
+from builder.causalds.plan.types import ScenePlan
 from grader.errors import UsageError
 
 KEY = b"a key of an exam, 32 bytes long."

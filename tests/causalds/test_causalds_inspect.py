@@ -11,12 +11,12 @@ from causalds_scenes import ROOT
 from test_causalds_views import built, plain, world
 
 from builder.causalds import TRACK
-from builder.causalds.equations import equation
-from builder.causalds.inspection import inspect_scene
-from builder.causalds.pictures import graph_svg, recovery_svg
-from builder.causalds.plan import plan_scenes
-from builder.causalds.recover import recoverability
-from builder.release.cli import main
+from builder.causalds.make.equations import equation
+from builder.causalds.make.recover import recoverability
+from builder.causalds.plan.scenes import plan_scenes
+from builder.causalds.show.inspection import inspect_scene
+from builder.causalds.show.pictures import graph_svg, recovery_svg
+from builder.cli.main import main
 from builder.scm import MECHANISMS, Parent
 from grader.errors import UsageError
 

@@ -10,9 +10,9 @@ from causalds_scenes import ROOT, SEVEN, specs
 
 from builder.causal import MOTIFS
 from builder.causalds.ask import ASKERS
-from builder.causalds.blueprint import largest_remainder
-from builder.causalds.plan import can_host
-from builder.causalds.types import ScenePlan
+from builder.causalds.plan.blueprint import largest_remainder
+from builder.causalds.plan.scenes import can_host
+from builder.causalds.plan.types import ScenePlan
 from builder.release.types import InstanceSpec
 from builder.seeds import id_key, instance_key, public_id
 from grader.spec import VARIANTS

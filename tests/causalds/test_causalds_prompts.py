@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from causalds_scenes import asked, public, rows, world
 
-from builder.causalds.declared import declared_inputs
+from builder.causalds.ask.declared import declared_inputs
 from builder.words import facts_from_json, read_edges
 from grader.spec import VARIANTS
 

@@ -10,8 +10,8 @@ from causalds_scenes import asked, private, public, world
 
 from builder.causalds.ask import ASKERS
 from builder.causalds.exams.labels import label_class, possible_classes
-from builder.causalds.plan import can_host
-from builder.causalds.types import ScenePlan
+from builder.causalds.plan.scenes import can_host
+from builder.causalds.plan.types import ScenePlan
 
 SCENES = [(built, world(built)) for built in public()]
 

@@ -12,8 +12,8 @@ from scipy import integrate
 
 from builder.causal import ate_identifiable
 from builder.causalds import TRACK
-from builder.causalds.audit import audit_instance
-from builder.causalds.measure import (
+from builder.causalds.check.audit import audit_instance
+from builder.causalds.make.measure import (
     OUTCOME_FACTOR,
     Concept,
     Measurement,
@@ -21,9 +21,9 @@ from builder.causalds.measure import (
     draw_bundle,
     summarise,
 )
-from builder.causalds.plan import plan_scenes
-from builder.causalds.types import ScenePlan
-from builder.causalds.views import VIEWS, Thresholds, View
+from builder.causalds.plan.scenes import plan_scenes
+from builder.causalds.plan.types import ScenePlan
+from builder.causalds.plan.views import VIEWS, Thresholds, View
 from builder.release.types import Built
 from builder.scm import Noise, Spread
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from builder.causalds.reading import reading_page
-from builder.release.cli import main
+from builder.causalds.show.reading import reading_page
+from builder.cli.main import main
 from grader.errors import UsageError
 
 

@@ -9,9 +9,9 @@ from test_ccr_prompts import tasks_of
 
 from grader.model import Checked, RawAnswer, Score, Task, TrackSummary, Truth
 from grader.score import score
+from grader.submission.check import check
 from grader.tracks.ccr.contexts import ContextResult
 from grader.tracks.ccr.summary import contexts_of, summarise
-from grader.validate import check
 
 Solver = Callable[[Task], Any]
 

@@ -3,9 +3,9 @@
 import numpy as np
 
 from builder.ccr import BooleanContext, Dag, LinearContext
-from builder.ccr.graph import KINDS, chain
-from builder.ccr.plan import ContextPlan
-from builder.ccr.sampling import draw_kinds
+from builder.ccr.make.graph import KINDS, chain
+from builder.ccr.make.sampling import draw_kinds
+from builder.ccr.plan.contexts import ContextPlan
 from builder.release.types import Built, InstanceSpec
 from builder.seeds import hmac_key
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from baselines.ccr_reasoners import perfect
 from grader.model import RawAnswer, Score, Task, Truth
 from grader.score import score
-from grader.validate import REASONS, check
+from grader.submission.check import REASONS, check
 
 EXAM = Exam({"seed": "bad", "sizes": (3, 3)})
 TASK, TRUTH = max(EXAM.pairs, key=lambda pair: pair[0].inputs["units"])
@@ -164,8 +164,8 @@ def test_no_list_of_entries_crashes_the_grader(entries: list[object]) -> None:
 
 def test_empty_and_broken_attempts(tmp_path: Path, mini_release: Path) -> None:
     """An empty attempt is left out with a note, a broken one counts; no run ends early."""
+    from grader.io.release import Release
     from grader.pipeline import Session
-    from grader.release import Release
 
     release = Release.open(mini_release)
     session = Session(release, None, None, "ccr")

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from ccr_grading import Exam
 
-from builder.release.gate_answers import floor_points, uninformed_answer, why
-from builder.release.gate_checks import INPUTS
+from builder.gate.checks import INPUTS
+from builder.gate.known_answers import floor_points, uninformed_answer, why
 from grader.gold import gold_answer
 from grader.model import RawAnswer, Task, Truth
 from grader.score import score
 from grader.spec import VARIANTS
-from grader.validate import check
+from grader.submission.check import check
 
 CONTEXTS = {
     "simulation.pair": {"sizes": (3, 4, 4)},

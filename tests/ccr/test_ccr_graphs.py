@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builder.ccr import Dag, compositions, cut_tree
-from builder.ccr.graph import KINDS, articulation_points, chain, component_edges
+from builder.ccr.make.graph import KINDS, articulation_points, chain, component_edges
 
 
 def skeleton(dag: Dag) -> "nx.Graph[int]":

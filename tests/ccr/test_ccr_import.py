@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from builder.ccr.importing import import_tables
-from builder.release.cli import main
+from builder.cli.main import main
+from builder.importing.ccr.reading import import_tables
 from grader.errors import UsageError
 
 HEADER = [

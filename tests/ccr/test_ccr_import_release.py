@@ -10,10 +10,10 @@ import pytest
 from test_ccr_import import FLU, NOTE_ROW, PARTY, flu_sample, note_sample, row, write
 
 from builder.ccr import prompts
-from builder.ccr.importing import import_tables
+from builder.importing.ccr.reading import import_tables
 from grader.cli import main as grade
+from grader.io.release import Release
 from grader.pipeline import Session
-from grader.release import Release
 from grader.verify import verify
 
 

@@ -11,12 +11,12 @@ from ccr_worlds import built, spec_of
 from baselines.ccr_reasoners import perfect
 from baselines.ccr_story import answer_question, read_simulation
 from builder.ccr import TRACK, cut_tree, prompts
-from builder.ccr.model import context_from_json
-from builder.ccr.text import decimal
-from builder.ccr.themes import THEMES
+from builder.ccr.ask.text import decimal
+from builder.ccr.ask.themes import THEMES
+from builder.ccr.make.model import context_from_json
 from grader.model import RawAnswer, Task, Truth
 from grader.score import score
-from grader.validate import check
+from grader.submission.check import check
 
 
 def tasks_of(rows: dict[str, list[dict[str, object]]]) -> list[tuple[Task, Truth]]:

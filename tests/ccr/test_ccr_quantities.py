@@ -7,7 +7,7 @@ import pytest
 from ccr_worlds import appendix_c, figure_4, random_context
 
 from builder.ccr import compositions, cut_tree, enumerated_quantities, exact_quantities
-from builder.ccr.quantities import (
+from builder.ccr.make.quantities import (
     compose_pn_ps,
     composed,
     path_sum,
@@ -108,8 +108,8 @@ def test_the_linear_example_of_appendix_c() -> None:
 
 def test_nine_components_are_still_exact() -> None:
     """The global effect of nine components needs no enumeration, and no float could state it."""
-    from builder.ccr.graph import chain
-    from builder.ccr.model import BooleanContext
+    from builder.ccr.make.graph import chain
+    from builder.ccr.make.model import BooleanContext
 
     dag = chain(["cycle"] * 9, [3] * 9, np.random.default_rng(1))
     count = len(dag.names)

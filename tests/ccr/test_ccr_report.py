@@ -7,11 +7,11 @@ from xml.etree import ElementTree
 import pytest
 
 from baselines.__main__ import Options, run
+from grader.io.release import Release
+from grader.io.schemas import first_problem
 from grader.pipeline import Graded, Session
-from grader.release import Release
-from grader.schemas import first_problem
-from grader.show.ccr import commuting, cut_tree_drawing
 from grader.show.html import page
+from grader.tracks.ccr.page import commuting, cut_tree_drawing
 
 
 @pytest.fixture(scope="module")

@@ -6,11 +6,10 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from builder.ccr.config import parse_config
-from builder.ccr.graph import KINDS, Component, Dag, chain, cut_tree
-from builder.ccr.model import BooleanContext, evaluate, patterns
-from builder.ccr.quantities import component_response, exact_quantities
-from builder.ccr.sampling import (
+from builder.ccr.make.graph import KINDS, Component, Dag, chain, cut_tree
+from builder.ccr.make.model import BooleanContext, evaluate, patterns
+from builder.ccr.make.quantities import component_response, exact_quantities
+from builder.ccr.make.sampling import (
     Design,
     best_component,
     check_design,
@@ -19,7 +18,8 @@ from builder.ccr.sampling import (
     references,
     sample_context,
 )
-from builder.ccr.units import MAX_UNITS, pair_units
+from builder.ccr.make.units import MAX_UNITS, pair_units
+from builder.ccr.plan.config import parse_config
 from grader.errors import UsageError
 
 

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from baselines.ccr_reasoners import REASONERS, noise, perfect
-from grader.attempts import merge
 from grader.model import RawAnswer, Task
+from grader.submission.attempts import merge
+from grader.submission.check import check
 from grader.tracks.ccr.algorithm import (
     agree,
     algorithm_1,
@@ -20,7 +21,6 @@ from grader.tracks.ccr.algorithm import (
 )
 from grader.tracks.ccr.estimates import estimate, resample
 from grader.tracks.ccr.rae import rae, within
-from grader.validate import check
 
 NODES = ("X", "C", "D", "Y")
 EXACT = {

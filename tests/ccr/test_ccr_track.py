@@ -7,8 +7,8 @@ import pytest
 from ccr_worlds import built
 
 from builder.ccr import TRACK
-from builder.ccr.audit import audit_instance
-from builder.release.cli import main
+from builder.ccr.check.audit import audit_instance
+from builder.cli.main import main
 
 PRIVATE = """
 name = "hidden"

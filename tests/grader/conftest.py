@@ -8,8 +8,8 @@ from grading import Runner
 from small_release import write_release
 
 from grader.cli import main
+from grader.io.release import Release
 from grader.pipeline import Session
-from grader.release import Release
 
 
 @pytest.fixture(scope="session")

@@ -10,8 +10,8 @@ import pytest
 from small_release import TASKS, answer_file, task_id
 
 from grader.cli import main
-from grader.schemas import first_problem
-from grader.validate import REASONS
+from grader.io.schemas import first_problem
+from grader.submission.check import REASONS
 
 
 @dataclass(frozen=True, slots=True)

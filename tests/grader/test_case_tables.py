@@ -12,12 +12,12 @@ import pytest
 from small_release import TASKS, answer_file, task_id
 
 from grader.gold import gold_answer
+from grader.io.schemas import first_problem, folder
 from grader.model import RawAnswer
 from grader.pipeline import Session
-from grader.schemas import first_problem, folder
 from grader.score import SCORERS, score
 from grader.spec import VARIANTS as EVERY_VARIANT
-from grader.validate import REASONS, check
+from grader.submission.check import REASONS, check
 
 VARIANTS = [spec for spec in EVERY_VARIANT if spec.track == "causalds"]
 """Other tracks have tables of their own, in ``tests/<track>``."""

@@ -20,8 +20,8 @@ from small_release import (
 from test_case_tables import TABLES
 
 from grader.cli import COMMANDS, main
+from grader.io.schemas import schema
 from grader.model import Task, Truth
-from grader.schemas import schema
 from grader.score import SCORERS
 from grader.spec import VARIANTS
 
@@ -288,7 +288,7 @@ def test_answers_meant_for_another_exam_are_remarked_on(
 
 def runner_exams(runner: Runner) -> list[str]:
     """The exams of ``dev``."""
-    from grader.release import Release
+    from grader.io.release import Release
 
     return list(Release.open(runner.release).exams("dev"))
 

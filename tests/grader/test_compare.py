@@ -12,8 +12,8 @@ import pytest
 from grading import Runner, put
 from small_release import OUTSIDE_EXAM, TASKS, answer_file, task_id
 
-from grader.paired import EXACT_UP_TO, Pair, difference, line, sign_test
-from grader.schemas import first_problem
+from grader.io.schemas import first_problem
+from grader.statistics.paired import EXACT_UP_TO, Pair, difference, line, sign_test
 
 
 def test_the_sign_test_counts_every_outcome() -> None:

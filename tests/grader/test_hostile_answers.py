@@ -17,7 +17,7 @@ from grader.pipeline import Session
 from grader.route import cap
 from grader.score import score
 from grader.spec import VARIANTS
-from grader.validate import REASONS, check
+from grader.submission.check import REASONS, check
 
 NAMES = sorted(TASKS)
 

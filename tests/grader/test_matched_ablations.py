@@ -10,12 +10,12 @@ from grading import Runner, put
 from score_rows import failed, row
 from small_release import SCHEMAS, shard_entry, task_id, write_manifest, write_shard
 
-from grader import bootstrap
-from grader.aggregate import ScoreTable
-from grader.matched import arms, matched
+from grader.io.release import Release
 from grader.model import Score, Task
-from grader.release import Release
-from grader.show.causalds import sections
+from grader.report.table import ScoreTable
+from grader.statistics import bootstrap
+from grader.tracks.causalds.matched import arms, matched
+from grader.tracks.causalds.page import sections
 
 
 def task(name: str, view: str, inputs: dict[str, Any], instance: str = "scene") -> Task:

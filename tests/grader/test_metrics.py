@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn import metrics
 
-from grader import bootstrap
 from grader.model import Content, Predictions, Task, Truth
+from grader.statistics import bootstrap
 from grader.tracks.causalds.numbers import interval_score
 from grader.tracks.causalds.prediction import (
     area_under_roc,

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from small_release import TASKS, task_id
 from test_case_tables import TABLES
 
-from grader.found import Found
 from grader.model import RawAnswer, Score
 from grader.pipeline import Session
-from grader.report import build_report
+from grader.report.build import build_report
 from grader.score import score
-from grader.validate import check
+from grader.submission.check import check
+from grader.submission.found import Found
 
 CASES: dict[str, list[dict[str, Any]]] = {name: [] for name in TASKS}
 for _table in TABLES.values():

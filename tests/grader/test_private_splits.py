@@ -11,7 +11,7 @@ from small_release import (
     task_id,
 )
 
-from grader.schemas import first_problem
+from grader.io.schemas import first_problem
 
 DEV = ("--split", "dev")
 

@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.aggregate import ScoreTable
 from grader.model import RawAnswer, Score, Task, Truth
+from grader.report.table import ScoreTable
 from grader.score import score
 from grader.spec import LOSS_CAP, VARIANTS, Variant
-from grader.validate import check
+from grader.submission.check import check
 
 CAUSALDS = [spec for spec in VARIANTS if spec.track == "causalds"]
 NAMES = ("Rain", "Soil", "Crop yield", "Price")

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.aggregate import ScoreTable
 from grader.model import Score
+from grader.report.table import ScoreTable
 from grader.spec import LOSS_CAP, Pool
 
 BLANK = Score(

@@ -10,13 +10,13 @@ from grading import Runner
 from score_rows import row
 from small_release import answer_file
 
-from grader.aggregate import ScoreTable
+from grader.io.schemas import first_problem
 from grader.model import Score
-from grader.redact import FEWEST, redact, redact_loss, redact_points
-from grader.report import replicates_of
-from grader.schemas import first_problem
+from grader.report.build import replicates_of
+from grader.report.redact import FEWEST, redact, redact_loss, redact_points
+from grader.report.table import ScoreTable
+from grader.report.usage import with_quality
 from grader.tracks.causalds.figures import extend
-from grader.usage import with_quality
 
 
 def report(scores: list[Score], **members: Any) -> dict[str, Any]:
@@ -221,9 +221,9 @@ def test_every_track_of_a_redacted_run_can_be_shown(mini_release: Path) -> None:
     """Tables and pages read what redaction leaves of causalds, ccr and replayscm, and no more."""
     from rich.console import Console
 
-    from grader.compare import compare
+    from grader.io.release import Release
     from grader.pipeline import Session
-    from grader.release import Release
+    from grader.report.comparison import compare
     from grader.show.comparison import comparison_view
     from grader.show.comparison_page import comparison_page
     from grader.show.html import page

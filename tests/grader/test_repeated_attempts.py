@@ -13,7 +13,7 @@ from score_rows import failed, row
 from small_release import TASKS, task_id
 
 from grader.model import Score
-from grader.repeats import pass_all_k, pass_at_k, repeats, spread_of
+from grader.statistics.repeats import pass_all_k, pass_at_k, repeats, spread_of
 
 
 def test_both_estimators_are_the_share_of_all_choices() -> None:

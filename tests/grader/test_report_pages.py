@@ -103,8 +103,8 @@ def test_a_redacted_ccr_report_is_shown_with_what_it_keeps() -> None:
     """It used to lose all of its figures, table and section."""
     from rich.console import Console
 
-    from grader.show import ccr
     from grader.show.terminal import TRACK_TABLES
+    from grader.tracks.ccr import page as ccr
 
     track = {"points": 12.3, "metrics": {"contexts": 6, "compositions_vc": 0.46}}
     ((heading, table),) = ccr.sections([report({"ccr": track})])

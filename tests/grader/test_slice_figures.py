@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from score_rows import failed, row
 
-from grader import bootstrap
-from grader.aggregate import ScoreTable
 from grader.model import Score
-from grader.resample import Draws, interval
+from grader.report.table import ScoreTable
+from grader.report.usage import fill_usage, usage_means, with_quality
 from grader.spec import LOSS_CAP
+from grader.statistics import bootstrap
+from grader.statistics.resample import Draws, interval
 from grader.tracks.causalds.figures import extend
-from grader.usage import fill_usage, usage_means, with_quality
 
 SCORES = [
     row("t1", "pass", 0.0, view="clean", instance_id="a"),

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from small_release import TASKS
 
-from grader.release import Release
-from grader.schemas import first_problem
+from grader.io.release import Release
+from grader.io.schemas import first_problem
 from grader.spec import VARIANTS
 from grader.verify import verify
 

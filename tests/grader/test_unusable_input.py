@@ -12,8 +12,8 @@ import pytest
 from grading import Runner, only_changed
 from small_release import answer_file, shard_entry, write_manifest
 
-from grader import files
 from grader.errors import UsageError
+from grader.io import files
 
 DEV = ("--split", "dev")
 

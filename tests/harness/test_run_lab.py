@@ -10,10 +10,10 @@ import pytest
 from scripted import Reply, Script, Server, serve
 
 from grader.cli import main as grade
+from grader.io.release import Release
 from grader.laboratory import Episode, EpisodeError
 from grader.model import Score, Task
 from grader.pipeline import Session
-from grader.release import Release
 from harness.__main__ import main
 
 

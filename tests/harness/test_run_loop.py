@@ -13,7 +13,7 @@ import duckdb
 import pytest
 from scripted import Reply, Server, serve
 
-from grader.schemas import schema
+from grader.io.schemas import schema
 from harness.__main__ import main
 
 IDS = ["cds-000000000000000a", "cds-000000000000000b"]

@@ -6,7 +6,7 @@ from typing import Any
 from grader.model import RawAnswer, Task, Truth
 from grader.pipeline import Session
 from grader.score import score
-from grader.validate import check
+from grader.submission.check import check
 
 
 def text_of(answer: Any) -> bytes:

@@ -20,13 +20,13 @@ from reference_layout import (
     named,
 )
 
-from builder.causalds.declared import declared_inputs
+from builder.causalds.ask.declared import declared_inputs
+from builder.cli.main import main as build
 from builder.importing.causalds.command import import_causalds
-from builder.release.cli import main as build
 from grader.cli import main as grade
+from grader.io.release import Release
+from grader.io.schemas import first_problem
 from grader.pipeline import Session
-from grader.release import Release
-from grader.schemas import first_problem
 from grader.spec import VARIANTS
 from grader.verify import verify
 

@@ -8,8 +8,8 @@ import pytest
 from reference_exam import MEDIATED, write_reference
 from reference_layout import named
 
+from builder.cli.main import main as build
 from builder.importing.causalds.command import import_causalds
-from builder.release.cli import main as build
 from grader.errors import UsageError
 
 

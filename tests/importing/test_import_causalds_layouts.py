@@ -14,10 +14,10 @@ from reference_layout import (
     write_scene,
 )
 
+from builder.cli.main import main as build
 from builder.importing.causalds.command import import_causalds
-from builder.release.cli import main as build
+from grader.io.release import Release
 from grader.pipeline import Session
-from grader.release import Release
 from grader.verify import verify
 
 

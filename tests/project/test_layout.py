@@ -56,7 +56,7 @@ def test_an_absent_package_is_no_bug_of_ours_but_an_absent_module_is(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """The system's Python, tried after ``make demo``, used to be told of a bug of ours."""
-    from builder.release import cli as builder_cli
+    from builder.cli import main as builder_cli
     from grader import cli as grader_cli
 
     def absent(*_: object) -> int:

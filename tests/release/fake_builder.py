@@ -10,7 +10,8 @@ from unittest.mock import patch
 
 import fake_track
 
-from builder.release import cli, identity, manifest
+from builder.cli import main as cli
+from builder.release import identity, manifest
 from builder.tracks import TRACKS
 
 

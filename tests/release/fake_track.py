@@ -12,7 +12,7 @@ import pyarrow as pa
 from builder.release.types import Built, InstanceSpec
 from builder.seeds import attempt_key, id_key, instance_key, public_id, stream
 from grader.errors import UsageError
-from grader.jsonio import canonical
+from grader.io.jsonio import canonical
 
 VARIANTS = ("effect_estimate.ate_point", "association.sign_only", "causal_sketch.edges_only")
 MOTIFS = ("chain", "fork")

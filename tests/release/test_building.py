@@ -18,7 +18,7 @@ from builder.release.progress import Reporter
 from builder.release.roots import read_roots
 from builder.release.shards import plan_shards
 from builder.release.workspace import Workspace, opened
-from grader.schemas import first_problem
+from grader.io.schemas import first_problem
 
 
 def test_workers_and_hash_seed_leave_no_trace_in_the_bytes(tiny, split_file, process, tmp_path):

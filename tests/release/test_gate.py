@@ -13,9 +13,9 @@ from gate_release import Rows, build, edit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builder.release.gate import GateReport, run_gate
-from builder.release.gate_secrecy import secrecy_problems, worlds_in
-from builder.release.gate_tables import split_tables
+from builder.gate.run import GateReport, run_gate
+from builder.gate.secrecy import secrecy_problems, worlds_in
+from builder.gate.tables import split_tables
 from grader.errors import UsageError
 
 

@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from builder.release.gate import Floor, _floor_lines
-from builder.release.gate_answers import CEILING, floor_points, uninformed_answer, why
+from builder.gate.known_answers import CEILING, floor_points, uninformed_answer, why
+from builder.gate.run import Floor, _floor_lines
+from grader.io.release import Release
 from grader.model import RawAnswer, Task, Truth
 from grader.pipeline import Session
-from grader.release import Release
 from grader.score import score
 from grader.spec import VARIANTS, Variant
-from grader.validate import check
+from grader.submission.check import check
 
 
 def _agrees(kind: str, task: Task, truth: Truth, seed: int) -> None:

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from gate_release import build
 
-from builder.release import gate_points
-from builder.release.gate import run_gate
-from builder.release.gate_points import split_worth
+from builder.gate import known_answer_points as gate_points
+from builder.gate.known_answer_points import split_worth
+from builder.gate.run import run_gate
+from grader.io.release import Release
 from grader.model import Task
 from grader.pipeline import Session
-from grader.release import Release
 
 
 @pytest.fixture(scope="module")

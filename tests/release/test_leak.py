@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from handmade import SEVEN, Plan, make_tables, write
 
-from builder.release import leak
-from builder.release.gate_tables import SceneRow, split_tables
-from builder.release.leak import LeakReport, leak_test
-from builder.release.leak_facts import Fact, facts, merge_rare
-from builder.release.leak_features import disclosures, everything_else
+from builder.gate.leak import permutation as leak
+from builder.gate.leak.facts import Fact, facts, merge_rare
+from builder.gate.leak.features import disclosures, everything_else
+from builder.gate.leak.permutation import LeakReport, leak_test
+from builder.gate.tables import SceneRow, split_tables
 from grader.errors import UsageError
 
 FEW = frozenset({"association.sign_only", "causal_sketch.edges_only"})

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from builder.release.leak_classifier import (
+from builder.gate.leak.classifier import (
     FOLDS,
     RIDGES,
     Family,

@@ -7,10 +7,10 @@ from typing import Any
 
 from builder.release.types import Built
 from builder.replayscm import TRACK
-from builder.replayscm.config import Config
+from builder.replayscm.plan.config import Config
 from grader.model import Checked, RawAnswer, Score, Task, Truth
 from grader.score import score
-from grader.validate import check
+from grader.submission.check import check
 
 ROOT = b"tests of replayscm"
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from puzzles import Item, items
 
-from builder.replayscm.alternatives import spread
-from builder.replayscm.shortcuts import shortcuts
-from builder.replayscm.synthesis import smallest_formulas
-from grader.boolean import evaluate, parse, size, truth_table
+from builder.replayscm.make.alternatives import spread
+from builder.replayscm.make.shortcuts import shortcuts
+from builder.replayscm.make.synthesis import smallest_formulas
+from grader.tracks.replayscm.boolean import evaluate, parse, size, truth_table
 from grader.tracks.replayscm.certificates import only_program, problem_of, prove
 from grader.tracks.replayscm.problem import Problem, Worlds, pack, parse_map, read_problem
 

@@ -9,11 +9,11 @@ from puzzles import ROOT, built, items, of_pool
 
 from builder.release.types import Built, InstanceSpec
 from builder.replayscm import TRACK
-from builder.replayscm.config import Config
-from builder.replayscm.pools import POOLS
-from grader.boolean import essential, truth_table
+from builder.replayscm.plan.config import Config
+from builder.replayscm.plan.pools import POOLS
 from grader.errors import UsageError
-from grader.schemas import first_problem
+from grader.io.schemas import first_problem
+from grader.tracks.replayscm.boolean import essential, truth_table
 from grader.tracks.replayscm.certificates import _signature
 from grader.tracks.replayscm.problem import parse_map
 

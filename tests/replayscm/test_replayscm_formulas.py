@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builder.replayscm import interpreter
-from grader.boolean import (
+from builder.replayscm.check import interpreter
+from grader.tracks.replayscm.boolean import (
     MAX_DEPTH,
     MAX_NODES,
     Formula,

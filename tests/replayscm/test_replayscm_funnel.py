@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from puzzles import Item, extra, grade, of_pool
 
+from grader.submission.check import REASONS
 from grader.tracks.replayscm.submission import STAGES
-from grader.validate import REASONS
 
 
 def gold(item: Item) -> dict[str, Any]:
@@ -152,7 +152,7 @@ def test_a_mebibyte_of_nested_fragments_costs_bounded_time() -> None:
 def test_no_answer_counts_in_every_denominator() -> None:
     """What is not answered is not valid, and does not leave the tables."""
     from grader.score import score
-    from grader.validate import check
+    from grader.submission.check import check
 
     item = of_pool("Ord-Full")[0]
     result = score(item.task, item.truth, check(item.task, None))

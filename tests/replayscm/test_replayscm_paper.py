@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from grader.boolean import equivalent, evaluate, parse, size
+from grader.tracks.replayscm.boolean import equivalent, evaluate, parse, size
 from grader.tracks.replayscm.experiment import (
     best_separation,
     separation,

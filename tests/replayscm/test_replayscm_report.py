@@ -8,13 +8,13 @@ import pytest
 from puzzles import items
 
 from baselines.analysts import PROMPT_ANALYSTS
-from grader.aggregate import ScoreTable
 from grader.model import Score
+from grader.report.table import ScoreTable
 from grader.score import score
-from grader.show.replayscm import pools_table, sections
-from grader.show.replayscm_tables import rate
+from grader.submission.check import check
+from grader.tracks.replayscm.page import pools_table, sections
+from grader.tracks.replayscm.page_tables import rate
 from grader.tracks.replayscm.report import extras
-from grader.validate import check
 
 
 @pytest.fixture(scope="module")

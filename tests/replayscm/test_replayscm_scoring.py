@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from puzzles import Item, extra, items, of_pool
 
-from grader.boolean import Formula, operation, parse, to_text, variables
 from grader.model import Task, Truth
 from grader.spec import VARIANTS
 from grader.tracks import replayscm
+from grader.tracks.replayscm.boolean import Formula, operation, parse, to_text, variables
 from grader.tracks.replayscm.submission import STAGES
 
 SPELLING = {"ast_size"}

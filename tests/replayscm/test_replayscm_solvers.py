@@ -12,8 +12,8 @@ from baselines.analysts import PROMPT_ANALYSTS
 from baselines.replayscm_climb import climb
 from baselines.replayscm_problem import read_puzzle
 from baselines.replayscm_structure import bdeu
-from builder.replayscm.audit import root_settings
-from builder.replayscm.tables import sets_of
+from builder.replayscm.make.determinacy import root_settings
+from builder.replayscm.make.tables import sets_of
 
 NAMES = ("symbolic", "structure+dsl", "majority", "copy")
 

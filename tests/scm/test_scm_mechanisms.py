@@ -8,8 +8,8 @@ import pytest
 from conftest import digest
 
 from builder.causal import MOTIFS, LatentDAG
-from builder.causalds.audit_equations import conditional_mean, noise_scale
-from builder.causalds.audit_numbers import Population
+from builder.causalds.check.equations import conditional_mean, noise_scale
+from builder.causalds.check.numbers import Population
 from builder.scm import (
     BINARY_PROFILES,
     CONTINUOUS_PROFILES,

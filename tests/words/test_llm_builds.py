@@ -10,9 +10,9 @@ import pytest
 from llm_server import Http, Model, serve
 
 from builder.causalds import TRACK, track
-from builder.causalds.audit import audit_instance
-from builder.causalds.plan import plan_scenes
-from builder.causalds.types import ScenePlan
+from builder.causalds.check.audit import audit_instance
+from builder.causalds.plan.scenes import plan_scenes
+from builder.causalds.plan.types import ScenePlan
 from builder.release.config import load_config
 from builder.release.parts import build_instance
 from builder.release.types import Built, InstanceSpec

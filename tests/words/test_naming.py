@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from builder.causal import MOTIFS, ate_identifiable
-from builder.causalds.config import Config, parse_config
-from builder.causalds.plan import plan_scenes
-from builder.causalds.types import ScenePlan
+from builder.causalds.plan.config import Config, parse_config
+from builder.causalds.plan.scenes import plan_scenes
+from builder.causalds.plan.types import ScenePlan
 from builder.words.knowledge import domain, domains
 from builder.words.naming import LARGEST_SHARE, Namer, part_of
 from grader.errors import UsageError

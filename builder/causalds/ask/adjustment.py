@@ -24,7 +24,7 @@ from builder.causalds.ask.wording import (
     example,
     shuffled,
 )
-from builder.causalds.scene import Scene
+from builder.causalds.make.scene import Scene
 
 
 @asks("identification.one_valid_adjustment_set", hosts=directed_path)

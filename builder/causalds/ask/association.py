@@ -15,7 +15,7 @@ from builder.causalds.ask.wording import (
     record,
     rely,
 )
-from builder.causalds.scene import Scene
+from builder.causalds.make.scene import Scene
 from builder.scm import association_margin, clear_sign
 
 

@@ -29,7 +29,7 @@ from builder.causalds.ask.wording import (
     number,
     rely,
 )
-from builder.causalds.scene import Scene
+from builder.causalds.make.scene import Scene
 from builder.scm import clear_sign, is_structural_zero
 from builder.words import Kind
 

@@ -30,7 +30,7 @@ from builder.causalds.ask.wording import (
     rely,
     shuffled,
 )
-from builder.causalds.scene import Scene
+from builder.causalds.make.scene import Scene
 from builder.scm import clear_largest_change, clear_sign
 
 MOST_NAMED: Final = 3

@@ -14,7 +14,7 @@ from builder.causalds.ask.wording import (
     number,
     percent,
 )
-from builder.causalds.scene import Scene
+from builder.causalds.make.scene import Scene
 from builder.scm import EFFECT_MARGIN, Quantity, clear_effect_sign
 from grader.spec import EFFECT_ALPHA
 

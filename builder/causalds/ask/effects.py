@@ -26,7 +26,7 @@ from builder.causalds.ask.wording import (
     number,
     rely,
 )
-from builder.causalds.scene import Scene
+from builder.causalds.make.scene import Scene
 from builder.scm import clear_effect_sign, clear_sign
 
 

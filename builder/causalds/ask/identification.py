@@ -17,7 +17,7 @@ from builder.causalds.ask.wording import (
     levels,
     shuffled,
 )
-from builder.causalds.scene import Scene
+from builder.causalds.make.scene import Scene
 
 NATURAL: Final = {
     "NDE": "E[Y(x1, M(x0)) - Y(x0, M(x0))], the natural direct effect (NDE)",

@@ -18,7 +18,7 @@ from builder.causalds.ask.registry import (
     mediated_and_direct,
 )
 from builder.causalds.ask.wording import RIGHT_OR_WRONG, either, example, listed, number, percent
-from builder.causalds.scene import Scene
+from builder.causalds.make.scene import Scene
 from builder.scm import EFFECT_MARGIN, TIE_BAND, Quantity, clear_dominance
 
 

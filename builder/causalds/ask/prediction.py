@@ -6,7 +6,7 @@ import numpy as np
 
 from builder.causalds.ask.registry import Question, Truth, asks, continuous_outcome
 from builder.causalds.ask.wording import bold, fenced, number, percent
-from builder.causalds.scene import Scene
+from builder.causalds.make.scene import Scene
 from builder.release.arrow import round_truth
 from grader.spec import PREDICTION_ALPHA
 

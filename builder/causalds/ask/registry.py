@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from builder.causal import Motif
-from builder.causalds.scene import Scene
+from builder.causalds.make.scene import Scene
 from builder.scm import Quantity
 from builder.words import Kind
 from grader.spec import VARIANTS

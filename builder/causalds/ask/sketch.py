@@ -6,7 +6,7 @@ import numpy as np
 
 from builder.causalds.ask.registry import Question, Truth, asks
 from builder.causalds.ask.wording import READING, example
-from builder.causalds.scene import Scene
+from builder.causalds.make.scene import Scene
 
 _RULES = (
     "- A directly affects B if changing A, with all the other variables held where they are, would "

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from builder.causalds.scene import Scene
+from builder.causalds.make.scene import Scene
 from builder.words import Variable
 
 READING: Final = (

@@ -15,8 +15,8 @@ from builder.causalds.exams.cells import Cell, Hosts, choose_cell
 from builder.causalds.exams.draw import composition
 from builder.causalds.exams.labels import possible_classes
 from builder.causalds.exams.model import FAMILIES, ExamModel
-from builder.causalds.realised import Table
-from builder.causalds.types import ScenePlan
+from builder.causalds.plan.realised import Table
+from builder.causalds.plan.types import ScenePlan
 from grader.errors import UsageError
 
 POOL: Final = 4

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from builder.causalds.exams.model import FAMILIES, GRAFTED, OTHERWISE, ExamModel, Weights
-from builder.causalds.views import VIEWS
+from builder.causalds.plan.views import VIEWS
 from grader.variants.causalds import CAUSALDS
 
 _RUNG: Final = {v.family: v.rung for v in CAUSALDS}

@@ -18,8 +18,8 @@ from builder.causalds.exams.cells import (
     view_weights,
 )
 from builder.causalds.exams.model import ExamModel
-from builder.causalds.realised import Table
-from builder.causalds.views import VIEWS
+from builder.causalds.plan.realised import Table
+from builder.causalds.plan.views import VIEWS
 from builder.seeds import hmac_key, stream
 from grader.errors import UsageError
 from grader.variants.causalds import CAUSALDS

@@ -17,7 +17,7 @@ from builder.causal import (
     opens_collider_bias,
     valid_adjustment_sets,
 )
-from builder.causalds.types import ScenePlan
+from builder.causalds.plan.types import ScenePlan
 from grader.variants.causalds import CAUSALDS
 
 

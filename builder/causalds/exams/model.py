@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 from builder.causal import MOTIFS, PLANTED
-from builder.causalds.views import VIEWS
+from builder.causalds.plan.views import VIEWS
 from grader.errors import UsageError
 from grader.names import did_you_mean
 from grader.variants.causalds import CAUSALDS

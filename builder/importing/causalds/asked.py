@@ -6,7 +6,7 @@ from typing import Any
 
 from builder.importing.causalds.scene import Scene
 from builder.importing.files import Document
-from grader.jsonio import canonical
+from grader.io.jsonio import canonical
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,8 +35,8 @@ from builder.importing.release import finish as finish_release
 from builder.release.exams import DrawnExam
 from builder.release.types import Row
 from grader.errors import UsageError
-from grader.jsonio import canonical
-from grader.schemas import first_problem
+from grader.io.jsonio import canonical
+from grader.io.schemas import first_problem
 
 PUBLISHED: Final = "published"
 """``value_source`` of every number: it cannot be recomputed from what is published."""

@@ -12,7 +12,7 @@ from typing import Final
 
 from builder.importing.files import FETCH, Document, read_object
 from grader.errors import UsageError
-from grader.jsonio import clip
+from grader.io.jsonio import clip
 
 CLEAN: Final = "clean"
 _EXAM: Final = ("exam.json", "exam/exam.json")

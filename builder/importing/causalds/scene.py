@@ -12,7 +12,7 @@ from builder.causal import LatentDAG
 from builder.importing.causalds.layout import ExamFolder
 from builder.importing.files import FETCH, Document, Floats, read_columns, read_object
 from grader.errors import UsageError
-from grader.jsonio import clip
+from grader.io.jsonio import clip
 
 GRAFT: Final = "AUX"
 """Nodes of the k-th grafted motif begin with ``AUX<k>_``."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from builder.causalds.declared import declared_inputs
+from builder.causalds.ask.declared import declared_inputs
 from builder.importing.causalds.asked import Asked
 from builder.importing.causalds.layout import CLEAN, plain, scene_id_of, view_of
 from builder.importing.causalds.scene import Scene
@@ -12,7 +12,7 @@ from builder.importing.causalds.truth import candidates, collider_names, conditi
 from builder.importing.files import Document
 from builder.release.types import Row
 from grader.errors import UsageError
-from grader.jsonio import canonical, clip
+from grader.io.jsonio import canonical, clip
 from grader.names import did_you_mean
 from grader.spec import EFFECT_ALPHA, PREDICTION_ALPHA, VARIANTS, Variant, variant
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from builder.importing.causalds.asked import Answer, Asked
 from builder.importing.causalds.scene import Scene
 from builder.importing.files import Document
-from grader.jsonio import clip
+from grader.io.jsonio import clip
 from grader.variants.causalds import ASSOCIATION_SIGNS, METHODS
 
 SET_VARIANTS: Final = frozenset(

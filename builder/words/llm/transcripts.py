@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from grader.errors import UsageError
-from grader.jsonio import canonical
+from grader.io.jsonio import canonical
 
 _TURN: Final = ".turn"
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from grader.jsonio import canonical
+from grader.io.jsonio import canonical
 from grader.laboratory import EpisodeError, Laboratory, write_hypothesis
 from grader.laboratory.episode import Episode
 from grader.model import Content, Task, Truth

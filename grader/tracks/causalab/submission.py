@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from grader.jsonio import BadJson, clip, parse_strict
+from grader.io.jsonio import BadJson, clip, parse_strict
+from grader.io.schemas import first_problem
 from grader.laboratory import (
     BadHypothesis,
     Hypothesis,
@@ -14,7 +15,6 @@ from grader.laboratory import (
 )
 from grader.laboratory.transcript import Line, TranscriptError, check_chain, read_lines
 from grader.model import Checked, RawAnswer, Task
-from grader.schemas import first_problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from grader.aggregate import ScoreTable
 from grader.model import Checked, Score, TrackSummary, Truth
+from grader.report.table import ScoreTable
 
 NORMAL_QUANTILE: Final = 1.959963984540054
 """Two-sided 95%."""
@@ -42,8 +42,8 @@ def summarise(
 ) -> TrackSummary:
     """The mean of the tasks' points as headline, with suites beside it.
 
-    The member ``suites`` maps "suite regime" to the figures of ``grader/sql/causalab.sql``, with
-    Wilson intervals of the yes-or-no ones; the figures over everything join ``metrics``.
+    The member ``suites`` maps "suite regime" to the figures of ``grader/report/sql/causalab.sql``,
+    with Wilson intervals of the yes-or-no ones; the figures over everything join ``metrics``.
     """
     with ScoreTable(scores) as table:
         rows = {row.pop("label"): row for row in table.query("causalab")}

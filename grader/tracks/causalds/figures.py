@@ -5,12 +5,12 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from grader import bootstrap
-from grader.aggregate import ScoreTable
-from grader.matched import matched
 from grader.model import Score
-from grader.resample import SLICE_REPLICATES, SMALL_EXAM, Draws, Line, interval
+from grader.report.table import ScoreTable
 from grader.spec import LOSS_CAP
+from grader.statistics import bootstrap
+from grader.statistics.resample import SLICE_REPLICATES, SMALL_EXAM, Draws, Line, interval
+from grader.tracks.causalds.matched import matched
 
 Members = dict[str, Any]
 
@@ -41,7 +41,7 @@ def _readings(table: ScoreTable, draws: Draws | None) -> Members:
 
 
 def losses_by_reading(table: ScoreTable) -> dict[str, list[Line]]:
-    """What :meth:`grader.resample.Draws.scores` resamples, by reading."""
+    """What :meth:`grader.statistics.resample.Draws.scores` resamples, by reading."""
     lines: dict[str, list[Line]] = {}
     for row in table.query("losses"):
         lines.setdefault(row["reading"], []).append((row["instance_id"], row["pool"], row["loss"]))

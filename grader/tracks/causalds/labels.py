@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from grader.jsonio import clip
+from grader.io.jsonio import clip
 from grader.model import Content, Task, Truth
 from grader.names import normal_label, normal_name
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from grader.jsonio import clip
+from grader.io.jsonio import clip
 from grader.model import Task
 
 RUNGS: Final = ("factual", "do_true", "do_false")

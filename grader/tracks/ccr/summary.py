@@ -5,9 +5,9 @@ from typing import Any
 
 import duckdb
 
-from grader import bootstrap
-from grader.aggregate import sql
 from grader.model import Checked, Score, TrackSummary, Truth
+from grader.report.table import sql
+from grader.statistics import bootstrap
 from grader.tracks.ccr.contexts import ContextResult, evaluate_context, nearly
 
 DRAWN_CONTEXTS = 60

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from grader.jsonio import pretty
+from grader.io.jsonio import pretty
 from grader.model import Content, Task, Truth
 from grader.tracks.replayscm.scoring import alternative, facts, induction
 from grader.tracks.replayscm.submission import check

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 
-from grader.boolean import Formula, essential, truth_table, variables
-from grader.jsonio import canonical
+from grader.io.jsonio import canonical
 from grader.model import RawAnswer, Task, Truth
+from grader.tracks.replayscm.boolean import Formula, essential, truth_table, variables
 from grader.tracks.replayscm.problem import (
     ROOTS,
     Problem,

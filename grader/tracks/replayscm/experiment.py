@@ -7,7 +7,7 @@ assignments; a cell is any endogenous variable that it does not set.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from grader.boolean import input_column
+from grader.tracks.replayscm.boolean import input_column
 from grader.tracks.replayscm.problem import Program
 from grader.tracks.replayscm.replay import run
 

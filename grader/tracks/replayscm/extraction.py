@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from grader.jsonio import BadJson, parse_strict
+from grader.io.jsonio import BadJson, parse_strict
 
 MAX_STARTS: Final = 200
 """Opening braces that are tried: the last ones of the text."""

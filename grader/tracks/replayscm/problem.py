@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from grader.boolean import Formula, parse, variables
+from grader.tracks.replayscm.boolean import Formula, parse, variables
 
 MAX_PARENTS: Final = 4
 """K: a mechanism may mention at most this many distinct variables (stated in every prompt)."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from grader.boolean import evaluate
+from grader.tracks.replayscm.boolean import evaluate
 from grader.tracks.replayscm.problem import Program, Worlds
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from grader import bootstrap
-from grader.aggregate import ScoreTable
 from grader.model import Checked, Score, TrackSummary, Truth
+from grader.report.table import ScoreTable
+from grader.statistics import bootstrap
 
 LADDER: Final = ("Ord-Match", "Block", "Hid-Match", "Hid-Roots")
 """The same programs with less and less disclosed (Figure 1)."""
@@ -49,10 +49,10 @@ def summarise(
 def extras(table: ScoreTable, scores: Sequence[Score]) -> dict[str, Any]:
     """What the track's report has beside its points.
 
-    ``pools`` maps a pool to its rates (``grader/sql/replayscm.sql``) and, for the three replay
-    metrics, central 95% intervals from bootstrapping programs; ``deltas`` lists paired
+    ``pools`` maps a pool to its rates (``grader/report/sql/replayscm.sql``) and, for the three
+    replay metrics, central 95% intervals from bootstrapping programs; ``deltas`` lists paired
     differences with theirs. Stored answers count as fixed. ``edits``, ``supplied`` and
-    ``discovery`` are the rows of ``grader/sql/replayscm_<name>.sql``.
+    ``discovery`` are the rows of ``grader/report/sql/replayscm_<name>.sql``.
     """
     pools = {row.pop("pool"): row for row in table.query("replayscm")}
     values = _by_pool(scores)

@@ -8,8 +8,8 @@ when program, experiment and witness all hold. The other figures go into ``extra
 from collections.abc import Mapping
 from typing import Any, Final
 
-from grader.boolean import size
 from grader.model import Content, Task, Truth
+from grader.tracks.replayscm.boolean import size
 from grader.tracks.replayscm.experiment import best_separation, separation, shows_difference
 from grader.tracks.replayscm.problem import (
     Program,

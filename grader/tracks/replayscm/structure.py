@@ -7,7 +7,7 @@ mentions.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from grader.boolean import Formula, equivalent, essential
+from grader.tracks.replayscm.boolean import Formula, equivalent, essential
 
 Mechanisms = Mapping[str, Formula]
 

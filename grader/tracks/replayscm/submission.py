@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from grader.boolean import Formula, FormulaError, parse, variables
-from grader.jsonio import BadJson, clip
+from grader.io.jsonio import BadJson, clip
+from grader.io.schemas import first_problem
 from grader.model import Checked, RawAnswer, Task
-from grader.schemas import first_problem
+from grader.tracks.replayscm.boolean import Formula, FormulaError, parse, variables
 from grader.tracks.replayscm.extraction import Extracted, extract
 from grader.tracks.replayscm.problem import (
     ROOTS,

@@ -1,0 +1,218 @@
+"""Finding variable names in a story, and putting placeholders where they stand.
+
+Known names come from the test taker's table or question. Names that are in no list (unmeasured
+variables; every variable of a story-only task) are found as phrases that the text repeats:
+capitalised or quoted phrases first, else repeated runs of content words.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from baselines.reader.cues import is_verbal, words
+
+MARK: Final = re.compile(r"<(\d+)>")
+"""A placeholder: the index of a name between angle brackets."""
+
+_UNMEASURED: Final = re.compile(
+    r"\b(?:unmeasured|unrecorded|unobserved|unlogged|untracked|unmonitored|unregistered|unseen|"
+    r"hidden|invisible|unknown|uncounted|undocumented|unsurveyed|unlisted|latent|"
+    r"(?:absent|missing|left out|omitted|kept out) (?:from|of)|"
+    r"escape[sd]?|elude[sd]?|evade[sd]?|no (?:column|record|measurement|reading|figure|number|"
+    r"instrument|gauge|sensor|data|values?|one|body|way|trace|log|entry|note)|nobody|"
+    r"(?:not|never|nor|neither|n't|without|could not|cannot)\b[^.;]{0,40}?\b(?:measur\w+|record\w*|"
+    r"observ\w+|log(?:ged)?|captur\w+|collect\w*|track\w*|not(?:ed|ing)|writ\w+|monitor\w*|"
+    r"regist\w+|survey\w*|count\w*|appears?|available|seen|table|data|list\w*|quantif\w+))\b",
+    re.IGNORECASE,
+)
+_SENTENCE: Final = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(*A-Z0-9<])|\n\s*\n")
+_WORD: Final = re.compile(r"[^\W\d_](?:[\w'’/-]*\w)?")
+_QUOTED: Final = re.compile(r"[“\"`*_]{1,2}([^“”\"`*_.;:]{2,60}?)[”\"`*_]{1,2}")
+_TITLE_RUN: Final = re.compile(
+    r"\b[A-Z][\w'’-]*(?:\s+(?:(?:of|per)\s+)?(?:[A-Z][\w'’-]*|[A-Z0-9]+))*"
+)
+_STOP: Final = words(
+    "a about above across after again against all alone along already also although always "
+    "among an and another any are as at back be because become been before behind being below "
+    "between beyond both but by can cannot case cases come comes could did direct directly do "
+    "does done down each either else enough even ever every everything far few first for from "
+    "further get gets given goes had has have having he hence her here high higher how however "
+    "if in indeed instead into is it its itself just kept largely last later latter least left "
+    "less let like little low lower made make makes many may meanwhile might more moreover most "
+    "mostly much must near neither never next no nobody none nor not nothing now of off often "
+    "on once one only onto or other others our out over own part partly per perhaps put quite "
+    "rather same second see set sets several she should since so some something soon still such "
+    "than that the their them then there these they thing things this those though three "
+    "through throughout thus to together too toward towards turn two under until up upon us "
+    "very was we were what whatever when where whereas wherever whether which while who whole "
+    "why will with within without would yes yet you your study record records recorded table "
+    "data column columns variable variables measured value values change changes level levels "
+    "effect effects influence cause causes response unmeasured"
+)
+_NEVER_IN_NAMES: Final = _STOP - words(
+    "case cases record records table data column level levels value values change changes effect "
+    "cause response influence turn thing part"
+)
+_LEADING: Final = words(
+    "The A An And But When While If As Because Since Both Either Neither Where Wherever "
+    "Whenever In On At By For From To Of With Within Without Under Over Into It Its This That "
+    "These Those Then Here There So Yet Also Only Each Every All Any Some More Less Higher "
+    "Lower Greater Meanwhile Besides Although Though However Through Changes Change Rises "
+    "Nothing No Not Nobody Behind Beyond Together Alongside Like What Which Whatever Apart "
+    "Directly Nor Or Once After Before Two Three Four Five Finally First Second Unlike "
+    "Unmeasured Unrecorded Hidden"
+)
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of ``text``, Markdown headings and blank lines dropped."""
+    lines = (line for line in text.splitlines() if not line.lstrip().startswith("#"))
+    parts = _SENTENCE.split("\n".join(lines))
+    return [" ".join(part.split()) for part in parts if part and part.strip()]
+
+
+def mask(text: str, names: Sequence[str]) -> str:
+    """``text`` with every mention of ``names[i]`` replaced by ``<i>``, longest names first.
+
+    Case is ignored, except for one-letter names; a possessive ``'s`` stays behind the mark.
+    """
+    order = sorted(range(len(names)), key=lambda i: (-len(names[i]), names[i]))
+    for i in order:
+        body = r"[\s_-]+".join(re.escape(part) for part in re.split(r"[\s_-]+", names[i]) if part)
+        if len(names[i].strip()) == 1:
+            follows = r"(?! (?:rise|change|shift|fall|drop|higher|lower|larger|small|large|unit)\b)"
+            pattern = re.compile(rf"(?<![\w<]){body}(?![\w>]){follows if names[i] == 'A' else ''}")
+        else:
+            pattern = re.compile(rf"(?<![\w<]){body}(?![\w>])", re.IGNORECASE)
+        text = pattern.sub(f"<{i}>", text)
+    return text
+
+
+def tells_unmeasured(sentence: str) -> bool:
+    """Whether the sentence says of something that it was not measured."""
+    return bool(_UNMEASURED.search(sentence))
+
+
+def discover(text: str, known: Sequence[str], count: int | None = None) -> tuple[str, ...]:
+    """Phrases in ``text`` that look like names and are not ``known``, best first.
+
+    With ``count``, the number of variables in all, every phrase worth considering (more than are
+    lacking). Without, those that the text repeats and some sentence calls unmeasured; there may
+    be none.
+    """
+    parts = sentences(mask(text, known))
+    found = _distinct(_marked(parts) + _repeated(parts))
+    if count is not None:
+        return tuple(found[: 2 * count + 6])
+    told = "\n".join(part for part in parts if tells_unmeasured(part)).casefold()
+    return tuple(name for name in found if re.search(rf"\b{re.escape(name.casefold())}\b", told))
+
+
+def _marked(parts: Sequence[str]) -> list[str]:
+    """Quoted and capitalised phrases that occur at least twice, most frequent first.
+
+    A capitalised phrase takes in the common words that go with it: 'the Orrin' that is always
+    followed by 'wind speed' is the Orrin wind speed.
+    """
+    seen: Counter[str] = Counter()
+    openings: Counter[str] = Counter()
+    for part in parts:
+        for match in _QUOTED.finditer(part):
+            seen[match.group(1).strip()] += 2
+        for match in _TITLE_RUN.finditer(part):
+            run = match.group().split()
+            opening = match.start() == 0
+            while run and (run[0] in _LEADING or run[0].casefold() in _STOP):
+                run = run[1:]
+                opening = False
+            if opening and len(run) == 1:
+                openings[run[0]] += 1  # a capital that any first word would have
+            elif run:
+                seen[" ".join(run)] += 1
+    for name in seen:
+        seen[name] += openings[name]
+    merged: Counter[str] = Counter()
+    spelling: dict[str, str] = {}
+    for name, times in seen.items():
+        spelling.setdefault(name.casefold(), name)
+        merged[name.casefold()] += times
+    ranked = sorted(merged.items(), key=lambda item: (-item[1], -len(item[0]), item[0]))
+    return [_extended(spelling[name], parts) for name, times in ranked if times >= 2]
+
+
+def _extended(name: str, parts: Sequence[str]) -> str:
+    """``name`` with the words that follow it in three of four mentions, and in two at least."""
+    while True:
+        follows: Counter[str] = Counter()
+        pattern = re.compile(
+            rf"\b{re.escape(name)}\b(?: ([^\W\d_][\w'’-]*))?",
+            re.IGNORECASE if name == name.casefold() else 0,
+        )
+        mentions = [match.group(1) for part in parts for match in pattern.finditer(part)]
+        follows.update(word for word in mentions if word and word.casefold() not in _NEVER_IN_NAMES)
+        (word, times), *_ = follows.most_common(1) or [("", 0)]
+        if times < 2 or times < 0.75 * len(mentions) or word.endswith("ly"):
+            return name
+        name = f"{name} {word}"
+
+
+def _repeated(parts: Sequence[str]) -> list[str]:
+    """Runs of one to four content words that the text repeats, the most telling first.
+
+    A run counts where function words, verbs, marks or punctuation cannot cut it, and only in its
+    longest form: 'moss cover' is dropped when it stands only inside 'grey moss cover'.
+    """
+    counts: Counter[tuple[str, ...]] = Counter()
+    for part in parts:
+        for run in _runs(part):
+            for size in range(1, 5):
+                for start in range(len(run) - size + 1):
+                    counts[run[start : start + size]] += 1
+    repeated = {gram: times for gram, times in counts.items() if times >= 2}
+    kept = {
+        gram: times
+        for gram, times in repeated.items()
+        if not any(
+            len(other) > len(gram) and more >= times * 0.75 and _inside(gram, other)
+            for other, more in repeated.items()
+        )
+    }
+    ranked = sorted(kept, key=lambda gram: (-kept[gram] * (len(gram) > 1), -kept[gram], gram))
+    return [" ".join(gram) for gram in ranked]
+
+
+def _runs(part: str) -> list[tuple[str, ...]]:
+    """Maximal runs of content words in a sentence, case-folded."""
+    runs: list[list[str]] = [[]]
+    position = 0
+    for match in _WORD.finditer(MARK.sub(" . ", part)):
+        word = match.group().casefold()
+        gap = MARK.sub(" . ", part)[position : match.start()]
+        position = match.end()
+        if gap.strip() and runs[-1]:
+            runs.append([])
+        if word in _STOP or (word.endswith("ly") and len(word) > 4):
+            runs.append([])
+        else:
+            runs[-1].append(word)
+    return [tuple(run) for run in runs if run]
+
+
+def _inside(short: tuple[str, ...], long: tuple[str, ...]) -> bool:
+    return any(
+        long[start : start + len(short)] == short for start in range(len(long) - len(short) + 1)
+    )
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """The names without those that stand inside an earlier one or are a lone verb."""
+    kept: list[str] = []
+    for name in names:
+        folded = name.casefold()
+        if any(folded in other.casefold() or other.casefold() in folded for other in kept):
+            continue
+        if " " not in name and is_verbal(folded) and name == folded:
+            continue
+        kept.append(name)
+    return kept

@@ -1,0 +1,389 @@
+"""A rule-based reader: from a story and some variable names to a causal graph.
+
+It knows general causal cues of English (:mod:`baselines.reader.cues`) and the order of clauses,
+and nothing about how any story was made. Names are replaced by marks, marks that English joins
+('A, B and C') become one group, and each phrase between two groups is asked which way it points.
+The clause's subject is carried over 'and lowers …', ', which …', 'it also …' and 'so does …'.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import networkx as nx
+
+from baselines.reader import cues, patterns
+from baselines.reader.clauses import (
+    BOUNDARY,
+    GAPPED,
+    SUBORDINATE_START,
+    Group,
+    last_segment,
+    merge,
+    split,
+    starts_with_verb,
+)
+from baselines.reader.names import discover, mask, sentences, tells_unmeasured
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the reader made of a story: names, directed edges, and names it was not given.
+
+    The edges form a directed acyclic graph over ``variables``.
+    """
+
+    variables: tuple[str, ...]
+    edges: tuple[tuple[str, str], ...]
+    unmeasured: frozenset[str]
+
+
+@dataclass(slots=True)
+class _Text:
+    """What carries over from sentence to sentence."""
+
+    told: list[tuple[int, int]] = field(default_factory=list)
+    by_way: list[tuple[int, int]] = field(default_factory=list)
+    subject: Group = ()
+    object: Group = ()
+    pair: Group = ()
+    direction: int = 0
+    preposition: str = ""
+
+
+def read_story(story: str, known: Sequence[str] = (), count: int | None = None) -> Reading:
+    """Read the directed edges out of ``story``.
+
+    ``known`` are names the test taker was given (measured variables); names beyond them are looked
+    for in the text: ``count`` is the number of variables in all, where it is known. Sources: none;
+    the cues are plain English grammar.
+    """
+    if count is None:
+        names = _with_hidden(story, list(known), discover(story, known))
+    else:
+        names = _most_connected(story, list(known), discover(story, known, count), count)
+    edges = _edges(story, names)
+    return Reading(
+        tuple(names),
+        tuple((names[a], names[b]) for a, b in edges),
+        frozenset(names[len(known) :]),
+    )
+
+
+def _with_hidden(story: str, known: list[str], found: Sequence[str]) -> list[str]:
+    """``known`` and the unmeasured names found that some statement joins to another name.
+
+    Where the known names are capitalised the others will be.
+    """
+    if any(name != name.casefold() for name in known):
+        found = [name for name in found if name != name.casefold()]
+    joined = {i for edge in _edges(story, [*known, *found]) for i in edge}
+    return known + [name for i, name in enumerate(found, len(known)) if i in joined]
+
+
+def _most_connected(story: str, known: list[str], found: Sequence[str], count: int) -> list[str]:
+    """``known`` and the names found that most statements join, up to ``count``, in order.
+
+    A text repeats other phrases as well (places, people); they neither act nor are acted on.
+    """
+    lacking = max(0, count - len(known))
+    capitalised = [name for name in found if name != name.casefold()]
+    for candidates in (capitalised, list(found)):
+        names = [*known, *candidates]
+        joined = {i for edge in _edges(story, names) for i in edge if i >= len(known)}
+        if len(joined) >= lacking or candidates is not capitalised:
+            break
+    told = "\n".join(part for part in sentences(story) if tells_unmeasured(part)).casefold()
+    # Beside a list of what was measured, what is lacking is what was not.
+    hidden = {i for i, name in enumerate(names) if known and name.casefold() in told}
+    ranked = sorted(
+        range(len(known), len(names)), key=lambda i: (i not in joined, i not in hidden, i)
+    )
+    return known + [names[i] for i in sorted(ranked[:lacking])]
+
+
+def _edges(story: str, names: Sequence[str]) -> list[tuple[int, int]]:
+    text = _Text()
+    for sentence in sentences(mask(story, names)):
+        _read_sentence(sentence, text)
+    return _acyclic(text)
+
+
+def _read_sentence(sentence: str, text: _Text) -> None:
+    gaps, groups = split(sentence)
+    # What comes after a comma behind the last name ('…, for children ask why') questions nothing.
+    asked = [*gaps[:-1], BOUNDARY.split(gaps[-1])[0], "?" if sentence.endswith("?") else ""]
+    if not groups or patterns.QUESTION.search(" ".join(asked)):
+        return
+    gaps, groups = merge(gaps, groups)
+    _Clause(text, gaps, groups).read(tells_unmeasured(sentence))
+
+
+@dataclass(slots=True)
+class _Clause:
+    """One sentence being read from left to right."""
+
+    text: _Text
+    gaps: list[str]
+    groups: list[Group]
+    subject: Group = ()
+    extra: Group = ()
+    cause: Group = ()
+
+    def read(self, unmeasured: bool) -> None:
+        """Walk over the phrases; ``unmeasured``: a leading 'no' may only deny measurement."""
+        opening = self.gaps[0]
+        denied = cues.is_negated(last_segment(opening)) and not unmeasured
+        self._open(opening)
+        for k in range(1, len(self.groups)):
+            if denied and not BOUNDARY.search(self.gaps[k]):
+                continue
+            denied = False
+            self._step(k)
+        tail = self.gaps[-1]
+        if patterns.SAME_AFTER.search(tail) and len(self.groups) >= 1 and not self._told_here(-1):
+            self._same(self.groups[-1])
+        self.text.subject = self.subject or self.groups[0]
+
+    def _told_here(self, k: int) -> bool:
+        return any(b in self.groups[k] for _, b in self.text.told[-1:]) and len(self.groups) > 1
+
+    def _open(self, opening: str) -> None:
+        first = self.groups[0]
+        bare = cues.strip_tail(opening)
+        pronoun = patterns.PRONOUN.match(last_segment(opening)) or patterns.PRONOUN.match(opening)
+        if patterns.SAME.search(bare):
+            self._same(first)
+        elif (
+            pronoun
+            and not bare.endswith("that")
+            and (left := self._antecedent(pronoun.group(1), opening))
+        ):
+            self.subject = left
+            self._relate(left, last_segment(opening), first)
+            return
+        elif patterns.ADDITIVE.search(bare):
+            self.extra = first
+        elif SUBORDINATE_START.search(bare):
+            self.cause = first
+        self.subject = first
+
+    def _antecedent(self, pronoun: str, opening: str) -> Group:
+        if pronoun.startswith(("both", "the two", "each")):
+            return self.text.pair
+        if pronoun in ("this", "that", "these", "those", "the latter") or "in turn" in opening:
+            return self.text.object or self.text.subject
+        return self.text.subject
+
+    def _step(self, k: int) -> None:
+        left, gap, right = self.groups[k - 1], self.gaps[k], self.groups[k]
+        segments = [part.strip() for part in BOUNDARY.split(gap)]
+        last = segments[-1]
+        if patterns.ASIDE.match(gap) or self._starts_a_way(k):
+            return
+        if self._gapped(left, gap, right, segments):
+            return
+        if cues.is_through(gap):
+            self._by_way_of(left, right, last)
+        elif not self.cause and patterns.SAME.search(cues.strip_tail(gap)):
+            self._same(right)
+        elif k == 1 and self._inverted(left, gap, right, segments):
+            self.subject = right
+        elif patterns.OBJECT_RELATIVE.search(gap) and starts_with_verb(self.gaps[k + 1]):
+            self._object_relative(k)
+        elif len(segments) == 1:
+            self._relate(left, gap, right, self._noun_before(k))
+        elif patterns.ADVERBIAL.match(cues.strip_tail(last)) and starts_with_verb(self.gaps[k + 1]):
+            self._new_clause(k, segments)
+        elif last and (cues.is_verbal(last) or cues.relation(last)):
+            self._continue(k, segments, last)
+        elif _is_list_sign(gap) and cues.relation(segments[0]):
+            self._relate(left, segments[0], right)
+        else:
+            self._new_clause(k, segments)
+
+    def _continue(self, k: int, segments: list[str], last: str) -> None:
+        """A phrase after a comma or conjunction that has a verb but no name before it."""
+        left, right = self.groups[k - 1], self.groups[k]
+        pronoun = patterns.PRONOUN.match(last)
+        if patterns.RELATIVE.match(last):
+            rest = patterns.RELATIVE.sub("", last).strip()
+            self._relate(left, rest, right)
+        elif pronoun and pronoun.group(1) in ("this", "that", "these"):
+            self._relate(self.text.object or left, last, right)
+        elif patterns.PARTICIPLE_BY.match(last) and segments[0] == "" and not self._lists_causes(k):
+            self._relate(left, last, right)
+        else:
+            self._relate(self.subject or left, last, right)
+
+    def _new_clause(self, k: int, segments: list[str]) -> None:
+        right = self.groups[k]
+        tail = self.gaps[k + 1]
+        told = cues.is_verbal(segments[0]) or segments[0] == "" or "there" in segments[0]
+        follows = starts_with_verb(tail) or "so " in self.gaps[k] or not tail
+        alone = k + 1 == len(self.groups) or cues.relation(tail.split(" ,")[0]) == 0
+        if self.cause and told and follows and alone and not cues.is_negated(segments[0]):
+            self._tell(self.cause, right, 1)
+        bare = cues.strip_tail(self.gaps[k])
+        self.cause = right if SUBORDINATE_START.search(bare) else ()
+        self.subject = right
+
+    def _object_relative(self, k: int) -> None:
+        """'A is what B depends on', 'B is where A leaves its mark'."""
+        gap = self.gaps[k]
+        if not cues.is_negated(gap):
+            verb = BOUNDARY.split(self.gaps[k + 1])[0].strip()
+            direction = 1 if gap.endswith("where") else cues.relation(verb) or 1
+            self._tell(self.groups[k], self.groups[k - 1], direction)
+
+    def _lists_causes(self, k: int) -> bool:
+        """Whether group ``k - 1`` was just told to be a cause of the subject ('is set by A, …')."""
+        return self.text.direction < 0 and self.text.object == self.groups[k - 1]
+
+    def _noun_before(self, k: int) -> bool:
+        """Whether group ``k - 1`` closes 'the effect of …', so that a bare 'on' tells an effect."""
+        before = cues.strip_tail(self.gaps[k - 1])
+        if cues.strip_tail(self.gaps[k]) in ("to", "into") and re.search(r"\w from$", before):
+            return not cues.is_negated(self.gaps[k - 1])
+        return bool(patterns.EFFECT_OF.search(before)) and not cues.is_negated(self.gaps[k - 1])
+
+    def _starts_a_way(self, k: int) -> bool:
+        """Whether group ``k`` stands in 'from A to B', which the next phrase will tell."""
+        return (
+            k + 1 < len(self.groups)
+            and bool(re.search(r"\w from$", cues.strip_tail(self.gaps[k])))
+            and cues.strip_tail(self.gaps[k + 1]) in ("to", "into")
+        )
+
+    def _gapped(self, left: Group, gap: str, right: Group, segments: list[str]) -> bool:
+        """'A acts on B, and C on D': the verb of the clause before, told again without it."""
+        match = GAPPED.match(gap)
+        if not match or len(segments) > 1 or not self.text.direction or not self.text.preposition:
+            return False
+        if match.group("preposition") != self.text.preposition:
+            return False
+        self._tell(left, right, self.text.direction)
+        return True
+
+    def _inverted(self, left: Group, gap: str, right: Group, segments: list[str]) -> bool:
+        return self._fronted(left, gap, right, segments) or self._cataphoric(left, gap, right)
+
+    def _fronted(self, left: Group, gap: str, right: Group, segments: list[str]) -> bool:
+        """'On B, A acts directly', 'From A comes B', 'With more A, B rises'."""
+        match = patterns.FRONTED.search(cues.strip_tail(self.gaps[0]))
+        if not match:
+            return False
+        tail = self.gaps[2] if len(segments) > 1 else gap
+        if len(segments) > 1 and (segments[-1] and cues.is_verbal(segments[-1])):
+            return False
+        verb = BOUNDARY.split(tail)[0].strip()
+        direction = cues.relation(f"{verb} {match.group(1)}")
+        if direction and verb and cues.is_verbal(verb):
+            self._tell(right, left, direction)
+            return True
+        return False
+
+    def _cataphoric(self, left: Group, gap: str, right: Group) -> bool:
+        """'Two things set B: A and C', 'What sets B is A', 'The causes of B are A and C'."""
+        sign = _is_list_sign(gap)
+        # 'What sets whether B is open is A': the clause about B has a verb of its own.
+        closed = patterns.WHETHER.search(self.gaps[0]) and bool(
+            patterns.CLAUSE_CLOSED.match(cues.strip_tail(gap))
+        )
+        if not (cues.is_copula(cues.strip_tail(gap)) or closed or (sign and len(gap) == 1)):
+            return False
+        before = self.gaps[0]
+        if cues.asks_for_causes(before):
+            self._tell(right, left, 1)
+            return True
+        bare = last_segment(before)
+        direction = cues.relation(bare)
+        if patterns.EFFECT_OF.search(cues.strip_tail(bare)):
+            self._tell(left, right, 1)
+            return True
+        bare = re.sub(r"^.*\b(?:what|that|which) ", "what ", bare)
+        if direction and (sign or re.search(r"\b(?:what|that|which)\b|^(?:\w+ly )?\w+ing\b", bare)):
+            self._tell(right, left, direction)
+            return True
+        return False
+
+    def _relate(self, left: Group, span: str, right: Group, effect_of: bool = False) -> None:
+        direction: int = cues.relation(patterns.RELATIVE.sub("", span).strip())
+        if not direction and self._states(left):
+            direction = _after_predicate(span)
+        last = cues.strip_tail(span).rsplit(" ", 1)[-1]
+        self.text.preposition = last if last in patterns.PREPOSITIONS else ""
+        if not direction and effect_of and patterns.ON.match(cues.strip_tail(span)):
+            direction = 1
+        if direction:
+            self._tell(left, right, direction)
+
+    def _tell(self, left: Group, right: Group, direction: int) -> None:
+        causes, effects = (left, right) if direction > 0 else (right, left)
+        # 'Besides A, C raises B' may mean another effect of C; 'besides A, B needs C' cannot.
+        if direction < 0 or re.search(r"(?:with|alongside|like)$", cues.strip_tail(self.gaps[0])):
+            causes = causes + self.extra
+        self.extra = ()
+        self.text.told += [(a, b) for a in causes for b in effects if a != b]
+        self.text.object, self.text.direction = right, direction
+        self.text.pair = right if len(right) > 1 else left if len(left) > 1 else (*left, *right)
+
+    def _states(self, left: Group) -> bool:
+        """Whether a group is the subject of 'whether A is open', with a verb still to come."""
+        k = self.groups.index(left) if left in self.groups else 0
+        return bool(patterns.WHETHER.search(self.gaps[k]))
+
+    def _same(self, who: Group) -> None:
+        """'… and so does C': the last statement again, with another subject."""
+        if self.text.direction:
+            self._tell(who, self.text.object, self.text.direction)
+
+    def _by_way_of(self, left: Group, middle: Group, last: str) -> None:
+        """'A affects B only through M': the statement A → B is taken back."""
+        if cues.is_negated(last):
+            return
+        source = self.subject or left
+        for a in source:
+            for b in left:
+                if (a, b) in self.text.told[-len(source) * len(left) :]:
+                    self.text.told.remove((a, b))
+        if source != left:
+            legs = [(a, m) for a in source for m in middle] + [(m, b) for m in middle for b in left]
+            self.text.by_way += legs
+
+
+def _after_predicate(span: str) -> int:
+    """'… were held *acts directly on* …': the direction of what follows the first predicate."""
+    spoken = span.split()
+    for start in range(1, len(spoken)):
+        direction: int = cues.relation(" ".join(spoken[start:]))
+        if direction:
+            return direction
+    return 0
+
+
+def _is_list_sign(gap: str) -> bool:
+    return gap.endswith((":", "—"))
+
+
+def _acyclic(text: _Text) -> list[tuple[int, int]]:
+    """The told edges, most often told first, without those that would close a cycle.
+
+    A leg of a 'through' statement is added only where nothing else joins its ends.
+    """
+    counts = Counter(text.told)
+    order = {edge: i for i, edge in reversed(list(enumerate(text.told)))}
+    graph: nx.DiGraph[int] = nx.DiGraph()
+    for edge in sorted(counts, key=lambda e: (-counts[e], order[e])):
+        _add(graph, edge)
+    for a, b in text.by_way:
+        if not (a in graph and b in graph and nx.has_path(graph, a, b)):
+            _add(graph, (a, b))
+    return sorted(graph.edges)
+
+
+def _add(graph: "nx.DiGraph[int]", edge: tuple[int, int]) -> None:
+    a, b = edge
+    if a != b and not (a in graph and b in graph and nx.has_path(graph, b, a)):
+        graph.add_edge(a, b)

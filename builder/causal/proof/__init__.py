@@ -1,0 +1,1 @@
+"""What only proves: witnesses, enumeration, and other people's engines."""

@@ -1,0 +1,215 @@
+"""Measure how far identification verdicts agree with checks that share no code with them.
+
+    python -m builder.causal.proof.agreement --graphs 20000 --seed 1
+
+Every motif, planted structure and graft of one fragment onto a motif (each plain, and with a latent
+common cause of its ends) and then that many random graphs
+with latent nodes are asked all four effects. The engine "definition" is always there: a positive
+verdict must return the value that enumerating a random model gives (to 1e-9), a negative one must
+come with two models that share the observed distribution (to 1e-12) and differ in the effect. y0
+and pyAgrum join in where installed. The exit code is 1 when any engine contradicts a verdict, or
+no proof was found for one.
+"""
+
+import argparse
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import networkx as nx
+import numpy as np
+
+from builder.causal.graph import LatentDAG
+from builder.causal.growth import HOSTS, confounded, single_grafts
+from builder.causal.identification import identify
+from builder.causal.motifs import MOTIFS, PLANTED
+from builder.causal.proof import oracles
+from builder.causal.proof.estimand import Effect, Estimand
+from builder.causal.proof.finite import joint_distribution, random_scm, true_effect
+from builder.causal.proof.witness import find_witness
+from builder.causal.sampling import random_query
+
+TOLERANCE = 1e-9
+SHOWN = 20
+
+Query = tuple[LatentDAG, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One effect as it is asked, with the number of levels the treatment is given."""
+
+    label: str
+    effect: Effect
+    treatment_levels: int
+
+
+QUESTIONS = (
+    Question("ATE", "ate", 2),
+    Question("ETT, binary X", "ett", 2),
+    Question("ETT, ternary X", "ett", 3),
+    Question("NDE", "nde", 2),
+    Question("NIE", "nie", 2),
+)
+
+# Which question an outside engine answers; y0's IDC* does not know that X is binary.
+OUTSIDE: tuple[tuple[str, str, str, Callable[[LatentDAG, str, str], str]], ...] = (
+    ("y0", "ATE", "y0 ID", oracles.y0_ate),
+    ("y0", "ETT, ternary X", "y0 IDC*", oracles.y0_ett),
+    ("pyagrum", "ATE", "pyAgrum", oracles.pyagrum_ate),
+)
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of (question, engine, our verdict, their verdict) and the numerical extremes."""
+
+    counts: Counter[tuple[str, str, str, str]] = field(default_factory=Counter)
+    worst_error: float = 0.0
+    smallest_gap: float = float("inf")
+    disagreements: list[str] = field(default_factory=list)
+
+    def add(self, query: Query, question: str, engine: str, ours: str, theirs: str) -> None:
+        """Record one comparison, and the query itself when the two differ."""
+        self.counts[question, engine, ours, theirs] += 1
+        if ours != theirs:
+            graph, x, y = query
+            self.disagreements.append(
+                f"{question} of {x} on {y}: ours {ours}, {engine} {theirs}; "
+                f"edges {' '.join(f'{a}>{b}' for a, b in graph.edges)}; "
+                f"latent {' '.join(sorted(graph.latent)) or 'none'}"
+            )
+
+
+def compare(queries: Iterator[tuple[Query, np.random.Generator]]) -> Tally:
+    """Ask every question about every query of every engine there is."""
+    tally = Tally()
+    outside = [row for row in OUTSIDE if oracles.available(row[0])]
+    for (graph, x, y), rng in queries:
+        for question in QUESTIONS:
+            binary = question.treatment_levels == 2
+            found = identify(graph, x, y, question.effect, binary_treatment=binary)
+            ours = "yes" if isinstance(found, Estimand) else "no"
+            if isinstance(found, Estimand):
+                theirs = _evaluated(rng, graph, found, question, tally)
+            else:
+                theirs = _separated(rng, (graph, x, y), question, tally)
+            tally.add((graph, x, y), question.label, "definition", ours, theirs)
+            for _, label, engine, ask in outside:
+                if label == question.label:
+                    tally.add((graph, x, y), label, engine, ours, ask(graph, x, y))
+    return tally
+
+
+def _evaluated(
+    rng: np.random.Generator, graph: LatentDAG, found: Estimand, question: Question, tally: Tally
+) -> str:
+    levels = dict.fromkeys(graph.nodes, 2) | {found.treatment: question.treatment_levels}
+    scm = random_scm(rng, graph, levels, noise_levels=3)
+    truth = true_effect(scm, found.treatment, found.outcome, question.effect)
+    error = abs(found.evaluate(joint_distribution(scm), graph.observed) - truth)
+    tally.worst_error = max(tally.worst_error, error)
+    return "yes" if error <= TOLERANCE else "wrong value"
+
+
+def _separated(rng: np.random.Generator, query: Query, question: Question, tally: Tally) -> str:
+    pair = find_witness(rng, *query, question.effect, treatment_levels=question.treatment_levels)
+    if pair is None:
+        return "no proof"
+    tally.smallest_gap = min(tally.smallest_gap, abs(pair.effects[0] - pair.effects[1]))
+    return "no"
+
+
+def named_queries() -> list[Query]:
+    """Return the motifs, the planted structures, all single grafts; and each with X <- L -> Y.
+
+    Grafts that differ only in the names of their nodes are listed once.
+    """
+    grafts = [grown for name in HOSTS for grown in single_grafts(MOTIFS[name])]
+    plain = [*MOTIFS.values(), *PLANTED.values(), *grafts]
+    shapes: dict[str, Query] = {}
+    for motif in [*plain, *(confounded(one) for one in plain)]:
+        query = (motif.graph, motif.treatment, motif.outcome)
+        shapes.setdefault(_shape(query), query)
+    return list(shapes.values())
+
+
+def _shape(query: Query) -> str:
+    """A text that two queries share when renaming the nodes turns one into the other (WL hash).
+
+    Different graphs might share it too; with the node counts of motifs none do (a test says so).
+    """
+    graph, x, y = query
+    drawn: nx.DiGraph[str] = nx.DiGraph()
+    for node in graph.nodes:
+        role = "X" if node == x else "Y" if node == y else "-"
+        drawn.add_node(node, role=role + ("*" if node in graph.latent else ""))
+    drawn.add_edges_from(graph.edges)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # networkx announces that its hashes changed in 3.5
+        return str(nx.weisfeiler_lehman_graph_hash(drawn, node_attr="role", iterations=6))
+
+
+def queries(graphs: int, seed: int) -> Iterator[tuple[Query, np.random.Generator]]:
+    """Yield the named queries, then random ones; query i depends on the seed and i alone."""
+    for i, query in enumerate(named_queries()):
+        yield query, np.random.default_rng([seed, 0, i])
+    for i in range(graphs):
+        rng = np.random.default_rng([seed, 1, i])
+        yield random_query(rng), rng
+
+
+def table(tally: Tally) -> str:
+    """Lay the counts out, one row per question and engine."""
+    rows = [("question", "engine", "both yes", "both no", "differ")]
+    pairs = dict.fromkeys((question, engine) for question, engine, _, _ in tally.counts)
+    order = [question.label for question in QUESTIONS]
+    for question, engine in sorted(pairs, key=lambda pair: (order.index(pair[0]), pair[1])):
+        cells = {
+            (ours, theirs): count
+            for (q, e, ours, theirs), count in tally.counts.items()
+            if (q, e) == (question, engine)
+        }
+        both_yes, both_no = cells.get(("yes", "yes"), 0), cells.get(("no", "no"), 0)
+        differ = sum(cells.values()) - both_yes - both_no
+        rows.append((question, engine, str(both_yes), str(both_no), str(differ)))
+    widths = [max(len(row[column]) for row in rows) for column in range(5)]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if column < 2 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the comparison and print its table."""
+    parser = argparse.ArgumentParser(
+        prog="python -m builder.causal.proof.agreement",
+        description="Compare identification verdicts with independent checks.",
+    )
+    parser.add_argument("--graphs", type=int, default=20_000, help="number of random graphs")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the random graphs")
+    chosen = parser.parse_args(arguments)
+    if chosen.graphs < 0 or chosen.seed < 0:
+        parser.error("--graphs and --seed must not be negative")
+    tally = compare(queries(chosen.graphs, chosen.seed))
+    named = len(named_queries())
+    print(f"{named} motif and graft graphs and {chosen.graphs} random graphs, seed {chosen.seed}\n")
+    print(table(tally))
+    print(f"\nlargest error of an evaluated functional: {tally.worst_error:.1e}")
+    if np.isfinite(tally.smallest_gap):
+        print(f"smallest effect difference of a witness pair: {tally.smallest_gap:.1e}")
+    for package in dict.fromkeys(row[0] for row in OUTSIDE):
+        if not oracles.available(package):
+            print(f"not installed: {package}")
+    for line in tally.disagreements[:SHOWN]:
+        print(f"differs: {line}")
+    return 1 if tally.disagreements else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,98 @@
+"""Answers that know nothing of the causalab track, and the points they deserve.
+
+The rule is implemented here a second time, independently of the grader's scorers. Sessions without
+experiments follow from what the agent is told, so no laboratory is needed to write one.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from grader.io.jsonio import canonical
+from grader.laboratory.session import ENGINE_VERSION
+from grader.model import Task, Truth
+
+WHY: Final[Mapping[str, str]] = {
+    "laboratory_jsonl": "0 and an empty graph: half a point where the frequency is within the "
+    "tolerance of 0",
+}
+"""Why a constant answer scores what it scores, by answer shape."""
+
+
+def uninformed_answer(
+    kind: Literal["constant", "random"], task: Task, _: Truth | None, rng: np.random.Generator
+) -> str:
+    """The transcript of a session without experiments: a blind hypothesis and prediction."""
+    inputs = task.inputs
+    target = inputs["target"]["name"]
+    names = [entry["name"] for entry in inputs["variables"]]
+    if kind == "constant":
+        return _transcript(task, _hypothesis(target, [], 0.0), 0.0)
+    order = [names[int(i)] for i in rng.permutation(len(names))] + [target]
+    edges = [
+        (cause, effect)
+        for place, cause in enumerate(order)
+        for effect in order[place + 1 :]
+        if rng.random() < 0.5
+    ]
+    hypothesis = _hypothesis(target, edges, round(float(rng.uniform(0, 50)), 2))
+    low, high = inputs["reactor_range"]
+    return _transcript(task, hypothesis, round(float(rng.uniform(low, high)), 2))
+
+
+def _hypothesis(target: str, edges: list[tuple[str, str]], base: float) -> dict[str, Any]:
+    causes = [cause for cause, effect in edges if effect == target]
+    return {
+        "edges": [{"from": cause, "to": effect} for cause, effect in edges],
+        "freq_equation": " + ".join(["base", *(f"c_{cause}*{cause}" for cause in causes)]),
+        "coefficients": {"base": base, **{f"c_{cause}": 1.0 for cause in causes}},
+    }
+
+
+def _transcript(task: Task, hypothesis: Mapping[str, Any], prediction: float) -> str:
+    """The lines of such a session, each with the digest of what precedes it."""
+    inputs = task.inputs
+    told = canonical({"task_id": task.task_id, "public": inputs})
+    events: list[dict[str, Any]] = [
+        {
+            "event": "opened",
+            "engine": ENGINE_VERSION,
+            "task_id": task.task_id,
+            "episode": hashlib.sha256(told.encode("utf-8")).hexdigest(),
+            "submission": "",
+            "mode": inputs["mode"],
+            "budget": inputs["budget"],
+            "opening": inputs["opening"],
+        },
+        {"event": "hypothesis", "step": 0, "record": hypothesis},
+        {"event": "reactor", "properties": inputs["reactor"]},
+        {"event": "prediction", "value": prediction},
+        {"event": "closed", "lines": 5},
+    ]
+    digest, lines = "", []
+    for index, event in enumerate(events):
+        content = {"index": index, **event}
+        digest = hashlib.sha256((digest + canonical(content)).encode("utf-8")).hexdigest()
+        lines.append(canonical({**content, "digest": digest}))
+    return "\n".join(lines) + "\n"
+
+
+def floor_points(task: Task, truth: Truth, answer: str) -> float:
+    """Half a point for the prediction, half the F1 of the edges over the decidable pairs."""
+    lines = [json.loads(line) for line in answer.splitlines()]
+    stated = next(line["record"] for line in lines if line["event"] == "hypothesis")
+    prediction = next(line["value"] for line in lines if line["event"] == "prediction")
+    near = abs(prediction - truth.target["frequency"]) <= task.inputs["tolerance"]
+    undecided = {tuple(pair) for pair in truth.target["undecided"]}
+    given = {(edge["from"], edge["to"]) for edge in stated["edges"]} - undecided
+    right = {
+        (term["parent"], node)
+        for node, terms in truth.target["equations"].items()
+        for term in terms
+    } - undecided
+    shared = 2 * len(given & right)
+    edges = shared / (len(given) + len(right)) if given or right else 1.0
+    return 0.5 * float(near) + 0.5 * float(edges)

@@ -1,0 +1,1 @@
+"""Sampling: episodes, and what experiments can decide about them."""

@@ -1,0 +1,269 @@
+"""One episode: everything random about it drawn once, as a value with two sides.
+
+The public side is what the agent is told, the private side what the laboratory runs on; readings
+come from the engine that grading replays, so building and replay cannot differ.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from builder.causalab.make.equations import (
+    BASES,
+    Equations,
+    sample_bases,
+    sample_equations,
+    sample_trace_bases,
+)
+from builder.causalab.make.precision import is_precise
+from builder.causalab.make.undecided import Evidence, Step, undecided_pairs
+from builder.causalab.plan.suites import Hidden, Setting, Suite, label
+from builder.causalab.plan.topology import FREQUENCY, Topology
+from builder.seeds import stream
+from grader.laboratory.model import Crystal, Mode, Model
+
+DISPLAY: Final[Mapping[str, str]] = {
+    "density": "Density",
+    "moisture": "Moisture",
+    "ph": "pH",
+    "temperature": "Temperature (°C)",
+    "quantum_size": "Quantum Size",
+    "radiation": "Radiation",
+    "conductivity": "Conductivity",
+    "pressure": "Pressure",
+    FREQUENCY: "Resonance Frequency (Hz)",
+}
+TOLERANCE: Final = 5.0
+REACTOR_RANGES: Final[Mapping[Setting, tuple[float, float]]] = {
+    "reference": (0.0, 10_000.0),
+    "wide": (-10_000.0, 10_000.0),
+}
+"""What the reactor can be set to; targets lie inside."""
+REACTOR_DRAWS: Final = 2_000
+EVIDENCE_DRAWS: Final = 60
+TRACE_STEPS: Final = 6
+"""Interventions in a golden trace, at least one on every property (reference: six)."""
+
+
+class Rejected(Exception):
+    """A world that cannot make an episode; ``reason`` is counted in the manifest."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """All that is random about an episode, before any reading.
+
+    ``trace`` holds the golden interventions (name, value) on the first record's crystal;
+    ``affected`` the nodes a disturbance shifts, ``sequence`` its value after each intervention.
+    """
+
+    equations: Equations
+    controllable: frozenset[str]
+    records: tuple[Mapping[str, float], ...]
+    trace: tuple[tuple[str, float], ...]
+    manipulator: Mapping[str, float]
+    reactor: Mapping[str, float]
+    affected: tuple[str, ...]
+    sequence: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The two sides of an episode, as ``docs/causalab.md`` describes them."""
+
+    public: dict[str, Any]
+    private: dict[str, Any]
+
+
+def draw(topology: Topology, suite: Suite, setting: Setting, fixed: bool, key: bytes) -> Drawn:
+    """Everything random about an episode of ``suite``, from the instance's ``key``.
+
+    Matched suites share the streams of what they have in common. With ``fixed`` one property (two
+    of six) cannot be controlled. Raises :class:`Rejected` if no reactor crystal has its frequency
+    inside the reactor's range, or none pin down what a fixed property does.
+    """
+    equations = sample_equations(
+        topology, suite.family, setting, stream(key, f"equations/{suite.family}/{setting}")
+    )
+    crystals = f"{setting}/{suite.crystals}"
+    traced: list[Mapping[str, float]] = []
+    trace: tuple[tuple[str, float], ...] = ()
+    if suite.golden:
+        source = stream(key, f"trace/{crystals}")
+        traced = [sample_trace_bases(topology, source) for _ in range(2)]
+        trace = _trace(topology, source)
+    controllable = _controllable(topology, fixed, stream(key, f"controllable/{setting}"))
+    records, manipulator = _evidence(topology, suite, setting, equations, controllable, key)
+    affected, sequence = _disturbance(topology, suite, setting, key)
+    return Drawn(
+        equations,
+        controllable,
+        (*traced, *records),
+        trace,
+        manipulator,
+        _reactor(topology, equations.model, setting, stream(key, f"reactor/{crystals}")),
+        affected,
+        sequence,
+    )
+
+
+def _evidence(
+    topology: Topology,
+    suite: Suite,
+    setting: Setting,
+    equations: Equations,
+    controllable: frozenset[str],
+    key: bytes,
+) -> tuple[list[dict[str, float]], dict[str, float]]:
+    """The crystals behind the records and the manipulator's.
+
+    Where a property cannot be set they are drawn until they pin down what it does.
+    """
+    crystals = f"{setting}/{suite.crystals}"
+    shown, kept = stream(key, f"records/{crystals}"), stream(key, f"manipulator/{crystals}")
+    settable = [name for name in topology.properties if name in controllable]
+    for _ in range(EVIDENCE_DRAWS):
+        records = [sample_bases(topology, setting, shown) for _ in range(suite.observations)]
+        manipulator = sample_bases(topology, setting, kept)
+        barred = len(settable) < len(topology.properties)
+        if not barred or is_precise(equations, settable, records, manipulator):
+            return records, manipulator
+    raise Rejected("no crystals that pin down what a fixed property does")
+
+
+def _controllable(topology: Topology, fixed: bool, rng: np.random.Generator) -> frozenset[str]:
+    names = topology.properties
+    if not fixed:
+        return frozenset(names)
+    barred = rng.choice(len(names), 1 if len(names) < 6 else 2, replace=False)
+    return frozenset(names) - {names[int(i)] for i in barred}
+
+
+def _reactor(
+    topology: Topology, model: Model, setting: Setting, rng: np.random.Generator
+) -> dict[str, float]:
+    low, high = REACTOR_RANGES[setting]
+    for _ in range(REACTOR_DRAWS):
+        bases = sample_bases(topology, setting, rng)
+        if low <= model.read(bases)[FREQUENCY] <= high:
+            return bases
+    raise Rejected("no reactor crystal within the reactor's range")
+
+
+def _trace(topology: Topology, rng: np.random.Generator) -> tuple[tuple[str, float], ...]:
+    """Interventions that touch every property, in a random order, then some again."""
+    names = topology.properties
+    order = [names[int(i)] for i in rng.permutation(len(names))]
+    order += [names[int(i)] for i in rng.integers(len(names), size=TRACE_STEPS - len(names))]
+    return tuple((name, float(rng.integers(BASES[0], BASES[1] + 1))) for name in order)
+
+
+def _disturbance(
+    topology: Topology, suite: Suite, setting: Setting, key: bytes
+) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    if suite.hidden is None:
+        return (), ()
+    rng = stream(key, f"disturbance/{label(suite, setting)}")
+    values = disturbance_values(suite.hidden)
+    sequence = tuple(values[int(i)] for i in rng.integers(len(values), size=suite.budget))
+    return _affected(topology, suite.hidden, stream(key, "affected")), sequence
+
+
+def disturbance_values(hidden: Hidden) -> tuple[float, float, float]:
+    """The three equally likely values of the disturbance."""
+    return -hidden.reach, 0.0, hidden.reach
+
+
+def _affected(topology: Topology, hidden: Hidden, rng: np.random.Generator) -> tuple[str, ...]:
+    """The shifted nodes: a cause of frequency first, then other properties (nested by count)."""
+    causes = topology.parents(FREQUENCY)
+    first = causes[int(rng.integers(len(causes)))]
+    others = [name for name in topology.properties if name != first]
+    ranked = (first, *(others[int(i)] for i in rng.permutation(len(others))))
+    return (FREQUENCY, *ranked)[: hidden.count] if hidden.frequency else ranked[: hidden.count]
+
+
+def episode_parts(
+    topology: Topology, suite: Suite, setting: Setting, drawn: Drawn, mode: Mode = "shift"
+) -> Parts:
+    """Both sides of the episode, readings taken from the engine."""
+    model = drawn.equations.model
+    reactor = model.read(drawn.reactor)
+    public = {
+        "variables": [
+            {
+                "name": name,
+                "display": DISPLAY[name],
+                "controllable": name in drawn.controllable,
+                "low": float(BASES[0]),
+                "high": float(BASES[1]),
+            }
+            for name in topology.properties
+        ],
+        "target": {"name": FREQUENCY, "display": DISPLAY[FREQUENCY]},
+        "family": suite.family,
+        "mode": mode,
+        "frequency_may_be_parent": suite.acts,
+        "disturbed": suite.hidden is not None,
+        "records": [model.read(bases) for bases in drawn.records],
+        "chain": _chain(model, drawn, mode),
+        "opening": model.read(drawn.manipulator) if suite.budget else None,
+        "reactor": {name: reactor[name] for name in topology.properties},
+        "reactor_range": list(REACTOR_RANGES[setting]),
+        "budget": suite.budget,
+        "tolerance": TOLERANCE,
+    }
+    private = {
+        "suite": suite.name,
+        "setting": setting,
+        "regime": f"{suite.observations}o{suite.budget}i",
+        "equations": drawn.equations.to_json(),
+        "base": drawn.equations.base,
+        "records": [dict(bases) for bases in drawn.records],
+        "manipulator": dict(drawn.manipulator),
+        "reactor": dict(drawn.reactor),
+        "disturbance": None
+        if suite.hidden is None
+        else {
+            "nodes": list(drawn.affected),
+            "values": list(disturbance_values(suite.hidden)),
+            "sequence": list(drawn.sequence),
+        },
+        "undecided": [list(pair) for pair in undecided_pairs(evidence(suite, drawn, mode))],
+        "frequency": reactor[FREQUENCY],
+    }
+    return Parts(public, private)
+
+
+def _chain(model: Model, drawn: Drawn, mode: Mode) -> list[dict[str, object]]:
+    if not drawn.trace:
+        return []
+    crystal = Crystal(model, drawn.records[0], mode)
+    steps: list[dict[str, object]] = []
+    for name, value in drawn.trace:
+        crystal.set(name, value)
+        steps.append({"set": {"name": name, "value": value}, "reading": crystal.read()})
+    return steps
+
+
+def evidence(suite: Suite, drawn: Drawn, mode: Mode) -> Evidence:
+    """What could be learned in the episode, for the rank checks."""
+    return Evidence(
+        terms=drawn.equations.terms,
+        base=drawn.equations.base,
+        quadratic=suite.family == "quadratic",
+        mode=mode,
+        controllable=drawn.controllable,
+        budget=suite.budget,
+        disturbed=suite.hidden is not None,
+        target_acts=suite.acts,
+        records=drawn.records,
+        chain=tuple(Step(name, value) for name, value in drawn.trace),
+        manipulator=drawn.manipulator,
+    )

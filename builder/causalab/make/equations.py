@@ -1,0 +1,112 @@
+"""Structural equations of an episode: coefficients by setting, and the crystals' bases.
+
+Reference (spec facts about the public data): linear coefficients are 1, 2 or 3, frequency's base a
+whole number from 15 to 25. Wide: real coefficients of both signs. Quadratic: every cause acts by a
+parabola with its lowest point inside the range of values, whose constant is in frequency's base.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from builder.causalab.plan.suites import Family, Setting
+from builder.causalab.plan.topology import FREQUENCY, Topology
+from grader.laboratory.model import Model, Term
+
+CURVATURES: Final = (0.008, 0.012, 0.016)
+AXIS: Final = (35.0, 65.0)
+"""Where the parabolas of the quadratic family turn."""
+WEIGHTS: Final = (0.5, 3.0)
+"""Size of a coefficient in the wide setting."""
+BASES: Final = (0, 100)
+"""Range of a property's own base, in every crystal."""
+TRACE_BASES: Final = (15.0, 45.0)
+"""Range of bases in the two records that come with a golden trace."""
+
+
+@dataclass(frozen=True, slots=True)
+class Equations:
+    """The terms of every node, in summation order, and ``base``, frequency's own constant."""
+
+    terms: Mapping[str, tuple[Term, ...]]
+    base: float
+
+    @property
+    def model(self) -> Model:
+        """The same as the engine runs it; ``terms`` lists the nodes, frequency last."""
+        return Model.make(list(self.terms)[:-1], FREQUENCY, self.terms, self.base)
+
+    def to_json(self) -> dict[str, list[dict[str, object]]]:
+        """The terms as the truth row keeps them."""
+        return {
+            name: [
+                {"parent": t.parent, "linear": t.linear, "quadratic": t.quadratic} for t in terms
+            ]
+            for name, terms in self.terms.items()
+        }
+
+
+def sample_equations(
+    topology: Topology, family: Family, setting: Setting, rng: np.random.Generator
+) -> Equations:
+    """Coefficients for every edge and frequency's base."""
+    if family == "quadratic":
+        return _quadratic(topology, rng)
+    wide = setting == "wide"
+    terms = {
+        name: tuple(
+            Term(parent, _weight(rng) if wide else float(rng.integers(1, 4)))
+            for parent in topology.parents(name)
+        )
+        for name in topology.names
+    }
+    base = round(_sign(rng) * float(rng.uniform(10, 30)), 2) if wide else _whole_base(rng)
+    return Equations(terms, base)
+
+
+def _quadratic(topology: Topology, rng: np.random.Generator) -> Equations:
+    constant = _whole_base(rng)
+    terms: dict[str, tuple[Term, ...]] = {}
+    for name in topology.names:
+        found = []
+        for parent in topology.parents(name):
+            curvature = CURVATURES[int(rng.integers(len(CURVATURES)))]
+            axis = float(rng.uniform(*AXIS))
+            found.append(Term(parent, round(-2 * curvature * axis, 6), curvature))
+            if name == FREQUENCY:
+                constant += curvature * axis * axis
+        terms[name] = tuple(found)
+    return Equations(terms, round(constant, 2))
+
+
+def _whole_base(rng: np.random.Generator) -> float:
+    return float(rng.integers(15, 26))
+
+
+def _weight(rng: np.random.Generator) -> float:
+    return _sign(rng) * round(float(rng.uniform(*WEIGHTS)), 3)
+
+
+def _sign(rng: np.random.Generator) -> float:
+    return 1.0 if rng.random() < 0.5 else -1.0
+
+
+def sample_bases(
+    topology: Topology, setting: Setting, rng: np.random.Generator
+) -> dict[str, float]:
+    """One crystal's base for every property: whole numbers, or two decimals in the wide setting."""
+    low, high = BASES
+    count = len(topology.properties)
+    if setting == "wide":
+        drawn = [round(float(value), 2) for value in rng.uniform(low, high, count)]
+    else:
+        drawn = [float(value) for value in rng.integers(low, high + 1, count)]
+    return dict(zip(topology.properties, drawn, strict=True))
+
+
+def sample_trace_bases(topology: Topology, rng: np.random.Generator) -> dict[str, float]:
+    """The bases of a record beside a golden trace: two decimals in a narrower range."""
+    drawn = rng.uniform(*TRACE_BASES, len(topology.properties))
+    return {n: round(float(v), 2) for n, v in zip(topology.properties, drawn, strict=True)}

@@ -1,0 +1,314 @@
+"""The ordered pairs that no legal experiment decides.
+
+A candidate is an acyclic model of the episode's family with real coefficients. It must give the
+records, the given chain and every legal experiment (any settings within the budget) exactly, but
+brings bases of its own: one for every property of every crystal, and one for frequency that all
+crystals share. A pair is undecided when some candidates have the edge and some lack it.
+
+Node by node this is linear in the unknown coefficients. Where a node's base is unknown but the
+same in two states, the states' difference constrains them; where the base is known, because in
+mode ``shift`` it was set, one state does. Under a disturbance a candidate may have a shift of its
+own on any node after each intervention, so that only differences between experiments of the same
+length count and no base is known. In ``pin`` each setting begins a new unknown base, in ``do`` a
+held node says nothing. The solutions are the truth plus a null space (computed in exact arithmetic
+over a prime field at random points, so ranks are generic ranks). From them follow the parent sets
+that a node can have, and which of these fit together without a circle.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from random import Random
+
+from builder.causalab.make.field import PRIME, null_space, solve, to_field
+from builder.causalab.plan.topology import Edge
+from grader.laboratory.model import Mode, Term
+
+State = dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A given intervention of the chain."""
+
+    name: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The truth and all that an agent could see of it.
+
+    ``terms`` lists the nodes, frequency last; ``records`` are the bases behind the prior records,
+    the first of which is the crystal of the ``chain``; with ``target_acts`` candidates may have
+    edges out of frequency.
+    """
+
+    terms: Mapping[str, Sequence[Term]]
+    base: float
+    quadratic: bool
+    mode: Mode
+    controllable: frozenset[str]
+    budget: int
+    disturbed: bool
+    target_acts: bool
+    records: Sequence[Mapping[str, float]]
+    chain: Sequence[Step]
+    manipulator: Mapping[str, float]
+
+    @property
+    def target(self) -> str:
+        """Frequency's name."""
+        return list(self.terms)[-1]
+
+
+def undecided_pairs(evidence: Evidence) -> list[Edge]:
+    """The undecided (cause, effect) pairs, sorted."""
+    possible = parent_sets(evidence)
+    found: list[Edge] = []
+    for effect, sets in possible.items():
+        causes = {term.parent for term in evidence.terms[effect]}
+        for cause in sorted({name for parents in sets for name in parents} | causes):
+            flipped = [parents for parents in sets if (cause in parents) != (cause in causes)]
+            if flipped and _acyclic({**possible, effect: flipped}):
+                found.append((cause, effect))
+    return sorted(found)
+
+
+def _acyclic(possible: Mapping[str, Sequence[frozenset[str]]]) -> bool:
+    """Whether one parent set per node can be chosen without a circle.
+
+    Placing a node once one of its sets has been placed never closes a way for another.
+    """
+    placed: set[str] = set()
+    while len(placed) < len(possible):
+        ready = [
+            name
+            for name, sets in possible.items()
+            if name not in placed and any(parents <= placed for parents in sets)
+        ]
+        if not ready:
+            return False
+        placed.update(ready)
+    return True
+
+
+def parent_sets(evidence: Evidence) -> dict[str, list[frozenset[str]]]:
+    """Every set of causes that some candidate equation of a node has, the true one among them."""
+    experiments = Experiments(evidence)
+    return {node: _node_sets(evidence, experiments, node) for node in evidence.terms}
+
+
+def _node_sets(evidence: Evidence, experiments: "Experiments", node: str) -> list[frozenset[str]]:
+    truth = {term.parent: term for term in evidence.terms[node]}
+    causes = [
+        name
+        for name in evidence.terms
+        if name != node and (evidence.target_acts or name != evidence.target)
+    ]
+    powers = (1, 2) if evidence.quadratic else (1,)
+    features = [(name, power) for name in causes for power in powers]
+    rows: list[list[int]] = []
+    for states, known in experiments.groups(node, len(features) + 2):
+        if not states:
+            continue
+        values = [[pow(state[name], power, PRIME) for name, power in features] for state in states]
+        if known:
+            rows += values
+        else:
+            rows += [[a - b for a, b in zip(row, values[0], strict=True)] for row in values[1:]]
+    if not any(any(row) for row in rows):
+        return _subsets(causes)
+    free = null_space(rows, len(features))
+    if not free:
+        return [frozenset(truth)]
+    coefficients = [
+        to_field(getattr(truth[name], "linear" if power == 1 else "quadratic"))
+        if name in truth
+        else 0
+        for name, power in features
+    ]
+    return [
+        chosen
+        for chosen in _subsets(causes)
+        if _realisable(chosen, features, coefficients, free, experiments.random)
+    ]
+
+
+def _subsets(names: Sequence[str]) -> list[frozenset[str]]:
+    return [
+        frozenset(chosen) for size in range(len(names) + 1) for chosen in combinations(names, size)
+    ]
+
+
+def _realisable(
+    chosen: frozenset[str],
+    features: Sequence[tuple[str, int]],
+    truth: Sequence[int],
+    free: Sequence[Sequence[int]],
+    random: Random,
+) -> bool:
+    """Whether some solution ``truth + free`` has exactly the causes ``chosen``.
+
+    Solutions without the other causes are an affine space; a random member of it has every cause
+    that any member has.
+    """
+    outside = [i for i, (name, _) in enumerate(features) if name not in chosen]
+    rows = [[vector[i] for vector in free] for i in outside]
+    solved = solve(rows, [-truth[i] for i in outside], len(free))
+    if solved is None:
+        return False
+    weights, rest = solved
+    for vector in rest:
+        factor = random.randrange(PRIME)
+        weights = [w + factor * v for w, v in zip(weights, vector, strict=True)]
+    member = [
+        (value + sum(w * vector[i] for w, vector in zip(weights, free, strict=True))) % PRIME
+        for i, value in enumerate(truth)
+    ]
+    return chosen <= {name for (name, _), value in zip(features, member, strict=True) if value}
+
+
+class Experiments:
+    """States of the crystals under legal experiments, at random settings, in the field."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        # Any fixed seed does: the outcome is the generic rank.
+        self.random = Random(20260612)
+        self._evidence = evidence
+        self._terms = {
+            node: [(t.parent, to_field(t.linear), to_field(t.quadratic)) for t in terms]
+            for node, terms in evidence.terms.items()
+        }
+        self._order = _order(evidence.terms)
+        self._base = to_field(evidence.base)
+        self._records = [self._bases(bases) for bases in evidence.records]
+        self._manipulator = self._bases(evidence.manipulator)
+
+    def groups(self, node: str, count: int) -> Iterable[tuple[list[State], bool]]:
+        """States that share ``node``'s base, and whether that base is known.
+
+        ``count`` states are drawn for every set of properties that can be set.
+        """
+        if node == self._evidence.target:
+            yield from self._target_groups(count)
+            return
+        yield from self._chain_groups(node)
+        yield from self._manipulator_groups(node, count)
+
+    def _target_groups(self, count: int) -> Iterable[tuple[list[State], bool]]:
+        """Frequency's base is one unknown; nothing disturbs records, chain and opening."""
+        evidence = self._evidence
+        calm = [self._state(bases) for bases in self._records]
+        calm += [state for state, _ in self._chain_states()]
+        settings: list[State] = []
+        if evidence.budget:
+            calm.append(self._state(self._manipulator))
+            settings = self._drawn(evidence.controllable, count)
+        if evidence.disturbed:
+            yield calm, False
+            yield settings, False
+        else:
+            yield calm + settings, False
+
+    def _manipulator_groups(self, node: str, count: int) -> Iterable[tuple[list[State], bool]]:
+        evidence = self._evidence
+        if not evidence.budget:
+            return
+        unset = self._drawn(evidence.controllable - {node}, count)
+        if evidence.disturbed:
+            yield unset, False
+        else:
+            yield [self._state(self._manipulator), *unset], False
+        if node not in evidence.controllable or evidence.mode == "do":
+            return
+        if evidence.mode == "shift":
+            yield self._drawn(evidence.controllable, count, always=node), not evidence.disturbed
+        else:
+            level = self.random.randrange(PRIME)
+            drawn = self._drawn(evidence.controllable, count, always=node, level=level)
+            yield drawn, False
+
+    def _chain_groups(self, node: str) -> Iterable[tuple[list[State], bool]]:
+        """The chain in pieces between settings of ``node``."""
+        if not self._evidence.chain:
+            return
+        piece, known = [self._state(self._records[0])], False
+        for state, name in self._chain_states():
+            if name != node:
+                piece.append(state)
+                continue
+            yield piece, known
+            piece, known = [state], self._evidence.mode == "shift"
+            if self._evidence.mode == "do":
+                return
+        yield piece, known
+
+    def _chain_states(self) -> list[tuple[State, str]]:
+        """The state after each step of the chain, and what was set."""
+        bases, held = dict(self._records[0]) if self._records else {}, dict[str, int]()
+        found = []
+        for step in self._evidence.chain:
+            value = to_field(step.value)
+            if self._evidence.mode == "do":
+                held[step.name] = value
+            elif self._evidence.mode == "shift":
+                bases[step.name] = value
+            else:
+                calm = self._state(bases)
+                bases[step.name] += value - calm[step.name]
+            found.append((self._state(bases, held), step.name))
+        return found
+
+    def _drawn(
+        self,
+        names: Iterable[str],
+        count: int,
+        always: str | None = None,
+        level: int | None = None,
+    ) -> list[State]:
+        """``count`` states for every set of as many ``names`` as the budget allows.
+
+        ``always`` is in every set, at ``level`` where one is given.
+        """
+        others = sorted(set(names) - {always})
+        size = min(self._evidence.budget - (always is not None), len(others))
+        found = []
+        for chosen in combinations(others, max(size, 0)):
+            for _ in range(count):
+                settings = {name: self.random.randrange(PRIME) for name in chosen}
+                if always is not None:
+                    settings[always] = self.random.randrange(PRIME) if level is None else level
+                if self._evidence.mode == "do":
+                    found.append(self._state(self._manipulator, settings))
+                else:
+                    found.append(self._state({**self._manipulator, **settings}))
+        return found
+
+    def _bases(self, bases: Mapping[str, float]) -> State:
+        return {name: to_field(value) for name, value in bases.items()}
+
+    def _state(self, bases: Mapping[str, int], held: Mapping[str, int] | None = None) -> State:
+        """Every node's value; no rounding, since rounding is an error of reading."""
+        values: State = {}
+        for node in self._order:
+            if held and node in held:
+                values[node] = held[node]
+                continue
+            total = self._base if node == self._evidence.target else bases[node]
+            for parent, linear, quadratic in self._terms[node]:
+                value = values[parent]
+                total += (quadratic * value + linear) * value
+            values[node] = total % PRIME
+        return values
+
+
+def _order(terms: Mapping[str, Sequence[Term]]) -> list[str]:
+    order: list[str] = []
+    while len(order) < len(terms):
+        order += [
+            node
+            for node, found in terms.items()
+            if node not in order and all(term.parent in order for term in found)
+        ]
+    return order

@@ -1,0 +1,1 @@
+"""Deciding: settings, suites, and which named graph carries which episodes."""

@@ -1,0 +1,86 @@
+"""Planning: which named graph carries which episodes.
+
+An instance is one named graph. With public truth its matched suites, settings and regimes are
+episodes of the same instance (they share topology and, in one family and setting, coefficients);
+with private truth every episode has a graph of its own, different from all others of its size.
+Graphs are drawn here because they must differ from each other; everything else about an instance
+comes from its own key.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Final
+
+from builder.causalab.plan.config import Config
+from builder.causalab.plan.suites import Setting, Suite, label, read_label
+from builder.causalab.plan.topology import Topology, sample_topologies
+from builder.release.instance_keys import keyed_specs, plan_stream, shuffled
+from builder.release.types import InstanceSpec
+from builder.seeds import hmac_key, stream
+from grader.errors import UsageError
+from grader.io.jsonio import canonical
+from grader.laboratory.model import Mode
+
+TRACK_NAME: Final = "causalab"
+
+
+@dataclass(frozen=True, slots=True)
+class GraphPlan:
+    """A named graph and its episodes; with ``fixed`` wide episodes bar a property from control."""
+
+    topology: Topology
+    episodes: tuple[tuple[Suite, Setting], ...]
+    fixed: bool
+    mode: Mode = "shift"
+
+    def to_json(self) -> str:
+        """Canonical JSON, with what ``plan`` shows a person."""
+        shown: dict[str, object] = {"tasks": [len(self.episodes)] * 2}
+        if len(self.episodes) == 1:
+            shown["variant"] = f"laboratory.{self.episodes[0][0].family}"
+        return canonical(
+            {
+                "names": self.topology.names,
+                "edges": self.topology.edges,
+                "episodes": [label(*episode) for episode in self.episodes],
+                "fixed": self.fixed,
+                "mode": self.mode,
+                **shown,
+            }
+        )
+
+    @staticmethod
+    def from_json(text: str) -> "GraphPlan":
+        """What :meth:`to_json` wrote."""
+        record = json.loads(text)
+        return GraphPlan(
+            Topology(tuple(record["names"]), tuple((a, b) for a, b in record["edges"])),
+            tuple(read_label(text) for text in record["episodes"]),
+            record["fixed"],
+            record["mode"],
+        )
+
+
+def plan_graphs(config: Config, split: str, count_root: bytes, private: bool) -> list[InstanceSpec]:
+    """The instance specs of a split, in index order; the order says nothing about the suites.
+
+    Raises ``UsageError`` for shared graphs in a private-truth split.
+    """
+    if private and config.graphs:
+        raise UsageError(
+            f"splits.{split}.{TRACK_NAME}.graphs: with private truth no graph is in two episodes, "
+            "or one would give away another; write per_suite = 20 instead"
+        )
+    plans: list[GraphPlan] = []
+    seen: set[object] = set()
+    for size, acts in dict.fromkeys(suite.topology for suite, _ in config.episodes):
+        key = hmac_key(count_root, f"{TRACK_NAME}/{split}/graphs/{size}/{acts}")
+        rng = stream(key, "graphs")
+        members = [e for e in config.episodes if e[0].topology == (size, acts)]
+        count = config.graphs or config.per_suite * len(members)
+        for turn, topology in enumerate(sample_topologies(size, count, acts, rng, seen)):
+            own = members if config.graphs else members[turn // config.per_suite :][:1]
+            plans.append(GraphPlan(topology, tuple(own), turn % 2 == 1, config.mode))
+    rng = plan_stream(count_root, TRACK_NAME, split, "plan")
+    place = (TRACK_NAME, split)
+    return keyed_specs(shuffled(plans, rng), place, ("graph", "graph"), count_root, private)

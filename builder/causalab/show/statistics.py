@@ -1,0 +1,129 @@
+"""The generation report: our graphs beside the paper's Table 1, targets and undecided pairs.
+
+    python -m builder.causalab.show.statistics release --split dev
+
+It reads a written release (the side that has the truth) and prints Markdown.
+"""
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from statistics import mean, median, pvariance
+from typing import Any, Final
+
+from builder.causalab.plan.suites import SIZES, SUITES, label, read_label
+from builder.causalab.plan.topology import FREQUENCY, colliders, forks
+from builder.gate.tables import SplitTables
+from builder.release.generation_report import markdown_table, print_report
+
+TABLE_1: Final[Mapping[int, tuple[int, float, float, float, float]]] = {
+    3: (50, 2.56, 0.25, 0.68, 0.72),
+    4: (50, 4.54, 1.01, 2.18, 2.22),
+    5: (50, 7.26, 4.23, 5.54, 5.26),
+    6: (50, 8.82, 5.15, 6.72, 6.22),
+    7: (50, 10.26, 4.95, 7.84, 7.00),
+}
+"""Graphs, edge mean, edge variance, fork mean, collider mean of the main suites, by k."""
+
+Record = Mapping[str, Any]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the report; returns 2 for an unusable release."""
+    return print_report("causalab", __doc__, report, arguments)
+
+
+def report(table: SplitTables) -> str:
+    """The whole report as Markdown."""
+    worlds = [json.loads(row["world_json"]) for row in table.worlds.values()]
+    labels = {task: text for world in worlds for task, text in world["tasks"].items()}
+    targets: dict[str, list[Record]] = {}
+    for task, row in table.truth.items():
+        targets.setdefault(labels[task], []).append(json.loads(row["target_json"]))
+    parts = [
+        f"# Generation report: causalab, split {table.split}",
+        f"{len(worlds)} graphs, {len(labels)} episodes.",
+        markdown_table(
+            "Graphs of the main suites (Table 1; paper / ours)",
+            ("k", "graphs", "edge mean", "edge variance", "fork mean", "collider mean"),
+            [_table_1(size, worlds) for size in SIZES if _main(size, worlds)],
+        ),
+        markdown_table(
+            "Graphs in which frequency may act",
+            ("k", "graphs", "edge mean", "frequency's causes, mean", "frequency acts in"),
+            _acting(worlds),
+        ),
+        markdown_table(
+            "Episodes by suite",
+            (
+                "suite",
+                "setting",
+                "episodes",
+                "median size of the target",
+                "largest",
+                "with undecided pairs",
+            ),
+            [_suite(text, targets[text]) for text in _in_order(targets)],
+        ),
+    ]
+    return "\n\n".join(parts)
+
+
+def _main(size: int, worlds: Sequence[Record]) -> list[list[tuple[str, str]]]:
+    wanted = label(SUITES[f"main-{size}"], "reference")
+    return [
+        [(a, b) for a, b in world["edges"]] for world in worlds if wanted in world["tasks"].values()
+    ]
+
+
+def _table_1(size: int, worlds: Sequence[Record]) -> list[str]:
+    graphs = _main(size, worlds)
+    counts = [len(edges) for edges in graphs]
+    ours = (
+        len(graphs),
+        mean(counts),
+        pvariance(counts),
+        mean(forks(edges) for edges in graphs),
+        mean(colliders(edges) for edges in graphs),
+    )
+    paper = TABLE_1[size]
+    figures = [f"{p:.2f} / {o:.2f}" for p, o in zip(paper[1:], ours[1:], strict=True)]
+    return [str(size), f"{paper[0]} / {ours[0]}", *figures]
+
+
+def _acting(worlds: Sequence[Record]) -> list[list[str]]:
+    rows = []
+    for size in (4, 6):
+        members = [
+            world["edges"]
+            for world in worlds
+            if len(world["names"]) == size
+            and any(read_label(text)[0].acts for text in world["tasks"].values())
+        ]
+        if members:
+            causes = [sum(b == FREQUENCY for _, b in edges) for edges in members]
+            acting = sum(any(a == FREQUENCY for a, _ in edges) for edges in members)
+            rows.append(
+                [str(size), str(len(members)), f"{mean(map(len, members)):.2f}",
+                 f"{mean(causes):.2f}", str(acting)]
+            )  # fmt: skip
+    return rows
+
+
+def _suite(text: str, targets: Sequence[Record]) -> list[str]:
+    suite, setting = read_label(text)
+    sizes = [abs(target["frequency"]) for target in targets]
+    undecided = sum(bool(target["undecided"]) for target in targets)
+    return [
+        suite.name, setting, str(len(targets)), f"{median(sizes):.0f}", f"{max(sizes):.0f}",
+        str(undecided),
+    ]  # fmt: skip
+
+
+def _in_order(labels: Mapping[str, object]) -> list[str]:
+    order = list(SUITES)
+    return sorted(labels, key=lambda text: (order.index(read_label(text)[0].name), text))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

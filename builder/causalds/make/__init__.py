@@ -1,0 +1,1 @@
+"""Sampling: worlds, data and what the views show of them."""

@@ -1,0 +1,170 @@
+"""What a view shows of a scene: columns, rows, and the calibration subset.
+
+All views of a scene share their rows. A replaced variable gives way to a bundle of measurements;
+it is shown itself in the calibration rows, a simple random sample of the training rows.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from string import ascii_lowercase
+from typing import Final
+
+import numpy as np
+
+from builder.causalds.make.measure import Bundle, Concept, NoBundle, draw_bundle
+from builder.causalds.make.recover import recoverability
+from builder.causalds.make.scene import Column, Rejected, Scene
+from builder.causalds.plan.types import ScenePlan
+from builder.causalds.plan.views import CLEAN, View
+from builder.release.arrow import round_data
+from builder.scm import CONTINUOUS_PROFILES, World
+from builder.seeds import hmac_key, stream
+
+_EMPIRICAL: Final = tuple(CONTINUOUS_PROFILES)[:3]
+_PILOT: Final = 4096
+_FEWEST_CALIBRATION: Final = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One public column: its name and kind, and the node that it is or that it measures."""
+
+    name: str
+    kind: str
+    node: str
+    measures: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """A scene as one view shows it.
+
+    ``columns`` are in table order; ``train``, ``test`` and ``calibration`` map column names to
+    rows. ``calibration`` has the public columns and then the replaced variables; it is empty where
+    nothing is replaced. ``chosen`` are the training rows it consists of. ``recovered`` holds the
+    optional diagnostics by node.
+    """
+
+    view: View
+    bundles: Mapping[str, Bundle]
+    columns: tuple[Shown, ...]
+    train: Mapping[str, Column]
+    test: Mapping[str, Column]
+    calibration: Mapping[str, Column]
+    chosen: tuple[int, ...]
+    recovered: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    @property
+    def measured(self) -> frozenset[str]:
+        """The replaced nodes."""
+        return frozenset(self.bundles)
+
+    def columns_of(self, node: str) -> list[str]:
+        """The measurements of a replaced node."""
+        return sorted(c.name for c in self.columns if c.node == node and c.measures)
+
+
+def observe(scene: Scene, view: View, key: bytes) -> Observation:
+    """The scene under a view. Raises :class:`Rejected` when no bundle is informative enough."""
+    if view.name == CLEAN.name:
+        shown = tuple(
+            Shown(scene.name(v), scene.variables[v].kind, v, False) for v in scene.columns
+        )
+        train, test = (
+            {scene.name(v): table[v] for v in scene.columns}
+            for table in (scene.tables.train, scene.tables.test)
+        )
+        return Observation(view, {}, shown, train, test, {}, ())
+    own = hmac_key(key, f"view/{view.name}")
+    bundles = _bundles(scene.plan, scene.world, view, own)
+    shown = _columns(scene, bundles, own)
+    values = {
+        v: np.concatenate([scene.tables.train[v], scene.tables.test[v]]).astype(np.float64)
+        for v in scene.columns
+    }
+    rows: dict[str, Column] = {}
+    rng = stream(own, "noise")
+    for node, bundle in sorted(bundles.items()):
+        for letter, measurement in zip(ascii_lowercase, bundle.measurements, strict=False):
+            drawn = measurement.draw(rng, values[node])
+            rows[measurement_name(scene, node, letter)] = round_data(drawn)
+    for node in scene.columns:
+        if node not in bundles:
+            whole = [scene.tables.train[node], scene.tables.test[node]]
+            rows[scene.name(node)] = np.concatenate(whole)
+    size = scene.plan.train
+    train = {column.name: rows[column.name][:size] for column in shown}
+    test = {column.name: rows[column.name][size:] for column in shown}
+    count = min(size, max(_FEWEST_CALIBRATION, round(view.calibration * size)))
+    chosen = np.sort(stream(own, "calibration").choice(size, count, replace=False))
+    gold = {scene.name(v): scene.tables.train[v] for v in scene.columns if v in bundles}
+    calibration = {name: column[chosen] for name, column in {**train, **gold}.items()}
+    found = Observation(
+        view, bundles, shown, train, test, calibration, tuple(int(i) for i in chosen)
+    )
+    return replace(found, recovered=_recovered(scene, found)) if scene.plan.diagnostics else found
+
+
+def _recovered(scene: Scene, found: Observation) -> dict[str, Mapping[str, float]]:
+    """Recoverability of every replaced node."""
+    result = {}
+    for node in sorted(found.bundles):
+        columns = found.columns_of(node)
+        tables = (found.train, found.calibration, found.test)
+        measured = [np.column_stack([t[c] for c in columns]).astype(np.float64) for t in tables]
+        itself = (
+            scene.tables.train[node],
+            found.calibration[scene.name(node)],
+            scene.tables.test[node],
+        )
+        pairs = zip(measured, (v.astype(np.float64) for v in itself), strict=True)
+        result[node] = recoverability(*(array for pair in pairs for array in pair))
+    return result
+
+
+def measurement_name(scene: Scene, node: str, letter: str) -> str:
+    """``<concept>_meas_<letter>``."""
+    return f"{scene.name(node)}_meas_{letter}"
+
+
+def _bundles(plan: ScenePlan, world: World, view: View, key: bytes) -> dict[str, Bundle]:
+    query, rng = plan.query, stream(key, "concepts")
+    eligible = [v for v in query.graph.observed if v != query.outcome]
+    wanted = min(len(eligible), int(rng.integers(view.concepts[0], view.concepts[1] + 1)))
+    chosen = [eligible[int(i)] for i in rng.permutation(len(eligible))[:wanted]]
+    if plan.outcome_measured:
+        chosen = [*chosen, query.outcome]
+    pilot = world.simulate(stream(key, "pilot"), _PILOT)
+    squares = plan.continuous not in _EMPIRICAL
+    found = {}
+    for node in chosen:
+        sample = pilot[node]
+        binary = world.node(node).kind == "binary"
+        support = (float(sample.min()), float(sample.max()))
+        concept = Concept(float(sample.mean()), float(sample.std()), binary, support)
+        try:
+            found[node] = draw_bundle(
+                stream(key, f"bundle/{node}"),
+                concept,
+                view,
+                outcome=node == query.outcome,
+                squares=squares,
+            )
+        except NoBundle:
+            raise Rejected(f"no informative measurements ({view.name})") from None
+    return found
+
+
+def _columns(scene: Scene, bundles: Mapping[str, Bundle], key: bytes) -> tuple[Shown, ...]:
+    """All public columns in the seeded order of this view's table."""
+    columns = []
+    for node in scene.columns:
+        if node in bundles:
+            columns += [
+                Shown(measurement_name(scene, node, letter), one.kind, node, True)
+                for letter, one in zip(ascii_lowercase, bundles[node].measurements, strict=False)
+            ]
+        else:
+            columns.append(Shown(scene.name(node), scene.variables[node].kind, node, False))
+    order = stream(key, "columns").permutation(len(columns))
+    return tuple(columns[int(i)] for i in order)

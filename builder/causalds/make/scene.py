@@ -1,0 +1,235 @@
+"""Sampling one scene: a graph with a world, names, a story, data and the numbers that are true.
+
+Every stage has a random stream of its own under the attempt's key, so that a change in one leaves
+the others as they were. Truths are population values; the rows, training and test alike, never
+enter them.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from builder.causal import (
+    Motif,
+    ate_identifiable,
+    ett_identifiable,
+    nde_identifiable,
+    nie_identifiable,
+)
+from builder.causalds.plan.types import ScenePlan
+from builder.release.arrow import round_data
+from builder.scm import (
+    Associations,
+    BoundNotMet,
+    NoWorldFound,
+    Quantity,
+    World,
+    associations,
+    average_treatment_effect,
+    contrast,
+    effect_on_treated,
+    natural_direct_effect,
+    natural_indirect_effect,
+    profile,
+    sample_world,
+)
+from builder.seeds import stream
+from builder.words import Kind, Narration, Variable, verbalise
+
+Column = npt.NDArray[np.float32]
+
+
+class Rejected(Exception):
+    """This attempt at a scene will not do; the next one is tried. ``reason`` is counted.
+
+    ``words`` says that the words failed, so that the next attempt needs others.
+    """
+
+    def __init__(self, reason: str, *, words: bool = False) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.words = words
+
+
+@dataclass(frozen=True, slots=True)
+class Truths:
+    """Population quantities of a scene.
+
+    ``levels`` are the compared treatment values (x0, x1) exactly as prompts print them. An effect
+    that is not identifiable from the observed variables is never asked and not computed: None.
+    ``associations`` are those of treatment and outcome, alone and given each of the other observed
+    nodes; the natural effects are taken along and past all mediators (``builder.scm.mediation``).
+    """
+
+    levels: tuple[float, float]
+    associations: Associations
+    ate: Quantity | None
+    ett: Quantity | None
+    nde: Quantity | None
+    nie: Quantity | None
+
+    @property
+    def association(self) -> Quantity:
+        """The correlation of treatment and outcome."""
+        return self.associations.marginal
+
+    def partial(self, node: str) -> Quantity:
+        """The linear partial correlation of treatment and outcome given an observed node."""
+        return self.associations.partial[node]
+
+    def change(self, node: str) -> Quantity:
+        """That partial correlation minus the correlation."""
+        return self.associations.change[node]
+
+    @property
+    def outcome_sd(self) -> Quantity:
+        """The population standard deviation of the outcome."""
+        return self.associations.outcome_sd
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Training and test rows, by node in table order; test rows include the outcome."""
+
+    train: Mapping[str, Column]
+    test: Mapping[str, Column]
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One hidden world with its words and its rows.
+
+    ``columns`` are the observed nodes in the order of the clean table; ``measured`` are the nodes
+    that the view at hand shows only through measurements.
+    """
+
+    plan: ScenePlan
+    motif: Motif
+    world: World
+    truths: Truths
+    narration: Narration
+    columns: tuple[str, ...]
+    tables: Tables
+    measured: frozenset[str] = frozenset()
+
+    @property
+    def variables(self) -> Mapping[str, Variable]:
+        """Story variables by node."""
+        return self.narration.variables
+
+    @property
+    def treatment(self) -> Variable:
+        """The treatment as the story names it."""
+        return self.variables[self.motif.treatment]
+
+    @property
+    def outcome(self) -> Variable:
+        """The outcome as the story names it."""
+        return self.variables[self.motif.outcome]
+
+    @property
+    def has_effect(self) -> bool:
+        """Whether a directed path leads from treatment to outcome."""
+        return self.motif.outcome in self.motif.graph.descendants(self.motif.treatment)
+
+    @property
+    def observed(self) -> list[str]:
+        """Story names of the observed variables, in table order."""
+        return [self.variables[node].name for node in self.columns]
+
+    def name(self, node: str) -> str:
+        """The story name of a node."""
+        return self.variables[node].name
+
+
+def scene_kinds(plan: ScenePlan) -> dict[str, Kind]:
+    """The kind of every node: only treatment and outcome may be binary."""
+    return plan.kinds
+
+
+def sample_hidden_world(plan: ScenePlan, key: bytes) -> tuple[World, Truths]:
+    """The world of an attempt and what is true of it.
+
+    Raises :class:`Rejected` when no world is in range, the two treatment levels coincide, or the
+    numerical error of a truth cannot be brought under its bound.
+    """
+    motif = plan.query
+    try:
+        world = sample_world(
+            stream(key, "world"),
+            motif.graph,
+            scene_kinds(plan),
+            outcome=motif.outcome,
+            profile=profile(plan.continuous, plan.binary),
+        )
+    except NoWorldFound:
+        raise Rejected("no world in range") from None
+    try:
+        return world, _truths(motif, world, plan.treatment_kind == "binary", key)
+    except BoundNotMet:
+        raise Rejected("numerical error above its bound") from None
+
+
+def _truths(motif: Motif, world: World, binary_treatment: bool, key: bytes) -> Truths:
+    graph, x, y = motif.graph, motif.treatment, motif.outcome
+    try:
+        levels = contrast(world, x, stream(key, "contrast"))
+    except ValueError:
+        raise Rejected("treatment levels coincide") from None
+
+    def effect(
+        estimator: Callable[..., Quantity], identifiable: bool, stage: str
+    ) -> Quantity | None:
+        return estimator(world, x, y, *levels, stream(key, stage)) if identifiable else None
+
+    ett = ett_identifiable(graph, x, y, binary_treatment=binary_treatment)
+    ate = effect(average_treatment_effect, ate_identifiable(graph, x, y), "ate")
+    # Where one of the two paths is missing, the other effect is the whole one: the same number.
+    through, edge = graph.mediators(x, y), x in graph.parents(y)
+    others = [node for node in graph.observed if node not in (x, y)]
+    return Truths(
+        levels=levels,
+        associations=associations(world, x, y, others, stream(key, "association")),
+        ate=ate,
+        ett=effect(effect_on_treated, ett, "ett"),
+        nde=ate
+        if edge and not through
+        else effect(natural_direct_effect, nde_identifiable(graph, x, y), "nde"),
+        nie=ate
+        if through and not edge
+        else effect(natural_indirect_effect, nie_identifiable(graph, x, y), "nie"),
+    )
+
+
+def narrate(plan: ScenePlan, key: bytes) -> Narration:
+    """Names the variables of a planned scene and tells its story.
+
+    Raises :class:`Rejected` when a language model does not manage it within its budgets.
+    """
+    told = verbalise.Scene(plan.query.graph, scene_kinds(plan), plan.naming, plan.request)
+    try:
+        return verbalise.narrate(plan.words, told, key)
+    except verbalise.Untold as failure:
+        raise Rejected(failure.reason, words=True) from None
+
+
+def column_order(plan: ScenePlan, key: bytes) -> tuple[str, ...]:
+    """The observed nodes in the seeded order of the released table."""
+    observed = plan.query.graph.observed
+    order = stream(key, "columns").permutation(len(observed))
+    return tuple(observed[int(i)] for i in order)
+
+
+def draw_tables(plan: ScenePlan, key: bytes, world: World, columns: tuple[str, ...]) -> Tables:
+    """The observed rows of a scene, rounded as they are released; binary columns are 0 and 1.
+
+    Rows are independent draws, so the first ``plan.train`` of them serve as training rows.
+    """
+    values = world.simulate(stream(key, "data"), plan.train + plan.test)
+    rounded = {node: round_data(values[node]) for node in columns}
+    return Tables(
+        {node: column[: plan.train] for node, column in rounded.items()},
+        {node: column[plan.train :] for node, column in rounded.items()},
+    )

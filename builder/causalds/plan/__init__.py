@@ -1,0 +1,1 @@
+"""Deciding: settings, composition, and the plan of every scene."""

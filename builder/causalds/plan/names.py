@@ -1,0 +1,106 @@
+"""Names from the knowledge graph for the scenes of a split, given out while it is planned.
+
+A scene whose graph occurs in no domain with names that are still free gets another graph of the
+same motif, with as many grafts, the same verdict and the same kind of injected variable; how often
+that happened is in the manifest.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from builder.causal import (
+    MOTIFS,
+    PLANTED,
+    Motif,
+    ate_identifiable,
+    confounded,
+    harmless_latent,
+    random_graft,
+)
+from builder.causalds.plan.config import Config
+from builder.causalds.plan.types import ScenePlan
+from builder.words.naming import Namer, Naming
+from grader.errors import UsageError
+
+KNOWLEDGE: Final = "knowledge"
+_REDRAWS: Final = 200
+
+
+def name_scenes(
+    plans: Sequence[ScenePlan],
+    config: Config,
+    rng: np.random.Generator,
+    split: str,
+    private: bool,
+    can_host: Callable[[str, ScenePlan], bool],
+) -> list[ScenePlan]:
+    """The plans with their names, no two with the same set of them.
+
+    ``can_host`` says whether a plan can be asked a variant, which a graph drawn again must still
+    allow. Raises :class:`UsageError` when the knowledge graph has too few names.
+    """
+    namer = Namer(rng, len(plans), "private" if private else "public")
+    named = []
+    for plan in plans:
+        first = namer.deal()
+        found, naming = plan, namer.name(plan.query.graph, plan.kinds, first)
+        for _ in range(_REDRAWS if _is_drawn(plan) else 0):
+            if naming is not None:
+                break
+            found = _drawn_again(plan, config, rng)
+            if plan.variant is None or can_host(plan.variant, found):
+                naming = namer.name(found.query.graph, found.kinds, first)
+        if naming is None:
+            raise UsageError(
+                f"splits.{split}.causalds.words: no names are left in the knowledge graph for "
+                f"another {plan.structure} scene of {plan.motif} (treatment {plan.treatment_kind}, "
+                f'outcome {plan.outcome_kind}); ask for fewer scenes, or set words = "fictional"'
+            )
+        named.append(_with_names(found, naming))
+    return named
+
+
+def _with_names(plan: ScenePlan, naming: Naming) -> ScenePlan:
+    return replace(plan, domain=naming.domain, names=naming.names)
+
+
+def _is_drawn(plan: ScenePlan) -> bool:
+    """Whether chance had a part in the plan's graph: a graft, or a harmless variable."""
+    return plan.structure.startswith("grafted_") or _injected(plan) is not None
+
+
+def _base(plan: ScenePlan) -> Motif:
+    return {**MOTIFS, **PLANTED}[plan.motif]
+
+
+def _injected(plan: ScenePlan) -> str | None:
+    """The unmeasured variable that was added to motif and grafts."""
+    added = set(plan.latent) - _base(plan).graph.latent
+    return min(added) if added else None
+
+
+def _identifiable(motif: Motif) -> bool:
+    return ate_identifiable(motif.graph, motif.treatment, motif.outcome)
+
+
+def _drawn_again(plan: ScenePlan, config: Config, rng: np.random.Generator) -> ScenePlan:
+    """Another graph for a plan: other grafts, another place for a harmless variable."""
+    motif, structure = _base(plan), plan.structure
+    grafts = int(structure.removeprefix("grafted_")) if structure.startswith("grafted_") else 0
+    for number in range(1, grafts + 1):
+        motif = random_graft(rng, motif, dict(config.composition.auxiliary), number)
+    if _injected(plan) is not None:
+        spoiled = _identifiable(_base(plan)) and not _identifiable(plan.query)
+        grown = confounded(motif) if spoiled else harmless_latent(rng, motif)
+        motif = motif if grown is None else grown
+    graph = motif.graph
+    return replace(
+        plan,
+        nodes=graph.nodes,
+        edges=graph.edges,
+        latent=tuple(node for node in graph.nodes if node in graph.latent),
+        redrawn=True,
+    )

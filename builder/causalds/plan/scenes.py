@@ -1,0 +1,205 @@
+"""Planning: which structure, kinds, profiles and, in a private-truth split, variant a scene gets.
+
+Structures (``blueprint``), mechanism profiles, and the numbers of binary treatments and outcomes,
+meet their requested shares by largest remainder; the kinds are spread evenly over the motifs. Which
+index receives which of these plans is a permutation seeded by the split's root, so an index says
+nothing about its scene.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import wraps
+from typing import Final
+
+import numpy as np
+
+from builder.causalds.ask import ASKERS
+from builder.causalds.exams.assign import assign
+from builder.causalds.plan.blueprint import Impossible, Structure, largest_remainder, structures
+from builder.causalds.plan.config import Config
+from builder.causalds.plan.names import KNOWLEDGE, name_scenes
+from builder.causalds.plan.tellings import told_again
+from builder.causalds.plan.types import ScenePlan
+from builder.release.instance_keys import keyed_specs, plan_stream, shuffled
+from builder.release.types import InstanceSpec
+from builder.words import Kind
+from builder.words.llm.seeding import Dealer
+from grader.errors import UsageError
+
+TRACK_NAME: Final = "causalds"
+
+CONTINUOUS_ONLY: Final = "napkin"
+"""The planted structure whose treatment is always continuous."""
+
+
+Plan = Callable[[Config, str, bytes, bool], list[InstanceSpec]]
+
+
+def _naming_quotas(plan: Plan) -> Plan:
+    """``plan``, raising ``UsageError`` that names the key of a quota that no scenes can meet."""
+
+    @wraps(plan)
+    def named(config: Config, split: str, count_root: bytes, private: bool) -> list[InstanceSpec]:
+        try:
+            return plan(config, split, count_root, private)
+        except Impossible as problem:
+            where = f"splits.{split}.{TRACK_NAME}.{problem.key}"
+            raise UsageError(f"{where}: {problem.fix}") from None
+
+    return named
+
+
+@_naming_quotas
+def plan_scenes(config: Config, split: str, count_root: bytes, private: bool) -> list[InstanceSpec]:
+    """The instance specs of a split, in index order."""
+    rng = plan_stream(count_root, TRACK_NAME, split, "plan")
+    if config.exams:
+        plans = _for_exams(config, rng)
+    else:
+        plans = _plans(config, rng)
+        if private:
+            plans = _with_views(rng, _with_variants(rng, plans))
+    plans = shuffled(plans, rng)
+    if config.words == KNOWLEDGE:
+        names = plan_stream(count_root, TRACK_NAME, split, "names")
+        plans = name_scenes(plans, config, names, split, private, can_host)
+    if config.llm is not None:
+        dealer = Dealer(config.llm, plan_stream(count_root, TRACK_NAME, split, "llm"))
+        plans = [
+            replace(p, llm=config.llm, seeds=dealer.deal(p.query.graph, p.kinds, p.outcome))
+            for p in plans
+        ]
+    if config.tellings and not private:
+        again = plan_stream(count_root, TRACK_NAME, split, "tellings")
+        where = f"splits.{split}.causalds.tellings"
+        plans = told_again(plans, config.tellings, again, count_root, where)
+    return keyed_specs(plans, (TRACK_NAME, split), ("scene", "scene"), count_root, private)
+
+
+def _for_exams(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
+    """Scenes of their own for every exam, each of the split's composition."""
+
+    def draw(scenes: int) -> list[ScenePlan]:
+        plans = _plans(replace(config, scenes=scenes), rng)
+        return shuffled(plans, rng)
+
+    return [
+        plan for name, model in config.exams for plan in assign(name, model, draw, can_host, rng)
+    ]
+
+
+def _plans(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
+    """One plan per scene, sorted by motif, grafts and kinds."""
+    found = structures(config.composition, config.scenes, rng)
+    place_of = {name: i for i, name in reversed(list(enumerate(s.motif.name for s in found)))}
+    treatments = _treatments(rng, config.treatment_binary, found)
+    slots = sorted(enumerate(found), key=lambda s: (place_of[s[1].motif.name], treatments[s[0]]))
+    outcomes = _spread(rng, config.outcome_binary, config.scenes)
+    measured = _spread(rng, config.outcome_measured, config.scenes)
+    continuous = _dealt(rng, config.continuous, config.scenes)
+    binary = _dealt(rng, config.binary, config.scenes)
+    return [
+        ScenePlan(
+            motif=structure.motif.name,
+            structure=structure.label,
+            nodes=structure.motif.graph.nodes,
+            edges=structure.motif.graph.edges,
+            latent=tuple(
+                v for v in structure.motif.graph.nodes if v in structure.motif.graph.latent
+            ),
+            treatment=structure.motif.treatment,
+            outcome=structure.motif.outcome,
+            continuous=continuous[turn],
+            binary=binary[turn],
+            treatment_kind=_kind(treatments[place]),
+            outcome_kind=_kind(outcomes[turn]),
+            variant=None,
+            train=config.train,
+            test=config.test,
+            views=config.views,
+            outcome_measured=measured[turn],
+            diagnostics=config.diagnostics,
+            words=config.words,
+        )
+        for turn, (place, structure) in enumerate(slots)
+    ]
+
+
+def _treatments(rng: np.random.Generator, share: float, found: Sequence[Structure]) -> list[bool]:
+    """Which treatments are binary: the share of all scenes, but never a napkin's.
+
+    With a binary treatment the napkin's effect on the treated would be identifiable like its
+    average effect, and planting it would be in vain. Raises :class:`Impossible` where too many are
+    wanted.
+    """
+    free = [i for i, structure in enumerate(found) if structure.motif.name != CONTINUOUS_ONLY]
+    total = largest_remainder({"yes": share, "no": 1.0 - share}, len(found))["yes"]
+    if total > len(free):
+        raise Impossible(
+            "treatment_binary",
+            f"{total} binary treatments are wanted, but the {len(found) - len(free)} scenes of "
+            f"{CONTINUOUS_ONLY} have a continuous one; ask for at most "
+            f"{math.floor(100 * len(free) / len(found)) / 100:g}, or plant no {CONTINUOUS_ONLY}",
+        )
+    wanted = min(share * len(found) / len(free), 1.0) if free else 0.0
+    flags = dict(zip(free, _spread(rng, wanted, len(free)), strict=True)) if free else {}
+    return [flags.get(i, False) for i in range(len(found))]
+
+
+def _dealt(rng: np.random.Generator, weights: Sequence[tuple[str, float]], total: int) -> list[str]:
+    """``total`` names in their shares, by largest remainder, in a random order."""
+    counts = largest_remainder(dict(weights), total)
+    names = [name for name, count in counts.items() for _ in range(count)]
+    return [names[int(i)] for i in rng.permutation(total)]
+
+
+def _spread(rng: np.random.Generator, share: float, total: int) -> list[bool]:
+    """``total`` flags, the nearest whole number of them true, evenly spaced from a random start."""
+    true = largest_remainder({"yes": share, "no": 1.0 - share}, total)["yes"]
+    start = int(rng.integers(total))
+    return [(i + 1) * true // total > i * true // total for i in _cycle(start, total)]
+
+
+def _cycle(start: int, total: int) -> list[int]:
+    return [(start + i) % total for i in range(total)]
+
+
+def _kind(binary: bool) -> Kind:
+    return "binary" if binary else "continuous"
+
+
+def _with_variants(rng: np.random.Generator, plans: Sequence[ScenePlan]) -> list[ScenePlan]:
+    """One variant for every plan: equal shares by largest remainder, where the plan can host it.
+
+    Variants that few plans can host choose first; what they cannot use goes to the others.
+    """
+    hosts = {key: [i for i, plan in enumerate(plans) if can_host(key, plan)] for key in ASKERS}
+    keys = sorted((key for key in ASKERS if hosts[key]), key=lambda key: len(hosts[key]))
+    free = set(range(len(plans)))
+    chosen: dict[int, str] = {}
+    for position, key in enumerate(keys):
+        equal = dict.fromkeys(keys[position:], 1.0)
+        wanted = largest_remainder(equal, len(free))[key]
+        shuffled = [hosts[key][int(i)] for i in rng.permutation(len(hosts[key]))]
+        taken = [i for i in shuffled if i in free][:wanted]
+        free.difference_update(taken)
+        chosen.update(dict.fromkeys(taken, key))
+    for i in sorted(free):  # the last variant could not take them all: any that fits
+        fitting = [key for key in keys if can_host(key, plans[i])]
+        chosen[i] = fitting[int(rng.integers(len(fitting)))]
+    return [replace(plan, variant=chosen[i]) for i, plan in enumerate(plans)]
+
+
+def _with_views(rng: np.random.Generator, plans: Sequence[ScenePlan]) -> list[ScenePlan]:
+    """One view for every plan: equal shares by largest remainder, in a random order."""
+    views = plans[0].views
+    counts = largest_remainder({view.name: 1.0 for view in views}, len(plans))
+    dealt = [view for view in views for _ in range(counts[view.name])]
+    order = rng.permutation(len(plans))
+    return [replace(p, views=(dealt[int(i)],)) for p, i in zip(plans, order, strict=True)]
+
+
+def can_host(key: str, plan: ScenePlan) -> bool:
+    """Whether a scene of this plan can be asked a variant, as far as graph and kinds decide."""
+    return ASKERS[key].hosts(plan.query, plan.outcome_kind)

@@ -1,0 +1,116 @@
+"""What one scene is planned to be."""
+
+import json
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from builder.causal import LatentDAG, Motif
+from builder.causalds.plan.views import CLEAN, View
+from builder.words import Kind
+from builder.words.llm.seeding import Seed
+from builder.words.llm.settings import Settings
+from builder.words.naming import Naming
+from builder.words.verbalise import Request
+from grader.io.jsonio import canonical
+
+
+@dataclass(frozen=True, slots=True)
+class ScenePlan:
+    """What ``build`` needs to know besides its keys.
+
+    ``variant``, ``wanted`` (the class of its answer, see ``exams.labels``; None: any) and ``exam``
+    are set in private-truth splits only, where a scene is asked one task. ``bundle``, ``telling``
+    and ``world_key`` (hexadecimal; in place of the instance's own key for all but the words) are
+    set for scenes that are told several times (``tellings``).
+
+    ``structure`` is the label that scenes are reported under: the motif, or ``grafted_<k>``. The
+    graph is complete: grafts and latent variables are in it. ``continuous`` and ``binary`` name
+    mechanism profiles. ``views`` are those that ship; in those that measure anything,
+    ``outcome_measured`` makes the outcome one of the measured variables, and ``diagnostics`` adds
+    recoverability to the world row. ``words`` says how the scene is told; in the words of the
+    knowledge graph, ``domain`` and ``names`` are what it is told with, and ``redrawn`` says that
+    its structure had to be drawn again because the first had no match there. ``llm`` (how a
+    language model is asked) and ``seeds`` (pairs it may start from) are set with ``llm`` words.
+    """
+
+    motif: str
+    structure: str
+    nodes: tuple[str, ...]
+    edges: tuple[tuple[str, str], ...]
+    latent: tuple[str, ...]
+    treatment: str
+    outcome: str
+    continuous: str
+    binary: str
+    treatment_kind: Kind
+    outcome_kind: Kind
+    variant: str | None
+    train: int
+    test: int
+    views: tuple[View, ...] = (CLEAN,)
+    outcome_measured: bool = False
+    diagnostics: bool = False
+    exam: str | None = None
+    wanted: str | None = None
+    words: str = "fictional"
+    domain: str | None = None
+    names: tuple[tuple[str, str], ...] = ()
+    redrawn: bool = False
+    bundle: str | None = None
+    telling: str | None = None
+    world_key: str | None = None
+    llm: Settings | None = None
+    seeds: tuple[Seed, ...] = ()
+
+    @property
+    def naming(self) -> Naming | None:
+        """The names that were planned for the scene, if any."""
+        return None if self.domain is None else Naming(self.domain, self.names)
+
+    @property
+    def request(self) -> Request | None:
+        """How a language model is asked for the words of the scene, if one is."""
+        return None if self.llm is None else Request(self.llm, self.seeds)
+
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        """The kind of every node: only treatment and outcome may be binary."""
+        kinds: dict[str, Kind] = dict.fromkeys(self.nodes, "continuous")
+        kinds[self.treatment] = self.treatment_kind
+        kinds[self.outcome] = self.outcome_kind
+        return kinds
+
+    @property
+    def query(self) -> Motif:
+        """The scene's graph with its treatment and outcome, under the name of its motif."""
+        graph = LatentDAG(self.nodes, self.edges, frozenset(self.latent))
+        return Motif(self.motif, graph, self.treatment, self.outcome)
+
+    def to_json(self) -> str:
+        """Canonical JSON, the ``config_json`` of an instance spec."""
+        return canonical(self._members())
+
+    def record(self) -> dict[str, Any]:
+        """The plan as the world row shows it: without the places of one machine."""
+        shown = self if self.llm is None else replace(self, llm=self.llm.without_places())
+        return shown._members()
+
+    def _members(self) -> dict[str, Any]:
+        members = asdict(self)
+        if self.llm is None:
+            del members["llm"], members["seeds"]
+        return members
+
+    @staticmethod
+    def from_json(text: str) -> "ScenePlan":
+        """The plan that :meth:`to_json` wrote."""
+        record: dict[str, Any] = json.loads(text)
+        for key in ("nodes", "latent"):
+            record[key] = tuple(record[key])
+        record["edges"] = tuple((a, b) for a, b in record["edges"])
+        record["names"] = tuple((a, b) for a, b in record["names"])
+        record["views"] = tuple(View.from_json(view) for view in record["views"])
+        if "llm" in record:
+            record["llm"] = Settings.from_json(record["llm"])
+            record["seeds"] = tuple(Seed.from_json(seed) for seed in record["seeds"])
+        return ScenePlan(**record)

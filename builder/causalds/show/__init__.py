@@ -1,0 +1,1 @@
+"""Scenes and stories for a person to look at."""

@@ -1,0 +1,1 @@
+"""Asking: questions with their truths, themes and prompts."""

@@ -1,0 +1,189 @@
+"""Direct and deductive questions with their truths (CCR Definitions 3.4 and 3.5)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Final, Literal
+
+import numpy as np
+
+from builder.ccr.ask.text import Asked, Given
+from builder.ccr.make.graph import CutTree, Pair
+from builder.ccr.make.model import LinearContext
+from builder.ccr.make.quantities import Quantities, composed, total_effect
+
+Verdict = Literal["value", "inconsistent", "insufficient"]
+VERDICTS: Final[tuple[Verdict, ...]] = ("value", "inconsistent", "insufficient")
+
+
+def direct_quantities(tree: CutTree, rng: np.random.Generator) -> list[Asked]:
+    """What a direct Boolean task lists: two local PNS, the global one, then PN, PS and an ATE."""
+    local = list(tree.local)
+    picked = [local[k] for k in rng.permutation(len(local))]
+    asked = [Asked("pns", pair) for pair in picked[:2]] + [Asked("pns", tree.whole)]
+    mixed = [tree.pairs[k] for k in rng.integers(0, len(tree.pairs), 2)]
+    asked += [Asked("pn", mixed[0]), Asked("ps", mixed[0]), Asked("ate", mixed[1])]
+    return [asked[k] for k in rng.permutation(len(asked))]
+
+
+def linear_quantities(tree: CutTree, rng: np.random.Generator) -> list[Asked]:
+    """What a direct linear task lists: two local ATE and the global one."""
+    local = list(tree.local)
+    asked = [Asked("ate", local[k]) for k in rng.permutation(len(local))[:2]]
+    return [*asked, Asked("ate", tree.whole)]
+
+
+def trap_quantities(ends: tuple[str, str, str]) -> list[Asked]:
+    """The product through the would-be cutpoint, and the global effect, which differs from it."""
+    return [Asked("ate", ends), Asked("ate", (ends[0], ends[2]))]
+
+
+def values_of(
+    asked: Sequence[Asked], quantities: Mapping[Pair, Quantities], linear: LinearContext | None
+) -> list[Fraction]:
+    """The exact value of each listed quantity; a path of several steps is a product."""
+    found = []
+    for quantity in asked:
+        value = Fraction(1)
+        steps = pairwise(quantity.path) if len(quantity.path) > 2 else [quantity.pair]
+        for pair in steps:
+            effect = total_effect(linear, *pair) if linear else quantities[pair][quantity.measure]
+            value *= effect
+        found.append(value)
+    return found
+
+
+_ROUNDING: Final = 0.01
+"""Relative differences below this are put down to the rounding of printed givens; a contradiction
+is a quarter or more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deduction:
+    """A deductive question: what is given, what is asked, and the right answer.
+
+    ``value`` is there exactly when ``verdict`` is ``value``.
+    """
+
+    givens: tuple[Given, ...]
+    target: Pair
+    verdict: Verdict
+    value: Fraction | None
+
+
+def deduce(
+    tree: CutTree,
+    values: Mapping[Pair, Fraction],
+    verdict: Verdict,
+    rng: np.random.Generator,
+    *,
+    bounded: bool,
+) -> Deduction:
+    """A question with the wanted verdict. ``bounded``: no value exceeds 1 (the PNS).
+
+    Unbounded values contradict each other only where more is given than needed: then
+    ``inconsistent`` takes three components.
+    """
+    if verdict == "value":
+        path = _path(tree, 2, rng)
+        edges = list(pairwise(path))
+        target = edges.pop(int(rng.integers(len(edges))))
+        givens = [Given(pair, values[pair]) for pair in [tree.whole, *edges]]
+        return Deduction(tuple(givens), target, verdict, values[target])
+    if verdict == "insufficient":
+        path = _path(tree, min(3, len(tree.components)), rng)
+        edges = list(pairwise(path))
+        first, second = sorted(rng.permutation(len(edges))[:2].tolist())
+        target = edges[first if rng.random() < 0.5 else second]
+        kept = [edge for k, edge in enumerate(edges) if k not in (first, second)]
+        givens = [Given(pair, values[pair]) for pair in [tree.whole, *kept]]
+        return Deduction(tuple(givens), target, verdict, None)
+    if bounded and (len(tree.components) < 3 or rng.random() < 0.5):
+        found = _beyond_one(tree, values, rng)
+        if found is not None:
+            return found
+    return _contradiction(tree, values, rng)
+
+
+def _path(tree: CutTree, least: int, rng: np.random.Generator) -> tuple[str, ...]:
+    """A path from root to leaf with at least ``least`` edges."""
+    paths = [path for path in tree.paths() if len(path) > least]
+    return paths[int(rng.integers(len(paths)))]
+
+
+def _beyond_one(
+    tree: CutTree, values: Mapping[Pair, Fraction], rng: np.random.Generator
+) -> Deduction | None:
+    """A global value so large that the missing local one would exceed 1."""
+    edges = list(pairwise(_path(tree, 2, rng)))
+    target = edges.pop(int(rng.integers(len(edges))))
+    rest = Fraction(1)
+    for edge in edges:
+        rest *= values[edge]
+    raised = rest * Fraction(int(rng.integers(130, 201)), 100)
+    if raised >= 1:
+        return None
+    givens = [Given(tree.whole, raised), *(Given(edge, values[edge]) for edge in edges)]
+    return Deduction(tuple(givens), target, "inconsistent", None)
+
+
+def _contradiction(
+    tree: CutTree, values: Mapping[Pair, Fraction], rng: np.random.Generator
+) -> Deduction:
+    """Two neighbouring local values and their composition, which disagree."""
+    if len(tree.components) < 3:
+        if max(abs(value) for value in values.values()) < 1:
+            # Two components leave one way: a part given smaller than the whole.
+            low = min(tree.local, key=lambda pair: values[pair])
+            other = next(pair for pair in tree.local if pair != low)
+            raised = Fraction(135, 100) * values[low]
+            two = (Given(tree.whole, raised), Given(low, values[low]))
+            return Deduction(two, other, "inconsistent", None)
+        raise ValueError("two components cannot contradict each other")
+    edges = list(pairwise(tree.nodes))
+    target = edges.pop(0) if rng.random() < 0.5 else edges.pop()
+    k = int(rng.integers(len(edges) - 1))
+    first, second = edges[k], edges[k + 1]
+    whole = (first[0], second[1])
+    wrong = values[whole] * Fraction(int(rng.integers(45, 75)), 100)
+    givens = [Given(tree.whole, values[tree.whole]), *(Given(e, values[e]) for e in edges)]
+    return Deduction((*givens, Given(whole, wrong)), target, "inconsistent", None)
+
+
+def check_deduction(
+    nodes: Sequence[str], givens: Sequence[Given], target: Pair, *, bounded: bool
+) -> tuple[Verdict, float | None]:
+    """The verdict and value by linear algebra on logarithms: a second derivation.
+
+    Each given is one equation in the logarithms of the adjacent pairs' absolute values; signs
+    are equations modulo two, which a chain of nonzero values always solves once sizes agree.
+    """
+    place = {name: k for k, name in enumerate(nodes)}
+
+    def row(pair: Pair) -> list[float]:
+        return [float(place[pair[0]] <= k < place[pair[1]]) for k in range(len(nodes) - 1)]
+
+    matrix = np.array([row(given.pair) for given in givens])
+    sizes = np.array([np.log(abs(float(given.value))) for given in givens])
+    solution, *_ = np.linalg.lstsq(matrix, sizes, rcond=None)
+    if np.abs(matrix @ solution - sizes).max() > _ROUNDING:
+        return "inconsistent", None
+    asked = np.array(row(target))
+    combination, *_ = np.linalg.lstsq(matrix.T, asked, rcond=None)
+    if np.abs(matrix.T @ combination - asked).max() > 1e-9:
+        return "insufficient", None
+    value = float(np.exp(asked @ solution))
+    if bounded and value > 1 + _ROUNDING:
+        return "inconsistent", None
+    negative = sum(
+        given.value < 0 for given, c in zip(givens, combination, strict=True) if round(c) % 2
+    )
+    return "value", -value if negative % 2 else value
+
+
+def composition_values(
+    tree: CutTree, values: Mapping[Pair, Fraction]
+) -> dict[tuple[str, ...], Fraction]:
+    """The value of every composition; all equal the global one."""
+    return {path: composed(values, path) for path in tree.paths() if len(path) > 2}

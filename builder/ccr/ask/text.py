@@ -1,0 +1,328 @@
+"""Prompts of the ccr track, and the way back from a stored prompt to single questions.
+
+A simulation task is stored compactly: the context once, one line for each case, the three
+questions once. :func:`prompts` puts these together into one full prompt for every question.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+
+from builder.ccr.ask.themes import Words
+from builder.ccr.make.graph import CutTree, Pair
+from builder.ccr.make.model import BooleanContext, LinearContext
+from builder.ccr.make.units import Units
+
+CASES: Final = "## Cases"
+QUESTIONS: Final = "## Questions"
+ANSWER: Final = "## Answer"
+NUMBERED: Final = "The cases are numbered; each is separate from the others."
+KINDS: Final = ("factual", "do_true", "do_false")
+"""The three answers to every case."""
+
+_BRIEF: Final = "Begin your answer with Yes or No and be brief."
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One complete question about one case: ``unit`` counts from 0, ``kind`` is of ``KINDS``."""
+
+    unit: int
+    kind: str
+    text: str
+
+
+def prompts(row: Mapping[str, Any]) -> Iterator[Prompt]:
+    """Every full prompt of a task row, for one call a question; case by case.
+
+    ``row`` is a row of the config ``ccr`` (its columns ``family`` and ``prompt``). A direct or
+    deductive task has one prompt, of kind ``all``. Raises ``ValueError`` for a simulation prompt
+    that was not written by :func:`simulation_prompt`.
+    """
+    text = str(row["prompt"])
+    if row["family"] != "simulation":
+        yield Prompt(0, "all", text)
+        return
+    context, found, rest = text.partition(f"\n{CASES}\n\n")
+    cases, also, rest = rest.partition(f"\n\n{QUESTIONS}\n\n")
+    questions, last, _ = rest.partition(f"\n\n{ANSWER}\n")
+    if not (found and also and last):
+        raise ValueError("not a simulation prompt: a section is absent")
+    note, _, lines = cases.partition("\n\n")
+    note = note.removesuffix(NUMBERED).strip()
+    asked = dict(line[2:].split(": ", 1) for line in questions.splitlines() if line[:2] == "- ")
+    for unit, line in enumerate(lines.splitlines()):
+        case = line.split(". ", 1)[1]
+        for kind in KINDS:
+            yield Prompt(
+                unit, kind, f"{context}\n{note} This is the case: {case}.\n\n{asked[kind]} {_BRIEF}"
+            )
+
+
+def context_text(context: BooleanContext, words: Words, rng: np.random.Generator) -> str:
+    """The story and one rule for every variable, in an order unrelated to the graph's."""
+    order = rng.permutation(len(words.names))
+    rules = [f"- {_rule(context, words, int(node), rng)}" for node in order]
+    return "\n".join([words.intro, "", "The rules, in no particular order:", *rules])
+
+
+def _rule(context: BooleanContext, words: Words, node: int, rng: np.random.Generator) -> str:
+    state = _capital(words.states[node])
+    own = words.owns[node]
+    parents = [words.states[p] for p in context.dag.parents[node]]
+    parents = [parents[k] for k in rng.permutation(len(parents))]
+    if not parents:
+        return f"{state} exactly when {own}."
+    if len(parents) == 1 or context.own[node] == context.among[node]:
+        holds = [own, *parents]
+        holds = [holds[k] for k in rng.permutation(len(holds))]
+        return f"{state} exactly when {_listed(context.own[node], holds)}."
+    if context.own[node] == "and":
+        return f"{state} exactly when {own} and, besides, {_listed('or', parents)}."
+    return f"{state} exactly when {own} or else {_listed('and', parents)}."
+
+
+def _listed(operator: str, clauses: Sequence[str]) -> str:
+    quantity = "at least one of these holds" if operator == "or" else "all of these hold"
+    return f"{quantity}: {'; '.join(clauses)}"
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def case_lines(words: Words, units: Units, rng: np.random.Generator) -> list[str]:
+    """One line for each unit: every variable's item, in one random order for the whole task."""
+    columns: list[list[str]] = []
+    count = units.bits.shape[1]
+    drawn = rng.integers(0, 1 << 30, (len(words.items) + len(words.extras), count)).tolist()
+    for (false, true), bits, draws in zip(words.items, units.bits.tolist(), drawn, strict=False):
+        sizes = (len(false), len(true))
+        options = (false, true)
+        columns.append(
+            [options[bit][draw % sizes[bit]] for bit, draw in zip(bits, draws, strict=True)]
+        )
+    for options_, draws in zip(words.extras, drawn[len(words.items) :], strict=True):
+        columns.append([options_[draw % len(options_)] for draw in draws])
+    columns = [columns[k] for k in rng.permutation(len(columns))]
+    return ["; ".join(row) for row in zip(*columns, strict=True)]
+
+
+def simulation_prompt(
+    words: Words, story: str, nodes: tuple[int, int], cases: Sequence[str], answer_file: str
+) -> str:
+    """The whole task: context, cases, three questions, and how to answer.
+
+    ``nodes`` are cause and effect.
+    """
+    cause, effect = nodes
+    ask = words.questions[effect]
+    later = ask[0].lower() + ask[1:]
+    suppose = "Suppose that {}, {}. Under this supposition, {}"
+    count = len(cases)
+    return "\n".join(
+        [
+            story,
+            "",
+            CASES,
+            "",
+            f"{words.case_note} {NUMBERED}",
+            "",
+            *(f"{number}. {case}" for number, case in enumerate(cases, start=1)),
+            "",
+            QUESTIONS,
+            "",
+            f"- factual: {ask}",
+            f"- do_true: {suppose.format(words.states[cause], words.regardless, later)}",
+            f"- do_false: {suppose.format(words.negations[cause], words.regardless, later)}",
+            "",
+            ANSWER,
+            "",
+            "Answer all three questions for every case. Write one JSON object to the file "
+            f"{answer_file} with the members factual, do_true and do_false, each a list of exactly "
+            f"{count} answers in the order of the cases. An answer is true (yes) or false (no); "
+            'the words "yes" and "no" will do as well.',
+        ]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One listed quantity: ``measure`` of a pair, or (``product``) of a path of the cut tree."""
+
+    measure: str
+    path: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """Such as ``PNS(A, B)`` or ``ATE(A, B) x ATE(B, C)``."""
+        steps = pairwise(self.path)
+        return " x ".join(f"{self.measure.upper()}({a}, {b})" for a, b in steps)
+
+    @property
+    def pair(self) -> Pair:
+        """The ends of the path."""
+        return self.path[0], self.path[-1]
+
+
+_MEANINGS: Final = {
+    "pns": "PNS(A, B) is the probability that B would hold if A were made to hold and would not "
+    "hold if A were made not to hold.",
+    "pn": "PN(A, B) is the probability that B would not hold if A were made not to hold, among the "
+    "cases in which A and B hold.",
+    "ps": "PS(A, B) is the probability that B would hold if A were made to hold, among the cases "
+    "in which neither A nor B holds.",
+    "ate": "ATE(A, B) is the probability of B when A is made to hold minus the probability of B "
+    "when A is made not to hold.",
+}
+_LINEAR_MEANING: Final = (
+    "ATE(A, B) is the change in the mean of B when A is set to a value one unit higher."
+)
+
+
+def direct_prompt(
+    context: BooleanContext, words: Words, story: str, asked: Sequence[Asked], answer_file: str,
+    rng: np.random.Generator,
+) -> str:  # fmt: skip
+    """The full model with its probabilities, and the quantities to state."""
+    order = rng.permutation(len(words.owns))
+    odds = [f"- {words.owns[v]}: {context.tenths[v] / 10:g}" for v in order]
+    measures = list(dict.fromkeys(quantity.measure for quantity in asked))
+    called = [f"{_capital(state)}: {name}." for state, name in _names(words)]
+    return "\n".join(
+        [
+            story,
+            "",
+            "Which of these conditions are met varies from case to case; they are independent of "
+            "each other and of everything else, with these probabilities:",
+            *odds,
+            "",
+            f"Below, a variable goes by its short name ({called[0].rstrip('.')}).",
+            *(_MEANINGS[measure] for measure in measures),
+            "",
+            *_state(asked, answer_file),
+        ]
+    )
+
+
+def _names(words: Words) -> list[tuple[str, str]]:
+    return list(zip(words.states, words.names, strict=True))
+
+
+def linear_prompt(
+    context: LinearContext, asked: Sequence[Asked], answer_file: str, rng: np.random.Generator
+) -> str:
+    """A linear model by its equations, and the effects to state."""
+    names = context.dag.names
+    lines = []
+    for node in rng.permutation(len(names)):
+        rows = list(zip(context.dag.parents[node], context.coefficients[node], strict=True))
+        rows = [rows[k] for k in rng.permutation(len(rows))]
+        terms = [f"{float(c):g} {names[p]}" for p, c in rows]
+        lines.append(f"- {names[node]} = {' + '.join([*terms, f'noise of {names[node]}'])}")
+    return "\n".join(
+        [
+            "Continuous variables obey these equations, listed in no particular order. Each noise "
+            "is standard normal and independent of all others.",
+            *lines,
+            "",
+            _LINEAR_MEANING,
+            "",
+            *_state(asked, answer_file),
+        ]
+    )
+
+
+def _state(asked: Sequence[Asked], answer_file: str) -> list[str]:
+    listed = [f"- Q{number}: {quantity.text}" for number, quantity in enumerate(asked, start=1)]
+    return [
+        "State the value of each of these quantities:",
+        *listed,
+        "",
+        f"Write one JSON object to the file {answer_file} whose member quantities holds a number "
+        'for each, such as {"quantities": {"Q1": 0.25, "Q2": 0.5}}. A value counts as right within '
+        "10% of the true one.",
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A value that a deductive task states."""
+
+    pair: Pair
+    value: Fraction
+
+
+def deductive_prompt(
+    measure: str,
+    tree: Sequence[str],
+    givens: Sequence[Given],
+    target: Pair,
+    answer_file: str,
+    rng: np.random.Generator,
+) -> str:
+    """The cut tree and the givens; never functions or probabilities."""
+    boolean = measure == "pns"
+    name = measure.upper()
+    order = rng.permutation(len(givens))
+    listed = [f"- {name}({', '.join(givens[k].pair)}) = {decimal(givens[k].value)}" for k in order]
+    kind = (
+        "All variables are true or false, and every function is monotone: no variable that is "
+        "made true ever makes another one false."
+        if boolean
+        else "All variables are continuous, and every variable is a linear function of its causes "
+        "plus independent noise."
+    )
+    meaning = _MEANINGS["pns"] if boolean else _LINEAR_MEANING
+    return "\n".join(
+        [
+            "A causal graph has a single root, a single leaf and no unobserved confounders. Its "
+            "root, its cutpoints (the nodes through which every path from the root to the leaf "
+            f"must pass) and its leaf are, in causal order: {' -> '.join(tree)}. The other nodes "
+            "of the graph are not shown.",
+            kind,
+            meaning,
+            "",
+            "These values are given, rounded to four significant digits:",
+            *listed,
+            "",
+            f"What is {name}({', '.join(target)})?",
+            "",
+            f"Write one JSON object to the file {answer_file} with the single member value: the "
+            'number, such as {"value": 0.25}; or "inconsistent" if no model at all could have the '
+            'given values (rounding aside); or "insufficient" if several values of it would agree '
+            "with them. A number counts as right within 10% of the true one.",
+        ]
+    )
+
+
+def decimal(value: Fraction) -> str:
+    """A fraction with exactly four significant digits, without an exponent.
+
+    Zeros are kept: an altered value would otherwise be told by its longer fraction.
+    """
+    return format(Decimal(f"{float(value):.3e}"), "f")
+
+
+def stored_inputs(fields: Mapping[str, object]) -> str:
+    """``inputs_json`` in its canonical form."""
+    from grader.io.jsonio import canonical
+
+    return canonical(dict(fields))
+
+
+def inputs_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The declared inputs of a task row."""
+    inputs: dict[str, Any] = json.loads(row["inputs_json"])
+    return inputs
+
+
+def tree_names(tree: CutTree) -> tuple[str, ...]:
+    """The cut tree's nodes in causal order."""
+    return tree.nodes

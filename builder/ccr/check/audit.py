@@ -1,0 +1,192 @@
+"""The second derivation of every truth of a context, for the gate.
+
+Nothing here uses the factorisation by components: quantities come from eliminating nodes one at a
+time over all three worlds (:func:`builder.ccr.make.quantities.twin_quantities`), linear effects
+from path sums, unit answers from a scalar evaluation, deductions from linear algebra on logarithms.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from builder.ccr.ask.questions import check_deduction
+from builder.ccr.ask.text import Given
+from builder.ccr.make.graph import Dag
+from builder.ccr.make.model import BooleanContext, LinearContext, context_from_json
+from builder.ccr.make.quantities import Quantities, path_sum, twin_quantities
+from builder.ccr.rows import unpacked
+
+_RELATIVE = 1e-9
+
+
+def audit_instance(
+    world_row: Mapping[str, Any],
+    truth_rows: Sequence[Mapping[str, Any]],
+    label_row: object = None,
+    scene_row: object = None,
+) -> list[str]:
+    """The problems of one context; none when every truth is derived again."""
+    world = json.loads(world_row["world_json"])
+    context = context_from_json(world["context"])
+    truths = {row["task_id"]: row for row in truth_rows}
+    problems = [f"task {name}: no truth" for name in sorted(world["tasks"].keys() - truths.keys())]
+    cache: dict[tuple[str, str], Quantities] = {}
+    for name, row in sorted(truths.items()):
+        task, target = world["tasks"].get(name), json.loads(row["target_json"])
+        if task is None:
+            problems.append(f"task {name}: a truth of no task")
+            continue
+        found = _task(context, world, task, target, row, cache)
+        problems += [f"task {name} ({task['variant']}): {problem}" for problem in found]
+    return problems
+
+
+def _task(
+    context: BooleanContext | LinearContext,
+    world: Mapping[str, Any],
+    task: Mapping[str, Any],
+    target: Mapping[str, Any],
+    row: Mapping[str, Any],
+    cache: dict[tuple[str, str], Quantities],
+) -> Iterator[str]:
+    if row["should_abstain"]:
+        yield "no task of this track is an abstention"
+    if task["variant"] == "simulation.pair":
+        assert isinstance(context, BooleanContext)
+        yield from _simulation(context, world, task, target, row, cache)
+    elif task["variant"].startswith("direct."):
+        for name, quantity in target["quantities"].items():
+            if Fraction(quantity["exact"]) != _value(context, quantity, cache):
+                yield f"{name} differs from its second derivation"
+    else:
+        yield from _deductive(world, task, target, row)
+
+
+def _quantities(
+    context: BooleanContext, pair: tuple[str, str], cache: dict[tuple[str, str], Quantities]
+) -> Quantities:
+    if pair not in cache:
+        cache[pair] = twin_quantities(context, pair)
+    return cache[pair]
+
+
+def _value(
+    context: BooleanContext | LinearContext,
+    quantity: Mapping[str, Any],
+    cache: dict[tuple[str, str], Quantities],
+) -> Fraction:
+    path = quantity["path"]
+    value = Fraction(1)
+    for cause, effect in pairwise(path):
+        if isinstance(context, LinearContext):
+            value *= path_sum(context, cause, effect)
+        else:
+            value *= _quantities(context, (cause, effect), cache)[quantity["measure"]]
+    return value
+
+
+def _simulation(
+    context: BooleanContext,
+    world: Mapping[str, Any],
+    task: Mapping[str, Any],
+    target: Mapping[str, Any],
+    row: Mapping[str, Any],
+    cache: dict[tuple[str, str], Quantities],
+) -> Iterator[str]:
+    pair = (task["cause"], task["effect"])
+    derived = _quantities(context, pair, cache)
+    if {name: Fraction(text) for name, text in target["exact"].items()} != derived:
+        yield "the exact quantities differ from their second derivation"
+    if abs(row["value"] - derived["pns"]) > _RELATIVE * derived["pns"]:
+        yield "the value is not the PNS"
+    answers = target["answers"]
+    count = len(answers["factual"])
+    bits = unpacked(task["bits"], count).T.tolist()
+    cause, effect = (context.dag.index(name) for name in pair)
+    for unit in range(count):
+        for kind, level in (("factual", None), ("do_true", True), ("do_false", False)):
+            if _scalar(context, bits[unit], cause, effect, level) != (answers[kind][unit] == "1"):
+                yield f"unit {unit}: the {kind} answer differs from its second derivation"
+    weights = _weights(target)
+    if sum(weights) != 1:
+        yield "the weights do not add up to 1"
+    cells = list(zip(answers["do_true"], answers["do_false"], weights, strict=True))
+    if sum(w for high, low, w in cells if high == "1" and low == "0") != derived["pns"]:
+        yield "right answers do not give the exact PNS"
+    if sum(w for high, _, w in cells if high == "1") - derived["ate"] != sum(
+        w for _, low, w in cells if low == "1"
+    ):
+        yield "right answers do not give the exact ATE"
+    if "numerators" in target["weights"]:
+        yield from _exhaustive(context, effect, bits, weights)
+
+
+def _exhaustive(
+    context: BooleanContext,
+    effect: int,
+    bits: Sequence[Sequence[bool]],
+    weights: Sequence[Fraction],
+) -> Iterator[str]:
+    """Every pattern of the effect's ancestors once, with its probability."""
+    ancestors = context.dag.ancestors(effect)
+    seen = {tuple(unit[v] for v in ancestors) for unit in bits}
+    if len(seen) != len(bits) or len(seen) != 1 << len(ancestors):
+        yield "the units are not every pattern once"
+    for unit, weight in zip(bits, weights, strict=True):
+        expected = Fraction(1)
+        for v in ancestors:
+            odds = Fraction(context.tenths[v], 10)
+            expected *= odds if unit[v] else 1 - odds
+        if expected != weight:
+            yield "a weight is not the pattern's probability"
+            return
+
+
+def _weights(target: Mapping[str, Any]) -> list[Fraction]:
+    weights, answers = target["weights"], target["answers"]
+    if "numerators" in weights:
+        return [Fraction(n, weights["denominator"]) for n in weights["numerators"]]
+    cells = [a + b for a, b in zip(answers["do_true"], answers["do_false"], strict=True)]
+    share = {cell: Fraction(text) / cells.count(cell) for cell, text in weights["cells"].items()}
+    return [share.get(cell, Fraction(0)) for cell in cells]
+
+
+def _scalar(
+    context: BooleanContext, bits: Sequence[bool], cause: int, effect: int, level: bool | None
+) -> bool:
+    """One unit, one world, in plain logic."""
+    dag: Dag = context.dag
+    values: list[bool] = []
+    for node in range(effect + 1):
+        parents = [values[p] for p in dag.parents[node]]
+        if level is not None and node == cause:
+            value = level
+        elif not parents:
+            value = bits[node]
+        else:
+            joined = any(parents) if context.among[node] == "or" else all(parents)
+            own = context.own[node]
+            value = (bits[node] or joined) if own == "or" else (bits[node] and joined)
+        values.append(bool(value))
+    return values[effect]
+
+
+def _deductive(
+    world: Mapping[str, Any],
+    task: Mapping[str, Any],
+    target: Mapping[str, Any],
+    row: Mapping[str, Any],
+) -> Iterator[str]:
+    givens = [Given((cause, effect), Fraction(text)) for cause, effect, text in task["givens"]]
+    bounded = task["variant"] == "deductive.boolean"
+    verdict, value = check_deduction(
+        world["tree"], givens, (task["cause"], task["effect"]), bounded=bounded
+    )
+    if verdict != target["verdict"]:
+        yield f"the verdict is {target['verdict']}, derived again it is {verdict}"
+    elif value is not None:
+        exact = Fraction(target["exact"])
+        if abs(value - exact) > 1e-6 * abs(exact) or abs(row["value"] - exact) > 1e-6 * abs(exact):
+            yield f"the value is {row['value']}, derived again it is {value}"

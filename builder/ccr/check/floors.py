@@ -1,0 +1,82 @@
+"""Answers that know nothing of the ccr track, and the points they deserve.
+
+Derived from the truths by the published rules, independently of the grader's scorers.
+"""
+
+import json
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from grader.io.jsonio import canonical
+from grader.model import Task, Truth
+
+WHY: Final[Mapping[str, str]] = {
+    "unit_answers": "always yes: no effect anywhere, a PNS of 0, never within 0.1",
+    "quantities": "0 throughout: never within 0.1 of a value that is not 0",
+    "deduction": "always inconsistent: the share of contradictory givens",
+}
+"""Why a constant answer scores what it scores, by answer shape."""
+
+_RUNGS = ("factual", "do_true", "do_false")
+
+
+def uninformed_answer(
+    kind: Literal["constant", "random"], task: Task, _: Truth | None, rng: np.random.Generator
+) -> str:
+    """The text of an answer file."""
+    random = kind == "random"
+    if task.spec.shape == "unit_answers":
+        units = int(task.inputs["units"])
+        drawn = {rung: (rng.random(units) < 0.5).tolist() for rung in _RUNGS}
+        return canonical(drawn if random else {rung: [True] * units for rung in _RUNGS})
+    if task.spec.shape == "quantities":
+        names = sorted(task.inputs["quantities"])
+        values = rng.random(len(names)).tolist() if random else [0.0] * len(names)
+        return canonical({"quantities": dict(zip(names, values, strict=True))})
+    if not random:
+        return canonical({"value": "inconsistent"})
+    drawn_value = int(rng.integers(4))
+    words = ("inconsistent", "insufficient")
+    return canonical({"value": words[drawn_value] if drawn_value < 2 else float(rng.random())})
+
+
+def floor_points(task: Task, truth: Truth, answer: str) -> float:
+    """1 or 0, in exact arithmetic."""
+    content = json.loads(answer)
+    target = truth.target
+    if task.spec.shape == "unit_answers":
+        return float(_near(Fraction(target["exact"]["pns"]), _pns(target, content)))
+    if task.spec.shape == "quantities":
+        listed = target["quantities"].items()
+        given = content["quantities"]
+        return float(
+            all(n in given and _near(Fraction(q["exact"]), Fraction(given[n])) for n, q in listed)
+        )
+    value = content["value"]
+    if isinstance(value, str) or target["verdict"] != "value":
+        return float(value == target["verdict"])
+    return float(_near(Fraction(target["exact"]), Fraction(value)))
+
+
+def _pns(target: Mapping[str, Any], content: Mapping[str, list[bool]]) -> Fraction:
+    """The weighted share of units whose effect is there under do(true) and not under do(false)."""
+    truth, weights = target["answers"], target["weights"]
+    hits = [
+        high and not low for high, low in zip(content["do_true"], content["do_false"], strict=True)
+    ]
+    if "numerators" in weights:
+        hit = sum(n for n, hit in zip(weights["numerators"], hits, strict=True) if hit)
+        return Fraction(hit, weights["denominator"])
+    total = Fraction(0)
+    cells = [high + low for high, low in zip(truth["do_true"], truth["do_false"], strict=True)]
+    for cell, text in weights["cells"].items():
+        inside = [hit for name, hit in zip(cells, hits, strict=True) if name == cell]
+        total += Fraction(text) * sum(inside) / len(inside)
+    return total
+
+
+def _near(exact: Fraction, value: Fraction) -> bool:
+    return abs(exact - value) <= abs(exact) / 10

@@ -1,0 +1,1 @@
+"""Sampling: graphs with cutpoints, contexts, their exact quantities and units."""

@@ -1,0 +1,270 @@
+"""Exact causal quantities of a context, by two independent routes.
+
+:func:`exact_quantities` enumerates each component alone: with no confounding, and with monotone
+functions, a component is described by two numbers, ``P(leaf | do(root true))`` and
+``P(leaf | do(root false))``, and everything else follows along the chain.
+:func:`enumerated_quantities` goes through every exogenous pattern of the whole model and applies
+the definitions (CCR Definitions 2.3, 2.4, B.1, B.2).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from math import prod
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from builder.ccr.make.graph import Component, CutTree, Pair, cut_tree
+from builder.ccr.make.model import (
+    TENTHS,
+    Bits,
+    BooleanContext,
+    Context,
+    LinearContext,
+    evaluate,
+    node_value,
+    pattern_weights,
+    patterns,
+)
+
+Quantities = dict[str, Fraction]
+"""Measure (``pns``, ``pn``, ``ps``, ``ate``; for a linear context ``ate`` alone) to its value."""
+
+MEASURES: Final = ("pns", "pn", "ps", "ate")
+MAX_ENUMERATED: Final = 18
+"""Nodes that :func:`enumerated_quantities` will go through."""
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """``P(effect = 1 | do(cause = 1))`` and ``P(effect = 1 | do(cause = 0))``."""
+
+    high: Fraction
+    low: Fraction
+
+    def then(self, later: "Response") -> "Response":
+        """The response of a later effect to this cause, through the cutpoint between them."""
+        rise = later.high - later.low
+        return Response(later.low + rise * self.high, later.low + rise * self.low)
+
+    @property
+    def pns(self) -> Fraction:
+        """``P(y_x, y'_x')``, by monotonicity the difference."""
+        return self.high - self.low
+
+
+def component_tables(
+    context: BooleanContext, component: Component
+) -> tuple[Bits, Bits, NDArray[np.int64]]:
+    """Every pattern of a component's bits but its root's: leaf under do(1), under do(0), weight.
+
+    Each of shape (2^(k - 1),) for k nodes; weights are probabilities times 10^(k - 1).
+    """
+    others = component.members[1:]
+    bits = patterns(len(others))
+    leaves = []
+    for level in (True, False):
+        values = {component.root: np.full(bits.shape[1], level)}
+        for row, node in enumerate(others):
+            parents = [values[p] for p in context.dag.parents[node]]
+            values[node] = node_value(context, node, bits[row], parents)
+        leaves.append(values[component.leaf])
+    return leaves[0], leaves[1], pattern_weights([context.tenths[v] for v in others])
+
+
+def component_response(context: BooleanContext, component: Component) -> Response:
+    """The two numbers that describe a component."""
+    high, low, weights = component_tables(context, component)
+    total = TENTHS ** (len(component.members) - 1)
+    return Response(
+        Fraction(int(weights[high].sum()), total), Fraction(int(weights[low].sum()), total)
+    )
+
+
+def responses(context: BooleanContext, tree: CutTree) -> dict[Pair, Response]:
+    """The response of every pair of the cut tree."""
+    found: dict[Pair, Response] = {}
+    steps = [component_response(context, component) for component in tree.components]
+    for start, cause in enumerate(tree.nodes):
+        response: Response | None = None
+        for step, effect in zip(steps[start:], tree.nodes[start + 1 :], strict=True):
+            response = step if response is None else response.then(step)
+            found[cause, effect] = response
+    return found
+
+
+def exact_quantities(context: Context, tree: CutTree | None = None) -> dict[Pair, Quantities]:
+    """PNS, PN, PS and ATE of every pair of the cut tree, as fractions.
+
+    A linear context has the ATE alone. Raises ``ValueError`` where there is no cut tree.
+    """
+    tree = tree or cut_tree(context.dag)
+    if isinstance(context, LinearContext):
+        return {pair: {"ate": total_effect(context, *pair)} for pair in tree.pairs}
+    return {pair: from_response(r) for pair, r in responses(context, tree).items()}
+
+
+def from_response(response: Response) -> Quantities:
+    """All four measures from the two numbers of a pair without confounding.
+
+    ``PN = PNS / P(y_x)`` and ``PS = PNS / P(y'_x')`` (CCR Eq. B.7, B.8).
+    """
+    pns = response.pns
+    return {
+        "pns": pns,
+        "pn": pns / response.high if response.high else Fraction(0),
+        "ps": pns / (1 - response.low) if response.low != 1 else Fraction(0),
+        "ate": response.high - response.low,
+    }
+
+
+def enumerated_quantities(context: Context) -> dict[Pair, Quantities]:
+    """The same quantities from the definitions, over every exogenous pattern of the whole model.
+
+    PN and PS condition on the factual values of cause and effect. Of a linear context: the sum
+    over directed paths. Raises ``ValueError`` beyond ``MAX_ENUMERATED`` nodes.
+    """
+    tree = cut_tree(context.dag)
+    if isinstance(context, LinearContext):
+        return {pair: {"ate": path_sum(context, *pair)} for pair in tree.pairs}
+    count = len(context.dag.names)
+    if count > MAX_ENUMERATED:
+        raise ValueError(f"{count} nodes; at most {MAX_ENUMERATED} are enumerated")
+    bits, weights = patterns(count), pattern_weights(context.tenths)
+    factual = evaluate(context, bits)
+    found: dict[Pair, Quantities] = {}
+    for start, cause in enumerate(tree.nodes[:-1]):
+        x = context.dag.index(cause)
+        high, low = (evaluate(context, bits, {x: level}) for level in (True, False))
+        for effect in tree.nodes[start + 1 :]:
+            y = context.dag.index(effect)
+            found[cause, effect] = _by_definition(weights, factual[x], factual[y], high[y], low[y])
+    return found
+
+
+def _by_definition(
+    weights: NDArray[np.int64], x: Bits, y: Bits, high: Bits, low: Bits
+) -> Quantities:
+    def mass(event: Bits) -> int:
+        return int(weights[event].sum())
+
+    both, neither = mass(x & y), mass(~x & ~y)
+    total = int(weights.sum())
+    return {
+        "pns": Fraction(mass(high & ~low), total),
+        "pn": Fraction(mass(x & y & ~low), both) if both else Fraction(0),
+        "ps": Fraction(mass(~x & ~y & high), neither) if neither else Fraction(0),
+        "ate": Fraction(mass(high) - mass(low), total),
+    }
+
+
+def twin_quantities(context: BooleanContext, pair: Pair) -> Quantities:
+    """One pair's quantities by eliminating one node after another: a third route, for any size.
+
+    The state is (factual, under do(1), under do(0)) of the nodes still needed; nothing is assumed
+    about components, monotonicity or confounding.
+    """
+    x, y = (context.dag.index(name) for name in pair)
+    needed = context.dag.ancestors(y)
+    last = {p: v for v in needed for p in context.dag.parents[v]}
+    live: list[int] = []
+    states: dict[tuple[tuple[bool, bool, bool], ...], int] = {(): 1}
+    for node in needed:
+        grown: dict[tuple[tuple[bool, bool, bool], ...], int] = {}
+        kept = [k for k, v in enumerate(live) if v in (x, y) or last[v] > node]
+        for state, weight in states.items():
+            values = dict(zip(live, state, strict=True))
+            for bit, mass in ((True, context.tenths[node]), (False, TENTHS - context.tenths[node])):
+                triple = _triple(context, node, bit, values)
+                if node == x:
+                    triple = (triple[0], True, False)
+                key = (*(state[k] for k in kept), triple)
+                grown[key] = grown.get(key, 0) + weight * mass
+        states, live = grown, [*(live[k] for k in kept), node]
+    return _from_states(states, live.index(x), live.index(y))
+
+
+def _triple(
+    context: BooleanContext,
+    node: int,
+    bit: bool,
+    values: Mapping[int, tuple[bool, bool, bool]],
+) -> tuple[bool, bool, bool]:
+    parents = [values[p] for p in context.dag.parents[node]]
+    if not parents:
+        return (bit, bit, bit)
+    among = any if context.among[node] == "or" else all
+    own = any if context.own[node] == "or" else all
+    first, second, third = (own((bit, among(row))) for row in zip(*parents, strict=True))
+    return (first, second, third)
+
+
+def _from_states(
+    states: Mapping[tuple[tuple[bool, bool, bool], ...], int], x: int, y: int
+) -> Quantities:
+    total = sum(states.values())
+    sums = dict.fromkeys(("pns", "high", "low", "both", "neither", "pn", "ps"), 0)
+    for state, weight in states.items():
+        cause, (factual, high, low) = state[x][0], state[y]
+        sums["pns"] += weight * (high and not low)
+        sums["high"] += weight * high
+        sums["low"] += weight * low
+        sums["both"] += weight * (cause and factual)
+        sums["neither"] += weight * (not cause and not factual)
+        sums["pn"] += weight * (cause and factual and not low)
+        sums["ps"] += weight * (not cause and not factual and high)
+    return {
+        "pns": Fraction(sums["pns"], total),
+        "pn": Fraction(sums["pn"], sums["both"]) if sums["both"] else Fraction(0),
+        "ps": Fraction(sums["ps"], sums["neither"]) if sums["neither"] else Fraction(0),
+        "ate": Fraction(sums["high"] - sums["low"], total),
+    }
+
+
+def total_effect(context: LinearContext, cause: str, effect: str) -> Fraction:
+    """The ATE of a unit change in a linear model: forward propagation (Wright 1921)."""
+    start, end = context.dag.index(cause), context.dag.index(effect)
+    effects = [Fraction(0)] * len(context.dag.names)
+    effects[start] = Fraction(1)
+    for node in range(start + 1, end + 1):
+        effects[node] = sum(
+            (
+                coefficient * effects[parent]
+                for parent, coefficient in zip(
+                    context.dag.parents[node], context.coefficients[node], strict=True
+                )
+            ),
+            Fraction(0),
+        )
+    return effects[end]
+
+
+def path_sum(context: LinearContext, cause: str, effect: str) -> Fraction:
+    """The same effect as a sum over directed paths of products of coefficients."""
+    start, node = context.dag.index(cause), context.dag.index(effect)
+
+    def paths(v: int) -> Fraction:
+        if v == start:
+            return Fraction(1)
+        rows = zip(context.dag.parents[v], context.coefficients[v], strict=True)
+        return sum((c * paths(p) for p, c in rows if p >= start), Fraction(0))
+
+    return paths(node)
+
+
+def composed(values: Mapping[Pair, Fraction], path: tuple[str, ...]) -> Fraction:
+    """The product along a path of the cut tree (CCR Theorem 5.1)."""
+    return prod((values[pair] for pair in pairwise(path)), start=Fraction(1))
+
+
+def compose_pn_ps(
+    first: tuple[Fraction, Fraction], second: tuple[Fraction, Fraction]
+) -> tuple[Fraction, Fraction]:
+    """(PN, PS) of X on Z from those of X on Y and of Y on Z (CCR Eq. B.28, B.29)."""
+    (pn1, ps1), (pn2, ps2) = first, second
+    pn = 1 / (pn1 * pn2) + (1 / ps1 - 1) * (1 / pn2 - 1)
+    ps = 1 / (ps1 * ps2) + (1 / pn1 - 1) * (1 / ps2 - 1)
+    return 1 / pn, 1 / ps

@@ -1,0 +1,270 @@
+"""Drawing contexts whose quantities can be measured (spec A1).
+
+Every adjacent pair's PNS lies in [0.15, 0.85]. Up to five components the global PNS is at least
+0.02; beyond, it shrinks by nature, and cut-tree pairs that span two to five components with a PNS
+of at least 0.02 take its place.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+
+from builder.ccr.make.graph import KINDS, Component, CutTree, Dag, Pair, chain, cut_tree
+from builder.ccr.make.model import BooleanContext, LinearContext, Operator
+from builder.ccr.make.quantities import (
+    Quantities,
+    component_response,
+    exact_quantities,
+    total_effect,
+)
+from grader.errors import UsageError
+
+OPERATORS: Final = ("or", "and", "random", "mixed")
+"""All nodes *or*, all *and*, one operator drawn for each node, or two for each node."""
+
+LOCAL_RANGE: Final = (Fraction(15, 100), Fraction(85, 100))
+LEAST_GLOBAL: Final = Fraction(2, 100)
+MEASURED_SPAN: Final = 5
+"""The most components that a pair may span to be asked about."""
+
+MAX_TRIES: Final = 200_000
+"""Components drawn for one context before its design is given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """What a context is made of; ``tenths`` are the least and greatest exogenous probability."""
+
+    sizes: tuple[int, ...]
+    kinds: tuple[str, ...]
+    operators: str
+    tenths: tuple[int, int] = (2, 8)
+
+    @property
+    def nodes(self) -> int:
+        """How many variables the context has."""
+        return sum(self.sizes) - len(self.sizes) + 1
+
+
+def best_component(size: int, operators: str, tenths: tuple[int, int]) -> Fraction:
+    """The largest PNS that a component of ``size`` nodes can have.
+
+    A PNS is linear in each probability, so its maximum lies at the ends of the range. With one
+    operator throughout, every bit must stay out of the way: ``(1 - low)^(k - 1)`` for *or*,
+    ``high^(k - 1)`` for *and*. With drawn operators the leaf's own bit alone is the limit, which
+    an *or* leaf behind *and* nodes reaches through its edge from the root.
+    """
+    quiet, loud = 1 - Fraction(tenths[0], 10), Fraction(tenths[1], 10)
+    either = operators in ("random", "mixed")
+    power = 1 if either else size - 1
+    if operators == "or":
+        return quiet**power
+    if operators == "and":
+        return loud**power
+    if size == 2:
+        return max(quiet, loud)
+    return quiet if quiet >= loud else max(quiet, loud)
+
+
+def check_design(design: Design, where: str) -> None:
+    """Refuse a design that cannot reach the bounds; raises ``UsageError`` naming the bound."""
+    best = [best_component(size, design.operators, design.tenths) for size in design.sizes]
+    low, high = LOCAL_RANGE
+    what = f"operators = '{design.operators}', probability {design.tenths[0] / 10} to "
+    what += f"{design.tenths[1] / 10}"
+    for size, kind, value in zip(design.sizes, design.kinds, best, strict=True):
+        if value < low:
+            raise UsageError(
+                f"{where}: a {kind} of {size} nodes with {what} reaches a PNS of at most "
+                f"{float(value):.4g}, below {float(low)}; use fewer nodes or other operators"
+            )
+    product = Fraction(1)
+    for value in best:
+        product *= min(value, high)
+    if len(best) <= MEASURED_SPAN and product < LEAST_GLOBAL:
+        raise UsageError(
+            f"{where}: components of {list(design.sizes)} nodes with {what} reach a global PNS of "
+            f"at most {float(product):.4g}, below {float(LEAST_GLOBAL)}; use fewer or smaller ones"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """A context with its cut tree, its exact quantities, and what was rejected on the way."""
+
+    context: BooleanContext
+    tree: CutTree
+    quantities: dict[Pair, Quantities]
+    rejections: tuple[tuple[str, int], ...]
+
+
+def sample_context(design: Design, rng: np.random.Generator, where: str) -> Sampled:
+    """Draw a context of a design; nodes are called by their index.
+
+    Raises ``UsageError`` when ``MAX_TRIES`` components do not give one.
+    """
+    rejections: Counter[str] = Counter()
+    while rejections.total() < MAX_TRIES:
+        parts = _parts(design, rng, rejections)
+        if parts is None:
+            continue
+        context = _joined(design, parts)
+        tree = cut_tree(context.dag)
+        quantities = exact_quantities(context, tree)
+        if references(tree, quantities):
+            return Sampled(context, tree, quantities, tuple(sorted(rejections.items())))
+        rejections["no measurable pair of two components or more"] += 1
+    reasons = ", ".join(f"{reason} ({n}x)" for reason, n in sorted(rejections.items()))
+    raise UsageError(
+        f"{where}: no context of components {list(design.sizes)} with operators = "
+        f"'{design.operators}' in {MAX_TRIES} draws: {reasons}; use fewer or smaller components"
+    )
+
+
+def measurable(tree: CutTree, quantities: dict[Pair, Quantities]) -> tuple[Pair, ...]:
+    """The pairs that are asked about: all of them up to five components, else those of at most
+    five components whose PNS is at least 0.02."""
+    if len(tree.components) <= MEASURED_SPAN:
+        return tree.pairs
+    return tuple(
+        pair
+        for pair in tree.pairs
+        if tree.span(pair) <= MEASURED_SPAN and quantities[pair]["pns"] >= LEAST_GLOBAL
+    )
+
+
+def references(tree: CutTree, quantities: dict[Pair, Quantities]) -> tuple[Pair, ...]:
+    """The pairs whose indirect paths are the compositions: the global one up to five components,
+    else every measurable pair of two to five; none where the bounds do not hold."""
+    if len(tree.components) <= MEASURED_SPAN:
+        pair = tree.whole
+        return (pair,) if quantities[pair]["pns"] >= LEAST_GLOBAL else ()
+    return tuple(pair for pair in measurable(tree, quantities) if tree.span(pair) > 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    parents: tuple[tuple[int, ...], ...]
+    own: tuple[Operator, ...]
+    among: tuple[Operator, ...]
+    tenths: tuple[int, ...]
+
+
+def _parts(
+    design: Design, rng: np.random.Generator, rejections: Counter[str]
+) -> list[_Part] | None:
+    """One part for each component, or nothing when their product cannot be measured."""
+    parts: list[_Part] = []
+    product, limit = Fraction(1), len(design.sizes)
+    for kind, size in zip(design.kinds, design.sizes, strict=True):
+        while True:
+            part = _part(kind, size, design, rng)
+            pns = component_response(
+                BooleanContext(_named(part.parents), part.own, part.among, part.tenths),
+                Component(tuple(range(size))),
+            ).pns
+            if LOCAL_RANGE[0] <= pns <= LOCAL_RANGE[1]:
+                break
+            rejections["adjacent PNS outside [0.15, 0.85]"] += 1
+            if rejections.total() >= MAX_TRIES:
+                return None
+        parts.append(part)
+        product *= pns
+        room = LOCAL_RANGE[1] ** (limit - len(parts))
+        if limit <= MEASURED_SPAN and product * room < LEAST_GLOBAL:
+            rejections["global PNS under 0.02"] += 1
+            return None
+    return parts
+
+
+def _part(kind: str, size: int, design: Design, rng: np.random.Generator) -> _Part:
+    own = _operators(design.operators, size, rng)
+    among = _operators(design.operators, size, rng) if design.operators == "mixed" else own
+    parents = chain([kind], [size], rng).parents
+    # Over a single parent the second operator joins nothing; it then repeats the first.
+    among = tuple(a if len(p) > 1 else o for a, o, p in zip(among, own, parents, strict=True))
+    tenths = rng.integers(design.tenths[0], design.tenths[1] + 1, size).tolist()
+    return _Part(parents, own, among, tuple(tenths))
+
+
+def _operators(operators: str, size: int, rng: np.random.Generator) -> tuple[Operator, ...]:
+    if operators in ("or", "and"):
+        one: Operator = "or" if operators == "or" else "and"
+        return tuple(one for _ in range(size))
+    return tuple("or" if drawn else "and" for drawn in (rng.random(size) < 0.5).tolist())
+
+
+def _named(parents: Sequence[tuple[int, ...]]) -> Dag:
+    return Dag(tuple(map(str, range(len(parents)))), tuple(parents))
+
+
+def _joined(design: Design, parts: Sequence[_Part]) -> BooleanContext:
+    """The parts joined leaf to root: a later part's root is the leaf before it."""
+    parents: list[tuple[int, ...]] = [()]
+    own, among, tenths = [parts[0].own[0]], [parts[0].own[0]], [parts[0].tenths[0]]
+    for part in parts:
+        offset = len(parents) - 1
+        parents += [tuple(p + offset for p in row) for row in part.parents[1:]]
+        own += part.own[1:]
+        among += part.among[1:]
+        tenths += part.tenths[1:]
+    return BooleanContext(_named(parents), tuple(own), tuple(among), tuple(tenths))
+
+
+LINEAR_COEFFICIENTS: Final = tuple(
+    Fraction(sign * quarter, 4) for quarter in range(2, 9) for sign in (1, -1)
+)
+"""Multiples of 1/4 from 1/2 to 2, of either sign."""
+
+LEAST_EFFECT: Final = Fraction(1, 10)
+
+
+def sample_linear(
+    sizes: Sequence[int], kinds: Sequence[str], rng: np.random.Generator, *, trap: bool = False
+) -> tuple[LinearContext, tuple[str, str, str]]:
+    """A linear context none of whose asked effects is near zero, and (X, cutpoint, Y).
+
+    With ``trap`` (two components of four nodes or more) one edge leads past the cutpoint, so that
+    the graph has none and the product of the two effects is not the global one (CCR Appendix C).
+    """
+    while True:
+        dag = chain(kinds, sizes, rng)
+        middle = sizes[0] - 1
+        last = len(dag.names) - 1
+        if trap:
+            dag = _bypassed(dag, middle, rng)
+        coefficients = tuple(
+            tuple(LINEAR_COEFFICIENTS[k] for k in rng.integers(0, len(LINEAR_COEFFICIENTS), len(p)))
+            for p in dag.parents
+        )
+        context = LinearContext(dag, coefficients)
+        ends = (dag.names[0], dag.names[middle], dag.names[last])
+        pairs = [(ends[0], ends[1]), (ends[1], ends[2]), (ends[0], ends[2])]
+        if not trap:
+            pairs = list(cut_tree(dag).pairs)
+        effects = [total_effect(context, *pair) for pair in pairs]
+        if any(abs(effect) < LEAST_EFFECT for effect in effects):
+            continue
+        product = total_effect(context, *pairs[0]) * total_effect(context, *pairs[1])
+        if not trap or abs(product - effects[2]) > abs(effects[2]) / 2:
+            return context, ends
+
+
+def _bypassed(dag: Dag, middle: int, rng: np.random.Generator) -> Dag:
+    """``dag`` with one edge from before the node ``middle`` to beyond it, neither end an end."""
+    before = int(rng.integers(1, middle))
+    after = int(rng.integers(middle + 1, len(dag.names) - 1))
+    parents = [
+        tuple(sorted({*row, before})) if v == after else row for v, row in enumerate(dag.parents)
+    ]
+    return Dag(dag.names, tuple(parents))
+
+
+def draw_kinds(kinds: Sequence[str], count: int, rng: np.random.Generator) -> tuple[str, ...]:
+    """``count`` kinds drawn from those allowed."""
+    allowed = [kind for kind in KINDS if kind in kinds]
+    return tuple(allowed[k] for k in rng.integers(0, len(allowed), count).tolist())

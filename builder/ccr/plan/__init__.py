@@ -1,0 +1,1 @@
+"""Deciding: settings, and what each context is for."""

@@ -1,0 +1,105 @@
+"""Planning: what each context of a split is for, its sizes, kinds, operators and theme.
+
+Sizes, kinds and operators are drawn; themes and variants take turns. Which index receives which
+plan is a permutation seeded by the split's root, so an index says nothing about its context.
+Direct, deductive and linear tasks have contexts of their own in every split: a value given in one
+task is never another's answer.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from builder.ccr.ask.questions import VERDICTS
+from builder.ccr.make.graph import KINDS
+from builder.ccr.make.sampling import Design, draw_kinds
+from builder.ccr.plan.config import LONG_COMPONENTS, Config
+from builder.release.instance_keys import keyed_specs, plan_stream, shuffled
+from builder.release.types import InstanceSpec
+from grader.io.jsonio import canonical
+
+TRACK_NAME: Final = "ccr"
+LINEAR_VARIANTS: Final = ("direct.linear", "deductive.linear", "direct.trap")
+_VERDICT_TURNS: Final = ("value", "inconsistent", "value", "insufficient")
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPlan:
+    """What one context is for. ``variant`` is set where the context has exactly one task.
+
+    ``verdict`` is the wanted answer of a deductive task; ``tasks`` the least and most tasks.
+    """
+
+    purpose: str
+    variant: str | None
+    verdict: str | None
+    sizes: tuple[int, ...]
+    kinds: tuple[str, ...]
+    operators: str
+    tenths: tuple[int, int]
+    theme: str
+    tasks: tuple[int, int]
+
+    @property
+    def design(self) -> Design:
+        """The Boolean design of the context."""
+        return Design(self.sizes, self.kinds, self.operators, self.tenths)
+
+    def to_json(self) -> str:
+        """Canonical JSON."""
+        return canonical(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> "ContextPlan":
+        """The plan that ``to_json`` wrote."""
+        import json
+
+        fields: dict[str, Any] = json.loads(text)
+        for name in ("sizes", "kinds", "tenths", "tasks"):
+            fields[name] = tuple(fields[name])
+        return cls(**fields)
+
+
+def plan_contexts(
+    config: Config, split: str, count_root: bytes, private: bool
+) -> list[InstanceSpec]:
+    """The instance specs of a split, in index order."""
+    rng = plan_stream(count_root, TRACK_NAME, split, "plan")
+    plans = [
+        _plan(config, purpose, turn, rng)
+        for purpose, count in config.counts
+        for turn in range(count)
+    ]
+    place = (TRACK_NAME, split)
+    return keyed_specs(shuffled(plans, rng), place, ("ctx", "context"), count_root, private)
+
+
+def _plan(config: Config, purpose: str, turn: int, rng: np.random.Generator) -> ContextPlan:
+    low, high = config.components
+    spread = high - low + 1
+    # Verdicts turn faster than sizes, so that every size meets every verdict.
+    size_turn = turn // len(_VERDICT_TURNS) if purpose == "deductive" else turn
+    count = LONG_COMPONENTS if purpose == "long" else low + size_turn % spread
+    sizes = tuple(rng.integers(config.nodes[0], config.nodes[1] + 1, count).tolist())
+    variant: str | None = None
+    verdict: str | None = None
+    if purpose == "direct":
+        variant = "direct.boolean"
+    elif purpose == "deductive":
+        variant, verdict = "deductive.boolean", _VERDICT_TURNS[turn % 4]
+    elif purpose == "linear":
+        variant = LINEAR_VARIANTS[turn % 3]
+        sizes = (4, 4) if variant == "direct.trap" else (3, 4, 3)[: 2 + turn % 2]
+        if variant == "deductive.linear":
+            sizes, verdict = (3, 4, 3), VERDICTS[(turn // 3) % 3]
+    if purpose == "long":
+        tasks = (len(sizes), len(sizes) * (len(sizes) + 1) // 2)
+    else:
+        pairs = len(sizes) * (len(sizes) + 1) // 2 if variant is None else 1
+        tasks = (pairs, pairs)
+    kinds = draw_kinds(KINDS if purpose == "linear" else config.kinds, len(sizes), rng)
+    operators = config.operators[int(rng.integers(len(config.operators)))]
+    theme = config.themes[turn % len(config.themes)]
+    plan = (purpose, variant, verdict, sizes, kinds, operators, config.tenths, theme, tasks)
+    return ContextPlan(*plan)

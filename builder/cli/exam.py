@@ -1,0 +1,40 @@
+"""``build_dataset.py exam``: another exam from a release that is built."""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+def add_exam(commands: Any, add: Callable[..., argparse.ArgumentParser]) -> None:
+    """Adds the command to the builder's parser."""
+    parser = add(
+        commands,
+        "exam",
+        _exam,
+        "draw another exam from a release that is built",
+        "exam --from release --exam splits/exams/realistic.toml",
+        "exam --from release --exam my-exam.toml --name hard-2 --seed again",
+    )
+    parser.add_argument(
+        "--from", dest="release", type=Path, required=True, metavar="RELEASE", help="its folder"
+    )
+    parser.add_argument("--exam", type=Path, required=True, metavar="TOML", help="the exam file")
+    parser.add_argument("--split", metavar="NAME", help="default: the only one with public truth")
+    parser.add_argument("--name", metavar="NAME", help="default: the exam file's name")
+    parser.add_argument("--seed", metavar="TEXT", help="default: the split's own seed")
+
+
+def _exam(options: argparse.Namespace) -> int:
+    from builder.release.extra_exam import draw_again
+    from builder.release.summary import describe_exam
+
+    added = draw_again(
+        options.release,
+        options.exam,
+        split=options.split,
+        name=options.name,
+        seed=options.seed,
+    )
+    describe_exam(added, options.release)
+    return 0

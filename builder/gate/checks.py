@@ -1,0 +1,301 @@
+"""What the gate checks in a release's own rows: ids, prompts, exams, specification, secrecy.
+
+Every check takes what was read and returns problems as one-line strings; none means it holds.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from builder.causalds.ask.declared import declared_inputs
+from builder.gate.tables import (
+    SceneRow,
+    SplitTables,
+    TaskRow,
+    configs,
+    open_shard,
+    rows,
+    shards,
+    splits,
+)
+from grader.spec import Variant
+from grader.spec import variant as variant_of
+
+INPUTS: Final[Mapping[str, frozenset[str]]] = {
+    "unit_answers": frozenset({"cause", "effect", "units"}),
+    "quantities": frozenset({"quantities"}),
+    "deduction": frozenset({"measure", "cause", "effect", "cut_tree"}),
+    "mechanisms": frozenset({"variables", "roots", "order", "blocks", "max_parents", "worlds"}),
+    "roots_mechanisms": frozenset(
+        {"variables", "roots", "order", "blocks", "max_parents", "worlds"}
+    ),
+    "alternative_scm": frozenset(
+        {"variables", "roots", "order", "blocks", "max_parents", "worlds", "reference"}
+    ),
+    "laboratory_jsonl": frozenset(
+        {"variables", "target", "family", "mode", "frequency_may_be_parent", "disturbed"}
+        | {"records", "chain", "opening", "reactor", "reactor_range", "budget", "tolerance"}
+    ),
+}
+"""What ``inputs_json`` declares, by answer shape; causalds states it by variant."""
+
+WITHOUT_SCENES: Final = frozenset({"causalab", "ccr", "replayscm"})
+"""Tracks whose prompts hold all there is: they ship no ``<track>_scenes``."""
+
+PROTOCOLS: Final = frozenset({"ccr"})
+"""Tracks in which all tasks of an instance are one protocol, even in a private-truth split."""
+
+
+def card_problems(root: Path) -> list[str]:
+    """Whether the card's YAML configs name each shard exactly once, under its config and split."""
+    text = (
+        (root / "README.md").read_text(encoding="utf-8") if (root / "README.md").is_file() else ""
+    )
+    parts = text.split("---\n")
+    if len(parts) < 3 or parts[0]:
+        return [f"{root.name}/README.md: no YAML front matter"]
+    declared: Counter[str] = Counter()
+    problems = []
+    for entry in (yaml.safe_load(parts[1]) or {}).get("configs", []):
+        for files in entry.get("data_files", []):
+            found = sorted(root.glob(files["path"]))
+            expected = shards(root, entry["config_name"], files["split"])
+            if not found or found != expected:
+                problems.append(
+                    f"{root.name}/README.md: {files['path']} matches {len(found)} files, "
+                    f"{entry['config_name']} has {len(expected)} of split {files['split']}"
+                )
+            declared.update(path.relative_to(root).as_posix() for path in found)
+    present = {path.relative_to(root).as_posix() for path in root.glob("*/*.parquet")}
+    for path in sorted(present ^ declared.keys()):
+        problems.append(f"{root.name}/README.md: no config holds {path}")
+    problems += [
+        f"{root.name}/README.md: two configs hold {p}" for p, n in declared.items() if n > 1
+    ]
+    return problems
+
+
+def id_problems(tables: Sequence[SplitTables], raw_ids: Mapping[str, list[str]]) -> list[str]:
+    """No id twice, within a config or between configs; rows refer to rows that exist.
+
+    ``raw_ids`` are the ids of every config and split as read, duplicates included.
+    """
+    problems = []
+    for place, ids in raw_ids.items():
+        repeated = [name for name, count in Counter(ids).items() if count > 1]
+        problems += [f"{place}: {name} appears {Counter(ids)[name]} times" for name in repeated]
+        if ids != sorted(ids):
+            problems.append(f"{place}: rows are not sorted by id")
+    tasks: Counter[str] = Counter(_digits(task) for table in tables for task in table.tasks)
+    scenes = Counter(_digits(instance) for table in tables for instance in _instances(table))
+    together = tasks + scenes
+    problems += [
+        f"id {name} is used {count} times" for name, count in together.items() if count > 1
+    ]
+    for table in tables:
+        problems += _reference_problems(table)
+    return problems
+
+
+def _reference_problems(table: SplitTables) -> Iterator[str]:
+    for task in table.tasks.values():
+        truth = table.truth.get(task.task_id)
+        scene_less = table.track in WITHOUT_SCENES
+        if not scene_less and (task.instance_id, task.view) not in table.scenes:
+            yield f"{task.task_id}: no scene {task.instance_id} in view {task.view}"
+        if truth is None or truth["instance_id"] != task.instance_id:
+            yield f"{task.task_id}: no truth, or one about another instance"
+    for extra in sorted(table.truth.keys() - table.tasks.keys()):
+        yield f"{extra}: a truth without a task"
+    for instance in sorted(_instances(table) ^ table.worlds.keys()):
+        yield f"{instance}: an instance without a world, or a world without an instance"
+
+
+def _instances(table: SplitTables) -> set[str]:
+    """The instances as the public side shows them."""
+    if table.track in WITHOUT_SCENES:
+        return {task.instance_id for task in table.tasks.values()}
+    return {instance for instance, _ in table.scenes}
+
+
+def _digits(name: str) -> str:
+    return name.rpartition("-")[2]
+
+
+def prompt_problems(tables: Sequence[SplitTables]) -> list[str]:
+    """No two tasks ask the same; file names and ids, which differ anyhow, are left out.
+
+    Views of one instance may: they can show a variant that needs no data in the same words.
+    """
+    seen: dict[str, TaskRow] = {}
+    problems = []
+    for table in tables:
+        for task in table.tasks.values():
+            text = task.prompt.replace(task.task_id, "")
+            other = seen.setdefault(text, task)
+            views = (other.instance_id, other.key) == (task.instance_id, task.key)
+            if other is not task and not (views and other.view != task.view):
+                problems.append(f"{task.task_id} and {other.task_id}: the same prompt")
+    return problems
+
+
+def exam_problems(table: SplitTables) -> list[str]:
+    """Exams name existing tasks, each once; in a private split each task is in one exam only."""
+    problems = []
+    members: dict[str, list[tuple[int, str]]] = {}
+    for exam, position, task_id in table.exams:
+        members.setdefault(exam, []).append((position, task_id))
+    for exam, entries in members.items():
+        positions = [position for position, _ in entries]
+        ids = [task_id for _, task_id in entries]
+        problems += [f"exam {exam}: no task {i}" for i in ids if i not in table.tasks]
+        if len(set(ids)) < len(ids) or len(set(positions)) < len(positions):
+            problems.append(f"exam {exam}: a task or a position appears twice")
+    if table.private:
+        problems += _private_exam_problems(table)
+    return problems
+
+
+def _private_exam_problems(table: SplitTables) -> Iterator[str]:
+    """One hidden world, one task, one exam: one row must not give away another."""
+    exams = Counter(task_id for _, _, task_id in table.exams)
+    asked = Counter(task.instance_id for task in table.tasks.values())
+    for task_id in table.tasks:
+        if exams[task_id] != 1:
+            yield f"{task_id}: in {exams[task_id]} exams of a private split, not 1"
+    if table.track in PROTOCOLS:
+        yield from _torn_protocols(table)
+        return
+    for instance in sorted(_instances(table)):
+        if asked[instance] != 1:
+            yield f"{instance}: {asked[instance]} tasks in a private split, not 1"
+    for instance, count in Counter(key[0] for key in table.scenes).items():
+        if count > 1:
+            yield f"{instance}: {count} views in a private split, not 1"
+
+
+def _torn_protocols(table: SplitTables) -> Iterator[str]:
+    """All tasks of an instance are in one exam: one exam must not give away another's."""
+    places: dict[str, set[str]] = {}
+    for exam, _, task_id in table.exams:
+        if task_id in table.tasks:
+            places.setdefault(table.tasks[task_id].instance_id, set()).add(exam)
+    for instance, exams in sorted(places.items()):
+        if len(exams) > 1:
+            yield f"{instance}: its tasks are in {len(exams)} exams of a private split, not 1"
+
+
+def spec_problems(table: SplitTables, tracks: Mapping[str, str]) -> list[str]:
+    """Every task row is what the grader's specification says of its variant.
+
+    ``tracks`` maps a task id to its ``track`` column.
+    """
+    problems = []
+    for task in table.tasks.values():
+        try:
+            spec = variant_of(table.track, task.key)
+        except KeyError:
+            problems.append(f"{task.task_id}: unknown variant {task.key}")
+            continue
+        scene = table.scenes.get((task.instance_id, task.view))
+        found = [*_row_problems(task, spec, tracks[task.task_id])]
+        if scene is not None:
+            found += _scene_problems(task, scene, table.private)
+        problems += [f"{task.task_id} ({task.key}): {problem}" for problem in found]
+    return problems
+
+
+def _declared(task: TaskRow, spec: Variant) -> frozenset[str]:
+    if spec.track == "causalds":
+        return declared_inputs(spec.key, task.inputs)
+    return INPUTS[spec.shape]
+
+
+def _row_problems(task: TaskRow, spec: Variant, track: str) -> Iterator[str]:
+    expected = {
+        "track": (track, spec.track),
+        "rung": (task.rung, spec.rung),
+        "input_mode": (task.input_mode, spec.input_mode),
+        "answer_schema": (task.answer_schema, spec.shape),
+        "answer_file": (task.answer_file, task.task_id + spec.suffix),
+        "inputs_json": (sorted(task.inputs), sorted(_declared(task, spec))),
+    }
+    for column, (found, wanted) in expected.items():
+        if found != wanted:
+            yield f"{column} is {found}, not {wanted}"
+    if task.answer_file not in task.prompt:
+        yield "the prompt does not name the answer file"
+
+
+def _scene_problems(task: TaskRow, scene: SceneRow, private: bool) -> Iterator[str]:
+    """Inputs against the scene: its tables, its columns, its story."""
+    columns = [name for name, _ in scene.columns]
+    if scene.story not in task.prompt:
+        yield "the prompt does not hold the story"
+    if list(scene.data_columns) != columns:
+        yield "the data's columns are not those declared"
+    if task.input_mode == "data" and scene.rows[0] == 0:
+        yield "a data task without data"
+    inputs = task.inputs
+    if task.family == "prediction":
+        features = [name for name in columns if _concept(name) != inputs["outcome"]]
+        if list(inputs["columns"]) != columns or list(scene.test_columns) != features:
+            yield "test_features is not every column but the outcome"
+        if inputs["rows"] != scene.rows[1]:
+            yield f"{inputs['rows']} rows asked, test_features has {scene.rows[1]}"
+        # A measured outcome has no column of its own.
+        kind = dict(scene.columns).get(inputs["outcome"], inputs["outcome_kind"])
+        if kind != inputs["outcome_kind"]:
+            yield "the outcome's kind is not that of its column"
+    elif private and scene.test_columns:
+        yield "a private scene ships test_features that its task does not need"
+    if private and task.input_mode == "story" and scene.data_columns:
+        yield "a private story task ships data"
+    lists = [inputs.get(key, ()) for key in ("observed", "available", "candidates")]
+    listed = [name for names in lists for name in names]
+    roles = ("treatment", "outcome", "conditioning_var", "collider")
+    named = {*listed, *(inputs[role] for role in roles if role in inputs)}
+    strange = sorted(named - {_concept(name) for name in columns}) if columns else []
+    told = {*named, *inputs.get("mediators", ())}  # a mediator may be unmeasured: no column then
+    if strange or any(name not in task.prompt for name in told):
+        yield f"names that no column or prompt has: {', '.join(strange)}"
+    if any(len(set(names)) < len(names) for names in (*lists, inputs.get("mediators", ()))):
+        yield "a list names a variable twice"
+
+
+def _concept(column: str) -> str:
+    """The variable that a column shows, be it by a measurement."""
+    return column.partition("_meas_")[0]
+
+
+def raw_ids(release: Path) -> dict[str, list[str]]:
+    """The first column of every config and split of both sides, as it stands in the files.
+
+    Exams have no id of their own, and a scene has a row per view: they are left out.
+    """
+    found: dict[str, list[str]] = {}
+    for side in ("public", "private"):
+        for config in configs(release / side):
+            if config.endswith(("_exams", "_scenes")):
+                continue
+            for split in splits(release / side, config):
+                paths = shards(release / side, config, split)
+                column = open_shard(paths[0]).schema_arrow.names[0] if paths else ""
+                found[f"{config}/{split}"] = [row[column] for row in rows(paths, [column])]
+    return found
+
+
+def track_column(release: Path, track: str, split: str) -> dict[str, str]:
+    """Task id to the ``track`` it states."""
+    paths = shards(release / "public", track, split)
+    return {row["task_id"]: row["track"] for row in rows(paths, ["task_id", "track"])}
+
+
+def first(problems: Iterable[Any], limit: int = 5) -> list[str]:
+    """The first few problems, and how many more there are."""
+    found = [str(problem) for problem in problems]
+    more = [f"and {len(found) - limit} more"] if len(found) > limit else []
+    return [*found[:limit], *more]

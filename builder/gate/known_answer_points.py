@@ -1,0 +1,197 @@
+"""What known answers are worth: right ones 100 points, none 0, uninformed ones their floors.
+
+Every task's right answer is checked and scored, an instance at a time, by as many workers as there
+are; a small split goes through the whole grader at once besides, a large one exam by exam. Floors
+of a large split rest on a sample of each variant's tasks, drawn by a hash of their public ids.
+"""
+
+import hashlib
+import math
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from builder.gate.known_answers import Kind, floor_points, uninformed_answer, why
+from builder.release.engine import map_instances
+from grader.gold import gold_answer
+from grader.io.release import Release
+from grader.model import RawAnswer, Score, Task, Truth
+from grader.pipeline import Session
+from grader.score import score
+from grader.submission.check import check
+
+AT_ONCE: Final = 3000
+"""Tasks of a split that go through the whole grader together; of more, each exam by itself."""
+
+FLOOR_TASKS: Final = 200
+"""Tasks of a variant and split behind its floors; the ones whose ids have the smallest hashes."""
+
+Job = tuple[tuple[Task, ...], tuple[Truth, ...], frozenset[str]]
+"""Tasks of one instance, their truths, and the ids of those that count for floors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """Points in [0, 1] of known answers to one task; ``floors`` is None outside the sample.
+
+    ``floors`` holds (graded, derived) for the constant answer, then for the random one.
+    """
+
+    task_id: str
+    gold: float
+    problem: str
+    empty: float
+    floors: tuple[tuple[float, float], tuple[float, float]] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """What uninformed answers to one variant score, in points (0-100): graded and derived."""
+
+    split: str
+    variant: str
+    tasks: int
+    why: str
+    constant: float
+    constant_floor: float
+    random: float
+    random_floor: float
+
+
+@dataclass(frozen=True, slots=True)
+class SplitWorth:
+    """Findings about one split: problems of right and of empty answers, and the floors.
+
+    ``exams`` are those that went through the whole grader ("all": the split as a whole).
+    """
+
+    split: str
+    tasks: int
+    points: float
+    empty: float
+    exams: tuple[str, ...]
+    wrong: tuple[str, ...]
+    earned: tuple[str, ...]
+    floors: tuple[Floor, ...]
+
+
+def split_worth(opened: Release, split: str, workers: int) -> SplitWorth:
+    """What known answers to the tasks of a split are worth."""
+    session = Session(opened, split, "all")
+    tasks = session.select().tasks
+    truths = session.truths(tasks)
+    sample = _sample(tasks)
+    jobs = _jobs(tasks, truths, frozenset(task for ids in sample.values() for task in ids))
+    found = {one.task_id: one for part in map_instances(worth, jobs, workers) for one in part}
+    wrong = [f"{one.task_id}: {one.problem}" for one in found.values() if one.problem]
+    earned = [f"{one.task_id}: {one.empty:g} points" for one in found.values() if one.empty != 0]
+    points, empty = (
+        100 * math.fsum(values) / len(tasks)
+        for values in zip(*((one.gold, one.empty) for one in found.values()), strict=True)
+    )
+    exams = tuple(opened.exams(split)) if len(tasks) > AT_ONCE else ("all",)
+    for exam in exams:
+        session.exam = exam
+        whole, nothing, lost = _through_the_grader(session, truths)
+        wrong += lost + ([f"exam {exam}: {whole} points"] if whole != 100.0 else [])
+        earned += [f"exam {exam}: {nothing} points"] if nothing != 0 else []
+    floors = [_floor(split, members, found, sample[key]) for key, members in _by_variant(tasks)]
+    return SplitWorth(split, len(tasks), points, empty, exams, tuple(wrong), tuple(earned),
+                      tuple(floors))  # fmt: skip
+
+
+def _through_the_grader(
+    session: Session, truths: dict[str, Truth]
+) -> tuple[float, float, list[str]]:
+    """Points of right and of empty answers in files, and the right answers that lost anything."""
+    with tempfile.TemporaryDirectory() as folder:
+        empty = session.grade(Path(folder))
+        for task in session.select().tasks:
+            text = gold_answer(task, truths[task.task_id])
+            (Path(folder) / task.answer_file).write_text(text, encoding="utf-8")
+        gold = session.grade(Path(folder))
+    lost = [f"{row.task_id}: {problem}" for row in gold.scores if (problem := _problem(row))]
+    return gold.report["points"], empty.report["points"], lost
+
+
+def _problem(row: Score) -> str:
+    """What is wrong with the score of a right answer; empty if nothing."""
+    if row.status == "scored" and row.points == 1.0 and row.loss == 0:
+        return ""
+    return f"({row.family}.{row.variant}) {row.status} {row.reason}, loss {row.loss:g}"
+
+
+def _by_variant(tasks: Sequence[Task]) -> list[tuple[str, list[Task]]]:
+    ordered = sorted(tasks, key=lambda task: task.spec.key)  # stable: file order within a variant
+    return [(key, list(group)) for key, group in groupby(ordered, key=lambda task: task.spec.key)]
+
+
+def _sample(tasks: Sequence[Task]) -> dict[str, list[str]]:
+    """Ids of the tasks behind each variant's floors, in file order."""
+    chosen = {}
+    for key, members in _by_variant(tasks):
+        ranked = sorted((hashlib.sha256(f"floor/{t.task_id}".encode()).digest(), t.task_id)
+                        for t in members)[:FLOOR_TASKS]  # fmt: skip
+        kept = {task_id for _, task_id in ranked}
+        chosen[key] = [task.task_id for task in members if task.task_id in kept]
+    return chosen
+
+
+def _jobs(
+    tasks: Sequence[Task], truths: dict[str, Truth], sampled: frozenset[str]
+) -> Sequence[Job]:
+    """One job an instance: its tasks share their held-out labels, which travel once."""
+    groups: dict[str, list[Task]] = {}
+    for task in tasks:
+        groups.setdefault(task.instance_id, []).append(task)
+    return [
+        (
+            tuple(members),
+            tuple(truths[task.task_id] for task in members),
+            frozenset(task.task_id for task in members) & sampled,
+        )
+        for members in groups.values()
+    ]
+
+
+def worth(job: Job) -> list[Worth]:
+    """What known answers to the tasks of one instance are worth."""
+    tasks, truths, sampled = job
+    found = []
+    for task, truth in zip(tasks, truths, strict=True):
+        row = _scored(task, truth, gold_answer(task, truth))
+        floors = None
+        if task.task_id in sampled:
+            floors = _uninformed("constant", task, truth), _uninformed("random", task, truth)
+        nothing = score(task, truth, check(task, None)).points
+        found.append(Worth(task.task_id, row.points, _problem(row), nothing, floors))
+    return found
+
+
+def _scored(task: Task, truth: Truth, answer: str) -> Score:
+    return score(task, truth, check(task, RawAnswer(task.answer_file, answer.encode("utf-8"))))
+
+
+def _uninformed(kind: Kind, task: Task, truth: Truth) -> tuple[float, float]:
+    """Points of an uninformed answer: the grader's, and the floor's own derivation."""
+    digest = hashlib.sha256(f"{kind}/{task.task_id}".encode()).digest()
+    rng = np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "big")))
+    answer = uninformed_answer(kind, task, truth, rng)
+    return _scored(task, truth, answer).points, floor_points(task, truth, answer)
+
+
+def _floor(
+    split: str, members: Sequence[Task], found: dict[str, Worth], sample: Sequence[str]
+) -> Floor:
+    known = [floors for task_id in sample if (floors := found[task_id].floors) is not None]
+    figures = [
+        100 * math.fsum(pair[kind][side] for pair in known) / len(known)
+        for kind in (0, 1)
+        for side in (0, 1)
+    ]
+    return Floor(split, members[0].spec.key, len(known), why(members[0]), *figures)

@@ -1,0 +1,1 @@
+"""The leak test: does anything public give away a private fact?"""

@@ -1,0 +1,308 @@
+"""The private facts that nothing public may give away, one labelled table each."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import Any, Final
+
+from builder.causal import LatentDAG, ate_identifiable, ett_identifiable
+from builder.causalds.plan.tellings import FIRST
+from builder.gate.leak.features import Subject
+from builder.gate.tables import SplitTables, TaskRow
+from grader.spec import VARIANTS, Variant
+
+MIN_CLASS: Final = 8
+"""Rows a class needs; smaller ones are merged into the next smallest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A private fact: its value (a class label) for each subject it concerns."""
+
+    name: str
+    subjects: tuple[Subject, ...]
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenScene:
+    """What a private world row says about its graph: node names are those of the graph."""
+
+    graph: LatentDAG
+    treatment: str
+    outcome: str
+    structure: str
+    motif: str
+    binary_treatment: bool
+
+
+def hidden_scene(row: Mapping[str, Any]) -> HiddenScene:
+    """The graph and roles in a row of ``<track>_worlds``."""
+    record = json.loads(row["world_json"])
+    world, treatment = record["world"], record["treatment"]
+    graph = LatentDAG(
+        tuple(node["name"] for node in world["nodes"]),
+        tuple((cause, effect) for cause, effect in world["edges"]),
+        frozenset(world["latent"]),
+    )
+    kinds = {node["name"]: node["kind"] for node in world["nodes"]}
+    return HiddenScene(
+        graph,
+        treatment,
+        record["outcome"],
+        row["structure"],
+        row["motif"],
+        kinds[treatment] == "binary",
+    )
+
+
+def facts(tables: SplitTables) -> list[Fact]:
+    """All facts of one split: those about scenes, then those about each variant's answers."""
+    tables = _told_once(tables)
+    context = _Context(
+        tables,
+        {instance: hidden_scene(row) for instance, row in tables.worlds.items()},
+        _exam_positions(tables),
+    )
+    return [*_scene_facts(context), *_answer_facts(context), *_pooled_facts(context)]
+
+
+def _told_once(tables: SplitTables) -> SplitTables:
+    """Without the scenes that only tell another one again: they share its world, and counted as
+    scenes of their own would look like a leak."""
+    plans = {
+        name: json.loads(row["world_json"]).get("plan", {}) for name, row in tables.worlds.items()
+    }
+    again = {name for name, plan in plans.items() if plan.get("telling") not in (None, FIRST)}
+    if not again:
+        return tables
+    return replace(
+        tables,
+        tasks={n: task for n, task in tables.tasks.items() if task.instance_id not in again},
+        scenes={n: scene for n, scene in tables.scenes.items() if n[0] not in again},
+        worlds={n: world for n, world in tables.worlds.items() if n not in again},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    tables: SplitTables
+    hidden: Mapping[str, HiddenScene]
+    positions: Mapping[str, list[int]]
+
+
+def _scene_facts(context: _Context) -> list[Fact]:
+    subjects = _scene_subjects(context)
+    hidden = [context.hidden[subject.scene.instance_id] for subject in subjects]
+    readings: dict[str, Callable[[HiddenScene], object]] = {
+        "structure": lambda scene: scene.structure,
+        "motif": lambda scene: scene.motif,
+        "ATE identifiable": lambda scene: ate_identifiable(
+            scene.graph, scene.treatment, scene.outcome
+        ),
+        "ETT identifiable": lambda scene: ett_identifiable(
+            scene.graph, scene.treatment, scene.outcome, binary_treatment=scene.binary_treatment
+        ),
+    }
+    found: list[Fact] = []
+    for name, reading in readings.items():
+        labels = tuple(str(reading(scene)) for scene in hidden)
+        if all(labels != fact.labels for fact in found):  # the motif, where nothing is grafted
+            found.append(Fact(f"scene: {name}", tuple(subjects), labels))
+    return found
+
+
+def _scene_subjects(context: _Context) -> list[Subject]:
+    """One subject a scene: its first view that is asked about, with all tasks of that view."""
+    asked: dict[tuple[str, str], list[TaskRow]] = {}
+    for task in context.tables.tasks.values():
+        asked.setdefault((task.instance_id, task.view), []).append(task)
+    first: dict[str, str] = {}
+    for instance, view in sorted(asked):
+        first.setdefault(instance, view)
+    return [_subject(context, place, asked[place]) for place in sorted(first.items())]
+
+
+def _answer_facts(context: _Context) -> list[Fact]:
+    tables = context.tables
+    found: list[Fact] = []
+    for variant in VARIANTS:
+        if variant.track != tables.track:
+            continue
+        tasks = _one_a_scene(task for task in tables.tasks.values() if task.key == variant.key)
+        truths = [tables.truth[task.task_id] for task in tasks]
+        subjects = [_subject(context, (task.instance_id, task.view), [task]) for task in tasks]
+        for name, labels in _readings(variant, truths):
+            kept = [(s, label) for s, label in zip(subjects, labels, strict=True) if label]
+            found.append(
+                Fact(
+                    f"{variant.key}: {name}",
+                    tuple(subject for subject, _ in kept),
+                    tuple(label for _, label in kept),
+                )
+            )
+    return found
+
+
+def _pooled_facts(context: _Context) -> list[Fact]:
+    """What the answers to all variants have in common, one task a scene.
+
+    An exam of private truth asks each scene once, which leaves few rows to a variant. The variant
+    is a disclosure, so that rows are still permuted within it.
+    """
+    tables = context.tables
+    variants = {variant.key: variant for variant in VARIANTS if variant.track == tables.track}
+    found: list[Fact] = []
+    for name in _POOLED:
+        told: dict[str, str] = {}
+        for task in tables.tasks.values():
+            label = _common_reading(name, variants[task.key], tables.truth[task.task_id])
+            if label:
+                told[task.task_id] = label
+        tasks = _one_a_scene(tables.tasks[task_id] for task_id in told)
+        found.append(
+            Fact(
+                f"all variants: {name}",
+                tuple(_subject(context, (t.instance_id, t.view), [t]) for t in tasks),
+                tuple(told[task.task_id] for task in tasks),
+            )
+        )
+    return found
+
+
+_POOLED: Final = ("should abstain", "sign", "yes or no", "category")
+
+
+def _common_reading(name: str, variant: Variant, truth: Mapping[str, Any]) -> str:
+    """What a truth says of ``name``, in words that all variants share; empty if nothing."""
+    target = json.loads(truth["target_json"])
+    match name:
+        case "should abstain":
+            return str(truth["should_abstain"]) if variant.abstainable else ""
+        case "sign":
+            if variant.shape in _SIGNS:
+                return _label(target)
+            return _SIGN_OF.get(_sign_label(truth["value"]), "")
+        case "yes or no":
+            return _label(target) if variant.shape in _YES_OR_NO else ""
+        case _:
+            return _category(target) if variant.shape in _CATEGORIES else ""
+
+
+def _one_a_scene(tasks: Iterable[TaskRow]) -> list[TaskRow]:
+    """The first task of each scene by id, which is random.
+
+    Questions about one scene, in several views or naming several variables, share most of their
+    answers and all that tells scenes apart: counted as separate rows they would look like a leak.
+    """
+    first: dict[str, TaskRow] = {}
+    for task in sorted(tasks, key=lambda task: task.task_id):
+        first.setdefault(task.instance_id, task)
+    return list(first.values())
+
+
+def _readings(variant: Variant, truths: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[str]]]:
+    """The facts of one variant; an empty label leaves a task out.
+
+    Prediction targets are rows of data and give no fact; a sketch's target is the graph.
+    """
+    targets = [json.loads(truth["target_json"]) for truth in truths]
+    shape = variant.shape
+    if shape.startswith("prediction"):
+        return []
+    if shape in ("edges", "skeleton_edges"):
+        return [("structure", [truth["structure"] for truth in truths])]
+    if shape in _NAMES:
+        return []
+    if shape in _CATEGORIES:
+        return [("category", [_category(target) for target in targets])]
+    if shape in _LABELS:
+        return [("label", [_label(target) for target in targets])]
+    abstain = [("should abstain", [str(truth["should_abstain"]) for truth in truths])]
+    return [
+        *(abstain if variant.abstainable else []),
+        ("sign", [_sign_label(truth["value"]) for truth in truths]),
+        ("above the median", _halves([truth["value"] for truth in truths])),
+    ]
+
+
+_NAMES: Final = frozenset({"conditioning_var"})
+"""Shapes whose answers are names of the scene at hand: nothing that scenes have in common."""
+_CATEGORIES: Final = frozenset({"adjustment_set", "adjustment_sets", "forbidden"})
+_SIGNS: Final = frozenset({"sign", "change_sign", "effect_sign"})
+_YES_OR_NO: Final = frozenset({"association_present", "bias_present", "identifiable", "matches"})
+_SIGN_OF: Final = {"positive": "+", "negative": "-", "zero": "0"}
+_LABELS: Final = (
+    _SIGNS | _YES_OR_NO | {"signs_before_after", "method", "dominant", "set_size", "set_count"}
+)
+"""Shapes whose truth is a set of accepted labels."""
+
+
+def _label(target: Mapping[str, Any]) -> str:
+    """The accepted answers of a target as one class; a before and an after are one label each."""
+    return " then ".join(
+        " or ".join(sorted(map(str, accepted)))
+        for member, accepted in sorted(target.items(), reverse=True)
+        if member.startswith("accepted")
+    )
+
+
+def _category(target: Mapping[str, Any]) -> str:
+    if target["category"] == "set" and ([] in target.get("sets", ()) or target.get("names") == []):
+        return "empty set"
+    return str(target["category"])
+
+
+def _sign_label(value: float | None) -> str:
+    if value is None:
+        return ""
+    return "zero" if value == 0 else "positive" if value > 0 else "negative"
+
+
+def _halves(values: Sequence[float | None]) -> list[str]:
+    known = [value for value in values if value is not None]
+    middle = median(known) if known else 0.0
+    return ["" if value is None else str(value > middle) for value in values]
+
+
+def _subject(context: _Context, scene: tuple[str, str], tasks: Sequence[TaskRow]) -> Subject:
+    instance, _ = scene
+    graph = context.hidden[instance].graph
+    return Subject(
+        context.tables.scenes[scene],
+        tuple(tasks),
+        tuple(p for task in tasks for p in context.positions.get(task.task_id, ())),
+        _asked_name(tasks, "treatment"),
+        _asked_name(tasks, "outcome"),
+        (len(graph.nodes), len(graph.edges), len(graph.latent)),
+    )
+
+
+def _asked_name(tasks: Iterable[TaskRow], role: str) -> str:
+    """The name that prompts give to a role; empty where none does, for it is then not public."""
+    named = {str(task.inputs[role]) for task in tasks if role in task.inputs}
+    return min(named, default="")
+
+
+def _exam_positions(tables: SplitTables) -> dict[str, list[int]]:
+    positions: dict[str, list[int]] = {}
+    for _, position, task_id in tables.exams:
+        positions.setdefault(task_id, []).append(position)
+    return positions
+
+
+def merge_rare(labels: Sequence[str]) -> tuple[str, ...]:
+    """``labels`` with the smallest classes merged until each has ``MIN_CLASS`` rows."""
+    names = {label: label for label in labels}
+    while True:
+        counts = Counter(names[label] for label in labels)
+        rare = sorted(counts.items(), key=lambda item: (item[1], item[0]))
+        if len(rare) < 2 or rare[0][1] >= MIN_CLASS:
+            return tuple(names[label] for label in labels)
+        merged = " + ".join(sorted([rare[0][0], rare[1][0]]))
+        names = {
+            label: merged if name in (rare[0][0], rare[1][0]) else name
+            for label, name in names.items()
+        }

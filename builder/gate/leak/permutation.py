@@ -1,0 +1,280 @@
+"""The leak test: does anything public give away a private fact beyond what is disclosed?
+
+For each private fact one classifier is trained on the disclosures plus everything else public,
+and its held-out accuracy is compared with itself after the "everything else" block is permuted
+among rows with equal disclosures. A fact leaks if p <= 0.01/m, m the number of facts tested
+(Bonferroni). With N permutations no p is below 1/(N + 1), so a fact whose first p is small is
+tested again with enough fresh permutations to decide at that level; the second p then counts.
+"""
+
+import hashlib
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from builder.gate import tables as gate_tables
+from builder.gate.leak.classifier import (
+    Family,
+    Floats,
+    Ints,
+    Tested,
+    encode,
+    permutation_test,
+    smoothers,
+)
+from builder.gate.leak.facts import MIN_CLASS, Fact, facts, merge_rare
+from builder.gate.leak.features import disclosures, everything_else
+from grader.errors import UsageError
+
+LEVEL: Final = 0.01
+"""The chance that a release without any leak is called leaking."""
+SCENES: Final = 400
+"""Scenes behind a test, at most: its cost grows with their cube."""
+SECOND_LOOK: Final = 0.02
+"""A first p up to here is decided by fresh permutations."""
+RESOLUTION: Final = 200
+"""Fresh permutations per fact tested: the threshold then lies at two in all, the data included."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeakRow:
+    """One fact tested. ``movable`` rows share their disclosures with a row of another class.
+
+    The classifier is trained and judged on the movable rows. ``accuracy`` is its held-out balanced
+    accuracy, ``permuted`` the mean under permutation; ``p`` = (1 + permutations at least as
+    accurate) / (1 + ``permutations``). See :mod:`builder.gate.leak.classifier`.
+    """
+
+    split: str
+    fact: str
+    rows: int
+    movable: int
+    classes: int
+    accuracy: float
+    permuted: float
+    permutations: int
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class LeakReport:
+    """All facts tested and those skipped, each with its reason."""
+
+    rows: tuple[LeakRow, ...]
+    skipped: tuple[tuple[str, str, str], ...]
+
+    @property
+    def threshold(self) -> float:
+        """The p at or below which a fact leaks: 0.01/m."""
+        return LEVEL / max(len(self.rows), 1)
+
+    @property
+    def leaks(self) -> tuple[LeakRow, ...]:
+        """The facts that leak."""
+        return tuple(row for row in self.rows if row.p <= self.threshold)
+
+    @property
+    def ok(self) -> bool:
+        """No fact leaks."""
+        return not self.leaks
+
+    def markdown(self) -> str:
+        """The p-values as a table, then what was not tested and why."""
+        lines = [
+            f"Facts tested: {len(self.rows)}. A fact leaks if p ≤ {LEVEL}/{len(self.rows)} = "
+            f"{self.threshold:.2g}. Rows are scenes, each in one view; of more than {SCENES} "
+            f"movable ones, {SCENES} are drawn by hashes of their public ids."
+            if self.rows else "No fact could be tested.",
+            "",
+            "| split | fact | rows | movable | classes | accuracy | permuted | N | p | |",
+            "|---|---|--:|--:|--:|--:|--:|--:|--:|---|",
+        ]  # fmt: skip
+        for row in self.rows:
+            verdict = "**leaks**" if row.p <= self.threshold else "clean"
+            lines.append(
+                f"| {row.split} | {row.fact} | {row.rows} | {row.movable} | {row.classes} | "
+                f"{row.accuracy:.4f} | {row.permuted:.4f} | {row.permutations} | {row.p:.2g} | "
+                f"{verdict} |"
+            )
+        if self.skipped:
+            lines += ["", "Not tested:", ""]
+            lines += [f"- {split}, {fact}: {reason}" for split, fact, reason in self.skipped]
+        return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A fact as arrays over its movable rows; ``kept`` are their places among the subjects."""
+
+    split: str
+    fact: Fact
+    kept: Ints
+    labels: Ints
+    strata: Ints
+
+
+def leak_test(
+    release: Path, *, permutations: int = 999, split: str | None = None, track: str = "causalds"
+) -> LeakReport:
+    """Run the leak test over a release folder (``public`` and, for private truths, ``private``).
+
+    ``split`` restricts it to one split. The result is a function of the release's bytes and
+    ``permutations`` alone. Raises ``UsageError`` for an absent release, split or private side.
+    """
+    present = gate_tables.splits(gate_tables.public_side(release), track)
+    if split is not None and split not in present:
+        raise UsageError(
+            f"{release}: no split '{split}' of {track}; choose from {', '.join(present) or 'none'}"
+        )
+    prepared: list[_Prepared] = []
+    skipped: list[tuple[str, str, str]] = []
+    for name in present if split is None else [split]:
+        for fact in facts(gate_tables.split_tables(release, track, name)):
+            item = _prepare(name, fact)
+            if isinstance(item, str):
+                skipped.append((name, fact.name, item))
+            else:
+                prepared.append(item)
+    return LeakReport(_test_all(prepared, permutations), tuple(skipped))
+
+
+def _one_view(fact: Fact) -> Fact:
+    """The fact on one view of each scene, the one whose public name has the smallest hash.
+
+    Views of a scene share its ids, its story and the fact itself: with several in the test, one
+    would give away the other, in the data but not under permutation.
+    """
+    chosen: dict[str, tuple[bytes, int]] = {}
+    for place, subject in enumerate(fact.subjects):
+        scene = subject.scene.instance_id
+        mark = (_digest(f"{scene}/{subject.scene.view}"), place)
+        chosen[scene] = min(chosen.get(scene, mark), mark)
+    kept = sorted(place for _, place in chosen.values())
+    return Fact(
+        fact.name,
+        tuple(fact.subjects[place] for place in kept),
+        tuple(fact.labels[place] for place in kept),
+    )
+
+
+def _sampled(fact: Fact, kept: Ints, strata: Ints) -> Ints:
+    """At most ``SCENES`` of the rows, by hashes of public ids: whole strata, but for the last."""
+    marks = {int(row): _digest(fact.subjects[row].scene.instance_id) for row in kept}
+    first: dict[int, bytes] = {}
+    for row, mark in marks.items():
+        stratum = int(strata[row])
+        first[stratum] = min(first.get(stratum, mark), mark)
+    ranked = sorted(marks, key=lambda row: (first[int(strata[row])], marks[row]))
+    return np.array(sorted(ranked[:SCENES]), dtype=np.int64)
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8")).digest()
+
+
+def _prepare(split: str, fact: Fact) -> _Prepared | str:
+    """The fact as arrays, or why it cannot be tested.
+
+    Only movable rows are kept. Where the disclosures determine a fact it is told openly; such rows
+    would only fill both sides of the comparison with the same hits.
+    """
+    if not fact.labels:
+        return "no such task"
+    fact = _one_view(fact)
+    if len(set(fact.labels)) < 2:
+        return "constant"
+    strata, _ = encode([repr(disclosures(subject)) for subject in fact.subjects])
+    names = np.array(merge_rare(fact.labels), dtype=object)
+    kept = _movable(names, strata)
+    if len(kept) == 0:
+        return "determined by the disclosures"
+    kept = _sampled(fact, kept, strata)
+    while True:  # dropping rows can make a class rare, merging classes can settle a stratum
+        names[kept] = merge_rare(names[kept].tolist())
+        left = kept[_movable(names[kept], strata[kept])]
+        if len(left) == len(kept):
+            break
+        kept = left
+    labels, classes = encode(names[kept].tolist())
+    if len(classes) < 2 or int(np.bincount(labels).min()) < MIN_CLASS:
+        return (
+            f"fewer than two classes of {MIN_CLASS} rows among those that share their "
+            "disclosures with a row of another class"
+        )
+    return _Prepared(split, fact, kept, labels, encode(strata[kept].tolist())[0])
+
+
+def _movable(names: NDArray[np.object_], strata: Ints) -> Ints:
+    """The rows that share their stratum with a row of another class."""
+    classes: dict[int, set[object]] = {}
+    for stratum, name in zip(strata.tolist(), names, strict=True):
+        classes.setdefault(stratum, set()).add(name)
+    return np.array(
+        [row for row, stratum in enumerate(strata.tolist()) if len(classes[stratum]) > 1],
+        dtype=np.int64,
+    )
+
+
+def _test_all(prepared: Sequence[_Prepared], permutations: int) -> tuple[LeakRow, ...]:
+    """Test every fact, a thread for each core.
+
+    The linear algebra of one fact stays on one thread: how sums are split among threads would
+    enter their last bits, and so the report.
+    """
+
+    def test(job: tuple[int, _Prepared]) -> LeakRow:
+        number, item = job
+        # Worked out here, not beforehand: the features of all facts at once take gigabytes.
+        families = everything_else(item.fact.subjects)
+        seed = _fingerprint(item, number)
+        models = _models(item, families, seed)
+        result = permutation_test(models, item.labels, item.strata, permutations, _rng(seed, "1"))
+        if result.p <= SECOND_LOOK:
+            fresh = max(permutations, RESOLUTION * len(prepared) - 1)
+            result = permutation_test(models, item.labels, item.strata, fresh, _rng(seed, "2"))
+        return _row(item, result)
+
+    with threadpool_limits(1), ThreadPoolExecutor(os.cpu_count() or 1) as threads:
+        return tuple(threads.map(test, enumerate(prepared)))
+
+
+def _models(item: _Prepared, families: Sequence[Family], seed: bytes) -> list[Floats]:
+    tested = [
+        Family(family.name, tuple(feature[item.kept] for feature in family.features))
+        for family in families
+    ]
+    return smoothers(item.strata, tested, _rng(seed, "folds"))
+
+
+def _row(item: _Prepared, result: Tested) -> LeakRow:
+    return LeakRow(
+        item.split,
+        item.fact.name,
+        len(item.fact.labels),
+        len(item.labels),
+        int(item.labels.max()) + 1,
+        result.accuracy,
+        result.permuted_mean,
+        result.permutations,
+        result.p,
+    )
+
+
+def _fingerprint(item: _Prepared, number: int) -> bytes:
+    """A hash of the rows tested: their public ids and the fact's name."""
+    parts = [item.split, item.fact.name, str(number)]
+    for subject in item.fact.subjects:
+        parts += [subject.scene.instance_id, *(task.task_id for task in subject.tasks)]
+    return hashlib.sha256("\n".join(parts).encode("utf-8")).digest()
+
+
+def _rng(seed: bytes, purpose: str) -> np.random.Generator:
+    digest = hashlib.sha256(seed + purpose.encode("utf-8")).digest()
+    return np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "big")))

@@ -1,0 +1,266 @@
+"""The gate: what must hold before a release gets its name.
+
+It reads the written files alone and writes its findings as ``GATE.md``: no times and no paths, so
+that the same release gives the same bytes. A check either holds or lists its first problems.
+"""
+
+import math
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from builder.gate import checks as gate_checks
+from builder.gate import tables as gate_tables
+from builder.gate.known_answer_points import FLOOR_TASKS, Floor, SplitWorth, split_worth
+from builder.gate.known_answers import CEILING, CEILING_TASKS, ceiling_of
+from builder.gate.leak.permutation import LeakReport, leak_test
+from builder.gate.second_derivation import AuditJobs, audit
+from builder.gate.secrecy import forget, secrecy_problems
+from builder.gate.tables import SplitTables
+from builder.release.engine import map_instances
+from grader.io.release import Release
+from grader.spec import TRACKS, VARIANTS
+from grader.verify import verify
+
+EXACT: Final = 1e-9
+"""Points may differ by this much between the grader and the stated floor: rounding only."""
+
+WORTH_WORKERS: Final = 150
+"""Instances from which on more processes pay for their start."""
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class GateLine:
+    """One check: its name, whether it holds, its figure, and the first problems if it fails."""
+
+    check: str
+    ok: bool
+    figure: str
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GateReport:
+    """All findings about a release."""
+
+    lines: tuple[GateLine, ...]
+    floors: tuple[Floor, ...] = ()
+    leaks: LeakReport | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Every check holds."""
+        return all(line.ok for line in self.lines)
+
+    @property
+    def markdown(self) -> str:
+        """The text of ``GATE.md``."""
+        head = "The release passed its gate." if self.ok else "**The release did not pass.**"
+        text = ["# Gate", "", head, "", "| check | result | figure |", "|---|---|---|"]
+        for line in self.lines:
+            text.append(f"| {line.check} | {'ok' if line.ok else '**FAIL**'} | {line.figure} |")
+        for line in self.lines:
+            if line.problems:
+                text += ["", f"## Problems: {line.check}", ""]
+                text += [f"- {problem}" for problem in line.problems]
+        if self.floors:
+            text += ["", *_floor_table(self.floors)]
+        if self.leaks is not None:
+            text += ["", "## Leak test", "", self.leaks.markdown().rstrip("\n")]
+        return "\n".join(text) + "\n"
+
+
+def run_gate(
+    release: Path, progress: Progress | None = None, *, workers: int | None = None
+) -> GateReport:
+    """Run every check over a release folder: ``public``, and ``private`` where truths are private.
+
+    ``progress`` is told what is being done; ``workers`` re-derive truths (default: all cores).
+    Raises ``UsageError`` when there is no release or a private split lacks its private side.
+    """
+    tell = progress or (lambda _: None)
+    tell("gate: hashes, rows and cards")
+    gate_tables.public_side(release)
+    opened = Release.open(release)
+    lines = [*_integrity(opened, release), *_cards(release)]
+    if not all(line.ok for line in lines):
+        return GateReport(tuple(lines))
+    tell("gate: ids, prompts, exams, specification, secrecy")
+    tables = [
+        gate_tables.split_tables(release, track, split)
+        for track in TRACKS
+        for split in gate_tables.splits(release / "public", track)
+    ]
+    lines += _structure(release, tables)
+    if not all(line.ok for line in lines):
+        return GateReport(tuple(lines))
+    forget()
+    tell("gate: every truth a second time")
+    workers = _worth_starting(tables, workers or os.cpu_count() or 1)
+    lines.append(_audit(release, tables, workers))
+    tables.clear()  # every prompt there is: gigabytes, and not needed again
+    tell("gate: gold, empty, constant and random answers")
+    floors: list[Floor] = []
+    for split in opened.splits:
+        found = split_worth(opened, split, workers)
+        lines += _known_answers(found)
+        floors += found.floors
+    lines += _floor_lines(floors)
+    tell("gate: leak test")
+    leaks = leak_test(release)
+    lines.append(_leak_line(leaks))
+    return GateReport(tuple(lines), tuple(floors), leaks)
+
+
+def _line(name: str, problems: Iterable[str], figure: str) -> GateLine:
+    found = gate_checks.first(problems)
+    return GateLine(name, not found, figure, tuple(found))
+
+
+def _integrity(opened: Release, release: Path) -> list[GateLine]:
+    """What ``grader verify`` says: manifests, hashes, row counts, commitments."""
+    lines = []
+    for item in verify(opened):
+        detail = item.detail.replace(f"{release}{os.sep}", "")
+        problems = () if item.ok else (detail,)
+        lines.append(GateLine(item.name, item.ok, detail if item.ok else "see below", problems))
+    return lines
+
+
+def _cards(release: Path) -> list[GateLine]:
+    lines = []
+    for side in ("public", "private"):
+        if (release / side).is_dir():
+            found = gate_tables.configs(release / side)
+            problems = gate_checks.card_problems(release / side)
+            lines.append(_line(f"{side} card", problems, f"{len(found)} configs match their files"))
+    return lines
+
+
+def _structure(release: Path, tables: Sequence[SplitTables]) -> list[GateLine]:
+    tasks = sum(len(table.tasks) for table in tables)
+    instances = sum(len(table.worlds) for table in tables)
+    raw = gate_checks.raw_ids(release)
+    lines = [
+        _line("ids", gate_checks.id_problems(tables, raw), f"{tasks} tasks, {instances} instances, "
+              f"no id used twice"),
+        _line("prompts", gate_checks.prompt_problems(tables), f"{tasks} different"),
+    ]  # fmt: skip
+    for table in tables:
+        where = f"{table.split} {table.track}"
+        exams = len({exam for exam, _, _ in table.exams})
+        stated = gate_checks.track_column(release, table.track, table.split)
+        lines.append(
+            _line(f"{where}: exams", gate_checks.exam_problems(table),
+                  f"{exams} exams, {len(table.exams)} places"),
+        )  # fmt: skip
+        lines.append(
+            _line(f"{where}: task rows", gate_checks.spec_problems(table, stated),
+                  f"{len(table.tasks)} agree with the specification"),
+        )  # fmt: skip
+        if table.private:
+            lines.append(
+                _line(
+                    f"{where}: nothing private in public",
+                    secrecy_problems(release / "public", release / "private", table),
+                    f"{len(table.worlds)} keys and worlds searched for",
+                )
+            )
+    return lines
+
+
+def _audit(release: Path, tables: Sequence[SplitTables], workers: int) -> GateLine:
+    """Every truth against its second derivation, an instance at a time."""
+    jobs = AuditJobs(release, tables)
+    problems = [problem for found in map_instances(audit, jobs, workers) for problem in found]
+    truths = sum(len(table.truth) for table in tables)
+    return _line("second derivation of every truth", problems,
+                 f"{truths} truths of {len(jobs)} scenes and views agree")  # fmt: skip
+
+
+def _worth_starting(tables: Sequence[SplitTables], workers: int) -> int:
+    """One worker where starting more would take longer than the work."""
+    instances = sum(len(table.worlds) for table in tables)
+    return workers if instances >= WORTH_WORKERS else 1
+
+
+def _known_answers(found: SplitWorth) -> list[GateLine]:
+    """The right answers are worth 100 points; no answer is worth 0."""
+    whole = "" if found.exams == ("all",) else (
+        f"; through the whole grader: {', '.join(found.exams) or 'none'}"
+    )  # fmt: skip
+    return [
+        _line(f"{found.split}: gold answers", found.wrong,
+              f"{found.tasks} tasks, {found.points:g} points{whole}"),
+        _line(f"{found.split}: empty answers", found.earned, f"{found.empty:g} points"),
+    ]  # fmt: skip
+
+
+def _floor_lines(floors: Sequence[Floor]) -> list[GateLine]:
+    """One line for constant and one for random answers."""
+    lines = []
+    for kind in ("constant", "random"):
+        problems: list[str] = []
+        graded = []
+        for floor in floors:
+            points, derived = (
+                (floor.constant, floor.constant_floor)
+                if kind == "constant"
+                else (floor.random, floor.random_floor)
+            )
+            graded.append(points * floor.tasks)
+            where = f"{floor.split} {floor.variant}"
+            if abs(points - derived) > 100 * EXACT:
+                problems.append(f"{where}: graded {points:.9f}, stated floor {derived:.9f}")
+            ceiling = 100 * ceiling_of(_pool(floor.variant), floor.tasks)
+            if floor.tasks >= CEILING_TASKS and points >= ceiling:
+                problems.append(f"{where}: {points:.1f} points, at least the ceiling {ceiling:.1f}")
+        mean = math.fsum(graded) / max(sum(floor.tasks for floor in floors), 1)
+        lines.append(_line(f"{kind} answers", problems, f"{mean:.1f} points, as derived"))
+    return lines
+
+
+def _pool(key: str) -> str:
+    return next(variant.pool for variant in VARIANTS if variant.key == key)
+
+
+def _floor_table(floors: Sequence[Floor]) -> list[str]:
+    lines = [
+        "## Floors",
+        "",
+        "What answers that know nothing score, in points. Each is graded and, independently, "
+        "derived from the truths by the variant's published rule; the gate fails when the two "
+        "differ, or when a guess at a label or set reaches "
+        f"{100 * CEILING['pass']:g} points and a standard error over at least {CEILING_TASKS} "
+        f"tasks. Of more than {FLOOR_TASKS} tasks, {FLOOR_TASKS} are drawn by a hash of their ids.",
+        "",
+        "| split | variant | tasks | constant | random | the constant answer scores |",
+        "|---|---|--:|--:|--:|---|",
+    ]
+    for floor in floors:
+        lines.append(
+            f"| {floor.split} | {floor.variant} | {floor.tasks} | {floor.constant:.1f} | "
+            f"{floor.random:.1f} | {floor.why.replace('|', chr(92) + '|')} |"
+        )
+    return lines
+
+
+def _leak_line(leaks: LeakReport) -> GateLine:
+    """The verdict, and of every split how much of it could be tested."""
+    tested = Counter(row.split for row in leaks.rows)
+    splits = dict.fromkeys([*tested, *(split for split, _, _ in leaks.skipped)])
+    counts = ", ".join(
+        f"{split} {tested[split]} facts" if tested[split] else f"{split} not tested (reasons below)"
+        for split in splits
+    )
+    if not leaks.rows:
+        return GateLine("leak test", True, counts or "nothing to test")
+    problems = [f"{row.split}, {row.fact}: p = {row.p:.2g}" for row in leaks.leaks]
+    smallest = min(row.p for row in leaks.rows)
+    level = f"smallest p {smallest:.2g}, threshold {leaks.threshold:.2g}"
+    return _line("leak test", problems, f"{counts}; {level}")

@@ -1,0 +1,1 @@
+"""The public causalab reference's models as a release."""

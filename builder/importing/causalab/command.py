@@ -1,0 +1,281 @@
+"""``import-causalab``: the reference's models completed into episodes, as a release of their own.
+
+A reference record holds the model alone. Its environment draws the records' bases from one
+generator seeded 42, whatever the graph; ``reference`` seeding reproduces that stream. Manipulator
+and reactor crystals there depend on a process's hash salt and the disturbance on no seed at all,
+so they are drawn here from the stated seed :data:`SEED`. The mode is the environment's, ``pin``.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from builder.causalab import rows
+from builder.causalab.check.audit import IMPORTED
+from builder.causalab.make.episode import REACTOR_DRAWS, REACTOR_RANGES, TOLERANCE, Parts
+from builder.causalab.make.undecided import Evidence, Step, undecided_pairs
+from builder.causalab.plan.graphs import TRACK_NAME
+from builder.importing.causalab.reference import (
+    TARGET,
+    Given,
+    Hidden,
+    Malformed,
+    Record,
+    bases_behind,
+    read_folder,
+    replayed,
+)
+from builder.release.config import Draw, ExamConfig, ReleaseConfig, SplitConfig
+from builder.release.types import Built, InstanceSpec
+from builder.seeds import hmac_key, id_key, instance_key, public_id, stream
+from grader.errors import UsageError
+from grader.io.jsonio import canonical
+from grader.laboratory.model import Model, Term
+
+SEED: Final = "causal-exams import-causalab 1"
+"""The seed of everything that the reference's records lack."""
+OBSERVATION_SEED: Final = 42
+OBSERVATIONS: Final = 2
+_LOW, _HIGH = 0.0, 100.0
+
+Seeding = Literal["reference", "own"]
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What stands in the place of a parsed TOML table: the records and how bases are drawn."""
+
+    records: tuple[Record, ...]
+    seeding: Seeding
+
+
+def import_config(folder: Path, seeding: Seeding) -> ReleaseConfig:
+    """The release that importing ``folder`` makes; raises ``UsageError``."""
+    records, digest = read_folder(folder)
+    table = {"imported_sha256": digest, "seeding": seeding}
+    split = {"truth": "public", "seed": SEED, TRACK_NAME: table}
+    imported = Imported(tuple(records), seeding)
+    return ReleaseConfig(
+        path=folder,
+        name="causalab-reference",
+        version="0.1.0",
+        splits=(
+            SplitConfig(
+                "dev", "public", SEED, None, None, ((TRACK_NAME, imported),),
+                (ExamConfig("imported", (Draw(TRACK_NAME, None),)),),
+            ),
+        ),
+        document={"name": "causalab-reference", "version": "0.1.0", "splits": {"dev": split}},
+    )  # fmt: skip
+
+
+def plan_imported(config: Imported, split: str, count_root: bytes) -> list[InstanceSpec]:
+    """One instance per named graph: its records in all files are episodes of it."""
+    groups: dict[str, list[Record]] = {}
+    for record in config.records:
+        key = canonical([sorted(record.names), record.edges])
+        groups.setdefault(key, []).append(record)
+    specs = []
+    for index, members in enumerate(groups.values()):
+        ids = id_key(count_root, TRACK_NAME, split, index)
+        specs.append(
+            InstanceSpec(
+                track=TRACK_NAME,
+                split=split,
+                index=index,
+                key=instance_key(count_root, TRACK_NAME, split, index),
+                instance_id=public_id("graph", ids, "graph"),
+                private=False,
+                id_key=ids,
+                config_json=canonical(
+                    {
+                        "imported": [asdict(record) for record in members],
+                        "seeding": config.seeding,
+                        "tasks": [len(members)] * 2,
+                    }
+                ),
+            )
+        )
+    return specs
+
+
+def is_imported(spec: InstanceSpec) -> bool:
+    """Whether a spec comes from :func:`plan_imported`."""
+    return "imported" in json.loads(spec.config_json)
+
+
+def build_imported(spec: InstanceSpec) -> Built:
+    """The episodes of one named graph, as rows. Raises ``UsageError`` for a record that cannot."""
+    settings = json.loads(spec.config_json)
+    records = [_record(entry) for entry in settings["imported"]]
+    tasks, truths, names = [], [], {}
+    for record in records:
+        key = hmac_key(spec.key, record.suite)
+        try:
+            parts = complete(record, key, settings["seeding"])
+        except Malformed as error:
+            raise UsageError(f"{record.suite}/{record.graph_id}: {error}") from None
+        name = public_id(rows.PREFIX, spec.id_key, record.suite)
+        names[name] = f"{IMPORTED}{record.suite}"
+        tasks.append(rows.task_row(spec, name, parts))
+        truths.append(rows.truth_row(spec, name, parts))
+    world = {
+        "names": [*records[0].names, TARGET],
+        "edges": records[0].edges,
+        "fixed": False,
+        "tasks": names,
+        "graph_ids": {record.suite: record.graph_id for record in records},
+    }
+    row: dict[str, object] = {
+        "instance_id": spec.instance_id,
+        "index": spec.index,
+        "attempt": 0,
+        "key": spec.key.hex(),
+        "structure": f"k{len(records[0].names) + 1}",
+        "world_json": canonical(world),
+    }
+    return Built({"causalab": tasks, "causalab_truth": truths, "causalab_worlds": [row]})
+
+
+def complete(record: Record, key: bytes, seeding: Seeding) -> Parts:
+    """Both sides of the episode of a record.
+
+    Raises :class:`builder.importing.causalab.reference.Malformed` when no reactor crystal
+    has its frequency within the reactor's range.
+    """
+    model = record.model
+    records = _records(record, key, seeding)
+    given = record.given
+    if given is not None:
+        records = [bases_behind(record, reading) for reading in given.observations] + records
+    manipulator, reactor = _crystals(record, model, key)
+    budget = 0 if given is not None else record.budget
+    hidden = record.hidden
+    public: dict[str, Any] = {
+        "variables": [
+            {"name": n, "display": record.displays[n], "controllable": True, "low": _LOW,
+             "high": _HIGH}
+            for n in record.names
+        ],
+        "target": {"name": TARGET, "display": record.displays[TARGET]},
+        "family": record.family,
+        "mode": "pin",
+        "frequency_may_be_parent": record.acts,
+        "disturbed": hidden is not None,
+        "records": [model.read(bases) for bases in records],
+        "chain": replayed(record),
+        "opening": model.read(manipulator) if budget else None,
+        "reactor": {name: model.read(reactor)[name] for name in record.names},
+        "reactor_range": list(REACTOR_RANGES["reference"]),
+        "budget": budget,
+        "tolerance": TOLERANCE,
+    }  # fmt: skip
+    observed = len(records)
+    private = {
+        "suite": record.suite,
+        "setting": "reference",
+        "regime": f"{observed}o{budget}i",
+        "equations": {
+            name: [asdict(term) for term in terms] for name, terms in record.terms.items()
+        },
+        "base": record.base,
+        "records": records,
+        "manipulator": manipulator,
+        "reactor": reactor,
+        "disturbance": None if hidden is None else _disturbance(hidden, budget, key),
+        "undecided": [list(pair) for pair in undecided_pairs(
+            _evidence(record, records, manipulator, budget)
+        )],
+        "frequency": model.read(reactor)[TARGET],
+    }  # fmt: skip
+    return Parts(public, private)
+
+
+def _records(record: Record, key: bytes, seeding: Seeding) -> list[dict[str, float]]:
+    """The bases of the two prior observations."""
+    if record.presets:
+        return [dict(bases) for bases in record.presets[:OBSERVATIONS]]
+    if seeding == "reference":
+        return observation_stream(record.names, OBSERVATIONS)
+    rng = stream(key, "records")
+    return [_drawn(record.names, rng) for _ in range(OBSERVATIONS)]
+
+
+def observation_stream(names: Sequence[str], count: int) -> list[dict[str, float]]:
+    """The reference's observations: whole numbers from 0 to 100, the same for every graph."""
+    generator = Random(OBSERVATION_SEED)
+    return [{name: float(generator.randint(0, 100)) for name in names} for _ in range(count)]
+
+
+def _drawn(names: Sequence[str], rng: np.random.Generator) -> dict[str, float]:
+    values = rng.integers(int(_LOW), int(_HIGH) + 1, len(names))
+    return {name: float(value) for name, value in zip(names, values, strict=True)}
+
+
+def _crystals(
+    record: Record, model: Model, key: bytes
+) -> tuple[dict[str, float], dict[str, float]]:
+    """The manipulator's and the reactor's bases, the latter with a target within the range."""
+    if record.presets:
+        return dict(record.presets[2]), dict(record.presets[3])
+    manipulator = _drawn(record.names, stream(key, "manipulator"))
+    rng = stream(key, "reactor")
+    low, high = REACTOR_RANGES["reference"]
+    for _ in range(REACTOR_DRAWS):
+        reactor = _drawn(record.names, rng)
+        if low <= model.read(reactor)[TARGET] <= high:
+            return manipulator, reactor
+    raise Malformed("no reactor crystal has its frequency within the reactor's range")
+
+
+def _disturbance(hidden: Hidden, budget: int, key: bytes) -> dict[str, object]:
+    drawn = stream(key, "disturbance").integers(len(hidden.values), size=budget)
+    return {
+        "nodes": list(hidden.nodes),
+        "values": list(hidden.values),
+        "sequence": [hidden.values[int(i)] for i in drawn],
+    }
+
+
+def _evidence(
+    record: Record,
+    records: Sequence[Mapping[str, float]],
+    manipulator: Mapping[str, float],
+    budget: int,
+) -> Evidence:
+    settings = record.given.settings if record.given is not None else ()
+    return Evidence(
+        terms=record.terms,
+        base=record.base,
+        quadratic=record.family == "quadratic",
+        mode="pin",
+        controllable=frozenset(record.names),
+        budget=budget,
+        disturbed=record.hidden is not None,
+        target_acts=record.acts,
+        records=records,
+        chain=tuple(Step(name, value) for name, value in settings),
+        manipulator=manipulator,
+    )
+
+
+def _record(entry: Mapping[str, Any]) -> Record:
+    """What ``asdict`` made of a record, back from JSON."""
+    fields = dict(entry)
+    fields["names"] = tuple(fields["names"])
+    order = (*fields["names"], TARGET)  # JSON objects are written with sorted keys
+    fields["terms"] = {n: tuple(Term(**term) for term in fields["terms"][n]) for n in order}
+    fields["presets"] = tuple(fields["presets"])
+    if fields["hidden"] is not None:
+        hidden = fields["hidden"]
+        fields["hidden"] = Hidden(tuple(hidden["nodes"]), tuple(hidden["values"]))
+    if fields["given"] is not None:
+        given = fields["given"]
+        settings = tuple((name, value) for name, value in given["settings"])
+        fields["given"] = Given(tuple(given["observations"]), settings, tuple(given["readings"]))
+    return Record(**fields)

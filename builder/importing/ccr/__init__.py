@@ -1,0 +1,1 @@
+"""The public ccr reference's tables as a release."""

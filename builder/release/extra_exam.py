@@ -1,0 +1,128 @@
+"""Another exam from a release that is already built: ``build_dataset.py exam``.
+
+Only the list of exams changes: one small shard and the manifest, each written aside and renamed.
+Where truth is private an exam's scenes are planned for it, so there is nothing to draw from.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from builder.gate.tables import open_shard, public_side, shards
+from builder.release.build import moved_mass
+from builder.release.config import read_toml
+from builder.release.exams import EXAM_SCHEMA, DrawnExam, exam_table, ordered
+from builder.release.manifest import content_hash, read_manifest, refuse_imported, write_manifest
+from builder.release.shards import ShardJob, shard_name, write_tables
+from builder.seeds import hmac_key
+from builder.tracks import TRACKS
+from grader.errors import UsageError
+from grader.names import did_you_mean
+
+TRACK: Final = "causalds"
+"""The track whose exams are composed."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewExam:
+    """What was drawn: the exam's name, its number of tasks, its composition and remarks."""
+
+    name: str
+    tasks: int
+    composition: Mapping[str, Any]
+    remarks: tuple[str, ...]
+
+
+def draw_again(
+    release: Path, file: Path, *, split: str | None, name: str | None, seed: str | None
+) -> NewExam:
+    """Draw the exam that ``file`` describes from the tasks of a split with public truth.
+
+    ``name`` defaults to the file's, ``seed`` to the split's own: the same release, file and seed
+    give the same exam. Raises ``UsageError`` for a split that is absent or private, a name that is
+    taken, and an exam that the release cannot fill.
+    """
+    public = public_side(release)
+    manifest = read_manifest(public)
+    refuse_imported(manifest, release)
+    chosen = _split(manifest, split, release)
+    entry = manifest["splits"][chosen]
+    name = name or file.stem
+    if name in entry["exams"]:
+        raise UsageError(f"--name {name}: {chosen} has an exam of this name; choose another")
+    table = read_toml(file)
+    model = TRACKS[TRACK].parse_exam(table, str(file))  # type: ignore[attr-defined]
+    key = hmac_key((seed or entry["seed"]).encode("utf-8"), f"{TRACK}/{chosen}/exam/{name}")
+
+    def read(config: str, columns: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+        for shard in shards(public, config, chosen):
+            yield from open_shard(shard).read(columns=list(columns)).to_pylist()
+
+    drawn = TRACKS[TRACK].compose_exam(model, read, key, str(file))  # type: ignore[attr-defined]
+    exam = ordered(drawn, key)
+    _write(public, chosen, {**_exams(read), name: exam}, manifest)
+    entry["exams"][name] = {TRACK: len(exam.task_ids)}
+    composition = entry["tracks"][TRACK].setdefault("composition", {})
+    composition.update({f"{name}: {axis}": levels for axis, levels in exam.composition.items()})
+    asked = {"exam": file.name, "model": table} | ({} if seed is None else {"seed": seed})
+    manifest["configuration"]["splits"][chosen].setdefault("exams", {})[name] = {TRACK: asked}
+    write_manifest(manifest, public)
+    remarks = tuple(moved_mass({(chosen, TRACK): {name: exam}}))
+    return NewExam(name, len(exam.task_ids), exam.composition, remarks)
+
+
+def _split(manifest: Mapping[str, Any], wanted: str | None, release: Path) -> str:
+    """The split to draw from: the one named, else the only one with public truth."""
+    splits = manifest["splits"]
+    able = [name for name, e in splits.items() if e["truth"] == "public" and TRACK in e["tracks"]]
+    if wanted is not None and wanted not in splits:
+        hint = did_you_mean(wanted, able)
+        raise UsageError(f"--split {wanted}: {release} has no such split{hint}")
+    if wanted is not None and wanted not in able:
+        raise UsageError(
+            f"--split {wanted}: an exam is drawn by what the truth rows say, and these are "
+            "private; name its exams in the split file instead and build again"
+        )
+    if wanted is None and len(able) != 1:
+        raise UsageError(f"--split: name one of {', '.join(able) or 'none: no public truth here'}")
+    return wanted or able[0]
+
+
+def _exams(read: Any) -> dict[str, DrawnExam]:
+    """The exams that the split has."""
+    ids: dict[str, list[str]] = {}
+    bundles: dict[str, dict[str, tuple[str, str]]] = {}
+    for row in read(f"{TRACK}_exams", EXAM_SCHEMA.names):
+        ids.setdefault(row["exam"], []).append(row["task_id"])
+        if row["bundle"] is not None:
+            bundles.setdefault(row["exam"], {})[row["task_id"]] = (row["bundle"], row["arm"])
+    return {name: DrawnExam(tuple(found), bundles.get(name, {})) for name, found in ids.items()}
+
+
+def _write(
+    public: Path, split: str, exams: Mapping[str, DrawnExam], manifest: dict[str, Any]
+) -> None:
+    """The shard of exams, and what the manifest says of it."""
+    config = f"{TRACK}_exams"
+    job = ShardJob(
+        config,
+        split,
+        public,
+        shard_name(config, split, 0, 1),
+        EXAM_SCHEMA.with_metadata({"canary": f"causal-exams:{manifest['canary']}"}),
+        (),
+        (),
+    )
+    shard = write_tables(job, [exam_table(exams)])
+    manifest["shards"][shard.name] = {
+        "rows": shard.rows,
+        "bytes": shard.bytes,
+        "sha256": shard.sha256,
+        "content_sha256": shard.content_sha256,
+    }
+    manifest["configs"].setdefault(config, {})[split] = {
+        "rows": shard.rows,
+        "bytes": shard.bytes,
+        "content_sha256": content_hash([shard.groups]),
+    }

@@ -1,0 +1,95 @@
+"""The gate's second derivation of every replayscm truth, from the written rows alone."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from builder.replayscm.check.interpreter import Tree, exact_worlds, read, replay_row
+from grader.model import Task, Truth
+from grader.tracks.replayscm.certificates import problem_of
+
+Row = Mapping[str, Any]
+
+
+def audit_instance(
+    world: Row, truths: Sequence[Row], label: Row | None, tasks: Mapping[str, Any]
+) -> list[str]:
+    """Problems of one program's records.
+
+    ``tasks`` maps ``"tasks"`` to the instance's task rows: the track has no scenes. The worlds are
+    replayed by the plain interpreter, the certificates proved by the grader's checker, and the
+    undetermined cells must hold every wrong cell of the counterexample and no others than the
+    audit's own claim allows.
+    """
+    record = json.loads(world["world_json"])
+    rows = {row["task_id"]: row for row in tasks["tasks"]}
+    found: list[str] = []
+    found += _shared_problems(record, rows)
+    for truth in truths:
+        target = json.loads(truth["target_json"])
+        task = _task(rows[truth["task_id"]])
+        names = [problem for problem in _record_problems(record, task, target) if problem]
+        certificate = problem_of(task, _truth(truth, target))
+        if certificate is not None:
+            names.append(certificate)
+        found += [f"{truth['task_id']} ({target['pool']}): {problem}" for problem in names]
+    return found
+
+
+def _record_problems(
+    record: Mapping[str, Any], task: Task, target: Mapping[str, Any]
+) -> Iterator[str]:
+    names = list(task.inputs["variables"])
+    gold = {name: read(text) for name, text in target["gold"].items()}
+    for label, worlds in (("training", task.inputs["worlds"]), ("held-out", target["heldout"])):
+        if not all(exact_worlds(gold, names, worlds)):
+            yield f"the interpreter does not reproduce the {label} worlds"
+    if target["heldout"] != record["heldout"] or target["gold"] != record["program"]["mechanisms"]:
+        yield "the held-out worlds or the hidden program are not those of the instance"
+    if task.inputs["worlds"] != record["levels"][target["level"]]:
+        yield "the training worlds are not those of the record's level"
+    if target["counterexample"] is not None:
+        yield from _cell_problems(target, names)
+
+
+def _cell_problems(target: Mapping[str, Any], names: list[str]) -> Iterator[str]:
+    """The counterexample is wrong in undetermined cells only."""
+    shown: dict[str, Tree] = {
+        name: read(text) for name, text in target["counterexample"]["mechanisms"].items()
+    }
+    flags = {name: int(text, 16) for name, text in target["undetermined"].items()}
+    place = 0
+    for world in target["heldout"]:
+        for cells in world["rows"]:
+            observed = dict(zip(names, map(int, cells), strict=True))
+            row = replay_row(shown, observed, world["targets"])
+            for name in shown:
+                if row[name] != observed[name] and not flags.get(name, 0) >> place & 1:
+                    yield f"the counterexample fails held-out row {place} at a determined cell"
+                    return
+            place += 1
+
+
+def _shared_problems(record: Mapping[str, Any], rows: Mapping[str, Row]) -> Iterator[str]:
+    """Tasks of one level show the same worlds: disclosure is the only difference."""
+    by_level: dict[str, str] = {}
+    for task_id, label in record["tasks"].items():
+        level = label.rpartition("-")[2]
+        shown = json.dumps(json.loads(rows[task_id]["inputs_json"])["worlds"], sort_keys=True)
+        if by_level.setdefault(level if level in ("Ext", "CEx", "Cert") else "", shown) != shown:
+            yield f"{task_id}: its worlds differ from others of its level"
+
+
+def _task(row: Row) -> Task:
+    return Task(
+        row["task_id"], row["instance_id"], row["track"], row["rung"], row["family"],
+        row["variant"], row["view"], row["input_mode"], row["prompt"], row["answer_schema"],
+        row["answer_file"], json.loads(row["inputs_json"]),
+    )  # fmt: skip
+
+
+def _truth(row: Row, target: Mapping[str, Any]) -> Truth:
+    return Truth(
+        row["task_id"], row["instance_id"], row["should_abstain"], row["structure"],
+        row["value"], row["value_se"], target,
+    )  # fmt: skip

@@ -1,0 +1,95 @@
+"""Answers that know nothing, and what they must score, by a second implementation of the rules."""
+
+import json
+from collections.abc import Mapping
+from itertools import product
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from builder.replayscm.check.interpreter import (
+    OPERATORS,
+    exact_worlds,
+    names_in,
+    read,
+    replay_row,
+    value,
+)
+from grader.io.jsonio import canonical
+from grader.model import Task, Truth
+
+WHY: Final[Mapping[str, str]] = {
+    "mechanisms": "every variable equal to the first root: solves nothing",
+    "roots_mechanisms": "the first three variables as roots, all others equal to the first",
+    "alternative_scm": "the reference itself, which is no alternative",
+}
+
+
+def uninformed_answer(
+    kind: Literal["constant", "random"], task: Task, _: Truth | None, rng: np.random.Generator
+) -> str:
+    """An answer file from the task's declared inputs alone."""
+    inputs = task.inputs
+    names = list(inputs["variables"])
+    roots = list(inputs["roots"] or names[:3])
+    children = [name for name in names if name not in roots]
+    if kind == "constant":
+        mechanisms = dict.fromkeys(children, roots[0])
+    else:
+        mechanisms = {name: _random_formula(rng, roots) for name in children}
+    if task.spec.shape == "alternative_scm":
+        if kind == "constant":
+            mechanisms = dict(inputs["reference"])
+        else:
+            child = children[int(rng.integers(len(children)))]
+            mechanisms = {**inputs["reference"], child: mechanisms[child]}
+        experiment = {"variable": roots[0], "value": 1}
+        witness = {root: int(rng.integers(2)) for root in roots[1:]}
+        return canonical({"mechanisms": mechanisms, "intervention": experiment, "witness": witness})
+    answer: dict[str, Any] = {"mechanisms": mechanisms}
+    if task.spec.shape == "roots_mechanisms":
+        answer["roots"] = roots
+    return canonical(answer)
+
+
+def _random_formula(rng: np.random.Generator, roots: list[str]) -> str:
+    """Two roots under a random operator: legal under every disclosure."""
+    first, second = (roots[int(k)] for k in rng.choice(len(roots), size=2, replace=False))
+    operator = OPERATORS[int(rng.integers(1, len(OPERATORS)))]
+    return f"({operator} {first} {second})"
+
+
+def floor_points(task: Task, truth: Truth, answer: str) -> float:
+    """The points that a legal answer deserves, row by row with dictionaries."""
+    content = json.loads(answer)
+    names = list(task.inputs["variables"])
+    mechanisms = {name: read(text) for name, text in content["mechanisms"].items()}
+    if not all(exact_worlds(mechanisms, names, task.inputs["worlds"])):
+        return 0.0
+    if task.spec.shape == "alternative_scm":
+        return float(_shows(task, content, mechanisms))
+    if not all(exact_worlds(mechanisms, names, truth.target["heldout"])):
+        return 0.0
+    if task.spec.shape == "roots_mechanisms":
+        return float(sorted(content["roots"]) == sorted(truth.target["roots"]))
+    return 1.0
+
+
+def _shows(task: Task, content: Mapping[str, Any], mechanisms: Mapping[str, Any]) -> bool:
+    """Whether some mechanism is another function and the witness row differs."""
+    reference = {name: read(text) for name, text in task.inputs["reference"].items()}
+    if not any(_differ(reference[name], mechanisms[name]) for name in reference):
+        return False
+    target = content["intervention"]
+    row = {**content["witness"], target["variable"]: target["value"]}
+    ours, theirs = (
+        replay_row(program, {**dict.fromkeys(program, 0), **row}, [target["variable"]])
+        for program in (mechanisms, reference)
+    )
+    return any(ours[name] != theirs[name] for name in reference if name != target["variable"])
+
+
+def _differ(first: Any, second: Any) -> bool:
+    names = sorted(names_in(first) | names_in(second))
+    rows = (dict(zip(names, bits, strict=True)) for bits in product((0, 1), repeat=len(names)))
+    return any(value(first, row) != value(second, row) for row in rows)

@@ -1,0 +1,1 @@
+"""Sampling: programs, worlds, evidence levels, and complete audits of what they determine."""

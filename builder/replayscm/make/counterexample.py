@@ -1,0 +1,68 @@
+"""A legal train-exact program that fails a held-out row, built from a deviating pair.
+
+The construction is the proof of (3) in ``builder.replayscm.make.determinacy``: grow the closure
+from the roots until the pair's set is inside, place the pair wrong, and let the hidden mechanisms
+do the rest.
+"""
+
+import numpy as np
+
+from builder.replayscm.make.determinacy import Deviation, completable_pairs
+from builder.replayscm.make.programs import HiddenProgram, name_of
+from builder.replayscm.make.search import Choice, fit, formula_of
+from builder.replayscm.make.synthesis import smallest_formulas
+from builder.replayscm.make.tables import Rows, Tables, sets_of
+from grader.tracks.replayscm.boolean import Formula
+
+
+def counterexample(
+    program: HiddenProgram, tables: Tables, heldout: Rows, deviation: Deviation
+) -> tuple[tuple[int, ...], dict[str, Formula]]:
+    """Roots and mechanisms (by label) of a program that is train-exact and wrong held-out."""
+    setting, child = deviation.setting, deviation.child
+    sets = sets_of(program.n)
+    pairs = completable_pairs(tables, setting)
+    roots = tuple(v for v in range(program.n) if setting.roots >> v & 1)
+    formulas: dict[int, Formula] = {}
+    known = setting.roots
+
+    def place(v: int) -> bool:
+        """Put ``v`` on its own parents if they are known, else on any set that is."""
+        mine = sum(1 << u for u in program.parents.get(v, ()))
+        if v in program.parents and not mine & ~known and not mine & ~setting.allowed[v]:
+            formulas[v] = program.formulas[v]
+            return True
+        inside = np.flatnonzero(pairs[v] & ((sets.masks & ~known) == 0))
+        if len(inside) == 0:
+            return False
+        formulas[v] = formula_of(fit(tables, v, int(inside[0])), roots)
+        return True
+
+    wanted = int(sets.masks[deviation.set_index])
+    waiting = [v for v in setting.endogenous if v != child]
+    while wanted & ~known:
+        grown = next(v for v in waiting if place(v))
+        waiting.remove(grown)
+        known |= 1 << grown
+    formulas[child] = formula_of(_wrong(tables, heldout, deviation), roots)
+    known |= 1 << child
+    while waiting:
+        grown = next(v for v in waiting if place(v))
+        waiting.remove(grown)
+        known |= 1 << grown
+    return roots, {name_of(v): formulas[v] for v in sorted(formulas)}
+
+
+def _wrong(tables: Tables, heldout: Rows, deviation: Deviation) -> Choice:
+    """The smallest train-consistent function that is wrong at the deviation's pattern."""
+    sets, smallest = sets_of(tables.n), smallest_formulas()
+    child, k = deviation.child, deviation.set_index
+    values = heldout.values[deviation.row]
+    here = 1 << int(values @ sets.weights[:, k])
+    ones, zeros = int(tables.ones[child, k]), int(tables.zeros[child, k])
+    if values[child]:
+        zeros |= here
+    else:
+        ones |= here
+    table = smallest.smallest(ones, zeros, len(sets.members[k]))
+    return Choice(int(smallest.sizes[table]), sets.members[k], table)

@@ -1,0 +1,181 @@
+"""Accept or strengthen an instance: training worlds, filters, disambiguation, held-out worlds.
+
+ReplaySCM B.2.3 (Algorithm 3) with the thresholds of one stratum: at least 3 scored worlds and 33
+scored cells per endogenous variable, at most 5 worlds that set it, at least 3 hard_assigned and
+one hard_constant world, and a survivor reduction of at least 0.75.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from builder.replayscm.make.disambiguation import alternatives, killed_by
+from builder.replayscm.make.programs import HiddenProgram, sample_program
+from builder.replayscm.make.shortcuts import survivors
+from builder.replayscm.make.tables import tabulate_worlds
+from builder.replayscm.make.worlds import (
+    Intervention,
+    World,
+    draw_intervention,
+    draw_units,
+    intervene,
+    is_vacuous,
+    simulate,
+)
+
+SEED_WORLDS: Final = 4
+TRAINING_WORLDS: Final = 8
+CANDIDATES: Final = 200
+HELDOUT_WORLDS: Final = 8
+NOVEL: Final = (2, 5)
+"""Held-out worlds whose target set never occurs in training: shares 0.25 to 0.625."""
+MAX_ADDED: Final = 3
+SEPARATORS: Final = 60
+
+
+class Rejected(Exception):
+    """An attempt that a filter turned down; ``reason`` is counted."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A program with its units, training worlds (Original level) and held-out worlds.
+
+    ``statistics`` are construction figures for the generation report.
+    """
+
+    program: HiddenProgram
+    units: NDArray[np.float64]
+    training: tuple[World, ...]
+    heldout: tuple[World, ...]
+    statistics: Mapping[str, float]
+
+
+def generate(rng: np.random.Generator) -> Evidence:
+    """One attempt at an instance; raises :class:`Rejected`."""
+    program = sample_program(rng)
+    units = draw_units(rng)
+    training, reduction = _training(rng, program, units)
+    _check_modes(training)
+    _check_exposure(program, training)
+    before = len(training)
+    training = _disambiguate(rng, program, units, training)
+    _check_clamping(program, training)
+    heldout = _heldout(rng, program, units, training)
+    statistics = {"survivor_reduction": reduction, "disambiguation_worlds": len(training) - before}
+    return Evidence(program, units, tuple(training), tuple(heldout), statistics)
+
+
+def candidate_worlds(
+    rng: np.random.Generator, program: HiddenProgram, units: NDArray[np.float64], count: int
+) -> list[World]:
+    """Ordinary worlds that score something."""
+    found: list[World] = []
+    while len(found) < count:
+        intervention = draw_intervention(rng, program.n)
+        if not is_vacuous(program, intervention):
+            found.append(simulate(rng, program, units, intervention))
+    return found
+
+
+def _training(
+    rng: np.random.Generator, program: HiddenProgram, units: NDArray[np.float64]
+) -> tuple[list[World], float]:
+    """Four random worlds, then four that rule out the most surviving shortcuts."""
+    pool = candidate_worlds(rng, program, units, CANDIDATES)
+    standing = survivors(program, pool)
+    chosen = list(range(SEED_WORLDS))
+    alive = {v: np.asarray(flags[:, chosen].all(axis=1)) for v, flags in standing.items()}
+    seeded = sum(int(flags.sum()) for flags in alive.values())
+    while len(chosen) < TRAINING_WORLDS:
+        kills = np.zeros(len(pool), dtype=np.int64)
+        for v, flags in standing.items():
+            kills += (alive[v][:, None] & ~flags).sum(axis=0)
+        kills[chosen] = -1
+        best = int(np.argmax(kills))
+        chosen.append(best)
+        alive = {v: alive[v] & standing[v][:, best] for v in standing}
+    left = sum(int(flags.sum()) for flags in alive.values())
+    reduction = 1.0 if seeded == 0 else 1 - left / seeded
+    if reduction < 0.75:
+        raise Rejected("survivor reduction")
+    return [pool[k] for k in chosen], reduction
+
+
+def _check_modes(training: Sequence[World]) -> None:
+    modes = Counter(world.intervention.mode for world in training)
+    if modes["hard_assigned"] < 3 or modes["hard_constant"] < 1:
+        raise Rejected("mode mix")
+
+
+def _check_exposure(program: HiddenProgram, training: Sequence[World]) -> None:
+    for child in program.endogenous:
+        scored = [world for world in training if child not in world.targets]
+        if len(scored) < 3 or sum(len(world.rows) for world in scored) < 33:
+            raise Rejected("scored exposure")
+
+
+def _check_clamping(program: HiddenProgram, training: Sequence[World]) -> None:
+    for child in program.endogenous:
+        if sum(child in world.targets for world in training) > 5:
+            raise Rejected("clamped too often")
+
+
+def _disambiguate(
+    rng: np.random.Generator,
+    program: HiddenProgram,
+    units: NDArray[np.float64],
+    training: list[World],
+) -> list[World]:
+    """Up to three worlds, each only if it rules out many of the local alternatives."""
+    pool = candidate_worlds(rng, program, units, SEPARATORS)
+    found = alternatives(program, tabulate_worlds(training))
+    chosen = list(training)
+    while found and len(chosen) < len(training) + MAX_ADDED:
+        kills = np.array([killed_by(found, world) for world in pool])  # (worlds, alternatives)
+        totals = kills.sum(axis=1)
+        best = int(np.argmax(totals))
+        if totals[best] < max(3, 0.5 * len(found)):
+            break
+        chosen.append(pool.pop(best))
+        found = [item for item, dead in zip(found, kills[best], strict=True) if not dead]
+    return chosen
+
+
+def _heldout(
+    rng: np.random.Generator,
+    program: HiddenProgram,
+    units: NDArray[np.float64],
+    training: Sequence[World],
+) -> list[World]:
+    """Eight worlds with signatures of their own, some on target sets new to training."""
+    taken = {world.intervention for world in training}
+    known = {world.targets for world in training}
+    usual = sorted(known - {()})
+    novel = int(rng.integers(NOVEL[0], NOVEL[1] + 1))
+    chosen: list[Intervention] = []
+    for _ in range(2000):
+        wants_novel = sum(one.targets not in known for one in chosen) < novel
+        if wants_novel:
+            intervention = draw_intervention(rng, program.n)
+        else:
+            targets = usual[int(rng.integers(len(usual)))]
+            mode = "hard_constant" if rng.random() < 0.35 else "hard_assigned"
+            intervention = intervene(rng, mode, targets)  # type: ignore[arg-type]
+        if (intervention.targets not in known) != wants_novel or is_vacuous(program, intervention):
+            continue
+        if intervention in taken or intervention in chosen:
+            continue
+        chosen.append(intervention)
+        if len(chosen) == HELDOUT_WORLDS:
+            order = rng.permutation(HELDOUT_WORLDS)
+            return [simulate(rng, program, units, chosen[int(k)]) for k in order]
+    raise Rejected("held-out signatures")

@@ -1,0 +1,130 @@
+"""One instance: a program with the worlds and findings of every pool it is asked in."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from builder.replayscm.make.alternatives import find_alternative
+from builder.replayscm.make.counterexample import counterexample
+from builder.replayscm.make.determinacy import Audit, Disclosure, audit
+from builder.replayscm.make.generate import Evidence, Rejected, generate
+from builder.replayscm.make.levels import add_counterexamples, add_extra, certify
+from builder.replayscm.make.programs import HiddenProgram, name_of
+from builder.replayscm.make.tables import Tables, stack, tabulate_worlds
+from builder.replayscm.make.worlds import World
+from builder.replayscm.plan.pools import POOLS, Level, Pool
+from builder.replayscm.plan.records import ProgramPlan
+from builder.seeds import stream
+from grader.tracks.replayscm.boolean import to_text
+
+_BLOCK_SIZES: Final = (2, 3)
+
+Clock = Callable[[str], AbstractContextManager[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One pool's question about the program, with the findings of its audit.
+
+    ``counterexample`` is a legal train-exact program (roots and mechanisms) that fails held-out,
+    where there is one; ``alternative`` a right answer to an Alternative-SCM task.
+    """
+
+    pool: Pool
+    worlds: tuple[World, ...]
+    audit: Audit
+    counterexample: dict[str, Any] | None
+    alternative: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A program and its records. ``blocks`` are roots, then runs of the latent order."""
+
+    evidence: Evidence
+    blocks: tuple[tuple[int, ...], ...]
+    levels: Mapping[Level, tuple[World, ...]]
+    records: tuple[Record, ...]
+
+    @property
+    def program(self) -> HiddenProgram:
+        """The hidden program."""
+        return self.evidence.program
+
+
+def make_instance(plan: ProgramPlan, key: bytes, clock: Clock) -> Instance:
+    """One attempt at an instance; raises ``Rejected``."""
+    with clock("program and worlds"):
+        evidence = generate(stream(key, "evidence"))
+        blocks = draw_blocks(stream(key, "blocks"), evidence.program)
+    levels = _levels(plan, key, evidence, clock)
+    with clock("tables"):
+        tables = {level: tabulate_worlds(worlds) for level, worlds in levels.items()}
+    records = []
+    for label in plan.pools:
+        pool = POOLS[label]
+        alternative = None
+        if pool.alternative:
+            with clock("alternatives"):
+                alternative = find_alternative(
+                    evidence.program,
+                    tables[pool.level],
+                    pool.disclosure,
+                    stream(key, f"alternative/{label}"),
+                )
+            if alternative is None:
+                raise Rejected("no separable alternative")
+        with clock("audit"):
+            found = _audited(evidence, tables[pool.level], pool.disclosure, blocks)
+        records.append(Record(pool, levels[pool.level], *found, alternative))
+    return Instance(evidence, blocks, levels, tuple(records))
+
+
+def _levels(
+    plan: ProgramPlan, key: bytes, evidence: Evidence, clock: Clock
+) -> dict[Level, tuple[World, ...]]:
+    """The training worlds of every level that some pool of the plan needs."""
+    needed = {POOLS[label].level for label in plan.pools}
+    levels: dict[Level, tuple[World, ...]] = {"original": evidence.training}
+    if needed & {"extra", "cex"}:
+        with clock("extra worlds"):
+            levels["extra"] = add_extra(stream(key, "extra"), evidence)
+    if "cex" in needed:
+        with clock("cex worlds"):
+            levels["cex"] = add_counterexamples(stream(key, "cex"), evidence, levels["extra"])
+    if "certified" in needed:
+        with clock("certified worlds"):
+            levels["certified"] = certify(stream(key, "certified"), evidence)
+    return levels
+
+
+def _audited(
+    evidence: Evidence,
+    tables: Tables,
+    disclosure: Disclosure,
+    blocks: Sequence[Sequence[int]],
+) -> tuple[Audit, dict[str, Any] | None]:
+    heldout = stack(evidence.heldout)
+    found = audit(evidence.program, tables, heldout, disclosure, blocks)
+    if found.first is None:
+        return found, None
+    roots, formulas = counterexample(evidence.program, tables, heldout, found.first)
+    texts = {name: to_text(formula) for name, formula in formulas.items()}
+    return found, {"roots": [name_of(v) for v in roots], "mechanisms": texts}
+
+
+def draw_blocks(rng: np.random.Generator, program: HiddenProgram) -> tuple[tuple[int, ...], ...]:
+    """The roots, then runs of two or three endogenous slots; the last run may be shorter.
+
+    Inside a block the variables are listed by label, which says nothing about their order.
+    """
+    waiting = list(program.endogenous)
+    blocks = [tuple(sorted(program.roots))]
+    while waiting:
+        count = int(rng.choice(_BLOCK_SIZES))
+        blocks.append(tuple(sorted(waiting[:count])))
+        waiting = waiting[count:]
+    return tuple(blocks)

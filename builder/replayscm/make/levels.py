@@ -1,0 +1,250 @@
+"""Evidence levels above Original: Extra Worlds, CEx and Certified (ReplaySCM B.2.5).
+
+Every added world is simulated from the hidden program under a signature that no held-out world
+has. One set of worlds serves all disclosures, so disclosure stays the only difference.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import numpy as np
+
+from builder.replayscm.make.determinacy import (
+    completable_pairs,
+    disclosed_setting,
+    is_unique,
+)
+from builder.replayscm.make.generate import Evidence, Rejected
+from builder.replayscm.make.programs import HiddenProgram
+from builder.replayscm.make.search import fit
+from builder.replayscm.make.tables import Flags, Tables, sets_of, tabulate_worlds
+from builder.replayscm.make.worlds import (
+    Intervention,
+    World,
+    intervene,
+    is_vacuous,
+    set_targets,
+    simulate,
+)
+
+EXTRA_WORLDS: Final = 3
+FOURTH_GAIN: Final = 5
+"""A fourth world is added when it still shows this many new patterns."""
+CEX_WORLDS: Final = 40
+CERTIFIED_WORLDS: Final = 25
+CANDIDATES: Final = 40
+
+
+def coverage(program: HiddenProgram, worlds: Sequence[World]) -> tuple[int, int]:
+    """Window patterns seen and their number, over all endogenous variables.
+
+    A pattern is an assignment to the declared window of a variable; it is seen in a row where the
+    variable is not set.
+    """
+    seen = window_patterns(program, worlds)
+    return (
+        sum(mask.bit_count() for mask in seen.values()),
+        sum(1 << len(window) for window in program.windows.values()),
+    )
+
+
+def window_patterns(program: HiddenProgram, worlds: Sequence[World]) -> dict[int, int]:
+    """By endogenous variable, the window patterns seen, as a bit set."""
+    seen = dict.fromkeys(program.windows, 0)
+    for world in worlds:
+        rows = world.rows.astype(np.int64)
+        for child, window in program.windows.items():
+            if child not in world.targets:
+                weights = 1 << np.arange(len(window))
+                for pattern in np.unique(rows[:, list(window)] @ weights).tolist():
+                    seen[child] |= 1 << pattern
+    return seen
+
+
+def add_extra(rng: np.random.Generator, evidence: Evidence) -> tuple[World, ...]:
+    """Extra Worlds: three or four observational or single-target worlds of most new patterns."""
+    program, added = evidence.program, list[World]()
+    seen = window_patterns(program, evidence.training)
+    while len(added) <= EXTRA_WORLDS:
+        pool = _drawn(rng, evidence, _single_targets(rng, program))
+        gains = [_gain(program, seen, world) for world in pool]
+        best = int(np.argmax(gains))
+        if len(added) == EXTRA_WORLDS and gains[best] < FOURTH_GAIN:
+            break
+        added.append(pool[best])
+        seen = _joined(seen, window_patterns(program, [pool[best]]))
+    return (*evidence.training, *added)
+
+
+def add_counterexamples(
+    rng: np.random.Generator, evidence: Evidence, extra: Sequence[World]
+) -> tuple[World, ...]:
+    """CEx: window coverage to 1, then separate whatever an exact fitter can still find.
+
+    A reference solver fits the smallest function to a parent set, so the worlds separate, for
+    every parent set of any train-exact program under hidden order, the function so fitted from
+    the hidden mechanism. Raises ``Rejected`` when 40 added worlds do not suffice.
+    """
+    program, worlds = evidence.program, list(extra)
+    limit = len(worlds) + CEX_WORLDS
+    seen = window_patterns(program, worlds)
+    while missing := _missing(program, seen):
+        pool = _drawn(rng, evidence, _multi_targets(rng, program, CANDIDATES // 2))
+        window = program.windows[missing[int(rng.integers(len(missing)))]]
+        pool += _drawn(rng, evidence, [intervene(rng, "hard_assigned", window)] * 4)
+        gains = [_gain(program, seen, world) for world in pool]
+        best = int(np.argmax(gains))
+        if len(worlds) >= limit:
+            raise Rejected("window coverage")
+        if gains[best]:
+            worlds.append(pool[best])
+            seen = _joined(seen, window_patterns(program, [pool[best]]))
+    while wrong := _misfits(program, tabulate_worlds(worlds)):
+        if len(worlds) >= limit:
+            raise Rejected("counterexamples")
+        pool = _drawn(rng, evidence, _multi_targets(rng, program, CANDIDATES))
+        kills = [sum(_differs(world, *item) for item in wrong) for world in pool]
+        if max(kills):
+            worlds.append(pool[int(np.argmax(kills))])
+    if len(worlds) == len(extra):
+        worlds.append(_one_more(rng, evidence))
+    return tuple(worlds)
+
+
+def _one_more(rng: np.random.Generator, evidence: Evidence) -> World:
+    """A world although none is needed: two levels of one program must not be one prompt."""
+    return _drawn(rng, evidence, _multi_targets(rng, evidence.program, CANDIDATES))[0]
+
+
+def certify(rng: np.random.Generator, evidence: Evidence) -> tuple[World, ...]:
+    """Certified: worlds until the complete audit proves uniqueness under hidden order.
+
+    Greedy on the audit itself: each world is the best of 40 at shrinking what is still open, the
+    unseen patterns and the sets that miss a parent. Raises ``Rejected`` after 25 added worlds.
+    """
+    program, worlds = evidence.program, list(evidence.training)
+    setting = disclosed_setting(program, "hidden")
+    tables = tabulate_worlds(worlds)
+    while True:
+        pairs = completable_pairs(tables, setting)
+        if is_unique(program, tables, pairs):
+            if len(worlds) == len(evidence.training):
+                worlds.append(_one_more(rng, evidence))
+            return tuple(worlds)
+        if len(worlds) == len(evidence.training) + CERTIFIED_WORLDS:
+            raise Rejected("not certified")
+        pool = _drawn(rng, evidence, _multi_targets(rng, program, CANDIDATES))
+        open_after = _openness(program, tables, pairs)
+        best = min(pool, key=open_after)
+        worlds.append(best)
+        tables |= tabulate_worlds([best])
+
+
+def _openness(program: HiddenProgram, tables: Tables, pairs: Flags) -> Callable[[World], int]:
+    """How much would still be open after a world: unseen patterns of sets still consistent."""
+    sets = sets_of(program.n)
+    child, k = np.nonzero(pairs)
+    zeros, ones = tables.zeros[child, k], tables.ones[child, k]
+    every = sets.every[k]
+    parents = np.array([
+        sum(1 << u for u in program.parents.get(v, ())) for v in range(program.n)
+    ])[child]  # fmt: skip
+    misses = (sets.masks[k] & parents) != parents
+    still = misses | ((zeros | ones) != every)
+    child, k, zeros, ones, every, misses = (
+        part[still] for part in (child, k, zeros, ones, every, misses)
+    )
+    weights = sets.weights[:, k]
+
+    def after(world: World) -> int:
+        rows = world.rows.astype(np.int64)
+        bits = (1 << (rows @ weights)).astype(np.uint16)
+        clamped = np.isin(child, world.targets)
+        value = rows[:, child] == 1
+        new_ones = np.bitwise_or.reduce(np.where(value & ~clamped, bits, 0), axis=0)
+        new_zeros = np.bitwise_or.reduce(np.where(~value & ~clamped, bits, 0), axis=0)
+        z, o = zeros | new_zeros, ones | new_ones
+        consistent = (z & o) == 0
+        unseen = np.bitwise_count(every & ~(z | o)).astype(np.int64)
+        return int((consistent * (unseen + 4 * misses)).sum())
+
+    return after
+
+
+def _drawn(
+    rng: np.random.Generator, evidence: Evidence, interventions: Sequence[Intervention]
+) -> list[World]:
+    """Worlds of these interventions, without held-out signatures and vacuous ones."""
+    heldout = {world.intervention for world in evidence.heldout}
+    return [
+        simulate(rng, evidence.program, evidence.units, one)
+        for one in interventions
+        if one not in heldout and not is_vacuous(evidence.program, one)
+    ]
+
+
+def _single_targets(rng: np.random.Generator, program: HiddenProgram) -> list[Intervention]:
+    found = [Intervention("none")]
+    for v in range(program.n):
+        found += [Intervention("hard_constant", (v,), (bit,)) for bit in (0, 1)]
+        found.append(Intervention("hard_assigned", (v,)))
+    return found
+
+
+def _multi_targets(
+    rng: np.random.Generator, program: HiddenProgram, count: int
+) -> list[Intervention]:
+    return [
+        set_targets(rng, "hard_assigned", program.n, int(rng.integers(2, program.n)))
+        for _ in range(count)
+    ]
+
+
+def _gain(program: HiddenProgram, seen: dict[int, int], world: World) -> int:
+    new = window_patterns(program, [world])
+    return sum((new[v] & ~seen[v]).bit_count() for v in seen)
+
+
+def _joined(first: dict[int, int], second: dict[int, int]) -> dict[int, int]:
+    return {v: first[v] | second[v] for v in first}
+
+
+def _missing(program: HiddenProgram, seen: dict[int, int]) -> list[int]:
+    return [v for v, window in program.windows.items() if seen[v] != (1 << (1 << len(window))) - 1]
+
+
+Misfit = tuple[int, tuple[int, ...], int]
+"""Variable, parent set, fitted truth table."""
+
+
+def _misfits(program: HiddenProgram, tables: Tables) -> list[Misfit]:
+    """Fitted functions that are not the hidden mechanism, over every completable set."""
+    sets = sets_of(program.n)
+    pairs = completable_pairs(tables, disclosed_setting(program, "hidden"))
+    found = []
+    for child, k in np.argwhere(pairs).tolist():
+        choice = fit(tables, child, k)
+        if not _is_hidden(program, child, sets.members[k], choice.table):
+            found.append((child, sets.members[k], choice.table))
+    return found
+
+
+def _is_hidden(program: HiddenProgram, child: int, members: tuple[int, ...], table: int) -> bool:
+    """Whether a function of ``members`` is the mechanism of ``child``."""
+    parents = program.parents[child]
+    if not set(parents) <= set(members):
+        return False
+    for pattern in range(1 << len(members)):
+        mine = sum((pattern >> members.index(u) & 1) << bit for bit, u in enumerate(parents))
+        if (table >> pattern & 1) != (program.tables[child] >> mine & 1):
+            return False
+    return True
+
+
+def _differs(world: World, child: int, members: tuple[int, ...], table: int) -> bool:
+    """Whether an observed row contradicts a fitted function."""
+    if child in world.targets:
+        return False
+    rows = world.rows.astype(np.int64)
+    pattern = rows[:, list(members)] @ (1 << np.arange(len(members)))
+    return bool((((table >> pattern) & 1) != rows[:, child]).any())

@@ -1,0 +1,156 @@
+"""Sampling a hidden program (ReplaySCM B.2.1, Algorithm 1).
+
+Variables are numbered 0..n-1 by label (``X1`` is 0); the latent order is a random permutation of
+them whose first three are the roots. Each endogenous variable has a window of earlier variables,
+parents drawn from the window, and a formula that depends on all of them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from grader.tracks.replayscm.boolean import (
+    Formula,
+    canonical,
+    depth,
+    essential,
+    operation,
+    parse,
+    size,
+    to_text,
+    truth_table,
+    variable,
+)
+from grader.tracks.replayscm.problem import MAX_PARENTS, ROOTS
+
+VARIABLES: Final = (6, 7, 8, 9, 10)
+WINDOWS: Final = {2: 0.04, 3: 0.10, 4: 0.82, 5: 0.04}
+"""Shares of MaxPredecessorsPerMechanism; most records use 4 (Table B.1)."""
+SIZES: Final = (3, 14)
+DEPTHS: Final = (2, 6)
+_BINARY: Final = ("and", "or", "xor", "iff")
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenProgram:
+    """A hidden program. ``windows``, ``parents`` and ``formulas`` are by endogenous variable.
+
+    ``tables[v]`` is the truth table of v over its parents, in their (ascending) order.
+    """
+
+    order: tuple[int, ...]
+    windows: Mapping[int, tuple[int, ...]]
+    parents: Mapping[int, tuple[int, ...]]
+    formulas: Mapping[int, Formula]
+    tables: Mapping[int, int]
+
+    @property
+    def n(self) -> int:
+        """Number of variables."""
+        return len(self.order)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The labels, ``X1`` first."""
+        return tuple(name_of(v) for v in range(self.n))
+
+    @property
+    def roots(self) -> tuple[int, ...]:
+        """The three roots, in latent order."""
+        return self.order[:ROOTS]
+
+    @property
+    def endogenous(self) -> tuple[int, ...]:
+        """The other variables, in latent order."""
+        return self.order[ROOTS:]
+
+    def mechanisms(self) -> dict[str, str]:
+        """Label to formula text, as answers hold them."""
+        return {name_of(v): to_text(self.formulas[v]) for v in sorted(self.endogenous)}
+
+    def to_json(self) -> dict[str, Any]:
+        """Canonical, lossless."""
+        return {
+            "order": [name_of(v) for v in self.order],
+            "windows": {name_of(v): [name_of(u) for u in w] for v, w in self.windows.items()},
+            "mechanisms": self.mechanisms(),
+        }
+
+
+def name_of(v: int) -> str:
+    """The label of variable ``v``."""
+    return f"X{v + 1}"
+
+
+def from_json(record: Mapping[str, Any]) -> HiddenProgram:
+    """The program that :meth:`HiddenProgram.to_json` wrote."""
+    order = tuple(int(name[1:]) - 1 for name in record["order"])
+    windows = {
+        int(child[1:]) - 1: tuple(int(name[1:]) - 1 for name in names)
+        for child, names in record["windows"].items()
+    }
+    formulas = {int(c[1:]) - 1: parse(text) for c, text in record["mechanisms"].items()}
+    return assemble(order, windows, formulas)
+
+
+def assemble(
+    order: tuple[int, ...], windows: Mapping[int, tuple[int, ...]], formulas: Mapping[int, Formula]
+) -> HiddenProgram:
+    """A program from its formulas: parents are the variables they depend on."""
+    parents = {
+        v: tuple(sorted(int(name[1:]) - 1 for name in essential(formulas[v])))
+        for v in order[ROOTS:]
+    }
+    tables = {v: truth_table(formulas[v], [name_of(u) for u in parents[v]]) for v in order[ROOTS:]}
+    return HiddenProgram(order, windows, parents, dict(formulas), tables)
+
+
+def sample_program(rng: np.random.Generator) -> HiddenProgram:
+    """A random program (Algorithm 1)."""
+    n = int(rng.choice(VARIABLES))
+    bound = int(rng.choice(list(WINDOWS), p=list(WINDOWS.values())))
+    order = tuple(int(v) for v in rng.permutation(n))
+    windows: dict[int, tuple[int, ...]] = {}
+    formulas: dict[int, Formula] = {}
+    for place in range(ROOTS, n):
+        earlier = order[:place]
+        count = min(bound, place)
+        window = tuple(sorted(int(v) for v in rng.choice(earlier, size=count, replace=False)))
+        number = int(rng.integers(2, min(count, MAX_PARENTS) + 1))
+        parents = sorted(int(v) for v in rng.choice(window, size=number, replace=False))
+        windows[order[place]] = window
+        formulas[order[place]] = sample_formula(rng, [name_of(v) for v in parents])
+    return assemble(order, windows, formulas)
+
+
+def sample_formula(rng: np.random.Generator, parents: list[str]) -> Formula:
+    """A formula that depends on every parent, takes both values and has the paper's size."""
+    while True:
+        formula = canonical(_draw(rng, parents))
+        if not SIZES[0] <= size(formula) <= SIZES[1]:
+            continue
+        if not DEPTHS[0] <= depth(formula) <= DEPTHS[1]:
+            continue
+        # Depending on a parent implies taking both values.
+        if essential(formula) == tuple(sorted(parents)):
+            return formula
+
+
+def _draw(rng: np.random.Generator, parents: list[str]) -> Formula:
+    """Every parent once and up to two again, joined in random order by random operators."""
+    repeated = int(rng.choice(3, p=(0.5, 0.3, 0.2)))
+    leaves = [*parents, *(parents[int(i)] for i in rng.integers(len(parents), size=repeated))]
+    pieces = [_perhaps_negated(rng, variable(leaves[int(i)]), 0.2)
+              for i in rng.permutation(len(leaves))]  # fmt: skip
+    while len(pieces) > 1:
+        operator = _BINARY[int(rng.integers(len(_BINARY)))]
+        arity = 3 if operator != "iff" and len(pieces) > 2 and rng.random() < 0.2 else 2
+        taken = [pieces.pop(int(rng.integers(len(pieces)))) for _ in range(arity)]
+        pieces.append(_perhaps_negated(rng, operation(operator, *taken), 0.1))
+    return pieces[0]
+
+
+def _perhaps_negated(rng: np.random.Generator, formula: Formula, chance: float) -> Formula:
+    return operation("not", formula) if rng.random() < chance else formula

@@ -1,0 +1,179 @@
+"""The smallest formula of every Boolean function of at most four variables.
+
+Size counts operators and leaves (the paper's AST size); ``and``, ``or`` and ``xor`` take any
+number of arguments, ``iff`` two. Let L(s) be the functions whose smallest formula has size s, and
+let a *chain* of an operator with total t be a combination by that operator of one or more formulas
+whose sizes add up to t. A formula of size t + 1 is then ``not`` of L(t), a chain of two or more
+with total t, or ``iff`` of two formulas with total t; a chain with total t extends a chain with a
+smaller total by one formula. So all levels follow in turn, and every first find is a minimum.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grader.tracks.replayscm.boolean import Formula, input_column, operation, variable
+
+INPUTS: Final = 4
+FUNCTIONS: Final = 1 << (1 << INPUTS)
+FULL: Final = FUNCTIONS - 1
+OPERATORS: Final = ("and", "or", "xor", "not", "iff", "")
+_NARY: Final = (np.bitwise_and, np.bitwise_or, np.bitwise_xor)
+_BATCH: Final = 1 << 20
+
+Ints = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class SmallestFormulas:
+    """All 65,536 functions; a truth table is 16-bit, bit p the value where input i has bit i of p.
+
+    ``sizes[f]`` is the size of the smallest formula of f; ``by_size[k]`` lists the functions that
+    depend on the first k inputs at most, by (size, truth table). How each formula ends (operator,
+    arguments) is in the other arrays.
+    """
+
+    sizes: NDArray[np.uint8]
+    by_size: tuple[Ints, ...]
+    operators: NDArray[np.int8]
+    left: Ints
+    right: Ints
+    chain_left: Ints
+    chain_right: Ints
+
+    def formula(self, table: int, names: tuple[str, ...]) -> Formula:
+        """The smallest formula of ``table`` with input i called ``names[i]``.
+
+        Among several the one found first in the fixed order of the search. ``names`` may be
+        shorter than the inputs where the function does not depend on the others; a constant
+        mentions the first name alone.
+        """
+        if table in (0, FULL):
+            constant = operation("xor", variable(names[0]), variable(names[0]))
+            return constant if table == 0 else operation("iff", *constant.arguments)
+        operator = OPERATORS[self.operators[table]]
+        left, right = int(self.left[table]), int(self.right[table])
+        if operator == "":
+            return variable(names[left])
+        if operator == "not":
+            return operation("not", self.formula(left, names))
+        if operator == "iff":
+            return operation("iff", self.formula(left, names), self.formula(right, names))
+        members = [right]
+        chain = int(self.operators[table])
+        while self.chain_left[chain, left] >= 0:
+            members.append(int(self.chain_right[chain, left]))
+            left = int(self.chain_left[chain, left])
+        members.append(left)
+        return operation(operator, *(self.formula(member, names) for member in reversed(members)))
+
+    def smallest(self, ones: int, zeros: int, inputs: int) -> int:
+        """The smallest function of ``inputs`` inputs that is 1 on ``ones`` and 0 on ``zeros``.
+
+        Both are bit sets over the 2^inputs patterns and must not overlap. Ties go to the lower
+        truth table, so the choice is one and the same everywhere.
+        """
+        listed = self.by_size[inputs]
+        fits = ((listed & ones) == ones) & ((listed & zeros) == 0)
+        return int(listed[int(fits.argmax())])
+
+
+@cache
+def smallest_formulas() -> SmallestFormulas:
+    """The table, computed once a process (a few tenths of a second)."""
+    search = _Search()
+    search.run()
+    order = np.lexsort((np.arange(FUNCTIONS), search.sizes)).astype(np.int32)
+    return SmallestFormulas(
+        search.sizes,
+        tuple(order[_ignores(order, inputs)] for inputs in range(INPUTS + 1)),
+        search.operators,
+        search.left,
+        search.right,
+        search.chain_left,
+        search.chain_right,
+    )
+
+
+def _ignores(tables: Ints, inputs: int) -> NDArray[np.bool_]:
+    """Which functions depend on none of the inputs from number ``inputs`` on."""
+    ignored = np.ones(len(tables), dtype=bool)
+    for place in range(inputs, INPUTS):
+        ones = input_column(place, INPUTS)
+        ignored &= (tables & ones) >> (1 << place) == tables & (FULL ^ ones)
+    return ignored
+
+
+class _Search:
+    def __init__(self) -> None:
+        self.sizes = np.zeros(FUNCTIONS, dtype=np.uint8)
+        self.operators = np.full(FUNCTIONS, -1, dtype=np.int8)
+        self.left = np.full(FUNCTIONS, -1, dtype=np.int32)
+        self.right = np.full(FUNCTIONS, -1, dtype=np.int32)
+        shape = (len(_NARY), FUNCTIONS)
+        self.chained = np.zeros(shape, dtype=bool)
+        self.chain_left = np.full(shape, -1, dtype=np.int32)
+        self.chain_right = np.full(shape, -1, dtype=np.int32)
+        none = np.zeros(0, dtype=np.int32)
+        self.levels: list[Ints] = [none]
+        self.chains: list[list[Ints]] = [[none] for _ in _NARY]
+
+    def run(self) -> None:
+        new = np.array([input_column(i, INPUTS) for i in range(INPUTS)], dtype=np.int32)
+        self._claim(new, 1, "", np.arange(INPUTS, dtype=np.int32), np.full(INPUTS, -1, np.int32))
+        while True:
+            total = len(self.levels)
+            self.levels.append(np.sort(new))
+            for k in range(len(_NARY)):
+                singles = self.levels[total][~self.chained[k, self.levels[total]]]
+                self.chained[k, singles] = True
+                self.chains[k].append(singles)
+            if np.count_nonzero(self.sizes) == FUNCTIONS:
+                return
+            new = np.concatenate(list(self._next_level(total)))
+
+    def _next_level(self, total: int) -> Iterator[Ints]:
+        """The functions of size ``total`` + 1, each claimed by the operator that finds it first."""
+        last = self.levels[total]
+        yield self._claim(FULL ^ last, total + 1, "not", last, np.full(len(last), -1, np.int32))
+        for k in range(len(_NARY)):
+            added = [np.zeros(0, dtype=np.int32)]
+            for a in range(1, total):
+                for x, y in _pairs(self.chains[k][a], self.levels[total - a]):
+                    chosen, first = _first(_NARY[k](x, y), self.chained[k])
+                    self.chained[k, chosen] = True
+                    self.chain_left[k, chosen], self.chain_right[k, chosen] = x[first], y[first]
+                    added.append(chosen)
+                    yield self._claim(chosen, total + 1, OPERATORS[k], x[first], y[first])
+            self.chains[k][total] = np.concatenate([self.chains[k][total], *added])
+        for a in range(1, total // 2 + 1):
+            for x, y in _pairs(self.levels[a], self.levels[total - a]):
+                yield self._claim(FULL ^ x ^ y, total + 1, "iff", x, y)
+
+    def _claim(self, values: Ints, size: int, operator: str, left: Ints, right: Ints) -> Ints:
+        chosen, first = _first(values, self.sizes != 0)
+        self.sizes[chosen] = size
+        self.operators[chosen] = OPERATORS.index(operator)
+        self.left[chosen], self.right[chosen] = left[first], right[first]
+        return chosen
+
+
+def _first(values: Ints, known: NDArray[np.bool_]) -> tuple[Ints, NDArray[np.intp]]:
+    """The values not yet known, each once and sorted, and where each appears first."""
+    places = np.flatnonzero(~known[values])
+    chosen, first = np.unique(values[places], return_index=True)
+    return chosen, places[first]
+
+
+def _pairs(first: Ints, second: Ints) -> Iterator[tuple[Ints, Ints]]:
+    """All pairs, flat and in bounded batches."""
+    if len(first) == 0 or len(second) == 0:
+        return
+    rows = max(1, _BATCH // len(second))
+    for start in range(0, len(first), rows):
+        part = first[start : start + rows]
+        yield np.repeat(part, len(second)), np.tile(second, len(part))

@@ -1,0 +1,126 @@
+"""Intervention worlds (ReplaySCM B.2.2, Algorithm 2)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from builder.replayscm.make.programs import HiddenProgram, name_of
+
+Mode = Literal["none", "hard_constant", "hard_assigned"]
+MODES: Final[dict[Mode, float]] = {"none": 0.08, "hard_constant": 0.22, "hard_assigned": 0.70}
+ROWS: Final = (10, 12)
+LEVELS: Final = (0.2, 0.35, 0.5, 0.65, 0.8)
+BIASES: Final = (0.3, 0.5, 0.7)
+
+Bits = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class Intervention:
+    """What a world sets. ``targets`` ascend; ``constants`` are theirs in a hard_constant world.
+
+    Two interventions with the same mode, targets and constants have the same signature: that is
+    this value's equality.
+    """
+
+    mode: Mode
+    targets: tuple[int, ...] = ()
+    constants: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """A table of rows under one intervention; ``rows`` has shape (units, n)."""
+
+    intervention: Intervention
+    rows: Bits
+
+    @property
+    def targets(self) -> tuple[int, ...]:
+        """The variables intervened on."""
+        return self.intervention.targets
+
+    def to_json(self, label: str) -> dict[str, Any]:
+        """The world as a task or truth row holds it."""
+        return {
+            "id": label,
+            "mode": self.intervention.mode,
+            "targets": [name_of(v) for v in self.targets],
+            "rows": ["".join(str(int(bit)) for bit in row) for row in self.rows],
+        }
+
+
+def worlds_json(worlds: Sequence[World], prefix: str) -> list[dict[str, Any]]:
+    """Worlds in order, labelled ``prefix_00`` and on."""
+    return [world.to_json(f"{prefix}_{k:02d}") for k, world in enumerate(worlds)]
+
+
+def draw_units(rng: np.random.Generator) -> NDArray[np.float64]:
+    """Thresholds of every unit and root, shape (12, 3); worlds use the first units."""
+    return rng.random((ROWS[1], 3))
+
+
+def draw_intervention(rng: np.random.Generator, n: int) -> Intervention:
+    """An ordinary intervention: mode by its share, one to three targets."""
+    mode: Mode = list(MODES)[int(rng.choice(len(MODES), p=list(MODES.values())))]
+    return set_targets(rng, mode, n, 0 if mode == "none" else int(rng.integers(1, 4)))
+
+
+def set_targets(rng: np.random.Generator, mode: Mode, n: int, count: int) -> Intervention:
+    """An intervention of ``mode`` on ``count`` random variables."""
+    targets = tuple(sorted(int(v) for v in rng.choice(n, size=count, replace=False)))
+    return intervene(rng, mode, targets)
+
+
+def intervene(rng: np.random.Generator, mode: Mode, targets: tuple[int, ...]) -> Intervention:
+    """An intervention of ``mode`` on these targets, constants drawn where it has them."""
+    constants = tuple(int(b) for b in rng.integers(2, size=len(targets)))
+    return Intervention(mode, targets, constants if mode == "hard_constant" else ())
+
+
+def is_vacuous(program: HiddenProgram, intervention: Intervention) -> bool:
+    """Whether nothing would be scored: every endogenous variable is set."""
+    return set(program.endogenous) <= set(intervention.targets)
+
+
+def simulate(
+    rng: np.random.Generator,
+    program: HiddenProgram,
+    units: NDArray[np.float64],
+    intervention: Intervention,
+) -> World:
+    """One world: 10 to 12 rows of the program under the intervention."""
+    count = int(rng.integers(ROWS[0], ROWS[1] + 1))
+    rows = np.zeros((count, program.n), dtype=np.uint8)
+    levels = np.array(LEVELS)[rng.integers(len(LEVELS), size=3)]
+    for place, root in enumerate(program.roots):
+        rows[:, root] = units[:count, place] < levels[place]
+    for place, target in enumerate(intervention.targets):
+        rows[:, target] = (
+            intervention.constants[place]
+            if intervention.mode == "hard_constant"
+            else _assigned(rng, count)
+        )
+    run_program(program, rows, intervention.targets)
+    return World(intervention, rows)
+
+
+def run_program(program: HiddenProgram, rows: Bits, targets: tuple[int, ...]) -> None:
+    """Fill in the endogenous variables that are not set, in place."""
+    for child in program.endogenous:
+        if child not in targets:
+            pattern = np.zeros(len(rows), dtype=np.int64)
+            for bit, parent in enumerate(program.parents[child]):
+                pattern |= rows[:, parent].astype(np.int64) << bit
+            rows[:, child] = (program.tables[child] >> pattern) & 1
+
+
+def _assigned(rng: np.random.Generator, count: int) -> Bits:
+    """A biased column of both values: where all rows are equal, one of them is flipped."""
+    column: Bits = (rng.random(count) < rng.choice(BIASES)).astype(np.uint8)
+    if column.min() == column.max():
+        column[int(rng.integers(count))] ^= 1
+    return column

@@ -1,0 +1,1 @@
+"""Deciding: settings, pools, and which program is asked in which of them."""

@@ -1,0 +1,1 @@
+"""Tables, pictures and pages as values, without a track in mind."""

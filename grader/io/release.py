@@ -1,0 +1,353 @@
+"""A release on disk: its manifest, tasks, exams, truths and labels.
+
+Only shards whose SHA-256 agrees with the manifest are read; each is hashed once a process.
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
+
+from grader.errors import UsageError
+from grader.io import parquet
+from grader.io.jsonio import as_mapping
+from grader.model import Task, Truth
+from grader.names import did_you_mean
+from grader.spec import TRACKS
+
+ENVIRONMENT_VARIABLE = "CAUSAL_EXAMS_RELEASE"
+PUBLISHED, CORRECTED = "published", "corrected"
+"""The readings of an imported release's truth; a release of our own has one."""
+_CORRECTED_COLUMN = "corrected_json"
+_TASK_COLUMNS = (
+    "task_id", "instance_id", "track", "rung", "family", "variant", "view", "input_mode",
+    "prompt", "answer_schema", "answer_file", "inputs_json",
+)  # fmt: skip
+_TRUTH_COLUMNS = (
+    "task_id", "instance_id", "should_abstain", "structure", "value", "value_se", "target_json",
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Side:
+    """One of the two repositories of a release: a folder with a manifest and shards."""
+
+    path: Path
+    manifest: dict[str, Any]
+    _checked: set[str] = field(default_factory=set)
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Read the manifest of the repository at ``path``; raises ``UsageError``."""
+        file = path / "manifest.json"
+        try:
+            manifest = json.loads(file.read_bytes())
+            _check_manifest(manifest)
+        except FileNotFoundError:
+            raise UsageError(f"{file}: not found; is this a release folder?") from None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            raise UsageError(f"{file}: unreadable manifest; fetch the release again") from None
+        return cls(path, manifest)
+
+    def shards(self, config: str, split: str) -> list[Path]:
+        """The files of one config and split in order, each checked against its SHA-256."""
+        pattern = re.compile(
+            rf"{re.escape(config)}/{re.escape(split)}-[0-9]{{5}}-of-[0-9]{{5}}\.parquet"
+        )
+        names = sorted(name for name in self.manifest["shards"] if pattern.fullmatch(name))
+        for name in names:
+            self._verify(name)
+        return [self.path / name for name in names]
+
+    def _verify(self, name: str) -> None:
+        if name in self._checked:
+            return
+        file = self.path / name
+        try:
+            with file.open("rb") as handle:
+                digest = hashlib.file_digest(handle, "sha256").hexdigest()
+        except OSError as error:
+            raise UsageError(
+                f"{file}: {error.strerror or error}; the manifest lists this shard, "
+                "fetch the release again"
+            ) from None
+        if digest != self.manifest["shards"][name]["sha256"]:
+            raise UsageError(
+                f"{file}: its SHA-256 differs from manifest.json; the file was changed or "
+                "damaged, fetch the release again"
+            )
+        self._checked.add(name)
+
+
+@dataclass(slots=True)
+class Release:
+    """A release: the public side, and the private side where the reader has it."""
+
+    public: Side
+    private: Side | None
+
+    @classmethod
+    def open(cls, path: Path | None = None, private: Path | None = None) -> Self:
+        """Open a release folder, or its ``public`` folder alone.
+
+        ``path`` defaults to ``$CAUSAL_EXAMS_RELEASE``, then ``./release``. ``private`` may be a
+        private repository or a release folder that has one; by default it is the ``private``
+        folder beside ``public``. Raises ``UsageError``.
+        """
+        if path is None:
+            path = Path(os.environ.get(ENVIRONMENT_VARIABLE) or "release")
+        if not path.is_dir():
+            raise UsageError(
+                f"{path}: no release there; give one with --release DIR or "
+                f"${ENVIRONMENT_VARIABLE}, or build one (README.md)"
+            )
+        public = path / "public" if (path / "public").is_dir() else path
+        if private is None:
+            beside = path / "private"
+            private_side = Side.open(beside) if (beside / "manifest.json").is_file() else None
+        else:
+            inner = private / "private"
+            private_side = Side.open(inner if inner.is_dir() else private)
+        release = cls(Side.open(public), private_side)
+        release._check_pair()
+        return release
+
+    def _check_pair(self) -> None:
+        if self.private is None:
+            return
+        mine, theirs = self.public.manifest, self.private.manifest
+        for key in ("release", "version", "fingerprint"):
+            if mine.get(key) != theirs.get(key):
+                raise UsageError(
+                    f"{self.private.path}: {key} is {theirs.get(key)!r} but the public side has "
+                    f"{mine.get(key)!r}; give the private side of the same build"
+                )
+
+    @property
+    def name(self) -> str:
+        """Release name and version, such as ``mini 0.1.0``."""
+        return f"{self.public.manifest['release']} {self.public.manifest['version']}"
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The names of the splits."""
+        return tuple(sorted(self.public.manifest["splits"]))
+
+    def has_public_truth(self, split: str) -> bool:
+        """Whether the split's truth ships in the public repository."""
+        return bool(self.public.manifest["splits"][split]["truth"] == "public")
+
+    def choose_split(self, name: str | None) -> str:
+        """``name`` if it exists, or the only split; raises ``UsageError`` otherwise."""
+        if name is None and len(self.splits) == 1:
+            return self.splits[0]
+        if name in self.splits:
+            return str(name)
+        if not self.splits:
+            raise UsageError(f"{self.public.path}: the manifest lists no split; fetch it again")
+        if name is None:
+            raise UsageError(
+                f"{self.public.path}: several splits; choose one with --split "
+                f"({', '.join(self.splits)})"
+            )
+        raise UsageError(
+            f"--split {name}: no such split in {self.public.path}{did_you_mean(name, self.splits)}"
+        )
+
+    def tasks(self, split: str, *, prompts: bool = True) -> list[Task]:
+        """All tasks of a split, sorted by id, every track.
+
+        Prompts are nearly all there is to read: without ``prompts`` they are left empty.
+        """
+        tasks: list[Task] = []
+        columns = [c if prompts or c != "prompt" else "'' AS prompt" for c in _TASK_COLUMNS]
+        with parquet.connect() as connection:
+            for track in TRACKS:
+                files = self.public.shards(track, split)
+                rows = parquet.read(connection, files, columns, "ORDER BY task_id")
+                tasks.extend(_task(row) for row in rows)
+        return tasks
+
+    def with_prompts(self, split: str, tasks: Sequence[Task]) -> list[Task]:
+        """``tasks`` of a split, in their order, with the prompts that ``tasks()`` left out."""
+        wanted: dict[str, list[str]] = {}
+        for task in tasks:
+            wanted.setdefault(task.track, []).append(task.task_id)
+        prompts: dict[str, str] = {}
+        with parquet.connect() as connection:
+            for track, ids in wanted.items():
+                files = self.public.shards(track, split)
+                suffix = "WHERE list_contains(?, task_id)"
+                rows = parquet.read(connection, files, ("task_id", "prompt"), suffix, [ids])
+                prompts.update(rows)
+        return [replace(task, prompt=prompts[task.task_id]) for task in tasks]
+
+    def exams(self, split: str) -> dict[str, list[str]]:
+        """Exam name to its task ids in order; an exam may span tracks."""
+        exams: dict[str, list[str]] = {}
+        with parquet.connect() as connection:
+            for track in TRACKS:
+                files = self.public.shards(f"{track}_exams", split)
+                rows = parquet.read(
+                    connection, files, ("exam", "task_id"), "ORDER BY exam, position"
+                )
+                for exam, task_id in rows:
+                    exams.setdefault(exam, []).append(task_id)
+        return exams
+
+    def exam_bundles(self, split: str) -> dict[str, dict[str, tuple[str, str]]]:
+        """Exam name to (bundle, arm) by task id, of the exams that state bundles.
+
+        ``bundle`` and ``arm`` are optional columns of ``<track>_exams``: tasks of one bundle ask
+        one formal problem (``grader/tracks/causalds/matched.py``). An absent arm is the
+        empty string.
+        """
+        found: dict[str, dict[str, tuple[str, str]]] = {}
+        with parquet.connect() as connection:
+            for track in TRACKS:
+                files = self.public.shards(f"{track}_exams", split)
+                if "bundle" not in parquet.column_names(connection, files):
+                    continue
+                rows = parquet.read(
+                    connection,
+                    files,
+                    ("exam", "task_id", "bundle", "coalesce(arm, '')"),
+                    "WHERE bundle IS NOT NULL ORDER BY exam, position",
+                )
+                for exam, task_id, bundle, arm in rows:
+                    found.setdefault(exam, {})[task_id] = (bundle, arm)
+        return found
+
+    def truth_side(self, split: str) -> Side:
+        """The repository that holds the split's truth; raises ``UsageError`` if it is not here."""
+        if self.has_public_truth(split):
+            return self.public
+        if self.private is None:
+            raise UsageError(
+                f"--split {split}: its truth is private; give the private repository with "
+                "--private DIR (only the maintainer has it), or use `validate`"
+            )
+        return self.private
+
+    def truths(self, split: str, tasks: Iterable[Task]) -> dict[str, Truth]:
+        """The truth of each task by task id, with labels where its scorer needs them."""
+        wanted = {task.task_id: task for task in tasks}
+        side = self.truth_side(split)
+        truths: dict[str, Truth] = {}
+        with parquet.connect() as connection:
+            for track in TRACKS:
+                files = side.shards(f"{track}_truth", split)
+                rows = parquet.read(connection, files, _TRUTH_COLUMNS, "ORDER BY task_id")
+                rows = [row for row in rows if row[0] in wanted]
+                needs = {row[1] for row in rows if wanted[row[0]].spec.suffix == ".csv"}
+                label_files = side.shards(f"{track}_labels", split) if needs else []
+                labels = {
+                    instance: tuple(values)
+                    for instance, values in parquet.read(
+                        connection,
+                        label_files,
+                        ("instance_id", "values"),
+                        "WHERE list_contains(?, instance_id)",
+                        [sorted(needs)],
+                    )
+                }
+                for row in rows:
+                    held_out = labels.get(row[1]) if wanted[row[0]].spec.suffix == ".csv" else None
+                    truths[row[0]] = _truth(row, held_out)
+        absent = wanted.keys() - truths.keys()
+        if absent:
+            raise UsageError(
+                f"{side.path}: no truth for task {min(absent)} ({len(absent)} absent in all); "
+                "the public and private sides do not belong together"
+            )
+        return truths
+
+    def corrections(self, split: str) -> dict[str, dict[str, Any]] | None:
+        """Corrected truths by task id: ``should_abstain``, ``value`` and ``target``.
+
+        Only imported releases have any, in a column of the truth rows that is null where the
+        published truth stands; ``None`` where no truth row has that column.
+        """
+        side = self.truth_side(split)
+        found: dict[str, dict[str, Any]] | None = None
+        with parquet.connect() as connection:
+            for track in TRACKS:
+                files = side.shards(f"{track}_truth", split)
+                if _CORRECTED_COLUMN not in parquet.column_names(connection, files):
+                    continue
+                rows = parquet.read(
+                    connection,
+                    files,
+                    ("task_id", _CORRECTED_COLUMN),
+                    f"WHERE {_CORRECTED_COLUMN} IS NOT NULL ORDER BY task_id",
+                )
+                found = {**(found or {}), **{name: dict(as_mapping(text)) for name, text in rows}}
+        return found
+
+    def content_hashes(self, split: str) -> dict[str, str]:
+        """Content hash per public shard of the split's tasks and exams, for the report."""
+        return {
+            name: str(entry.get("content_sha256", entry["sha256"]))
+            for name, entry in sorted(self.public.manifest["shards"].items())
+            if any(
+                name.startswith(f"{config}/{split}-")
+                for track in TRACKS
+                for config in (track, f"{track}_exams")
+            )
+        }
+
+
+def _check_manifest(manifest: dict[str, Any]) -> None:
+    """What reading relies on (``verify`` checks the whole schema); any exception means damaged."""
+    texts = [manifest["release"], manifest["version"]]
+    texts += [entry["sha256"] for entry in manifest["shards"].values()]
+    texts += [split["truth"] for split in manifest["splits"].values()]
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("not text")
+
+
+def _task(row: tuple[Any, ...]) -> Task:
+    values = dict(zip(_TASK_COLUMNS, row, strict=True))
+    return Task(inputs=as_mapping(values.pop("inputs_json")), **values)
+
+
+def _truth(row: tuple[Any, ...], labels: tuple[float, ...] | None) -> Truth:
+    values = dict(zip(_TRUTH_COLUMNS, row, strict=True))
+    return Truth(target=as_mapping(values.pop("target_json")), labels=labels, **values)
+
+
+def select_exam(
+    exams: dict[str, list[str]],
+    tasks: Sequence[Task],
+    name: str | None,
+    answered: frozenset[str] = frozenset(),
+) -> tuple[str, list[Task]]:
+    """The exam to grade and its tasks in order.
+
+    ``name`` may be ``all`` (the whole split). Without a name: the only exam there is, else the
+    only one that contains every answered task, else ``UsageError`` listing the choices.
+    """
+    by_id = {task.task_id: task for task in tasks}
+    if name == "all" or (name is None and not exams):
+        return "all", list(tasks)
+    if name is None:
+        known = answered & by_id.keys()
+        fitting = [exam for exam, ids in exams.items() if known <= set(ids)]
+        choices = list(exams) if len(exams) == 1 else fitting
+        if len(choices) != 1:
+            raise UsageError(
+                f"several exams fit; choose one with --exam ({', '.join(sorted(exams))}, or all)"
+            )
+        name = choices[0]
+    if name not in exams:
+        raise UsageError(f"--exam {name}: no such exam{did_you_mean(name, [*exams, 'all'])}")
+    strangers = [task_id for task_id in exams[name] if task_id not in by_id]
+    if strangers:
+        raise UsageError(
+            f"exam {name}: its task {strangers[0]} is not in the release; fetch the release again"
+        )
+    return name, [by_id[task_id] for task_id in exams[name]]

@@ -1,0 +1,66 @@
+"""The JSON Schemas, read once, and a validator for each that speaks in one-line messages."""
+
+import json
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError, best_match
+
+from grader.io.jsonio import clip
+
+
+def folder() -> Path:
+    """Where the schemas are: package data in a wheel, ``schemas/`` in a checkout."""
+    packaged = Path(__file__).parent.parent / "schemas"
+    return packaged if packaged.is_dir() else Path(__file__).parent.parent.parent / "schemas"
+
+
+@cache
+def schema(name: str) -> dict[str, Any]:
+    """The schema called ``name``, such as ``answers/sign`` or ``report``."""
+    value = json.loads((folder() / f"{name}.json").read_text(encoding="utf-8"))
+    assert isinstance(value, dict)
+    return value
+
+
+@cache
+def _validator(name: str) -> Draft202012Validator:
+    return Draft202012Validator(schema(name))
+
+
+def first_problem(name: str, document: object) -> str | None:
+    """``None`` if ``document`` satisfies the schema, else where it fails and what was expected."""
+    # The first errors suffice for a message; a hostile list of a million has a million of them.
+    error = best_match(islice(_validator(name).iter_errors(document), 20))
+    return None if error is None else _sentence(error)
+
+
+_COUNTS: Final = {
+    "maxItems": "has more than {} entries",
+    "maxLength": "is longer than {} characters",
+    "minLength": "is shorter than {} characters",
+}
+
+
+def _sentence(error: ValidationError) -> str:
+    while isinstance(error.parent, ValidationError):  # an anyOf is explained by its member
+        error = error.parent
+    pointer = "".join(f"/{part}" for part in error.absolute_path)
+    where = f"at {pointer[:120]}: " if pointer else ""
+    if error.validator == "required":
+        assert isinstance(error.instance, dict) and isinstance(error.validator_value, list)
+        absent = [key for key in error.validator_value if key not in error.instance]
+        return f"{where}the member {clip(absent[0])} is absent; add it"
+    if error.validator == "type":
+        return f"{where}{clip(error.instance)} is not of type {error.validator_value}"
+    if error.validator in _COUNTS:
+        excess = _COUNTS[str(error.validator)].format(error.validator_value)
+        return f"{where}{clip(error.instance)} {excess}"
+    hint = error.schema.get("description", "") if isinstance(error.schema, dict) else ""
+    expectation = f"; expected: {hint}" if hint else f" fails '{error.validator}'"
+    quoted = isinstance(error.instance, str) and error.instance.strip()[:1] in set("+-.0123456789")
+    remedy = " (write a number without quotes)" if quoted else ""
+    return f"{where}{clip(error.instance)} does not fit{expectation}{remedy}"

@@ -1,0 +1,1 @@
+"""The score table, its aggregates as SQL, the report, and what of it may be shown."""

@@ -1,0 +1,1 @@
+"""Resampling, paired comparisons and repeated attempts."""

@@ -1,0 +1,94 @@
+"""Statistics of paired comparisons: mean difference by clusters, and the exact sign test."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from grader.statistics import bootstrap
+
+EXACT_UP_TO: Final = 2_000
+"""Decided pairs up to which the binomial tail is summed in whole numbers."""
+SAME: Final = 1e-12
+"""Points that differ by less are equal: they went through the same formula in another order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One task answered by both: its instance, and the points of each, 0 to 1."""
+
+    instance: str
+    first: float
+    second: float
+
+
+def sign_test(wins: int, losses: int) -> float:
+    """Two-sided exact p-value of ``wins`` against ``losses`` under equal chances, ties left out.
+
+    With right/wrong marks this is McNemar's exact test. Raises ``ValueError`` on a negative count.
+    """
+    if wins < 0 or losses < 0:
+        raise ValueError(f"negative counts: {wins} wins, {losses} losses")
+    decided, fewer = wins + losses, min(wins, losses)
+    if decided <= EXACT_UP_TO:
+        ways = sum(math.comb(decided, k) for k in range(fewer + 1))
+        tail = ways / (1 << decided)
+    else:
+        scale = math.lgamma(decided + 1) - decided * math.log(2)
+        tail = math.fsum(
+            math.exp(scale - math.lgamma(k + 1) - math.lgamma(decided - k + 1))
+            for k in range(fewer + 1)
+        )
+    return min(1.0, 2 * tail)
+
+
+def line(pairs: Sequence[Pair]) -> dict[str, Any]:
+    """Means of both, their difference (first minus second) in points, and who wins how often.
+
+    The interval resamples instances. Wins are counted by task and by instance (the sign of its
+    total); tasks of one instance rise and fall together, so the test by instance is the safer one.
+    """
+    clusters: dict[str, tuple[float, int]] = {}
+    for pair in pairs:
+        total, count = clusters.get(pair.instance, (0.0, 0))
+        clusters[pair.instance] = (total + pair.first - pair.second, count + 1)
+    columns = [clusters[name] for name in sorted(clusters)]
+    replicates = [
+        100 * mean for mean in bootstrap.cluster_means(columns, bootstrap.seed_of(clusters))
+    ]
+    first = 100 * math.fsum(pair.first for pair in pairs) / len(pairs)
+    second = 100 * math.fsum(pair.second for pair in pairs) / len(pairs)
+    return {
+        "tasks": len(pairs),
+        "instances": len(clusters),
+        **difference(first, second, replicates if len(clusters) > 1 else []),
+        "by_task": _record([pair.first - pair.second for pair in pairs]),
+        "by_instance": _record([total for total, _ in columns]),
+    }
+
+
+def difference(first: float, second: float, replicates: Sequence[float]) -> dict[str, Any]:
+    """Two numbers, first minus second, its 95% interval, and the difference that would show.
+
+    ``replicates`` are bootstrap replicates of the difference; without any there is no interval.
+    """
+    return {
+        "first": first,
+        "second": second,
+        "difference": first - second,
+        "interval": list(bootstrap.percentile_interval(replicates)) if replicates else None,
+        "detectable": bootstrap.detectable(bootstrap.standard_error(replicates))
+        if replicates
+        else None,
+    }
+
+
+def _record(differences: Sequence[float]) -> dict[str, Any]:
+    wins = sum(value > SAME for value in differences)
+    losses = sum(value < -SAME for value in differences)
+    return {
+        "wins": wins,
+        "ties": len(differences) - wins - losses,
+        "losses": losses,
+        "p_value": sign_test(wins, losses),
+    }

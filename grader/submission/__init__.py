@@ -1,0 +1,1 @@
+"""From a folder or a packed file to checked answers: find, bound, parse, check."""

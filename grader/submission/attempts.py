@@ -1,0 +1,135 @@
+"""Repeated attempts: ``attempt-1/ ... attempt-k/`` of one submission, found and joined.
+
+Variants in :data:`MERGED` are scored over all attempts together; every other variant by the
+first attempt, and ``grader/statistics/repeats.py`` says what the others add. An attempt folder
+without any answer is left out; in the others, a task without a
+usable answer is a failed attempt at it.
+"""
+
+import math
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from grader.errors import UsageError
+from grader.io.jsonio import BadJson, clip
+from grader.model import Checked, Task
+from grader.submission.found import MAX_BYTES, Found, Unreadable, json_object, open_regular
+
+MERGED: Final = frozenset({"unit_answers"})
+"""Answer shapes whose replicates are scored together."""
+MAX_ATTEMPTS: Final = 100
+USAGE_FIGURES: Final = ("input_tokens", "output_tokens", "tool_calls", "seconds", "cost_usd")
+
+_ATTEMPT: Final = re.compile(r"attempt-(\d{1,4})")
+_ANSWERS: Final = (".json", ".jsonl", ".csv", ".parquet")
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One attempt: its folder's name, what it holds, and its checked answers by task id."""
+
+    label: str
+    found: Found
+    checked: dict[str, Checked]
+
+
+def attempt_folders(source: Path, tracks: Iterable[str] = ()) -> list[Path]:
+    """The attempt folders of a submission, by number; none for an ordinary folder.
+
+    Raises ``UsageError`` when two folders have one number, when there are too many, or when
+    answers stand beside them (``run.json`` may).
+    """
+    if not source.is_dir():
+        return []
+    names = sorted(os.listdir(source))
+    numbered: dict[int, Path] = {}
+    for name in names:
+        match, path = _ATTEMPT.fullmatch(name), source / name
+        if match is None or not path.is_dir() or path.is_symlink():
+            continue
+        first = numbered.setdefault(int(match[1]), path)
+        if first != path:
+            raise UsageError(f"{source}: {first.name} and {name} have one number; rename one")
+    if not numbered:
+        return []
+    if len(numbered) > MAX_ATTEMPTS:
+        raise UsageError(f"{source}: over {MAX_ATTEMPTS} attempts; keep at most so many")
+    for name in names:
+        beside = name.endswith(_ANSWERS) and name != "run.json"
+        if beside or (name in tracks and (source / name).is_dir()):
+            raise UsageError(
+                f"{source}: {clip(name)} stands beside {numbered[min(numbered)].name}; "
+                "move it into one of the attempts"
+            )
+    return [numbered[number] for number in sorted(numbered)]
+
+
+def merge(task: Task, attempts: Sequence[Checked]) -> Checked:
+    """One checked answer of all attempts at a task."""
+    if task.spec.shape not in MERGED:
+        return attempts[0]
+    usable = [attempt for attempt in attempts if attempt.status == "scored"]
+    if not usable:
+        return next((a for a in attempts if a.status == "invalid"), attempts[0])
+    sets: list[Any] = []
+    for attempt in attempts:
+        sets += attempt.content if attempt.status == "scored" else (None,)
+    lost = [attempt.message for attempt in attempts if attempt.status != "scored"]
+    return Checked("scored", content=tuple(sets), message="; ".join(lost))
+
+
+def join(source: Path, found: Sequence[Found], run: Mapping[str, Any]) -> Found:
+    """What the attempts hold, as one submission.
+
+    ``run`` is the submission's own ``run.json``; without it the first one of an attempt counts.
+    Usage is the mean over the attempts that report a figure, so that a task's cost is that of one
+    attempt at it, however many there are.
+    """
+    joined = Found(source, run=dict(run))
+    for attempt in found:
+        label = attempt.source.name
+        joined.answers.update(
+            {name: raw for name, raw in attempt.answers.items() if name not in joined.answers}
+        )
+        joined.unknown += attempt.unknown
+        for text in attempt.notices:
+            joined.notice(f"{label}: {text}")
+        if not attempt.answers:
+            joined.notice(f"{label}: no answer in it; left out")
+        joined.run = joined.run or attempt.run
+    for task_id in sorted({task_id for attempt in found for task_id in attempt.usage}):
+        rows = [attempt.usage[task_id] for attempt in found if task_id in attempt.usage]
+        joined.usage[task_id] = {"task_id": task_id, **mean_usage(rows)}
+    return joined
+
+
+def run_of(folder: Path) -> dict[str, Any]:
+    """The ``run.json`` of a folder; empty where there is none that can be read."""
+    try:
+        with open_regular(folder / "run.json") as handle:
+            data = handle.read(MAX_BYTES[".json"] + 1)
+        return json_object(data) if len(data) <= MAX_BYTES[".json"] else {}
+    except (BadJson, Unreadable):
+        return {}
+
+
+def mean_usage(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """The mean of each figure over the rows that have a plausible one."""
+    means = {}
+    for figure in USAGE_FIGURES:
+        values = [amount for row in rows if (amount := amount_of(row, figure)) is not None]
+        if values:
+            means[figure] = math.fsum(values) / len(values)
+    return means
+
+
+def amount_of(row: Mapping[str, Any], figure: str) -> float | None:
+    """A finite number from 0 up to what no honest run exceeds; True and False are no numbers."""
+    value = row.get(figure)
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1e15:
+        return float(value)
+    return None

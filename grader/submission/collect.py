@@ -1,0 +1,211 @@
+"""Finding and bounding answers: hostile files in, bytes or a reason out.
+
+An answers folder holds ``<task_id>.json``, ``.csv`` or ``.jsonl`` files, flat or in sub-folders
+named by track, or one ``answers.jsonl`` or ``answers.parquet`` with ``task_id`` and ``answer``; a
+packed submission is a Parquet file of the same kind. Nothing here follows a link, opens a device,
+reads past a cap, or lets one broken answer stop the others.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from grader.errors import UsageError
+from grader.io.jsonio import BadJson, canonical, clip, parse_strict
+from grader.model import RawAnswer, Task
+from grader.submission.found import (
+    MAX_BYTES,
+    MAX_ENTRIES,
+    MAX_USAGE,
+    Found,
+    Unreadable,
+    json_object,
+    open_regular,
+)
+from grader.submission.packed import read_parquet_answers
+
+MAX_LINE: Final = 18 << 20
+_TASK_ID_IN_LINE: Final = re.compile(rb'"task_id"\s*:\s*"([A-Za-z0-9_.-]{1,80})"')
+_BESIDES: Final = {"run.json", "usage.jsonl", "answers.jsonl", "answers.parquet"}
+
+
+def collect(source: Path, tasks: Iterable[Task]) -> Found:
+    """All answers of ``source`` (a folder or a packed ``.parquet`` file) to known tasks.
+
+    Raises ``UsageError`` only when ``source`` as a whole cannot be used.
+    """
+    found = Found(source)
+    by_file = {task.answer_file: task for task in tasks}
+    suffixes = {task.task_id: task.spec.suffix for task in by_file.values()}
+    if source.is_file():
+        if source.suffix != ".parquet":
+            raise UsageError(f"{source}: give a folder of answers or a packed .parquet submission")
+        read_parquet_answers(source, source.name, suffixes, found, required=True)
+        return found
+    if not source.is_dir():
+        raise UsageError(f"{source}: no such folder of answers")
+    if any((source / f"attempt-{k}").is_dir() for k in (0, 1)):
+        raise UsageError(
+            f"{source}: holds repeated attempts; grade one of them, such as {source / 'attempt-1'}"
+        )
+    _read_folder(source, "", by_file, {task.track for task in by_file.values()}, found)
+    if "answers.jsonl" in os.listdir(source):
+        _read_lines(source / "answers.jsonl", suffixes, found)
+    if "answers.parquet" in os.listdir(source):
+        read_parquet_answers(source / "answers.parquet", "answers.parquet", suffixes, found)
+    _read_besides(source, suffixes, found)
+    return found
+
+
+def _read_folder(
+    folder: Path, prefix: str, by_file: dict[str, Task], tracks: set[str], found: Found
+) -> None:
+    for name in _entries(folder, found):
+        label = prefix + name
+        task = by_file.get(name)
+        if task is not None:
+            limit = MAX_BYTES[task.spec.suffix]
+            found.add(task.task_id, _read_file(folder / name, label, limit))
+        elif not prefix and name in tracks:
+            if stat.S_ISDIR(os.lstat(folder / name).st_mode):
+                _read_folder(folder / name, f"{name}/", by_file, tracks, found)
+            else:
+                found.notice(f"{clip(label)}: not a folder (links are not followed); ignored")
+        elif name not in _BESIDES:
+            _notice_stray(name, label, by_file, found)
+
+
+def _entries(folder: Path, found: Found) -> list[str]:
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError as error:
+        if folder != found.source:
+            found.notice(f"{clip(folder.name)}: cannot be listed ({error.strerror}); ignored")
+            return []
+        raise UsageError(f"{folder}: cannot be listed ({error.strerror})") from None
+    if len(names) > MAX_ENTRIES:
+        found.notice(f"{folder.name}: {len(names)} entries; only {MAX_ENTRIES} are looked at")
+    return names[:MAX_ENTRIES]
+
+
+def _notice_stray(name: str, label: str, by_file: dict[str, Task], found: Found) -> None:
+    stem = name.split(".")[0]
+    for suffix in (".json", ".csv", ".jsonl"):
+        if stem + suffix in by_file:
+            found.notice(f"{clip(label)}: ignored; the answer to {stem} is named {stem}{suffix}")
+            return
+    if name.endswith((".json", ".csv", ".jsonl")):
+        found.unknown += 1
+        found.notice(f"{clip(label)}: answers no task of this split; ignored")
+
+
+def _read_file(path: Path, label: str, limit: int) -> RawAnswer:
+    """The bytes of a regular file of at most ``limit`` bytes, never through a link."""
+    try:
+        with open_regular(path) as handle:
+            data = handle.read(limit + 1)
+    except Unreadable as error:
+        return RawAnswer(label, reason="unreadable", message=str(error))
+    if len(data) > limit:
+        return RawAnswer(
+            label, reason="too_large", message=f"over {limit >> 20} MiB; answers are far smaller"
+        )
+    return RawAnswer(label, data)
+
+
+def _read_lines(path: Path, suffixes: dict[str, str], found: Found) -> None:
+    """One JSON object a line, ``{"task_id": …, "answer": …}``."""
+    try:
+        handle = open_regular(path)
+    except Unreadable as error:
+        found.notice(f"{path.name}: {error}")
+        return
+    with handle:
+        for number, line in enumerate(_lines(handle), start=1):
+            where = f"{path.name} line {number}"
+            if line.strip():
+                _read_line(line, where, suffixes, found)
+
+
+def _lines(handle: BinaryIO) -> Iterator[bytes]:
+    """Lines of bounded length; of a longer one only the head, the rest is skipped."""
+    while line := handle.readline(MAX_LINE + 1):
+        yield line
+        while line and not line.endswith(b"\n") and len(line) > MAX_LINE:
+            line = handle.readline(MAX_LINE + 1)
+
+
+def _read_line(line: bytes, where: str, suffixes: dict[str, str], found: Found) -> None:
+    try:
+        if len(line) > MAX_LINE:
+            raise BadJson("too_large", f"a line of over {MAX_LINE >> 20} MiB")
+        entry = parse_strict(line, max_depth=40)
+        if not isinstance(entry, dict) or not isinstance(entry.get("task_id"), str):
+            raise BadJson("not_object", 'expected {"task_id": "…", "answer": …}')
+        if "answer" not in entry:
+            raise BadJson("schema", 'the member "answer" is absent')
+    except BadJson as error:
+        # A line that cannot be parsed may still name its task: that task was answered badly,
+        # which the submitter wants to hear, rather than not at all.
+        named = _TASK_ID_IN_LINE.search(line[:4096])
+        task_id = named.group(1).decode("ascii") if named else ""
+        if task_id in suffixes:
+            found.add(task_id, RawAnswer(where, reason=error.reason, message=error.message))
+        else:
+            found.notice(f"{where}: {error.message}; ignored")
+        return
+    _add_value(entry["task_id"], entry["answer"], where, suffixes, found)
+
+
+def _add_value(
+    task_id: str, answer: Any, where: str, suffixes: dict[str, str], found: Found
+) -> None:
+    suffix = suffixes.get(task_id)
+    if suffix is None:
+        found.unknown += 1
+        found.notice(f"{where}: {clip(task_id)} is no task of this split; ignored")
+        return
+    text = answer if isinstance(answer, str) and suffix != ".json" else canonical(answer)
+    data = text.encode("utf-8")
+    if len(data) > MAX_BYTES[suffix]:
+        raw = RawAnswer(where, reason="too_large", message=f"over {MAX_BYTES[suffix] >> 20} MiB")
+    else:
+        raw = RawAnswer(where, data)
+    found.add(task_id, raw)
+
+
+def _read_besides(folder: Path, suffixes: dict[str, str], found: Found) -> None:
+    """``run.json`` and ``usage.jsonl``: informative only, so problems are notices."""
+    present = set(os.listdir(folder))
+    if "run.json" in present:
+        raw = _read_file(folder / "run.json", "run.json", MAX_BYTES[".json"])
+        try:
+            if raw.data is None:
+                raise BadJson(raw.reason, raw.message)
+            found.run = json_object(raw.data)
+        except BadJson as error:
+            found.notice(f"run.json: {error.message}; ignored")
+    if "usage.jsonl" in present:
+        _read_usage(folder / "usage.jsonl", suffixes, found)
+
+
+def _read_usage(path: Path, suffixes: dict[str, str], found: Found) -> None:
+    try:
+        handle = open_regular(path)
+    except Unreadable as error:
+        found.notice(f"{path.name}: {error}")
+        return
+    with handle:
+        for number, line in enumerate(_lines(handle), start=1):
+            try:
+                entry = json_object(line) if len(line) <= MAX_USAGE else {}
+            except BadJson:
+                entry = {}
+            task_id = entry.get("task_id")
+            if isinstance(task_id, str) and task_id in suffixes:
+                found.usage[task_id] = entry
+            elif line.strip() and not isinstance(task_id, str):
+                found.notice(f"usage.jsonl line {number}: not an object with task_id; ignored")

@@ -1,0 +1,147 @@
+"""Matched ablations: one formal problem asked several times, so that only one thing differs.
+
+Tasks of one *bundle* have the same target. In the observation-layer ablation its *arms* are views
+of the same scene (CausalDS A.13), in the verbalisation swap they are tellings of the same problem
+(A.12). An exam says which tasks belong together in two optional columns of ``<track>_exams``,
+``bundle`` and ``arm``; without them, tasks that put the same question to the same scene under
+different views are a bundle, and the view is the arm.
+"""
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, Final
+
+from grader.io.jsonio import canonical
+from grader.model import Task
+from grader.report.table import ScoreTable
+from grader.statistics import bootstrap
+
+REFERENCE: Final = "clean"
+"""The arm that the others are compared with."""
+DIAGNOSTIC_CAP: Final = 1.0
+"""Cap on the diagnostic loss; what is missing, invalid or wrongly abstained costs it (A.13)."""
+NONTRIVIAL: Final = 0.001
+LARGE: Final = 0.05
+"""Ranges inside a bundle that count as movement, and as a large swing (Table 23)."""
+LISTED: Final = 200
+"""Bundles listed one by one in a report."""
+
+_OF_THE_VIEW: Final = frozenset({"columns"})
+"""Inputs that describe the data of a view, not the question."""
+
+Arms = Mapping[str, tuple[str, str]]
+"""Task id to bundle and arm; an arm that is empty is numbered in the order of the exam."""
+
+
+def arms(tasks: Sequence[Task], stated: Arms) -> Arms:
+    """Bundle and arm of every task that has partners among ``tasks``.
+
+    ``stated`` is what the exam says; it goes before what follows from scene, variant and inputs.
+    Stories are the same under every view, so only tasks with data are matched by themselves.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    tellings: dict[str, int] = {}
+    for task in tasks:
+        if task.task_id in stated:
+            bundle, arm = stated[task.task_id]
+            tellings[bundle] = tellings.get(bundle, 0) + 1
+            found[task.task_id] = (bundle, arm or f"telling {tellings[bundle]}")
+    for task in tasks:
+        if task.track == "causalds" and task.input_mode == "data" and task.task_id not in found:
+            found[task.task_id] = (_question(task), task.view)
+    partners: dict[str, set[str]] = {}
+    members: dict[str, int] = {}
+    for bundle, arm in found.values():
+        partners.setdefault(bundle, set()).add(arm)
+        members[bundle] = members.get(bundle, 0) + 1
+    return {
+        task_id: (bundle, arm)
+        for task_id, (bundle, arm) in found.items()
+        if members[bundle] == len(partners[bundle]) > 1
+    }
+
+
+def _question(task: Task) -> str:
+    inputs = {key: value for key, value in task.inputs.items() if key not in _OF_THE_VIEW}
+    text = canonical([task.instance_id, task.spec.key, inputs])
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def matched(table: ScoreTable) -> dict[str, Any] | None:
+    """Contrasts, arms and ranges of the bundles in ``table``; ``None`` where there is none."""
+    by_arm = table.query("matched_arms", DIAGNOSTIC_CAP)
+    if not by_arm:
+        return None
+    ranges = table.query("matched_ranges", DIAGNOSTIC_CAP)
+    pairs = table.query("matched_pairs", DIAGNOSTIC_CAP, REFERENCE)
+    return {
+        "arms": by_arm,
+        "contrasts": [
+            _contrast(arm, list(rows)) for arm, rows in groupby(pairs, itemgetter("arm"))
+        ],
+        "ranges": _ranges(ranges),
+    }
+
+
+def _contrast(arm: str, pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """One row of Table 24: paired differences of the capped loss, resampled by scene."""
+    deltas = [(pair["instance_id"], pair["delta"]) for pair in pairs]
+    survivors = [pair["delta"] for pair in pairs if pair["both_valid"]]
+    return {
+        "arm": arm,
+        "reference": REFERENCE,
+        "pairs": len(pairs),
+        "scenes": len({instance for instance, _ in deltas}),
+        "mean": _mean([delta for _, delta in deltas]),
+        "sd": _sd([delta for _, delta in deltas]),
+        "interval": _by_cluster(deltas),
+        "worse": sum(delta > 0 for _, delta in deltas),
+        "better": sum(delta < 0 for _, delta in deltas),
+        "survivor_pairs": len(survivors),
+        "survivor_mean": _mean(survivors) if survivors else None,
+    }
+
+
+def _ranges(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Table 23: how far the loss moves inside a bundle, and how often."""
+    if not rows:
+        return None
+    widths = [row["range"] for row in rows]
+    return {
+        "bundles": len(rows),
+        "nontrivial": sum(width > NONTRIVIAL for width in widths),
+        "large": sum(width > LARGE for width in widths),
+        "mean": _mean(widths),
+        "max": max(widths),
+        "interval": _by_cluster([(row["bundle"], row["range"]) for row in rows]),
+        "mean_sd": _mean([row["sd"] for row in rows]),
+        "listed": [dict(row) for row in rows[:LISTED]],
+    }
+
+
+def _by_cluster(values: Sequence[tuple[str, float]]) -> list[float] | None:
+    """Percentile interval of the mean, resampling the first member; none for a single cluster."""
+    clusters: dict[str, tuple[float, int]] = {}
+    for name, value in values:
+        total, count = clusters.get(name, (0.0, 0))
+        clusters[name] = (total + value, count + 1)
+    if len(clusters) < 2:
+        return None
+    names = sorted(clusters)
+    means = bootstrap.cluster_means([clusters[name] for name in names], bootstrap.seed_of(names))
+    return list(bootstrap.percentile_interval(means))
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _sd(values: Sequence[float]) -> float | None:
+    """The sample standard deviation; none for a single value."""
+    if len(values) < 2:
+        return None
+    mean = _mean(values)
+    return math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1))
