@@ -15,6 +15,7 @@ from builder.causalab.plan.graphs import TRACK_NAME, GraphPlan, plan_graphs
 from builder.importing.causalab.command import Imported, build_imported, is_imported, plan_imported
 from builder.release.types import Built, InstanceSpec
 from builder.seeds import attempt_key
+from builder.settings import TomlTable
 from grader.errors import UsageError
 
 MAX_ATTEMPTS: Final = 100
@@ -31,7 +32,7 @@ class CausaLab:
 
     def parse(self, table: Mapping[str, object], where: str) -> Config:
         """The checked TOML table; raises ``UsageError`` naming the key."""
-        return parse_config(table, where)
+        return parse_config(TomlTable(table, f"{where}."))
 
     def plan(
         self, config: Config | Imported, split: str, count_root: bytes, private: bool

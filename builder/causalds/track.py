@@ -32,6 +32,7 @@ from builder.causalds.plan.types import ScenePlan
 from builder.causalds.plan.views import CLEAN
 from builder.release.types import Built, InstanceSpec, Row
 from builder.seeds import attempt_key, stream
+from builder.settings import TomlTable
 from builder.words.llm.settings import published
 from grader.errors import UsageError
 from grader.spec import variant as variant_of
@@ -66,7 +67,7 @@ class CausalDS:
 
     def parse(self, table: Mapping[str, object], where: str) -> Config:
         """The checked TOML table; raises ``UsageError`` naming the key."""
-        return parse_config(table, where)
+        return parse_config(TomlTable(table, f"{where}."))
 
     def plan(
         self, config: Config, split: str, count_root: bytes, private: bool
@@ -90,9 +91,9 @@ class CausalDS:
         """The track's table as a manifest may show it."""
         return published(table)
 
-    def parse_exam(self, table: Mapping[str, object], where: str) -> ExamModel:
+    def parse_exam(self, table: TomlTable) -> ExamModel:
         """The checked exam file; raises ``UsageError`` naming the key."""
-        return parse_exam(table, where)
+        return parse_exam(table)
 
     def with_exams(
         self, config: Config, exams: tuple[tuple[str, ExamModel], ...], where: str

@@ -42,6 +42,7 @@ from builder.ccr.plan.contexts import TRACK_NAME, ContextPlan, plan_contexts
 from builder.ccr.rows import Question
 from builder.release.types import Built, InstanceSpec
 from builder.seeds import attempt_key, stream
+from builder.settings import TomlTable
 
 CHECKED_NODES: Final = 16
 """Contexts up to this size are checked against full enumeration when they are built."""
@@ -57,7 +58,7 @@ class CCR:
 
     def parse(self, table: Mapping[str, object], where: str) -> Config:
         """The checked TOML table; raises ``UsageError`` naming the key."""
-        return parse_config(table, where)
+        return parse_config(TomlTable(table, f"{where}."))
 
     def plan(
         self, config: Config, split: str, count_root: bytes, private: bool

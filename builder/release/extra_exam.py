@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from builder.gate.tables import open_shard, public_side, shards
 from builder.release.build import moved_mass
-from builder.release.config import read_toml
 from builder.release.exams import EXAM_SCHEMA, DrawnExam, exam_table, ordered
 from builder.release.manifest import content_hash, read_manifest, refuse_imported, write_manifest
 from builder.release.shards import ShardJob, shard_name, write_tables
 from builder.seeds import hmac_key
+from builder.settings import read_toml
 from builder.tracks import TRACKS
 from grader.errors import UsageError
 from grader.names import did_you_mean
@@ -52,7 +52,7 @@ def draw_again(
     if name in entry["exams"]:
         raise UsageError(f"--name {name}: {chosen} has an exam of this name; choose another")
     table = read_toml(file)
-    model = TRACKS[TRACK].parse_exam(table, str(file))  # type: ignore[attr-defined]
+    model = TRACKS[TRACK].parse_exam(table)  # type: ignore[attr-defined]
     key = hmac_key((seed or entry["seed"]).encode("utf-8"), f"{TRACK}/{chosen}/exam/{name}")
 
     def read(config: str, columns: Sequence[str]) -> Iterator[Mapping[str, Any]]:
@@ -65,7 +65,7 @@ def draw_again(
     entry["exams"][name] = {TRACK: len(exam.task_ids)}
     composition = entry["tracks"][TRACK].setdefault("composition", {})
     composition.update({f"{name}: {axis}": levels for axis, levels in exam.composition.items()})
-    asked = {"exam": file.name, "model": table} | ({} if seed is None else {"seed": seed})
+    asked = {"exam": file.name, "model": table.values} | ({} if seed is None else {"seed": seed})
     manifest["configuration"]["splits"][chosen].setdefault("exams", {})[name] = {TRACK: asked}
     write_manifest(manifest, public)
     remarks = tuple(moved_mass({(chosen, TRACK): {name: exam}}))

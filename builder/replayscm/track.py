@@ -16,6 +16,7 @@ from builder.replayscm.make.instance import Instance, make_instance
 from builder.replayscm.plan.config import Config, parse_config
 from builder.replayscm.plan.records import TRACK_NAME, ProgramPlan, plan_programs
 from builder.seeds import attempt_key
+from builder.settings import TomlTable
 from grader.errors import UsageError
 
 MAX_ATTEMPTS: Final = 100
@@ -32,7 +33,7 @@ class ReplaySCM:
 
     def parse(self, table: Mapping[str, object], where: str) -> Config:
         """The checked TOML table; raises ``UsageError`` naming the key."""
-        return parse_config(table, where)
+        return parse_config(TomlTable(table, f"{where}."))
 
     def plan(
         self, config: Config, split: str, count_root: bytes, private: bool

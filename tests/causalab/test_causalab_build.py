@@ -98,11 +98,11 @@ def test_shared_graphs_are_refused_in_a_private_split() -> None:
         ({"graphs": 2, "per_suite": 2}, "graphs: write either"),
         ({"graphs": 0}, "graphs: must be a whole number"),
         ({"graph": 2}, "graph: unknown key.*graphs"),
-        ({"graphs": 2, "suites": ["main-9"]}, "suites: unknown name 'main-9'.*main-"),
+        ({"graphs": 2, "suites": ["main-9"]}, 'suites: unknown name "main-9".*main-'),
         ({"graphs": 2, "suites": []}, "suites: must be a list"),
         ({"graphs": 2, "suites": ["golden-4"], "settings": ["wide"]}, "no suite named exists"),
         ({"graphs": 150}, "graphs of three named nodes"),
-        ({"graphs": 2, "mode": "soft"}, "mode: unknown name 'soft'"),
+        ({"graphs": 2, "mode": "soft"}, 'mode: unknown name "soft"'),
     ],
 )
 def test_a_bad_table_is_one_line_with_the_key_and_the_fix(

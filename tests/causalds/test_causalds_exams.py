@@ -24,6 +24,7 @@ from builder.causalds.exams.draw import BuiltTask, draw_exam
 from builder.causalds.exams.model import FAMILIES, ExamModel, parse_exam
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
+from builder.settings import TomlTable, read_toml
 from grader.errors import UsageError
 
 KEY = b"a key of an exam, 32 bytes long."
@@ -32,7 +33,7 @@ KEY = b"a key of an exam, 32 bytes long."
 def model(root: Path, name: str, **changes: object) -> ExamModel:
     """A shipped exam file, with some keys changed."""
     text = (root / "splits" / "exams" / f"{name}.toml").read_text(encoding="utf-8")
-    return parse_exam({**tomllib.loads(text), **changes}, name)
+    return parse_exam(TomlTable({**tomllib.loads(text), **changes}, f"{name}."))
 
 
 def tasks() -> list[BuiltTask]:
@@ -49,7 +50,7 @@ def test_every_shipped_exam_file_parses(root: Path) -> None:
     files = sorted((root / "splits" / "exams").glob("*.toml"))
     assert {file.stem for file in files} >= {"realistic", "balanced", "hard"}
     for file in files:
-        parse_exam(tomllib.loads(file.read_text(encoding="utf-8")), file.name)
+        parse_exam(read_toml(file))
 
 
 def test_published_priors_are_the_weights_of_the_realistic_exam(root: Path) -> None:

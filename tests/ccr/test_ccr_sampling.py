@@ -20,6 +20,7 @@ from builder.ccr.make.sampling import (
 )
 from builder.ccr.make.units import MAX_UNITS, pair_units
 from builder.ccr.plan.config import parse_config
+from builder.settings import TomlTable
 from grader.errors import UsageError
 
 
@@ -94,12 +95,18 @@ def test_an_unattainable_design_is_refused_with_its_bound() -> None:
     ("change", "problem"),
     [
         ({}, "simulation: no context"),
-        ({"simulation": -1}, "simulation: -1 does not do"),
+        ({"simulation": -1}, "simulation: must be a whole number from 0"),
         ({"simulation": 1, "theme": []}, "unknown key"),
-        ({"simulation": 1, "components": [1, 3]}, "components: 1 does not do"),
+        (
+            {"simulation": 1, "components": [1, 3]},
+            "components: must be two whole numbers from 2",
+        ),
         ({"simulation": 1, "nodes": [4, 3]}, "4 is more than 3"),
-        ({"simulation": 1, "kinds": ["weel"]}, "unknown name 'weel'"),
-        ({"simulation": 1, "probability": [0.25, 0.8]}, "0.25 does not do"),
+        (
+            {"simulation": 1, "kinds": ["weel"]},
+            'unknown name "weel"; did you mean',
+        ),
+        ({"simulation": 1, "probability": [0.25, 0.8]}, "probability: must be tenths"),
         ({"simulation": 1, "operators": ["or"], "nodes": [3, 10]}, "at most 0.1342"),
         ({"long": 1, "nodes": [3, 12]}, "more than the 77 variables"),
     ],
@@ -107,7 +114,7 @@ def test_an_unattainable_design_is_refused_with_its_bound() -> None:
 def test_a_bad_table_is_refused_in_one_line(change: dict[str, object], problem: str) -> None:
     """A split file is checked before any work starts."""
     with pytest.raises(UsageError) as refused:
-        parse_config(change, "mini.toml: splits.dev.ccr")
+        parse_config(TomlTable(change, "mini.toml: splits.dev.ccr."))
     assert problem in str(refused.value) and "\n" not in str(refused.value)
 
 

@@ -171,7 +171,7 @@ def _title(concept: str) -> str:
 def test_words_and_their_table_go_together(model: Model, tmp_path: Path) -> None:
     """Each without the other is a slip."""
     table = _table(model, tmp_path)
-    with pytest.raises(UsageError, match=r"llm: must be a table"):
+    with pytest.raises(UsageError, match=r"llm: missing; give a table such as"):
         TRACK.parse({k: v for k, v in table.items() if k != "llm"}, "x")
     with pytest.raises(UsageError, match=r'llm: serves words = "llm" alone'):
         TRACK.parse({**table, "words": "fictional"}, "x")

@@ -13,6 +13,7 @@ import pytest
 from llm_server import Http, Model, serve
 
 from builder.causal import MOTIFS
+from builder.settings import TomlTable
 from builder.words import Narration
 from builder.words.llm.causenet import read_pairs
 from builder.words.llm.client import json_object
@@ -223,7 +224,7 @@ GOOD = {"endpoint": "http://127.0.0.1:8000/v1", "model": "m"}
         ({"modle": "x"}, "unknown key; did you mean|unknown key"),
         ({"seconds": 0}, "seconds: must be a number from"),
         ({"retries": 1.5}, "retries: must be a whole number"),
-        ({"budgets": {"mapping": 0}}, "budgets.mapping: must be a number from 1"),
+        ({"budgets": {"mapping": 0}}, "budgets.mapping: must be a whole number from 1"),
         ({"budgets": {"maping": 3}}, "budgets.maping: unknown key"),
         ({"transcripts": "release/public/t"}, "lies in a public folder"),
         ({"json_mode": "yes"}, "must be true or false"),
@@ -232,7 +233,7 @@ GOOD = {"endpoint": "http://127.0.0.1:8000/v1", "model": "m"}
 def test_bad_settings_are_named_with_a_fix(change: dict[str, Any], says: str) -> None:
     """One line, the key, the fix; and no key of anyone in it."""
     with pytest.raises(UsageError, match=says) as caught:
-        parse_settings({**GOOD, **change}, "x.toml: splits.dev.causalds.llm")
+        parse_settings(TomlTable({**GOOD, **change}, "x.toml: splits.dev.causalds.llm."))
     assert str(caught.value).startswith("x.toml: splits.dev.causalds.llm.")
     assert "sk-abc" not in str(caught.value) and "pw@" not in str(caught.value)
 
@@ -240,7 +241,7 @@ def test_bad_settings_are_named_with_a_fix(change: dict[str, Any], says: str) ->
 def test_places_of_one_machine_are_not_published() -> None:
     """Manifest and world rows name the model and the budgets, no address and no folder."""
     table = {**GOOD, "transcripts": "/home/me/t", "key_env": "K", "budgets": {"mapping": 2}}
-    settings = parse_settings(table, "x")
+    settings = parse_settings(TomlTable(table, "x."))
     shown = json.dumps(
         [asdict(settings.without_places()), published({"words": "llm", "llm": table})]
     )

@@ -10,11 +10,12 @@ from builder.causal import MOTIFS, ate_identifiable
 from builder.causalds.plan.config import Config, parse_config
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
+from builder.settings import TomlTable
 from builder.words.knowledge import domain, domains
 from builder.words.naming import LARGEST_SHARE, Namer, part_of
 from grader.errors import UsageError
 
-FULL = parse_config({"scenes": 250, "composition": "full"}, "here")
+FULL = parse_config(TomlTable({"scenes": 250, "composition": "full"}, "here."))
 
 
 def _plans(config: Config, root: bytes = b"root", private: bool = False) -> list[ScenePlan]:
@@ -97,7 +98,7 @@ def test_names_that_run_out_are_an_error_with_a_remedy() -> None:
     """A thousand collider-like scenes of one motif cannot all have names of their own."""
     table = {"scenes": 2000, "motifs": {"triangle": 1}, "treatment_binary": 1.0}
     with pytest.raises(UsageError, match=r"splits\.dev\.causalds\.words: no names are left"):
-        _plans(parse_config(table, "here"))
+        _plans(parse_config(TomlTable(table, "here.")))
 
 
 def test_a_namer_prefers_fresh_names_and_never_repeats_a_match() -> None:

@@ -1,17 +1,21 @@
 """The ``[splits.<name>.causalds.llm]`` table of a split file."""
 
-import math
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import PurePath
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
+from builder.settings import TomlTable
 from grader.errors import UsageError
-from grader.names import did_you_mean
 
-_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NUMBERS: Final = {
+    "seconds": (0.01, 3600.0),
+    "per_minute": (0.0, 1e6),
+    "temperature": (0.0, 2.0),
+}
+_WHOLES: Final = {"retries": (0, 20), "reply_tokens": (0, 200_000)}
+_FLAGS: Final = ("json_mode", "seeding_required", "merged_audit")
 _BUDGETS: Final = {
     "seeds": (0, 50),
     "mapping": (1, 50),
@@ -19,7 +23,7 @@ _BUDGETS: Final = {
     "repairs": (0, 10),
     "calls": (4, 2000),
 }
-"""Least and largest budget by name."""
+"""Least and largest value by name, as of the numbers and whole numbers above."""
 
 PLACES: Final = ("endpoint", "endpoint_env", "key_env", "transcripts", "causenet")
 """Keys that belong to one machine: neither manifest nor world rows show them."""
@@ -82,49 +86,40 @@ class Settings:
         return Settings(**values, budgets=Budgets(**budgets))  # type: ignore[arg-type]
 
 
-def settings_for(words: object, table: Mapping[str, object], where: str) -> Settings | None:
-    """The settings of a causalds table: there exactly when its ``words`` are ``llm``.
+def settings_for(words: str, table: TomlTable) -> Settings | None:
+    """The settings of a track's table: there exactly when its ``words`` are ``llm``.
 
     Raises :class:`UsageError` naming the key and the fix.
     """
     if words == "llm":
-        return parse_settings(table.get("llm"), f"{where}.llm")
+        what = 'a table such as { endpoint = "…", model = "…" }'
+        return parse_settings(table.table("llm", what=what))
     if "llm" in table:
-        raise UsageError(f'{where}.llm: serves words = "llm" alone; set that, or remove the table')
+        raise table.problem("llm", 'serves words = "llm" alone; set that, or remove the table')
     return None
 
 
-def parse_settings(value: object, where: str) -> Settings:
-    """The checked table; ``where`` is its place in the split file.
-
-    Raises :class:`UsageError` naming the key and the fix.
-    """
-    if not isinstance(value, Mapping):
-        raise UsageError(f'{where}: must be a table such as {{ endpoint = "…", model = "…" }}')
-    _only(value, tuple(Settings.__slots__), where)
-    model = _text(value, "model", where, "the model's name at the endpoint")
-    number = {
-        "seconds": (0.01, 3600.0),
-        "per_minute": (0.0, 1e6),
-        "temperature": (0.0, 2.0),
-    }
-    whole = {"retries": (0, 20), "reply_tokens": (0, 200_000)}
-    found: dict[str, object] = {"model": model}
-    for key in value:
-        if key in number:
-            found[key] = _number(value[key], number[key], f"{where}.{key}")
-        elif key in whole:
-            found[key] = _whole(value[key], whole[key], f"{where}.{key}")
-        elif key in ("json_mode", "seeding_required", "merged_audit"):
-            if not isinstance(value[key], bool):
-                raise UsageError(f"{where}.{key}: must be true or false, not {value[key]!r}")
-            found[key] = value[key]
+def parse_settings(table: TomlTable) -> Settings:
+    """The checked table; raises :class:`UsageError` naming the key and the fix."""
+    table.only(*Settings.__slots__)
+    budgets = table.table("budgets", {}, "a table such as { mapping = 6, story = 6 }")
+    budgets.only(*_BUDGETS)
+    found: dict[str, Any] = {"model": table.text("model", "the model's name at the endpoint")}
+    for key in table.values:
+        if key in _NUMBERS:
+            found[key] = table.number(key, *_NUMBERS[key])
+        elif key in _WHOLES:
+            found[key] = table.whole(key, *_WHOLES[key])
+        elif key in _FLAGS:
+            found[key] = table.flag(key)
+        elif key in ("endpoint_env", "key_env"):
+            found[key] = table.variable(key)
         elif key in PLACES:
-            found[key] = _text(value, key, where, "text")
-    settings = Settings(**found)  # type: ignore[arg-type]
-    budgets = _budgets(value.get("budgets", {}), f"{where}.budgets")
-    _check_places(settings, where)
-    return replace(settings, budgets=budgets)
+            found[key] = table.text(key)
+    tries = {key: budgets.whole(key, *_BUDGETS[key]) for key in budgets.values}
+    settings = Settings(**found, budgets=Budgets(**tries))
+    _check_places(settings, table)
+    return settings
 
 
 def published(table: Mapping[str, object]) -> dict[str, object]:
@@ -140,25 +135,19 @@ def record(settings: Settings) -> dict[str, object]:
     return asdict(settings.without_places())
 
 
-def _check_places(settings: Settings, where: str) -> None:
+def _check_places(settings: Settings, table: TomlTable) -> None:
     if bool(settings.endpoint) == bool(settings.endpoint_env):
-        raise UsageError(
-            f"{where}.endpoint: give one of endpoint and endpoint_env, such as "
-            'endpoint = "http://127.0.0.1:8000/v1"'
+        raise table.problem(
+            "endpoint",
+            'give one of endpoint and endpoint_env, such as endpoint = "http://127.0.0.1:8000/v1"',
         )
     if settings.endpoint:
-        check_endpoint(settings.endpoint, f"{where}.endpoint")
-    for key in ("endpoint_env", "key_env"):
-        name = getattr(settings, key)
-        if name and not _VARIABLE.fullmatch(name):
-            # The text is not repeated: who writes a key here must not find it in a log.
-            raise UsageError(
-                f"{where}.{key}: must be the name of an environment variable, not a value"
-            )
+        check_endpoint(settings.endpoint, f"{table.where}endpoint")
     if "public" in PurePath(settings.transcripts).parts:
-        raise UsageError(
-            f"{where}.transcripts: {settings.transcripts} lies in a public folder; transcripts "
-            "tell the truth, name a private one"
+        raise table.problem(
+            "transcripts",
+            f"{settings.transcripts} lies in a public folder; transcripts tell the truth, name a "
+            "private one",
         )
 
 
@@ -174,37 +163,3 @@ def check_endpoint(endpoint: str, where: str) -> None:
         raise UsageError(f"{where}: holds a user, password or query; put the key into key_env")
     if not plain:
         raise UsageError(f"{where}: must be an http(s) URL such as http://127.0.0.1:8000/v1")
-
-
-def _budgets(value: object, where: str) -> Budgets:
-    if not isinstance(value, Mapping):
-        raise UsageError(f"{where}: must be a table such as {{ mapping = 6, story = 6 }}")
-    _only(value, tuple(_BUDGETS), where)
-    return Budgets(**{key: _whole(value[key], _BUDGETS[key], f"{where}.{key}") for key in value})
-
-
-def _only(table: Mapping[str, object], known: Sequence[str], where: str) -> None:
-    for key in table:
-        if key not in known:
-            raise UsageError(f"{where}.{key}: unknown key{did_you_mean(key, known)}")
-
-
-def _text(table: Mapping[str, object], key: str, where: str, hint: str) -> str:
-    value = table.get(key)
-    if not isinstance(value, str) or not value.strip():
-        raise UsageError(f'{where}.{key}: must be {hint}, as in {key} = "..."')
-    return value
-
-
-def _whole(value: object, bounds: tuple[int, int], where: str) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise UsageError(f"{where}: must be a whole number, not {value!r}")
-    return int(_number(value, bounds, where))
-
-
-def _number(value: object, bounds: tuple[float, float], where: str) -> float:
-    low, high = bounds
-    good = isinstance(value, int | float) and not isinstance(value, bool)
-    if not good or not math.isfinite(float(value)) or not low <= float(value) <= high:  # type: ignore[arg-type]
-        raise UsageError(f"{where}: must be a number from {low:g} to {high:g}, not {value!r}")
-    return float(value)  # type: ignore[arg-type]
