@@ -82,9 +82,9 @@ def _tell(console: Console, scenes: int) -> list[Told]:
 
 def problems_of(one: Told) -> list[str]:
     """What the verifier has against a story."""
-    graph = one.plan.query.graph
-    facts = Facts(one.narration.variables, graph.edges, graph.latent, one.narration.hows)
-    return verify(one.narration.telling.story, one.narration.telling.attestations, facts)
+    graph, told = one.plan.query.graph, one.narration
+    facts = Facts(told.variables, graph.edges, graph.latent, told.mechanism_clauses)
+    return verify(told.telling.story, told.telling.attestations, facts)
 
 
 def _words(one: Told) -> int:

@@ -114,7 +114,7 @@ def masked(one: Told, mechanisms: bool = True) -> str:
             if fact:
                 given[fact] = "FACT"
     if mechanisms:
-        for how in one.narration.hows.values():
+        for how in one.narration.mechanism_clauses.values():
             given |= {how: "HOW", how[0].upper() + how[1:]: "HOW"}
     for fact in sorted(given, key=len, reverse=True):
         text = re.sub(rf"(?<!\w){re.escape(fact)}(?!\w)", given[fact], text)

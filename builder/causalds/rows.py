@@ -154,14 +154,14 @@ def _world(
     scene: Scene, views: Sequence[Observation], tasks: Mapping[str, tuple[str, str, str]]
 ) -> dict[str, object]:
     """Everything that is true of a scene: enough to regenerate and to audit it."""
-    truths = scene.truths
+    truths, narration = scene.truths, scene.narration
     return {
         "plan": scene.plan.record(),
         "world": scene.world.to_json(),
         "treatment": scene.motif.treatment,
         "outcome": scene.motif.outcome,
         "variables": {node: variable.to_json() for node, variable in scene.variables.items()},
-        "hows": [[a, b, how] for (a, b), how in sorted(scene.narration.hows.items())],
+        "hows": [[*edge, clause] for edge, clause in sorted(narration.mechanism_clauses.items())],
         "columns": list(scene.columns),
         "levels": list(truths.levels),
         "quantities": {
@@ -174,9 +174,7 @@ def _world(
             "nde": _quantity(truths.nde),
             "nie": _quantity(truths.nie),
         },
-        "attestations": [
-            attestation.to_json() for attestation in scene.narration.telling.attestations
-        ],
+        "attestations": [attestation.to_json() for attestation in narration.telling.attestations],
         "views": {shown.view.name: _view(scene, shown) for shown in views},
         "tasks": {name: key for name, (key, _, _) in tasks.items()},
         "task_views": {name: view for name, (_, view, _) in tasks.items()},

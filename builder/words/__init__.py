@@ -6,6 +6,7 @@ of two to four paragraphs, ``verify`` re-reads a finished one against its facts.
 """
 
 from builder.words.fictional import invent_scene
+from builder.words.narration import Narration
 from builder.words.story import UnfaithfulStoryError, tell
 from builder.words.types import (
     Attestation,
@@ -16,8 +17,7 @@ from builder.words.types import (
     Variable,
     facts_from_json,
 )
-from builder.words.verbalise import Narration
-from builder.words.verify import read_edges, verify
+from builder.words.verify import verify
 
 __all__ = [
     "Attestation",
@@ -30,7 +30,6 @@ __all__ = [
     "Variable",
     "facts_from_json",
     "invent_scene",
-    "read_edges",
     "tell",
     "verify",
 ]

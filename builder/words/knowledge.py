@@ -59,15 +59,15 @@ class Concept:
 class Domain:
     """A field with its scenery, its concepts and the direct effects among them.
 
-    ``hows`` maps (cause, effect), by name, to the clause that gives the mechanism. The masks are
-    over the positions in ``concepts``: bit j of ``children[i]`` is set where i affects j.
+    ``mechanism_clauses`` maps (cause, effect), by name, to the clause that gives the mechanism. The
+    masks are over the positions in ``concepts``: bit j of ``children[i]`` is set where i affects j.
     """
 
     theme: Theme
     field: str
     title: str
     concepts: tuple[Concept, ...]
-    hows: Mapping[tuple[str, str], str]
+    mechanism_clauses: Mapping[tuple[str, str], str]
     children: tuple[int, ...] = dataclasses.field(repr=False)
     parents: tuple[int, ...] = dataclasses.field(repr=False)
     allowed: Mapping[tuple[Kind, bool], int] = dataclasses.field(repr=False)
@@ -131,15 +131,15 @@ def read_domain(path: Path) -> Domain:
     concepts = tuple(_concept(item, where) for item in _list(table, "variable", where))
     index = {concept.name: i for i, concept in enumerate(concepts)}
     children, parents = [0] * len(concepts), [0] * len(concepts)
-    hows: dict[tuple[str, str], str] = {}
+    clauses: dict[tuple[str, str], str] = {}
     for item in _list(table, "edge", where):
         cause, effect, how = (_text(item, key, where) for key in ("cause", "effect", "how"))
         for name in (cause, effect):
             if name not in index:
                 raise DomainError(f"{where}: edge {cause} -> {effect}: no variable {name!r}")
-        if (cause, effect) in hows:
+        if (cause, effect) in clauses:
             raise DomainError(f"{where}: edge {cause} -> {effect} is listed twice")
-        hows[cause, effect] = how
+        clauses[cause, effect] = how
         children[index[cause]] |= 1 << index[effect]
         parents[index[effect]] |= 1 << index[cause]
     record = _texts(table, "record", where)
@@ -159,7 +159,7 @@ def read_domain(path: Path) -> Domain:
         _text(table, "field", where),
         _text(table, "title", where),
         concepts,
-        hows,
+        clauses,
         tuple(children),
         tuple(parents),
         _allowed(concepts),

@@ -2,8 +2,8 @@
 
 Texts: names that are distinct, plain and no derived quantities, units and states where they are
 needed, mechanisms that tell neither sign nor theory and name no variable. Graphs: acyclic, nothing
-isolated, enough variables that could go unmeasured. Matches are checked by
-:mod:`builder.words.coverage`. Prints one line per problem; exit code 1 if there are any.
+isolated, enough variables that could go unmeasured. Prints one line per problem; exit code 1 if
+there are any. Whether every scene finds names in it is another check, of the exam that asks.
 """
 
 import argparse
@@ -63,10 +63,9 @@ _NAME: Final = re.compile(r"[A-Z][A-Za-z]*(?:[ -][A-Za-z]+){0,3}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Lints the domain files given, or all of them with their matches; the exit code."""
+    """Lints the domain files given, or all of them; the exit code."""
     parser = argparse.ArgumentParser(prog="python -m builder.words.lint", description=__doc__)
     parser.add_argument("files", nargs="*", type=Path, help="domain files (default: all)")
-    parser.add_argument("--texts", action="store_true", help="leave the matches out")
     options = parser.parse_args(arguments)
     found, problems = [], []
     for path in options.files or sorted(FOLDER.glob("*.toml")):
@@ -77,12 +76,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     problems += lint_domains(found)
     for line in problems:
         print(line)
-    if not options.texts and not options.files:
-        from builder.words.coverage import report
-
-        lines, short = report(found)
-        print("\n".join(lines))
-        problems += short
     print(f"{len(found)} domains, {len(problems)} problems")
     return 1 if problems else 0
 
@@ -91,9 +84,11 @@ def lint_domains(found: Sequence[Domain]) -> list[str]:
     """Problems of the texts and graphs of domains, and of names and mechanisms they share."""
     problems = [f"{domain.key}: {text}" for domain in found for text in _lint(domain)]
     names = Counter(c.name.lower() for domain in found for c in domain.concepts)
-    hows = Counter(how.lower() for domain in found for how in domain.hows.values())
+    clauses = Counter(
+        clause.lower() for domain in found for clause in domain.mechanism_clauses.values()
+    )
     problems += [f"{n} domains have a variable {name!r}" for name, n in names.items() if n > 2]
-    problems += [f"a mechanism is told {n} times: {how}" for how, n in hows.items() if n > 1]
+    problems += [f"a mechanism is told {n} times: {text}" for text, n in clauses.items() if n > 1]
     return problems
 
 
@@ -102,7 +97,7 @@ def _lint(domain: Domain) -> Iterator[str]:
     yield from _names(domain)
     for concept in domain.concepts:
         yield from _concept(concept)
-    for (cause, effect), how in domain.hows.items():
+    for (cause, effect), how in domain.mechanism_clauses.items():
         for text in _how(how, domain):
             yield f"{cause} -> {effect}: {text}"
     yield from _scenery(domain)
@@ -112,7 +107,7 @@ def _lint(domain: Domain) -> Iterator[str]:
 def _sizes(domain: Domain) -> Iterator[str]:
     for what, count, (low, high) in (
         ("variables", len(domain.concepts), VARIABLES),
-        ("edges", len(domain.hows), EFFECTS),
+        ("edges", len(domain.mechanism_clauses), EFFECTS),
     ):
         if not low <= count <= high:
             yield f"{count} {what}, should be {low} to {high}"
@@ -189,7 +184,7 @@ def _scenery(domain: Domain) -> Iterator[str]:
 
 
 def _graph(domain: Domain) -> Iterator[str]:
-    graph: nx.DiGraph[str] = nx.DiGraph(list(domain.hows))
+    graph: nx.DiGraph[str] = nx.DiGraph(list(domain.mechanism_clauses))
     graph.add_nodes_from(concept.name for concept in domain.concepts)
     if not nx.is_directed_acyclic_graph(graph):
         yield f"a cycle: {nx.find_cycle(graph)}"

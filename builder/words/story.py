@@ -281,7 +281,7 @@ class _Told:
 
     def one(self, plan: _Sentence, edge: Edge) -> str:
         """A sentence for one effect."""
-        core, how = self.core(edge, alone=not plan.opener), self.how(edge)
+        core, how = self.core(edge, alone=not plan.opener), self.clause(edge)
         first = self.draft.chance(_REASON_FIRST_RATE) and not plan.opener
         if not plan.reason or how is None:
             return core
@@ -293,10 +293,10 @@ class _Told:
         (first, second), relation = _ordered(group)
         if not plan.reason:
             return self.short_pair(first, second, relation)
-        hows = [self.how(edge) for edge in (first, second)]
+        clauses = [self.clause(edge) for edge in (first, second)]
         link = self.draft.deal(frames.LINKS[relation])
         cores = self.core(first, alone=False), self.core(second, alone=False)
-        if None in hows:
+        if None in clauses:
             frame = self.draft.deal(frames.PAIRS_OF_CORES)
         else:
             frame = self.draft.deal(frames.PAIRS_WITH_REASONS)
@@ -304,8 +304,8 @@ class _Told:
             ("core", cores[0]),
             ("second", cores[1]),
             ("link", link),
-            ("how", hows[0] or ""),
-            ("other_how", hows[1] or ""),
+            ("how", clauses[0] or ""),
+            ("other_how", clauses[1] or ""),
         ):
             frame = frame.replace(f"{{{slot}}}", text)
         return frame
@@ -346,10 +346,12 @@ class _Told:
                 mentions[slot] = f"whether {variable.mention} {variable.states[1]}"
         return _fill(frame.text, {"cause": cause, "effect": effect}, mentions, frozenset(slots))
 
-    def how(self, edge: Edge) -> str | None:
+    def clause(self, edge: Edge) -> str | None:
         """The mechanism of an effect, where the facts give one."""
         variables = self.draft.facts.variables
-        return self.draft.facts.hows.get((variables[edge[0]].name, variables[edge[1]].name))
+        return self.draft.facts.mechanism_clauses.get(
+            (variables[edge[0]].name, variables[edge[1]].name)
+        )
 
 
 def relation_of(group: Sequence[Edge]) -> frames.Relation:

@@ -101,14 +101,14 @@ class Facts:
     """What a story must tell, no more and no less.
 
     ``variables`` maps the ids of a scene's graph to story variables; ``edges`` and ``unmeasured``
-    use those ids, which must never appear in the text. ``hows`` gives the mechanism of an edge, by
-    the names of cause and effect, where there is one to tell.
+    use those ids, which must never appear in the text. ``mechanism_clauses`` gives the mechanism of
+    an edge, by the names of cause and effect, where there is one to tell.
     """
 
     variables: Mapping[str, Variable]
     edges: tuple[tuple[str, str], ...]
     unmeasured: frozenset[str]
-    hows: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    mechanism_clauses: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def named_edges(self) -> frozenset[tuple[str, str]]:
         """The edges by story names."""
@@ -119,17 +119,17 @@ def facts_from_json(
     variables: Mapping[str, Mapping[str, object]],
     edges: tuple[tuple[str, str], ...],
     unmeasured: frozenset[str],
-    hows: Sequence[Sequence[str]] = (),
+    clauses: Sequence[Sequence[str]] = (),
 ) -> Facts:
     """Facts from a world row, whose variables were written by :meth:`Variable.to_json`.
 
-    ``hows`` are (cause, effect, clause), by name.
+    ``clauses`` are (cause, effect, clause), by name.
     """
     return Facts(
         {node: _variable_from_json(value) for node, value in variables.items()},
         edges,
         unmeasured,
-        {(cause, effect): how for cause, effect, how in hows},
+        {(cause, effect): how for cause, effect, how in clauses},
     )
 
 

@@ -47,29 +47,23 @@ def split_sentences(story: str) -> list[str]:
     return [part for part in re.split(r"(?<=[.?!])\s+", story.strip()) if part]
 
 
-def read_edges(story: str, facts: Facts) -> frozenset[tuple[str, str]]:
-    """The edges that the text tells, by story names, as the frames read it."""
-    told, _ = _read(split_sentences(story), facts)
-    return frozenset((what[1], what[2]) for _, what in told if what[0] == "edge")
-
-
 _What = tuple[str, ...]
 _Told = list[tuple[str, _What]]
 """Facts with the sentences they were read in."""
-_Hows = Sequence[tuple[tuple[str, str], str]]
+_Clauses = Sequence[tuple[tuple[str, str], str]]
 """Mechanisms with the names of the cause and effect that they belong to."""
 
 
 def _read(sentences: Sequence[str], facts: Facts) -> tuple[_Told, list[str]]:
     """Every fact with its sentence, and the sentences about variables that cannot be read."""
-    variables, hows = list(facts.variables.values()), sorted(facts.hows.items())
+    variables, clauses = list(facts.variables.values()), sorted(facts.mechanism_clauses.items())
     told: _Told = []
     problems: list[str] = []
     for sentence in sentences:
-        masked = _mask(sentence, variables, hows)
+        masked = _mask(sentence, variables, clauses)
         if "«" not in masked:
             continue
-        readings = set(_readings(masked.removesuffix("."), variables, hows))
+        readings = set(_readings(masked.removesuffix("."), variables, clauses))
         if len(readings) != 1:
             problems.append(f"{len(readings)} readings of the sentence {sentence!r}")
             continue
@@ -77,10 +71,10 @@ def _read(sentences: Sequence[str], facts: Facts) -> tuple[_Told, list[str]]:
     return told, problems
 
 
-def _mask(sentence: str, variables: Sequence[Variable], hows: _Hows) -> str:
+def _mask(sentence: str, variables: Sequence[Variable], clauses: _Clauses) -> str:
     """The sentence with the i-th variable's name as «i» and the k-th mechanism as ‹k›."""
-    for k in sorted(range(len(hows)), key=lambda k: -len(hows[k][1])):
-        how = hows[k][1]
+    for k in sorted(range(len(clauses)), key=lambda k: -len(clauses[k][1])):
+        how = clauses[k][1]
         sentence = sentence.replace(how, f"‹{k}›").replace(how[0].upper() + how[1:], f"‹{k}›")
     for i in sorted(range(len(variables)), key=lambda i: -len(variables[i].name)):
         name = variables[i].name
@@ -173,7 +167,7 @@ def _regex(template: str, clauses: frozenset[str] = frozenset()) -> str:
 
 
 def _readings(
-    masked: str, variables: Sequence[Variable], hows: _Hows
+    masked: str, variables: Sequence[Variable], clauses: _Clauses
 ) -> Iterator[tuple[_What, ...]]:
     """Every way to read a sentence."""
     for pattern, kind in _roster():
@@ -187,7 +181,7 @@ def _readings(
                 yield _pair_reading(match, variables)
         for pattern in _wholes():
             if (match := pattern.fullmatch(rest)) is not None:
-                yield from _whole_readings(match.groupdict(), variables, hows)
+                yield from _whole_readings(match.groupdict(), variables, clauses)
 
 
 def _roster_reading(
@@ -221,14 +215,14 @@ def _pair_reading(match: re.Match[str], variables: Sequence[Variable]) -> tuple[
 
 
 def _whole_readings(
-    groups: Mapping[str, str | None], variables: Sequence[Variable], hows: _Hows
+    groups: Mapping[str, str | None], variables: Sequence[Variable], clauses: _Clauses
 ) -> Iterator[tuple[_What, ...]]:
     """One core or two, each with the mechanism told for it, if that is its own."""
     told = [groups.get("how"), groups.get("other_how")]
     found = []
     for text, how in zip((groups["core"], groups.get("second")), told, strict=True):
         if text is not None:
-            own = None if how is None else ("edge", *hows[int(how)][0])
+            own = None if how is None else ("edge", *clauses[int(how)][0])
             found.append([edge for edge in _core_readings(text, variables) if own in (None, edge)])
     yield from product(*found)
 
@@ -302,8 +296,8 @@ def check_words(story: str, facts: Facts) -> list[str]:
         if node not in _ENGLISH_IDS | names and re.search(rf"\b{re.escape(node)}\b", story)
     ]
     problems = [f"internal id in the text: {node}" for node in ids]
-    given = [*names, *facts.hows.values()]
-    given += [how[0].upper() + how[1:] for how in facts.hows.values()]
+    given = [*names, *facts.mechanism_clauses.values()]
+    given += [how[0].upper() + how[1:] for how in facts.mechanism_clauses.values()]
     for variable in facts.variables.values():
         given += [*(variable.states or ()), variable.unit or ""]
     for text in sorted(filter(None, given), key=len, reverse=True):

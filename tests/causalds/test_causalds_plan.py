@@ -10,6 +10,7 @@ from causalds_scenes import ROOT, SEVEN, specs
 
 from builder.causal import MOTIFS
 from builder.causalds.ask import ASKERS
+from builder.causalds.make.scene import narrate
 from builder.causalds.plan.blueprint import largest_remainder
 from builder.causalds.plan.scenes import can_host
 from builder.causalds.plan.types import ScenePlan
@@ -102,6 +103,7 @@ ADJUSTMENT = {
     "identification.all_minimal_adjustment_sets",
     "bias_diagnostic.forbidden_controls_list",
 }
+TELLINGS = {"knowledge", "knowledge_second", "fictional", "anonymous"}
 DOMINANCE = {"mediation_effect.direct_vs_indirect_dominance"}
 MEDIATION = DOMINANCE | {
     "mediation_effect.effect_point",
@@ -120,7 +122,7 @@ HOSTS: dict[str, set[str]] = {
     "fork": ADJUSTMENT | MEDIATION | TWO_OTHERS | BIAS,
     "collider": ADJUSTMENT | MEDIATION | TWO_OTHERS,
 }
-"""What a scene of a motif can not be asked, whatever its kinds (spec A1.5, B.5)."""
+"""What a scene of a motif can not be asked, whatever its kinds (paper 3.4)."""
 
 
 def _plan(name: str, outcome: Any) -> ScenePlan:
@@ -151,6 +153,20 @@ def test_the_eligibility_table(motif: str, outcome: Any) -> None:
     plan = _plan(motif, outcome)
     missing = HOSTS[motif] | ({"prediction.prediction_interval"} if outcome == "binary" else set())
     assert {key for key in ASKERS if not can_host(key, plan)} == missing
+
+
+def test_four_tellings_share_the_problem_and_nothing_else() -> None:
+    """The ablation holds graph and data fixed while every name changes."""
+    plans = _plans(specs(scenes=6, words="knowledge", tellings=2, views=["clean"]))
+    for bundle in {plan.bundle for plan in plans} - {None}:
+        members = [plan for plan in plans if plan.bundle == bundle]
+        assert {plan.telling for plan in members} == TELLINGS
+        assert len({(plan.query, plan.world_key) for plan in members}) == 1
+        told = [narrate(plan, b"words").variables for plan in members]
+        kinds = [{node: variable.kind for node, variable in one.items()} for one in told]
+        assert kinds == [members[0].kinds] * 4
+        names = [{variable.name for variable in one.values()} for one in told]
+        assert all(not a & b for i, a in enumerate(names) for b in names[:i])
 
 
 def test_every_causalds_variant_has_an_asker() -> None:

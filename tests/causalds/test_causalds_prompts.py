@@ -8,7 +8,7 @@ import pytest
 from causalds_scenes import asked, public, rows, world
 
 from builder.causalds.ask.declared import declared_inputs
-from builder.words import facts_from_json, read_edges
+from builder.words import facts_from_json, verify
 from grader.spec import VARIANTS
 
 ALL = [(key, task, truth, built) for built in public() for key, task, truth in asked(built)]
@@ -158,9 +158,10 @@ def test_the_story_of_a_row_tells_the_edges_of_its_target() -> None:
             facts = facts_from_json(
                 record["variables"], edges, frozenset(record["world"]["latent"]), record["hows"]
             )
-            told = read_edges(rows(built, "_scenes")[0]["story"], facts)
+            problems = verify(rows(built, "_scenes")[0]["story"], (), facts)
+            assert [text for text in problems if "told" in text] == []
             target = json.loads(truth["target_json"])
-            assert sorted(map(list, told)) == target["edges"]
+            assert sorted(map(list, facts.named_edges())) == target["edges"]
 
 
 @pytest.mark.parametrize("key", sorted(LABELS))

@@ -8,9 +8,10 @@ from llm_server import Answer, Model
 from builder.causal import MOTIFS, LatentDAG, graft
 from builder.words import Facts, Kind, Narration
 from builder.words.attested import verify_attested
-from builder.words.llm.seeding import Seed
+from builder.words.llm.request import Request, Seed
 from builder.words.llm.settings import Budgets, Settings
-from builder.words.verbalise import Request, Scene, narrate
+from builder.words.narration import Subject
+from builder.words.verbalise import VERBALISERS
 
 KEY = b"the key of a scene"
 CONFOUNDING = MOTIFS["confounding"]
@@ -30,22 +31,22 @@ def settings_for(model: Model, tmp_path: Path, **changes: Any) -> Settings:
     )
 
 
-def scene_of(graph: LatentDAG, settings: Settings, seeds: tuple[Seed, ...] = ()) -> Scene:
+def scene_of(graph: LatentDAG, settings: Settings, seeds: tuple[Seed, ...] = ()) -> Subject:
     """A scene of ``graph`` whose first node is binary."""
     kinds: dict[str, Kind] = dict.fromkeys(graph.nodes, "continuous")
     kinds[graph.nodes[0]] = "binary"
-    return Scene(graph, kinds, request=Request(settings, seeds))
+    return Subject(graph, kinds, request=Request(settings, "llm", seeds))
 
 
 def tell(model: Model, tmp_path: Path, **changes: Any) -> Narration:
     """Confounding, told and checked."""
     scene = scene_of(CONFOUNDING.graph, settings_for(model, tmp_path, **changes))
-    told = narrate("llm", scene, KEY)
+    told = VERBALISERS["llm"](scene, KEY)
     check_told(scene, told)
     return told
 
 
-def check_told(scene: Scene, told: Narration) -> None:
+def check_told(scene: Subject, told: Narration) -> None:
     """The story attests the graph, with the kinds asked for."""
     facts = Facts(told.variables, scene.graph.edges, scene.graph.latent)
     assert verify_attested(told.telling.story, told.telling.attestations, facts) == []

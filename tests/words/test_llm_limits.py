@@ -20,7 +20,8 @@ from llm_server import Http, Model
 
 from builder.causal import MOTIFS
 from builder.words.llm.settings import Settings
-from builder.words.verbalise import Untold, narrate
+from builder.words.narration import NarrationFailed
+from builder.words.verbalise import VERBALISERS
 from grader.errors import UsageError
 
 pytest.importorskip("openai")
@@ -51,7 +52,7 @@ def test_an_auditor_who_skips_pairs_is_asked_again(model: Model, tmp_path: Path)
     """Silence on a pair is no attestation."""
     model.script["auditor"] = [lambda good: {**good, "pairs": []}]
     scene = scene_of(MOTIFS["chain"].graph, settings_for(model, tmp_path))
-    narrate("llm", scene, KEY)
+    VERBALISERS["llm"](scene, KEY)
     assert "no verdict on" in last_told(model.asked("auditor")[1])
 
 
@@ -78,8 +79,8 @@ def test_exhausted_budgets_fail_clearly(
     """The reason is short: it is counted in the manifest."""
     model.always[role] = step
     scene = scene_of(MOTIFS["chain"].graph, settings_for(model, tmp_path))
-    with pytest.raises(Untold, match=f"^llm: {reason}$"):
-        narrate("llm", scene, KEY)
+    with pytest.raises(NarrationFailed, match=f"^llm: {reason}$"):
+        VERBALISERS["llm"](scene, KEY)
     most = 2 if "JSON" in reason else 3
     assert model.roles[role] == most
 
@@ -87,8 +88,8 @@ def test_exhausted_budgets_fail_clearly(
 def test_the_calls_of_a_scene_are_capped(model: Model, tmp_path: Path) -> None:
     """Budgets multiply; the sum has a cap of its own."""
     scene = scene_of(CONFOUNDING.graph, settings_for(model, tmp_path, calls=3))
-    with pytest.raises(Untold, match="call budget"):
-        narrate("llm", scene, KEY)
+    with pytest.raises(NarrationFailed, match="call budget"):
+        VERBALISERS["llm"](scene, KEY)
     assert len(model.requests) == 3
 
 
@@ -133,4 +134,4 @@ def test_an_endpoint_that_is_late_times_out(model: Model, tmp_path: Path) -> Non
         {**asdict(settings_for(model, tmp_path)), "seconds": 0.05, "retries": 0}
     )
     with pytest.raises(UsageError, match="APITimeoutError"):
-        narrate("llm", scene_of(CONFOUNDING.graph, settings), KEY)
+        VERBALISERS["llm"](scene_of(CONFOUNDING.graph, settings), KEY)

@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 
 from builder.causal import MOTIFS
+from builder.words.llm.request import Request
 from builder.words.llm.settings import Budgets, Settings
-from builder.words.verbalise import Narration, Request, Scene, Untold, narrate
+from builder.words.narration import Narration, NarrationFailed, Subject
+from builder.words.verbalise import VERBALISERS
 
 INTERPRETER = os.environ.get("CAUSAL_EXAMS_LLM_SMOKE")
 
@@ -36,10 +38,12 @@ def endpoint() -> Iterator[str]:
 
 def _outcome(settings: Settings) -> Narration | str:
     graph = MOTIFS["chain"].graph
-    scene = Scene(graph, dict.fromkeys(graph.nodes, "continuous"), request=Request(settings))  # type: ignore[arg-type]
+    scene = Subject(
+        graph, dict.fromkeys(graph.nodes, "continuous"), request=Request(settings, "llm")
+    )  # type: ignore[arg-type]
     try:
-        return narrate("llm", scene, b"smoke")
-    except Untold as failure:
+        return VERBALISERS["llm"](scene, b"smoke")
+    except NarrationFailed as failure:
         return failure.reason
 
 

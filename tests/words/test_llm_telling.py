@@ -24,9 +24,11 @@ from llm_server import Answer, Model
 
 from builder.causal import MOTIFS
 from builder.words import Kind
-from builder.words.llm.seeding import Dealer, Seed
+from builder.words.llm.request import Seed
+from builder.words.llm.seeding import Dealer
 from builder.words.llm.settings import Budgets, Settings
-from builder.words.verbalise import Untold, narrate
+from builder.words.narration import NarrationFailed
+from builder.words.verbalise import VERBALISERS
 
 pytest.importorskip("openai")
 
@@ -46,7 +48,7 @@ def test_unmeasured_variables_are_told_as_such(
 ) -> None:
     """The prompts of tasks rely on the words 'never measured'."""
     scene = scene_of(MOTIFS[name].graph, settings_for(model, tmp_path))
-    told = narrate("llm", scene, KEY)
+    told = VERBALISERS["llm"](scene, KEY)
     check_told(scene, told)
     assert told.telling.story.count("never measured") == latent
 
@@ -55,7 +57,7 @@ def test_violations_of_the_auditor_are_repaired(model: Model, tmp_path: Path) ->
     """The mapper is told what is wrong, with the auditor's hint."""
     model.script["auditor"] = [direct]
     scene = scene_of(MOTIFS["chain"].graph, settings_for(model, tmp_path))
-    check_told(scene, narrate("llm", scene, KEY))
+    check_told(scene, VERBALISERS["llm"](scene, KEY))
     assert model.roles["mapper"] == model.roles["auditor"] == 2
     assert "HINT: rename one." in last_told(model.asked("mapper")[1])
 
@@ -106,7 +108,7 @@ def test_a_kind_or_state_that_was_changed_is_repaired(model: Model, tmp_path: Pa
 def test_grafts_are_named_stage_by_stage_around_their_anchors(model: Model, tmp_path: Path) -> None:
     """Three fragments, one audit of the whole; names of other fragments are forbidden."""
     scene = scene_of(GRAFTED.graph, settings_for(model, tmp_path))
-    check_told(scene, narrate("llm", scene, KEY))
+    check_told(scene, VERBALISERS["llm"](scene, KEY))
     assert model.roles["mapper"] == 3 and model.roles["auditor"] == 4
     second = json.loads(model.asked("mapper")[1][1]["content"])
     assert len(second["fixed"]) == 1 and len(second["forbidden_names"]) == 2
@@ -123,7 +125,7 @@ def test_an_anchor_that_drifts_is_put_back(model: Model, tmp_path: Path) -> None
     """A graft must not rename what the host's story is about."""
     model.script["mapper"] = [lambda good: good, _drift]
     scene = scene_of(GRAFTED.graph, settings_for(model, tmp_path))
-    check_told(scene, narrate("llm", scene, KEY))
+    check_told(scene, VERBALISERS["llm"](scene, KEY))
     assert model.roles["mapper"] == 4
     assert "must keep its name" in last_told(model.asked("mapper")[2])
 
@@ -139,7 +141,7 @@ def test_a_name_of_another_fragment_is_refused(model: Model, tmp_path: Path) -> 
 
     model.script["mapper"] = [lambda good: good, steal]
     scene = scene_of(GRAFTED.graph, settings_for(model, tmp_path))
-    check_told(scene, narrate("llm", scene, KEY))
+    check_told(scene, VERBALISERS["llm"](scene, KEY))
     assert "which is taken" in last_told(model.asked("mapper")[2])
 
 
@@ -153,8 +155,8 @@ def test_anchors_that_the_auditor_cannot_live_with_end_the_attempt(
     }
     seeds = (Seed((("X", "Ferry toll"), ("Y", "Salt price")), "trade"),)
     scene = scene_of(CONFOUNDING.graph, settings_for(model, tmp_path, seeds=1), seeds)
-    with pytest.raises(Untold, match="settled names do not fit"):
-        narrate("llm", scene, KEY)
+    with pytest.raises(NarrationFailed, match="settled names do not fit"):
+        VERBALISERS["llm"](scene, KEY)
     assert model.roles["mapper"] == 1
 
 
@@ -165,7 +167,7 @@ def test_seeds_are_audited_first_and_kept(model: Model, tmp_path: Path) -> None:
     ]
     seeds = tuple(Seed((("X", f"Ferry {w}"), ("Y", f"Salt {w}")), "trade") for w in ("toll", "tax"))
     scene = scene_of(CONFOUNDING.graph, settings_for(model, tmp_path, seeds=2), seeds)
-    told = narrate("llm", scene, KEY)
+    told = VERBALISERS["llm"](scene, KEY)
     shown = json.loads(model.asked("pre-audit")[1][1]["content"])["named"]
     assert {told.variables["X"].name, told.variables["Y"].name} == set(shown.values())
     assert model.roles["pre-audit"] == 2
@@ -176,10 +178,10 @@ def test_seeds_can_be_demanded(model: Model, tmp_path: Path) -> None:
     model.always["pre-audit"] = lambda good: {**good, "feasible": False}
     seeds = (Seed((("X", "Ferry toll"), ("Y", "Salt price")), "trade"),)
     settings = settings_for(model, tmp_path, seeds=1)
-    narrate("llm", scene_of(CONFOUNDING.graph, settings, seeds), KEY)
+    VERBALISERS["llm"](scene_of(CONFOUNDING.graph, settings, seeds), KEY)
     strict = Settings.from_json({**asdict(settings), "seeding_required": True})
-    with pytest.raises(Untold, match="no seed passed"):
-        narrate("llm", scene_of(CONFOUNDING.graph, strict, seeds), KEY)
+    with pytest.raises(NarrationFailed, match="no seed passed"):
+        VERBALISERS["llm"](scene_of(CONFOUNDING.graph, strict, seeds), KEY)
 
 
 @pytest.mark.parametrize(
@@ -280,8 +282,8 @@ def test_seeds_of_the_knowledge_graph_fit_kinds_and_name_the_outcome(tmp_path: P
     """The outcome and one neighbour, as the paper seeds them."""
     from builder.words.knowledge import domains
 
-    edges = {edge: domain for domain in domains() for edge in domain.hows}
-    dealer = Dealer(Settings("m", budgets=Budgets(seeds=4)), np.random.default_rng(3))
+    edges = {edge: domain for domain in domains() for edge in domain.mechanism_clauses}
+    dealer = Dealer(Settings("m", budgets=Budgets(seeds=4)), "llm", np.random.default_rng(3))
     for name, motif in MOTIFS.items():
         kinds: dict[str, Kind] = dict.fromkeys(motif.graph.nodes, "continuous")
         kinds[motif.outcome] = "binary"

@@ -18,10 +18,12 @@ from builder.words import Narration
 from builder.words.llm.causenet import read_pairs
 from builder.words.llm.client import json_object
 from builder.words.llm.flags import yellow_flags
+from builder.words.llm.request import Request
 from builder.words.llm.seeding import Dealer
 from builder.words.llm.settings import Budgets, Settings, parse_settings, published
 from builder.words.llm.transcripts import wait_for_turn
-from builder.words.verbalise import Request, Scene, narrate
+from builder.words.narration import Subject
+from builder.words.verbalise import VERBALISERS
 from grader.errors import UsageError
 
 pytest.importorskip("openai")
@@ -49,7 +51,7 @@ def _settings(model: Model, tmp_path: Path, **changes: Any) -> Settings:
 
 def _tell(settings: Settings, key: bytes = KEY) -> Narration:
     kinds = dict.fromkeys(GRAPH.nodes, "continuous")
-    return narrate("llm", Scene(GRAPH, kinds, request=Request(settings)), key)  # type: ignore[arg-type]
+    return VERBALISERS["llm"](Subject(GRAPH, kinds, request=Request(settings, "llm")), key)  # type: ignore[arg-type]
 
 
 def _identical(model: Model) -> None:
@@ -177,13 +179,12 @@ def test_causenet_is_read_plain_or_packed(tmp_path: Path, packed: bool) -> None:
     """Concepts that could be no name are left out."""
     file = tmp_path / "causenet"
     file.write_bytes(bz2.compress(_lines()) if packed else _lines())
-    assert read_pairs(file) == (("Heavy rain", "Flooding"), ("Smoking", "Lung cancer"))
-    dealer = Dealer(
-        Settings("m", causenet=str(file), budgets=Budgets(seeds=2)), np.random.default_rng(1)
-    )
+    assert read_pairs(file, "llm") == (("Heavy rain", "Flooding"), ("Smoking", "Lung cancer"))
+    settings = Settings("m", causenet=str(file), budgets=Budgets(seeds=2))
+    dealer = Dealer(settings, "llm", np.random.default_rng(1))
     seeds = dealer.deal(GRAPH, dict.fromkeys(GRAPH.nodes, "continuous"), "Y")
     assert len(seeds) == 6
-    assert {tuple(name for _, name in s.names) for s in seeds} == set(read_pairs(file))
+    assert {tuple(name for _, name in s.names) for s in seeds} == set(read_pairs(file, "llm"))
     assert all([node for node, _ in seed.names] == ["M", "Y"] for seed in seeds)
 
 
@@ -203,7 +204,7 @@ def test_a_bad_causenet_file_is_named(tmp_path: Path, content: bytes | None, say
     if content is not None:
         file.write_bytes(content)
     with pytest.raises(UsageError, match=rf"causenet\.jsonl: .*{says}"):
-        read_pairs(file)
+        read_pairs(file, "llm")
 
 
 # --- settings and flags --------------------------------------------------------------------------

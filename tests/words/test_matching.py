@@ -19,7 +19,7 @@ def _kinds(graph: LatentDAG, binary: str) -> dict[str, Kind]:
 
 def _by_networkx(graph: LatentDAG, kinds: dict[str, Kind], domain: Domain) -> set[frozenset[str]]:
     """Names of all matches, as (node=name) pairs, by the general matcher."""
-    host: nx.DiGraph[str] = nx.DiGraph(list(domain.hows))
+    host: nx.DiGraph[str] = nx.DiGraph(list(domain.mechanism_clauses))
     for concept in domain.concepts:
         host.add_node(concept.name, kinds=concept.kinds, latent=concept.latent)
     wanted: nx.DiGraph[str] = nx.DiGraph(list(graph.edges))

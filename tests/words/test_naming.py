@@ -36,7 +36,7 @@ def test_every_scene_is_an_induced_subgraph_of_its_domain() -> None:
         assert sorted(names) == sorted(plan.nodes)
         told = {(names[a], names[b]) for a, b in plan.edges}
         inside = set(names.values())
-        assert told == {(a, b) for a, b in there.hows if a in inside and b in inside}
+        assert told == {(a, b) for a, b in there.mechanism_clauses if a in inside and b in inside}
         for node, kind in plan.kinds.items():
             assert kind in concepts[names[node]].kinds
             assert node not in plan.latent or concepts[names[node]].latent

@@ -13,12 +13,10 @@ no proof was found for one.
 
 import argparse
 import sys
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-import networkx as nx
 import numpy as np
 
 from builder.causal.graph import LatentDAG
@@ -29,6 +27,7 @@ from builder.causal.proof import oracles
 from builder.causal.proof.estimand import Effect, Estimand
 from builder.causal.proof.finite import joint_distribution, random_scm, true_effect
 from builder.causal.proof.witness import find_witness
+from builder.causal.refinement import shape_of
 from builder.causal.sampling import random_query
 
 TOLERANCE = 1e-9
@@ -137,19 +136,12 @@ def named_queries() -> list[Query]:
 
 
 def _shape(query: Query) -> str:
-    """A text that two queries share when renaming the nodes turns one into the other (WL hash).
+    """A text that two queries share when renaming the nodes turns one into the other.
 
     Different graphs might share it too; with the node counts of motifs none do (a test says so).
     """
     graph, x, y = query
-    drawn: nx.DiGraph[str] = nx.DiGraph()
-    for node in graph.nodes:
-        role = "X" if node == x else "Y" if node == y else "-"
-        drawn.add_node(node, role=role + ("*" if node in graph.latent else ""))
-    drawn.add_edges_from(graph.edges)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # networkx announces that its hashes changed in 3.5
-        return str(nx.weisfeiler_lehman_graph_hash(drawn, node_attr="role", iterations=6))
+    return shape_of(graph, {node: {x: "X", y: "Y"}.get(node, "-") for node in graph.nodes})
 
 
 def queries(graphs: int, seed: int) -> Iterator[tuple[Query, np.random.Generator]]:

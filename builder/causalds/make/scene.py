@@ -36,7 +36,9 @@ from builder.scm import (
     sample_world,
 )
 from builder.seeds import stream
-from builder.words import Kind, Narration, Variable, verbalise
+from builder.words import Narration, Variable
+from builder.words.narration import NarrationFailed, Subject
+from builder.words.verbalise import VERBALISERS
 
 Column = npt.NDArray[np.float32]
 
@@ -130,11 +132,6 @@ class Scene:
         return self.variables[self.motif.outcome]
 
     @property
-    def has_effect(self) -> bool:
-        """Whether a directed path leads from treatment to outcome."""
-        return self.motif.outcome in self.motif.graph.descendants(self.motif.treatment)
-
-    @property
     def observed(self) -> list[str]:
         """Story names of the observed variables, in table order."""
         return [self.variables[node].name for node in self.columns]
@@ -142,11 +139,6 @@ class Scene:
     def name(self, node: str) -> str:
         """The story name of a node."""
         return self.variables[node].name
-
-
-def scene_kinds(plan: ScenePlan) -> dict[str, Kind]:
-    """The kind of every node: only treatment and outcome may be binary."""
-    return plan.kinds
 
 
 def sample_hidden_world(plan: ScenePlan, key: bytes) -> tuple[World, Truths]:
@@ -160,7 +152,7 @@ def sample_hidden_world(plan: ScenePlan, key: bytes) -> tuple[World, Truths]:
         world = sample_world(
             stream(key, "world"),
             motif.graph,
-            scene_kinds(plan),
+            plan.kinds,
             outcome=motif.outcome,
             profile=profile(plan.continuous, plan.binary),
         )
@@ -208,10 +200,10 @@ def narrate(plan: ScenePlan, key: bytes) -> Narration:
 
     Raises :class:`Rejected` when a language model does not manage it within its budgets.
     """
-    told = verbalise.Scene(plan.query.graph, scene_kinds(plan), plan.naming, plan.request)
+    subject = Subject(plan.query.graph, plan.kinds, plan.naming, plan.request)
     try:
-        return verbalise.narrate(plan.words, told, key)
-    except verbalise.Untold as failure:
+        return VERBALISERS[plan.words](subject, key)
+    except NarrationFailed as failure:
         raise Rejected(failure.reason, words=True) from None
 
 

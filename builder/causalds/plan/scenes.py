@@ -65,7 +65,8 @@ def plan_scenes(config: Config, split: str, count_root: bytes, private: bool) ->
         names = plan_stream(count_root, TRACK_NAME, split, "names")
         plans = name_scenes(plans, config, names, split, private, can_host)
     if config.llm is not None:
-        dealer = Dealer(config.llm, plan_stream(count_root, TRACK_NAME, split, "llm"))
+        draws = plan_stream(count_root, TRACK_NAME, split, "llm")
+        dealer = Dealer(config.llm, f"{TRACK_NAME}.llm", draws)
         plans = [
             replace(p, llm=config.llm, seeds=dealer.deal(p.query.graph, p.kinds, p.outcome))
             for p in plans

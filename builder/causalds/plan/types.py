@@ -7,10 +7,9 @@ from typing import Any
 from builder.causal import LatentDAG, Motif
 from builder.causalds.plan.views import CLEAN, View
 from builder.words import Kind
-from builder.words.llm.seeding import Seed
+from builder.words.llm.request import Request, Seed
 from builder.words.llm.settings import Settings
 from builder.words.naming import Naming
-from builder.words.verbalise import Request
 from grader.io.jsonio import canonical
 
 
@@ -70,7 +69,7 @@ class ScenePlan:
     @property
     def request(self) -> Request | None:
         """How a language model is asked for the words of the scene, if one is."""
-        return None if self.llm is None else Request(self.llm, self.seeds)
+        return None if self.llm is None else Request(self.llm, "causalds.llm", self.seeds)
 
     @property
     def kinds(self) -> dict[str, Kind]:

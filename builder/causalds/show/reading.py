@@ -87,13 +87,13 @@ def _section(place: int, world: Row) -> str:
     told = world["motif"] + ("" if world["motif"] == world["structure"] else
                              f", {world['structure']}")  # fmt: skip
     place_told = record["plan"].get("domain") or record["plan"].get("words", "")
-    hows = "".join(
-        f"<li>{escape(a)} → {escape(b)}: {escape(how)}</li>" for a, b, how in record["hows"]
+    clauses = "".join(
+        f"<li>{escape(a)} → {escape(b)}: {escape(clause)}</li>" for a, b, clause in record["hows"]
     )
     return (
         f"<section><h2>{place}. {escape(told)}<small>{escape(str(world['instance_id']))} · "
         f"{escape(str(place_told))}</small></h2><div>{_paragraphs(world['story'], names)}</div>"
-        f"<div>{graph_svg(record)}<ol>{hows}</ol></div></section>"
+        f"<div>{graph_svg(record)}<ol>{clauses}</ol></div></section>"
     )
 
 

@@ -20,16 +20,16 @@ _LONGEST_NAME: Final = 34
 _LONGEST_LINE: Final = 50_000_000
 """Bytes; provenance makes some lines long."""
 
-Pair = tuple[str, str]
+CausalPair = tuple[str, str]
 
 
 @lru_cache(maxsize=1)
-def read_pairs(path: Path) -> tuple[Pair, ...]:
+def read_pairs(path: Path, where: str) -> tuple[CausalPair, ...]:
     """The (cause, effect) pairs whose concepts can serve as names, each once, sorted.
 
     Concepts of more than three words, with digits or signs, with terms of statistics, and pairs
-    where one concept stands inside the other are left out. Raises ``UsageError`` naming file and
-    line.
+    where one concept stands inside the other are left out. ``where`` is the place of the settings
+    in a split file. Raises ``UsageError`` naming file and line.
     """
     try:
         with path.open("rb") as raw:
@@ -40,14 +40,14 @@ def read_pairs(path: Path) -> tuple[Pair, ...]:
         reason = getattr(error, "strerror", None) or error
         raise UsageError(
             f"{path}: cannot be read ({reason}); give the CauseNet-Precision JSONL file, plain or "
-            "as .bz2, in causalds.llm.causenet"
+            f"as .bz2, in {where}.causenet"
         ) from None
     if not found:
         raise UsageError(f"{path}: holds no causal relation that could name two variables")
     return tuple(sorted(found))
 
 
-def _pairs(stream: "IO[bytes] | bz2.BZ2File", path: Path) -> Iterator[Pair | None]:
+def _pairs(stream: "IO[bytes] | bz2.BZ2File", path: Path) -> Iterator[CausalPair | None]:
     number = 0
     while line := stream.readline(_LONGEST_LINE):
         number += 1
@@ -64,7 +64,7 @@ def _pairs(stream: "IO[bytes] | bz2.BZ2File", path: Path) -> Iterator[Pair | Non
         yield _usable(*ends)
 
 
-def _usable(cause: object, effect: object) -> Pair | None:
+def _usable(cause: object, effect: object) -> CausalPair | None:
     names = []
     for concept in (cause, effect):
         text = " ".join(concept.replace("_", " ").split()) if isinstance(concept, str) else ""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from builder.words.llm.settings import Settings, check_endpoint
 from builder.words.llm.transcripts import Transcript, request_hash, wait_for_turn
-from builder.words.verbalise import Untold
+from builder.words.narration import NarrationFailed
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -35,9 +35,11 @@ class Malformed(ValueError):
 class Client:
     """Asks one model on behalf of one scene; replies come from the transcript where it has them."""
 
-    def __init__(self, settings: Settings, transcript: Transcript) -> None:
+    def __init__(self, settings: Settings, where: str, key: bytes) -> None:
+        """``where`` is the settings' place in a split file; ``key`` names the transcript."""
         self._settings = settings
-        self._transcript = transcript
+        self._where = where
+        self._transcript = Transcript(Path(settings.transcripts), key, where)
         self._calls = 0
         self._openai: OpenAI | None = None
 
@@ -49,12 +51,13 @@ class Client:
     def ask(self, stage: str, messages: Sequence[Message]) -> str:
         """The model's reply. Recorded calls count towards the budget like new ones.
 
-        Raises :class:`Untold` when the scene's calls are used up, and ``UsageError`` when the
-        endpoint cannot be asked: that is nobody's story, so the build stops and can be resumed.
+        Raises :class:`NarrationFailed` when the scene's calls are used up, and ``UsageError`` when
+        the endpoint cannot be asked: no other scene could be told either, so the build stops and
+        can be resumed.
         """
         self._calls += 1
         if self._calls > self._settings.budgets.calls:
-            raise Untold("llm: call budget exhausted")
+            raise NarrationFailed("llm: call budget exhausted")
         request = self._request(messages)
         digest = request_hash(request)
         reply = self._transcript.recall(digest)
@@ -69,7 +72,7 @@ class Client:
         """What ``read`` makes of the JSON object in the reply.
 
         A reply without one, or one that ``read`` refuses with :class:`Malformed`, is asked for
-        again, with what is wrong. Raises :class:`Untold` when the repairs are used up.
+        again, with what is wrong. Raises :class:`NarrationFailed` when the repairs are used up.
         """
         asked = list(messages)
         for _ in range(self._settings.budgets.repairs + 1):
@@ -86,7 +89,7 @@ class Client:
                         "object again, mended, and nothing else.",
                     },
                 ]
-        raise Untold(f"llm: no usable JSON from the {stage}")
+        raise NarrationFailed(f"llm: no usable JSON from the {stage}")
 
     def _request(self, messages: Sequence[Message]) -> dict[str, Any]:
         settings = self._settings
@@ -119,13 +122,13 @@ class Client:
             what = f"sent no chat completion ({type(error).__name__})"
         # What the server said is left out: servers repeat keys.
         raise UsageError(
-            f"causalds.llm: the endpoint {what} after {self._settings.retries} retries; check "
+            f"{self._where}: the endpoint {what} after {self._settings.retries} retries; check "
             "endpoint, model and key, then start the same build again: what was answered is kept"
         )
 
     def _client(self) -> "OpenAI":
         if self._openai is None:
-            self._openai = _connect(self._settings)
+            self._openai = _connect(self._settings, self._where)
         return self._openai
 
 
@@ -151,20 +154,20 @@ def _body(pieces: Iterator[bytes], seconds: float) -> bytes:
     return body
 
 
-def _connect(settings: Settings) -> "OpenAI":
+def _connect(settings: Settings, where: str) -> "OpenAI":
     try:
         from openai import OpenAI
     except ImportError:
         raise UsageError(
-            "causalds.llm: the package openai is not installed; pip install 'causal-exams[llm]'"
+            f"{where}: the package openai is not installed; pip install 'causal-exams[llm]'"
         ) from None
     endpoint = settings.endpoint or os.environ.get(settings.endpoint_env, "")
     if not endpoint:
         raise UsageError(
-            f"causalds.llm.endpoint_env: the variable {settings.endpoint_env} is not set; set it "
+            f"{where}.endpoint_env: the variable {settings.endpoint_env} is not set; set it "
             "to the endpoint's URL"
         )
-    check_endpoint(endpoint, "causalds.llm: the endpoint")
+    check_endpoint(endpoint, f"{where}: the endpoint")
     return OpenAI(
         base_url=endpoint,
         # Local servers want no key, but the client insists on one.
@@ -172,11 +175,6 @@ def _connect(settings: Settings) -> "OpenAI":
         max_retries=settings.retries,
         timeout=settings.seconds,
     )
-
-
-def open_client(settings: Settings, key: bytes) -> Client:
-    """A client for one attempt at a scene's words; ``key`` names its transcript."""
-    return Client(settings, Transcript(Path(settings.transcripts), key))
 
 
 def json_object(reply: str) -> Mapping[str, Any]:

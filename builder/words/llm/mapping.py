@@ -17,7 +17,7 @@ from builder.words.llm.flags import yellow_flags
 from builder.words.llm.naming import Named, Proposal, Settled, read_proposal, rule_violations
 from builder.words.llm.prompts import AUDITOR, MAPPER, answered, conversation
 from builder.words.llm.stages import Sketch, Stage
-from builder.words.verbalise import Untold
+from builder.words.narration import NarrationFailed
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def map_stages(
     """Names for a whole graph: the host first, then each graft around its anchors, then an audit of
     the whole. ``seed`` fixes names of the host by id, ``hint`` suggests a field.
 
-    Raises :class:`Untold` when a budget is used up or settled names cannot stand.
+    Raises :class:`NarrationFailed` when a budget is used up or settled names cannot stand.
     """
     found = map_stage(client, plan[0].sketch, Settled(seed, {}), {"suggested_field": hint})
     for stage in plan[1:]:
@@ -93,13 +93,13 @@ def map_stage(
         if not violations:
             return proposal
         if any(nodes <= settled.fixed for nodes, _ in found.violations):
-            raise Untold("llm: settled names do not fit the graph")
+            raise NarrationFailed("llm: settled names do not fit the graph")
         if turn < rounds:
             asked = answered(
                 messages, proposal.to_json(), violations[:20], found.warnings[:8], flags
             )
             proposal = client.ask_json("mapper", asked, read_proposal)
-    raise Untold("llm: mapping budget exhausted")
+    raise NarrationFailed("llm: mapping budget exhausted")
 
 
 def _audit(

@@ -6,7 +6,6 @@ no file, and no pair is dealt again before all have been.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from builder.words.knowledge import domains
 from builder.words.llm.causenet import read_pairs
 from builder.words.llm.client import Client, Malformed, flag_of, remark_of
 from builder.words.llm.prompts import PRE_AUDITOR, conversation
+from builder.words.llm.request import Seed
 from builder.words.llm.settings import Settings
 from builder.words.llm.stages import Sketch
 from builder.words.types import Kind
@@ -25,30 +25,18 @@ _DEALT: int = 3
 """Times R: what is dealt to a scene, so that its second attempt starts elsewhere."""
 
 
-@dataclass(frozen=True, slots=True)
-class Seed:
-    """Names for two nodes, by node, and a field that they come from (or nothing)."""
-
-    names: tuple[tuple[str, str], ...]
-    hint: str = ""
-
-    @staticmethod
-    def from_json(record: Mapping[str, Any]) -> "Seed":
-        """A seed from what ``dataclasses.asdict`` made of it."""
-        return Seed(tuple((node, name) for node, name in record["names"]), record["hint"])
-
-
 class Dealer:
     """Deals pairs of a cause and an effect to the scenes of a split.
 
+    ``where`` is the place of the settings in the split file.
     Raises ``UsageError`` when the CauseNet file cannot be used.
     """
 
-    def __init__(self, settings: Settings, rng: np.random.Generator) -> None:
+    def __init__(self, settings: Settings, where: str, rng: np.random.Generator) -> None:
         self._rng = rng
         self._count = _DEALT * settings.budgets.seeds
         path = settings.causenet if self._count else None
-        self._known = read_pairs(Path(path)) if path else ()
+        self._known = read_pairs(Path(path), where) if path else ()
         self._order: Iterator[int] = iter(())
 
     def deal(self, graph: LatentDAG, kinds: Mapping[str, Kind], outcome: str) -> tuple[Seed, ...]:
@@ -89,7 +77,7 @@ class Dealer:
             concepts = {concept.name: concept for concept in domain.concepts}
             fitting = [
                 pair
-                for pair in sorted(domain.hows)
+                for pair in sorted(domain.mechanism_clauses)
                 if all(
                     kinds[node] in concepts[name].kinds
                     and (node not in graph.latent or concepts[name].latent)

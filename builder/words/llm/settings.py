@@ -1,7 +1,7 @@
-"""The ``[splits.<name>.causalds.llm]`` table of a split file."""
+"""The ``llm`` table of a track that tells scenes by a language model."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -87,7 +87,7 @@ class Settings:
 
 
 def settings_for(words: str, table: TomlTable) -> Settings | None:
-    """The settings of a track's table: there exactly when its ``words`` are ``llm``.
+    """The settings in a track's table: there exactly when its ``words`` are ``llm``.
 
     Raises :class:`UsageError` naming the key and the fix.
     """
@@ -128,11 +128,6 @@ def published(table: Mapping[str, object]) -> dict[str, object]:
     if not isinstance(llm, Mapping):
         return dict(table)
     return {**table, "llm": {key: llm[key] for key in llm if key not in PLACES}}
-
-
-def record(settings: Settings) -> dict[str, object]:
-    """The settings as plain JSON members, for a world row."""
-    return asdict(settings.without_places())
 
 
 def _check_places(settings: Settings, table: TomlTable) -> None:

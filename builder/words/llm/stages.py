@@ -17,8 +17,6 @@ from builder.words.types import Kind
 _FRAGMENT: Final = re.compile(r"AUX(\d+)_")
 _MOST_STATEMENTS: Final = 12
 
-Pair = tuple[str, str]
-
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
@@ -28,7 +26,7 @@ class Sketch:
     kinds: Mapping[str, Kind]
 
     @property
-    def non_edges(self) -> list[Pair]:
+    def non_edges(self) -> list[tuple[str, str]]:
         """Unordered pairs without a direct effect between them, in node order."""
         joined = {frozenset(edge) for edge in self.graph.edges}
         pairs = combinations(self.graph.nodes, 2)

@@ -21,8 +21,8 @@ from builder.words.llm.client import (
 from builder.words.llm.flags import yellow_flags
 from builder.words.llm.naming import Proposal
 from builder.words.llm.prompts import VERIFIER, WRITER, answered, conversation
+from builder.words.narration import NarrationFailed
 from builder.words.types import Attestation, Facts, Telling
-from builder.words.verbalise import Untold
 
 _VERDICTS: Final = ("supported", "missing", "reversed")
 _MOST_CHARACTERS: Final = 12_000
@@ -34,7 +34,7 @@ Judged = tuple[list[str], list[str]]
 def write_story(client: Client, named: Proposal, facts: Facts) -> Telling:
     """Algorithm 4: drafts a story, has it verified, and revises, up to S verifications.
 
-    Raises :class:`Untold` when the budget is used up.
+    Raises :class:`NarrationFailed` when the budget is used up.
     """
     flags = yellow_flags(
         {one.variable.name: f"{one.variable.name}: {one.meaning}" for one in named.named.values()}
@@ -56,7 +56,7 @@ def write_story(client: Client, named: Proposal, facts: Facts) -> Telling:
         if turn < rounds:
             asked = answered(messages, _draft_json(draft), violations[:20], warnings, flags)
             draft = client.ask_json("writer", asked, read)
-    raise Untold("llm: story budget exhausted")
+    raise NarrationFailed("llm: story budget exhausted")
 
 
 def _material(named: Proposal, facts: Facts) -> dict[str, object]:

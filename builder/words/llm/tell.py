@@ -4,36 +4,37 @@ from collections.abc import Mapping, Sequence
 
 from builder.seeds import stream
 from builder.words.knowledge import domains
-from builder.words.llm.client import Client, open_client
+from builder.words.llm.client import Client
 from builder.words.llm.mapping import map_stages
-from builder.words.llm.seeding import Seed, pre_audit
+from builder.words.llm.request import Seed
+from builder.words.llm.seeding import pre_audit
 from builder.words.llm.stages import Stage, aliases, sketch, stages
 from builder.words.llm.story import write_story
+from builder.words.narration import Narration, NarrationFailed, Subject
 from builder.words.types import Facts, Setting, Theme
-from builder.words.verbalise import Narration, Scene, Untold
 
 
-def tell_scene(scene: Scene, key: bytes) -> Narration:
+def tell_scene(subject: Subject, key: bytes) -> Narration:
     """Names and tells a scene as its settings say.
 
-    A pure function of its arguments and of the transcripts. Raises :class:`Untold` when a budget is
-    used up, ``ValueError`` without settings, and ``UsageError`` when the endpoint fails.
+    A pure function of its arguments and of the transcripts. Raises :class:`NarrationFailed` when a
+    budget is used up, ``ValueError`` without settings, and ``UsageError`` when the endpoint fails.
     """
-    if scene.request is None:
+    if subject.request is None:
         raise ValueError("words = llm needs the settings of an endpoint")
-    settings = scene.request.settings
-    client = open_client(settings, key)
+    settings = subject.request.settings
+    client = Client(settings, subject.request.where, key)
     rng = stream(key, "names")
-    ids = aliases(rng, scene.graph.nodes)
-    whole = sketch(scene.graph, scene.kinds, ids)
-    plan = stages(scene.graph, whole, ids)
-    dealt = scene.request.seeds
+    ids = aliases(rng, subject.graph.nodes)
+    whole = sketch(subject.graph, subject.kinds, ids)
+    plan = stages(subject.graph, whole, ids)
+    dealt = subject.request.seeds
     order = [dealt[int(i)] for i in rng.permutation(len(dealt))][: settings.budgets.seeds]
     hint = domains()[int(rng.integers(len(domains())))].field
     fixed, hint = _seed(client, plan[0], order, ids, hint)
     named = map_stages(client, plan, whole, fixed, hint)
-    variables = {node: named.named[ids[node]].variable for node in scene.graph.nodes}
-    facts = Facts(variables, scene.graph.edges, scene.graph.latent)
+    variables = {node: named.named[ids[node]].variable for node in subject.graph.nodes}
+    facts = Facts(variables, subject.graph.edges, subject.graph.latent)
     theme = Theme("llm", named.record, named.records, "", "", (), ())
     return Narration(Setting(theme, "", ""), variables, write_story(client, named, facts), {})
 
@@ -47,5 +48,5 @@ def _seed(
         if pre_audit(client, host.sketch, fixed):
             return fixed, seed.hint
     if dealt and client.settings.seeding_required:
-        raise Untold("llm: no seed passed the pre-audit")
+        raise NarrationFailed("llm: no seed passed the pre-audit")
     return {}, hint

@@ -27,11 +27,13 @@ def request_hash(request: Mapping[str, Any]) -> str:
 
 
 class Transcript:
-    """The calls made for one scene; ``key`` is the scene's secret, which the name hides."""
+    """The calls made for one scene; ``key`` is the scene's secret, which the file's name
+    hides; ``where`` is the place of the settings in a split file."""
 
-    def __init__(self, folder: Path, key: bytes) -> None:
+    def __init__(self, folder: Path, key: bytes, where: str) -> None:
         name = hashlib.sha256(b"causal-exams transcript\0" + key).hexdigest()[:32]
         self.folder = folder
+        self._where = where
         self.path = folder / f"{name}.jsonl"
         self._replies: dict[str, list[str]] = {}
         self._used: Counter[str] = Counter()
@@ -57,7 +59,7 @@ class Transcript:
         except OSError as error:
             raise UsageError(
                 f"{self.path}: cannot be written ({error.strerror}); name another folder in "
-                "causalds.llm.transcripts"
+                f"{self._where}.transcripts"
             ) from None
         self._replies.setdefault(digest, []).append(reply)
         self._used[digest] += 1

@@ -1,13 +1,14 @@
-"""Does every structure that a release may ask for occur often enough in the knowledge graph?
+"""``python -m builder.causalds.check.coverage``: has the knowledge graph names for every scene?
 
-Counted are sets of names (matches that permute the same names count once), for every combination of
-treatment and outcome kind. No domain may bring more than a third of what is required.
+Does every structure that a release may ask for occur often enough? Counted are sets of names
+(matches that permute the same names count once), for every combination of treatment and outcome
+kind. No domain may bring more than a third of what is required.
 """
 
-import hashlib
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Final
@@ -22,13 +23,17 @@ from builder.causal import (
     confounded,
 )
 from builder.causal.growth import single_grafts
-from builder.words.knowledge import Domain
+from builder.causal.refinement import shape_of
+from builder.causalds.plan.scenes import plan_scenes
+from builder.causalds.plan.types import ScenePlan
+from builder.release.config import load_config
+from builder.words.knowledge import Domain, domains
 from builder.words.matching import matches, pattern
 from builder.words.types import Kind
 
 LEAST: Final = 20
 """Fewest sets of names for any structure and combination of kinds."""
-MAIN: Final = Path(__file__).resolve().parents[2] / "splits" / "main.toml"
+MAIN: Final = Path(__file__).resolve().parents[3] / "splits" / "main.toml"
 _KINDS: Final[tuple[Kind, ...]] = ("continuous", "binary")
 
 
@@ -72,6 +77,13 @@ def structures(grafts: bool = True) -> Iterator[Structure]:
                     if name != "napkin" or treatment == "continuous":
                         again = number > 0 and said != label
                         yield Structure(said, found, treatment, outcome, again)
+
+
+def main() -> int:
+    """Prints the matches of every structure; exit code 1 where some have too few."""
+    lines, short = report(domains())
+    print("\n".join(lines))
+    return 1 if short else 0
 
 
 def report(found: Sequence[Domain], grafts: bool = True) -> tuple[list[str], list[str]]:
@@ -130,12 +142,6 @@ def main_needs() -> Counter[str]:
     A shape is a graph with its kinds, however its nodes are called: confounding and mediation
     compete for the same names.
     """
-    from dataclasses import replace
-
-    from builder.causalds.plan.scenes import plan_scenes
-    from builder.causalds.plan.types import ScenePlan
-    from builder.release.config import load_config
-
     needs: Counter[str] = Counter()
     for split in load_config(MAIN).splits:
         config = dict(split.tracks)["causalds"]
@@ -143,30 +149,6 @@ def main_needs() -> Counter[str]:
             plan = ScenePlan.from_json(spec.config_json)
             needs[shape_of(plan.query.graph, plan.kinds)] += 1
     return needs
-
-
-def shape_of(graph: LatentDAG, kinds: Mapping[str, Kind]) -> str:
-    """Equal for graphs that are the same up to the names of their nodes, kinds and latency too.
-
-    Colour refinement in both directions of the edges (Weisfeiler & Leman 1968): enough to tell
-    apart the small sparse graphs of scenes.
-    """
-    colours = {node: f"{kinds[node]} {node in graph.latent}" for node in graph.nodes}
-    for _ in graph.nodes:
-        seen = {
-            node: "/".join(
-                [
-                    colours[node],
-                    "<" + ",".join(sorted(colours[v] for v in graph.parents(node))),
-                    ">" + ",".join(sorted(colours[v] for v in graph.children(node))),
-                ]
-            )
-            for node in graph.nodes
-        }
-        colours = {
-            node: hashlib.sha256(colour.encode()).hexdigest()[:16] for node, colour in seen.items()
-        }
-    return ",".join(sorted(colours.values()))
 
 
 def _identifiable(motif: Motif) -> bool:
@@ -177,3 +159,7 @@ def _graft_label(host: Motif, grown: Motif) -> str:
     new = [node for node in grown.graph.nodes if node not in host.graph.nodes]
     edges = [f"{a}>{b}" for a, b in grown.graph.edges if a in new or b in new]
     return " ".join(edges)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
