@@ -11,7 +11,8 @@ from baselines.ccr_solver import divide, solve
 from baselines.ccr_story import Simulation, read_simulation
 from baselines.trivial import generator
 from baselines.writing import Answer
-from builder.ccr import Dag, cut_tree
+from builder.causal import LatentDAG
+from builder.ccr import cut_tree, sorted_graph
 from grader.model import Task
 
 Solver = Callable[[Task], Answer]
@@ -135,9 +136,9 @@ def naive(task: Task) -> Answer:
     return {"quantities": dict.fromkeys(task.inputs["quantities"], 0.5)}
 
 
-def _dag(task: Task) -> Dag:
+def _dag(task: Task) -> LatentDAG:
     rules = read_simulation(task.prompt).story.rules
-    return Dag.from_edges([(p, name) for name, rule in rules.items() for p in rule.parents])
+    return sorted_graph((p, name) for name, rule in rules.items() for p in rule.parents)
 
 
 REASONERS: Final[Mapping[str, Solver]] = {

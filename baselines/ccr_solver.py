@@ -5,7 +5,14 @@ from fractions import Fraction
 from typing import Any
 
 from baselines.ccr_story import Story, read_story
-from builder.ccr import BooleanContext, Dag, LinearContext, cut_tree, exact_quantities
+from builder.causal import LatentDAG
+from builder.ccr import (
+    BooleanContext,
+    LinearContext,
+    cut_tree,
+    exact_quantities,
+    sorted_graph,
+)
 from builder.ccr.ask.questions import check_deduction
 from builder.ccr.ask.text import Given
 from builder.ccr.make.quantities import total_effect
@@ -44,10 +51,10 @@ def model(story: Story, prompt: str) -> BooleanContext:
         if match is not None:
             odds[match[1], match[2]] = round(10 * float(number))
     order = story.order()
-    place = {name: k for k, name in enumerate(order)}
     rules = [story.rules[name] for name in order]
+    edges = tuple((cause, name) for name in order for cause in story.rules[name].parents)
     return BooleanContext(
-        Dag(tuple(order), tuple(tuple(sorted(place[p] for p in r.parents)) for r in rules)),
+        LatentDAG(tuple(order), edges),
         tuple(rule.own for rule in rules),
         tuple(rule.among for rule in rules),
         tuple(odds[rule.holder, rule.need] for rule in rules),
@@ -60,11 +67,11 @@ def _linear(prompt: str) -> Any:
         parts = [term.split(" ") for term in terms.split(" + ")]
         equations[name] = [(Fraction(part[0]), part[1]) for part in parts if part[0] != "noise"]
     edges = [(parent, name) for name, terms in equations.items() for _, parent in terms]
-    dag = Dag.from_edges(edges)
+    dag = sorted_graph(edges)
     rows = []
-    for node, parents in enumerate(dag.parents):
-        found = {parent: value for value, parent in equations[dag.names[node]]}
-        rows.append(tuple(found[dag.names[p]] for p in parents))
+    for node in dag.nodes:
+        found = {parent: value for value, parent in equations[node]}
+        rows.append(tuple(found[parent] for parent in dag.parents(node)))
     context = LinearContext(dag, tuple(rows))
     return lambda _, cause, effect: total_effect(context, cause, effect)
 

@@ -74,7 +74,7 @@ def enumeration() -> float:
     """Seconds of the reference: one context of 16 nodes, every pattern, every pair."""
     dag = chain(["cycle"] * 5, [4] * 5, np.random.default_rng(0))
     either: Operator = "or"
-    gates = (either,) * len(dag.names)
+    gates = (either,) * len(dag.nodes)
     context = BooleanContext(dag, gates, gates, (4,) * len(gates))
     return timed(lambda: enumerated_quantities(context), 5)
 

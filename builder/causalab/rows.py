@@ -70,8 +70,8 @@ def truth_row(spec: InstanceSpec, name: str, parts: Parts) -> Row:
 def world_row(spec: InstanceSpec, plan: GraphPlan, attempt: int) -> Row:
     """A row of ``causalab_worlds``: the graph, and which task is which episode of it."""
     world = {
-        "names": plan.topology.names,
-        "edges": plan.topology.edges,
+        "names": plan.graph.nodes,
+        "edges": sorted(plan.graph.edges),
         "fixed": plan.fixed,
         "tasks": {task_id(spec, *episode): label(*episode) for episode in plan.episodes},
     }
@@ -80,7 +80,7 @@ def world_row(spec: InstanceSpec, plan: GraphPlan, attempt: int) -> Row:
         "index": spec.index,
         "attempt": attempt,
         "key": spec.key.hex(),
-        "structure": f"k{len(plan.topology.names)}",
+        "structure": f"k{len(plan.graph.nodes)}",
         "world_json": canonical(world),
     }
 

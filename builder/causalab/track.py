@@ -80,8 +80,8 @@ def build_parts(plan: GraphPlan, key: bytes) -> list[Parts]:
     """
     found = []
     for suite, setting in plan.episodes:
-        drawn = draw(plan.topology, suite, setting, plan.fixed and setting == "wide", key)
-        found.append(episode_parts(plan.topology, suite, setting, drawn, plan.mode))
+        drawn = draw(plan.graph, suite, setting, plan.fixed and setting == "wide", key)
+        found.append(episode_parts(plan.graph, suite, setting, drawn, plan.mode))
     return found
 
 

@@ -8,7 +8,7 @@ Public functions: ``exact_quantities(context)`` and ``enumerated_quantities(cont
 """
 
 from builder.ccr.ask.text import Prompt, prompts
-from builder.ccr.make.graph import CutTree, Dag, compositions, cut_tree
+from builder.ccr.make.graph import CutTree, compositions, cut_tree, numbered, sorted_graph
 from builder.ccr.make.model import BooleanContext, LinearContext
 from builder.ccr.make.quantities import enumerated_quantities, exact_quantities
 from builder.ccr.track import TRACK
@@ -17,12 +17,13 @@ __all__ = [
     "TRACK",
     "BooleanContext",
     "CutTree",
-    "Dag",
     "LinearContext",
     "Prompt",
     "compositions",
     "cut_tree",
     "enumerated_quantities",
     "exact_quantities",
+    "numbered",
     "prompts",
+    "sorted_graph",
 ]

@@ -28,7 +28,7 @@ from builder.ccr.ask.text import (
     simulation_prompt,
 )
 from builder.ccr.ask.themes import THEMES, Words
-from builder.ccr.make.graph import CutTree, Pair, cut_tree
+from builder.ccr.make.graph import CutTree, Pair, cut_tree, distance, numbered
 from builder.ccr.make.model import LinearContext
 from builder.ccr.make.quantities import (
     Quantities,
@@ -105,7 +105,7 @@ def draw(plan: ContextPlan, key: bytes, where: str) -> tuple[Sampled, Words]:
     sampled = sample_context(plan.design, stream(key, "world"), where)
     theme = "abstract" if plan.purpose == "deductive" else plan.theme
     words = THEMES[theme](sampled.context.tenths, stream(key, "words"))
-    context = replace(sampled.context, dag=replace(sampled.context.dag, names=words.names))
+    context = replace(sampled.context, dag=numbered(sampled.context.parents, words.names))
     tree = cut_tree(context.dag)
     quantities = exact_quantities(context, tree)
     small = len(words.names) <= CHECKED_NODES
@@ -134,7 +134,7 @@ def _pair_question(
     key: bytes,
 ) -> Question:
     dag, tree = sampled.context.dag, sampled.tree
-    cause, effect = (dag.index(name) for name in pair)
+    cause, effect = (dag.index[name] for name in pair)
     label = f"simulation.pair/{tree.nodes.index(pair[0])}/{tree.nodes.index(pair[1])}"
     units = pair_units(sampled.context, tree, pair, stream(key, f"units/{label}"))
     cases = case_lines(words, units, stream(key, f"cases/{label}"))
@@ -151,8 +151,8 @@ def _pair_question(
             "effect": pair[1],
             "tree": list(tree.nodes),
             "reference": reference,
-            "mediators": len(dag.mediators(cause, effect)),
-            "shortest_path": dag.distance(cause, effect),
+            "mediators": len(dag.mediators(*pair)),
+            "shortest_path": distance(dag, pair),
             "answers": {
                 "factual": rows.answer_bits(units.factual),
                 "do_true": rows.answer_bits(units.high),
@@ -242,13 +242,13 @@ def _linear(
     assert plan.variant is not None
     trap = plan.variant == "direct.trap"
     context, ends = sample_linear(plan.sizes, plan.kinds, stream(key, "world"), trap=trap)
-    names = THEMES["abstract"]([5] * len(context.dag.names), stream(key, "words")).names
+    names = THEMES["abstract"]([5] * len(context.dag.nodes), stream(key, "words")).names
     ends = (
-        names[context.dag.index(ends[0])],
-        names[context.dag.index(ends[1])],
-        names[context.dag.index(ends[2])],
+        names[context.dag.index[ends[0]]],
+        names[context.dag.index[ends[1]]],
+        names[context.dag.index[ends[2]]],
     )
-    context = replace(context, dag=replace(context.dag, names=names))
+    context = replace(context, dag=numbered(context.parents, names))
     file = f"{rows.task_id(spec, plan.variant)}.json"
     quantities: Mapping[Pair, Quantities] = {} if trap else exact_quantities(context)
     if not trap and enumerated_quantities(context) != quantities:

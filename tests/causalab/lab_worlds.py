@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
+from builder.causal.graph import LatentDAG
 from builder.causalab.make.episode import Drawn, Parts, Rejected, draw, episode_parts
 from builder.causalab.plan.suites import SUITES, Setting, Suite
-from builder.causalab.plan.topology import Topology, sample_topologies
+from builder.causalab.plan.topology import sample_graphs
 from builder.seeds import attempt_key, hmac_key, stream
 from grader.laboratory import Episode
 from grader.laboratory.model import Mode
@@ -14,17 +15,17 @@ ROOT = b"tests of causalab"
 
 def worlds(
     name: str, setting: Setting = "reference", count: int = 4, mode: Mode = "shift", seed: str = ""
-) -> Iterator[tuple[Topology, Suite, Drawn, Parts]]:
+) -> Iterator[tuple[LatentDAG, Suite, Drawn, Parts]]:
     """``count`` episodes of a suite, every second one with fixed properties in ``wide``."""
     suite = SUITES[name]
     graphs = stream(ROOT, f"graphs/{seed}/{suite.topology}")
-    for turn, topology in enumerate(sample_topologies(suite.size, count, suite.acts, graphs)):
+    for turn, topology in enumerate(sample_graphs(suite.size, count, suite.acts, graphs)):
         key = hmac_key(ROOT, f"{seed}/{suite.topology}/{turn}")
         drawn = attempt(topology, suite, setting, setting == "wide" and turn % 2 == 1, key)
         yield topology, suite, drawn, episode_parts(topology, suite, setting, drawn, mode)
 
 
-def attempt(topology: Topology, suite: Suite, setting: Setting, fixed: bool, key: bytes) -> Drawn:
+def attempt(topology: LatentDAG, suite: Suite, setting: Setting, fixed: bool, key: bytes) -> Drawn:
     """The first attempt that is not rejected, as the builder makes them."""
     for number in range(100):
         try:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from builder.ccr import BooleanContext, Dag, LinearContext
-from builder.ccr.make.graph import KINDS, chain
+from builder.ccr import BooleanContext, LinearContext, sorted_graph
+from builder.ccr.make.graph import KINDS, chain, parent_lists
 from builder.ccr.make.sampling import draw_kinds
 from builder.ccr.plan.contexts import ContextPlan
 from builder.release.types import Built, InstanceSpec
@@ -15,8 +15,8 @@ FIGURE_4 = ("XA", "XB", "XC", "AC", "BC", "CD", "DE", "DF", "EF", "EY", "FY")
 
 def figure_4(tenths: int = 7) -> BooleanContext:
     """The running example with *or* throughout, as in the paper's experiment."""
-    dag = Dag.from_edges([(edge[0], edge[1]) for edge in FIGURE_4])
-    count = len(dag.names)
+    dag = sorted_graph([(edge[0], edge[1]) for edge in FIGURE_4])
+    count = len(dag.nodes)
     return BooleanContext(dag, ("or",) * count, ("or",) * count, (tenths,) * count)
 
 
@@ -28,7 +28,7 @@ def random_context(rng: np.random.Generator, most: int = 16) -> BooleanContext:
         if sum(sizes) - count + 1 > most:
             continue
         dag = chain(draw_kinds(KINDS, count, rng), sizes, rng)
-        nodes = len(dag.names)
+        nodes = len(dag.nodes)
         own, among = (["or" if bit else "and" for bit in rng.random(nodes) < 0.5] for _ in "ab")
         tenths = tuple(rng.integers(1, 10, nodes).tolist())
         return BooleanContext(dag, tuple(own), tuple(among), tenths)  # type: ignore[arg-type]
@@ -72,6 +72,6 @@ def appendix_c(bypass: bool) -> LinearContext:
 
     edges = [("X1", "X2"), ("X2", "X3"), ("X1", "X5"), ("X5", "X3"), ("X3", "X4"), ("X4", "Y")]
     edges += [("X3", "X6"), ("X6", "Y")] + ([("X5", "X6")] if bypass else [])
-    dag = Dag.from_edges(edges)
-    rows = tuple(tuple(Fraction(3, 2) for _ in parents) for parents in dag.parents)
+    dag = sorted_graph(edges)
+    rows = tuple(tuple(Fraction(3, 2) for _ in parents) for parents in parent_lists(dag))
     return LinearContext(dag, rows)

@@ -9,15 +9,9 @@ from ccr_worlds import figure_4
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from builder.ccr import Dag, compositions, cut_tree
-from builder.ccr.make.graph import KINDS, articulation_points, chain, component_edges
-
-
-def skeleton(dag: Dag) -> "nx.Graph[int]":
-    graph: nx.Graph[int] = nx.Graph()
-    graph.add_nodes_from(range(len(dag.names)))
-    graph.add_edges_from(dag.edges)
-    return graph
+from builder.causal.graph import LatentDAG
+from builder.ccr import BooleanContext, compositions, cut_tree, sorted_graph
+from builder.ccr.make.graph import KINDS, chain, component_edges
 
 
 @settings(max_examples=60, deadline=None)
@@ -39,16 +33,15 @@ def test_a_component_is_biconnected_with_one_source_and_sink(
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 6))
-def test_cutpoints_agree_with_networkx(seed: int, count: int) -> None:
-    """Low points are easy to get wrong at the root of the search."""
+def test_components_agree_with_networkx(seed: int, count: int) -> None:
+    """The chain is read off reachability; the undirected skeleton says the same."""
     rng = np.random.default_rng(seed)
     kinds = [KINDS[k] for k in rng.integers(0, 3, count)]
     dag = chain(kinds, rng.integers(2, 6, count).tolist(), rng)
-    graph = skeleton(dag)
-    assert articulation_points(dag) == set(nx.articulation_points(graph))
     tree = cut_tree(dag)
-    found = {frozenset(part) for part in nx.biconnected_components(graph)}
-    assert {frozenset(part.members) for part in tree.components} == found
+    found = {frozenset(part) for part in nx.biconnected_components(nx.Graph(dag.edges))}
+    ours = {frozenset(dag.nodes[v] for v in part.members) for part in tree.components}
+    assert ours == found
     assert len(tree.components) == count
     for component in tree.components:
         assert component.members[0] == component.root and component.members[-1] == component.leaf
@@ -67,7 +60,7 @@ def test_the_running_example_of_figure_4() -> None:
 def test_counts_of_table_d1(nodes: int) -> None:
     """n - 2 cutpoints, C(n, 2) edges, 2^(n - 2) paths for cut trees of 3 to 11 nodes."""
     names = [f"N{k}" for k in range(nodes)]
-    tree = cut_tree(Dag.from_edges(list(pairwise(names))))
+    tree = cut_tree(sorted_graph(list(pairwise(names))))
     assert len(tree.nodes) - 2 == nodes - 2
     assert len(tree.pairs) == nodes * (nodes - 1) // 2
     assert len(list(tree.paths())) == 2 ** (nodes - 2)
@@ -85,7 +78,7 @@ def test_counts_of_table_d1(nodes: int) -> None:
 )
 def test_graphs_outside_the_assumptions_are_refused(edges: list[str], problem: str) -> None:
     """Composition is not promised without A1 to A3."""
-    dag = Dag.from_edges([(edge[0], edge[1]) for edge in edges])
+    dag = sorted_graph([(edge[0], edge[1]) for edge in edges])
     with pytest.raises(ValueError, match=problem):
         cut_tree(dag)
 
@@ -93,4 +86,11 @@ def test_graphs_outside_the_assumptions_are_refused(edges: list[str], problem: s
 def test_a_cycle_is_no_graph() -> None:
     """A cyclic model would never be evaluated."""
     with pytest.raises(ValueError, match="cycle"):
-        Dag.from_edges([("A", "B"), ("B", "A")])
+        sorted_graph([("A", "B"), ("B", "A")])
+
+
+def test_a_context_lists_causes_first() -> None:
+    """Values, prompts and cut trees go through the nodes as listed."""
+    dag = LatentDAG(("B", "A"), (("A", "B"),))
+    with pytest.raises(ValueError, match="after its parents"):
+        BooleanContext(dag, ("or",) * 2, ("or",) * 2, (5, 5))

@@ -116,7 +116,7 @@ def test_text_order_is_unrelated_to_topological_order() -> None:
     for seed in range(150):
         rows = built(f"order/{seed}", sizes=(3, 4, 3), theme="abstract").rows
         world = json.loads(str(rows["ccr_worlds"][0]["world_json"]))
-        names = context_from_json(world["context"]).dag.names
+        names = context_from_json(world["context"]).dag.nodes
         prompt = str(rows["ccr"][0]["prompt"])
         story = read_simulation(prompt).story
         taus["rules"].append(tau([names.index(name) for name in story.rules]))

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from builder.causal.graph import LatentDAG
 from builder.causalab.make.equations import (
     BASES,
     Equations,
@@ -20,7 +21,7 @@ from builder.causalab.make.equations import (
 from builder.causalab.make.precision import is_precise
 from builder.causalab.make.undecided import Evidence, Step, undecided_pairs
 from builder.causalab.plan.suites import Hidden, Setting, Suite, label
-from builder.causalab.plan.topology import FREQUENCY, Topology
+from builder.causalab.plan.topology import FREQUENCY, properties
 from builder.seeds import stream
 from grader.laboratory.model import Crystal, Mode, Model
 
@@ -81,7 +82,7 @@ class Parts:
     private: dict[str, Any]
 
 
-def draw(topology: Topology, suite: Suite, setting: Setting, fixed: bool, key: bytes) -> Drawn:
+def draw(graph: LatentDAG, suite: Suite, setting: Setting, fixed: bool, key: bytes) -> Drawn:
     """Everything random about an episode of ``suite``, from the instance's ``key``.
 
     Matched suites share the streams of what they have in common. With ``fixed`` one property (two
@@ -89,32 +90,32 @@ def draw(topology: Topology, suite: Suite, setting: Setting, fixed: bool, key: b
     inside the reactor's range, or none pin down what a fixed property does.
     """
     equations = sample_equations(
-        topology, suite.family, setting, stream(key, f"equations/{suite.family}/{setting}")
+        graph, suite.family, setting, stream(key, f"equations/{suite.family}/{setting}")
     )
     crystals = f"{setting}/{suite.crystals}"
     traced: list[Mapping[str, float]] = []
     trace: tuple[tuple[str, float], ...] = ()
     if suite.golden:
         source = stream(key, f"trace/{crystals}")
-        traced = [sample_trace_bases(topology, source) for _ in range(2)]
-        trace = _trace(topology, source)
-    controllable = _controllable(topology, fixed, stream(key, f"controllable/{setting}"))
-    records, manipulator = _evidence(topology, suite, setting, equations, controllable, key)
-    affected, sequence = _disturbance(topology, suite, setting, key)
+        traced = [sample_trace_bases(graph, source) for _ in range(2)]
+        trace = _trace(graph, source)
+    controllable = _controllable(graph, fixed, stream(key, f"controllable/{setting}"))
+    records, manipulator = _evidence(graph, suite, setting, equations, controllable, key)
+    affected, sequence = _disturbance(graph, suite, setting, key)
     return Drawn(
         equations,
         controllable,
         (*traced, *records),
         trace,
         manipulator,
-        _reactor(topology, equations.model, setting, stream(key, f"reactor/{crystals}")),
+        _reactor(graph, equations.model, setting, stream(key, f"reactor/{crystals}")),
         affected,
         sequence,
     )
 
 
 def _evidence(
-    topology: Topology,
+    graph: LatentDAG,
     suite: Suite,
     setting: Setting,
     equations: Equations,
@@ -127,18 +128,18 @@ def _evidence(
     """
     crystals = f"{setting}/{suite.crystals}"
     shown, kept = stream(key, f"records/{crystals}"), stream(key, f"manipulator/{crystals}")
-    settable = [name for name in topology.properties if name in controllable]
+    settable = [name for name in properties(graph) if name in controllable]
     for _ in range(EVIDENCE_DRAWS):
-        records = [sample_bases(topology, setting, shown) for _ in range(suite.observations)]
-        manipulator = sample_bases(topology, setting, kept)
-        barred = len(settable) < len(topology.properties)
+        records = [sample_bases(graph, setting, shown) for _ in range(suite.observations)]
+        manipulator = sample_bases(graph, setting, kept)
+        barred = len(settable) < len(properties(graph))
         if not barred or is_precise(equations, settable, records, manipulator):
             return records, manipulator
     raise Rejected("no crystals that pin down what a fixed property does")
 
 
-def _controllable(topology: Topology, fixed: bool, rng: np.random.Generator) -> frozenset[str]:
-    names = topology.properties
+def _controllable(graph: LatentDAG, fixed: bool, rng: np.random.Generator) -> frozenset[str]:
+    names = properties(graph)
     if not fixed:
         return frozenset(names)
     barred = rng.choice(len(names), 1 if len(names) < 6 else 2, replace=False)
@@ -146,33 +147,33 @@ def _controllable(topology: Topology, fixed: bool, rng: np.random.Generator) -> 
 
 
 def _reactor(
-    topology: Topology, model: Model, setting: Setting, rng: np.random.Generator
+    graph: LatentDAG, model: Model, setting: Setting, rng: np.random.Generator
 ) -> dict[str, float]:
     low, high = REACTOR_RANGES[setting]
     for _ in range(REACTOR_DRAWS):
-        bases = sample_bases(topology, setting, rng)
+        bases = sample_bases(graph, setting, rng)
         if low <= model.read(bases)[FREQUENCY] <= high:
             return bases
     raise Rejected("no reactor crystal within the reactor's range")
 
 
-def _trace(topology: Topology, rng: np.random.Generator) -> tuple[tuple[str, float], ...]:
+def _trace(graph: LatentDAG, rng: np.random.Generator) -> tuple[tuple[str, float], ...]:
     """Interventions that touch every property, in a random order, then some again."""
-    names = topology.properties
+    names = properties(graph)
     order = [names[int(i)] for i in rng.permutation(len(names))]
     order += [names[int(i)] for i in rng.integers(len(names), size=TRACE_STEPS - len(names))]
     return tuple((name, float(rng.integers(BASES[0], BASES[1] + 1))) for name in order)
 
 
 def _disturbance(
-    topology: Topology, suite: Suite, setting: Setting, key: bytes
+    graph: LatentDAG, suite: Suite, setting: Setting, key: bytes
 ) -> tuple[tuple[str, ...], tuple[float, ...]]:
     if suite.hidden is None:
         return (), ()
     rng = stream(key, f"disturbance/{label(suite, setting)}")
     values = disturbance_values(suite.hidden)
     sequence = tuple(values[int(i)] for i in rng.integers(len(values), size=suite.budget))
-    return _affected(topology, suite.hidden, stream(key, "affected")), sequence
+    return _affected(graph, suite.hidden, stream(key, "affected")), sequence
 
 
 def disturbance_values(hidden: Hidden) -> tuple[float, float, float]:
@@ -180,17 +181,17 @@ def disturbance_values(hidden: Hidden) -> tuple[float, float, float]:
     return -hidden.reach, 0.0, hidden.reach
 
 
-def _affected(topology: Topology, hidden: Hidden, rng: np.random.Generator) -> tuple[str, ...]:
+def _affected(graph: LatentDAG, hidden: Hidden, rng: np.random.Generator) -> tuple[str, ...]:
     """The shifted nodes: a cause of frequency first, then other properties (nested by count)."""
-    causes = topology.parents(FREQUENCY)
+    causes = graph.parents(FREQUENCY)
     first = causes[int(rng.integers(len(causes)))]
-    others = [name for name in topology.properties if name != first]
+    others = [name for name in properties(graph) if name != first]
     ranked = (first, *(others[int(i)] for i in rng.permutation(len(others))))
     return (FREQUENCY, *ranked)[: hidden.count] if hidden.frequency else ranked[: hidden.count]
 
 
 def episode_parts(
-    topology: Topology, suite: Suite, setting: Setting, drawn: Drawn, mode: Mode = "shift"
+    graph: LatentDAG, suite: Suite, setting: Setting, drawn: Drawn, mode: Mode = "shift"
 ) -> Parts:
     """Both sides of the episode, readings taken from the engine."""
     model = drawn.equations.model
@@ -204,7 +205,7 @@ def episode_parts(
                 "low": float(BASES[0]),
                 "high": float(BASES[1]),
             }
-            for name in topology.properties
+            for name in properties(graph)
         ],
         "target": {"name": FREQUENCY, "display": DISPLAY[FREQUENCY]},
         "family": suite.family,
@@ -214,7 +215,7 @@ def episode_parts(
         "records": [model.read(bases) for bases in drawn.records],
         "chain": _chain(model, drawn, mode),
         "opening": model.read(drawn.manipulator) if suite.budget else None,
-        "reactor": {name: reactor[name] for name in topology.properties},
+        "reactor": {name: reactor[name] for name in properties(graph)},
         "reactor_range": list(REACTOR_RANGES[setting]),
         "budget": suite.budget,
         "tolerance": TOLERANCE,

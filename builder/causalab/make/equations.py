@@ -11,8 +11,9 @@ from typing import Final
 
 import numpy as np
 
+from builder.causal.graph import LatentDAG
 from builder.causalab.plan.suites import Family, Setting
-from builder.causalab.plan.topology import FREQUENCY, Topology
+from builder.causalab.plan.topology import FREQUENCY, properties
 from grader.laboratory.model import Model, Term
 
 CURVATURES: Final = (0.008, 0.012, 0.016)
@@ -49,29 +50,29 @@ class Equations:
 
 
 def sample_equations(
-    topology: Topology, family: Family, setting: Setting, rng: np.random.Generator
+    graph: LatentDAG, family: Family, setting: Setting, rng: np.random.Generator
 ) -> Equations:
     """Coefficients for every edge and frequency's base."""
     if family == "quadratic":
-        return _quadratic(topology, rng)
+        return _quadratic(graph, rng)
     wide = setting == "wide"
     terms = {
         name: tuple(
             Term(parent, _weight(rng) if wide else float(rng.integers(1, 4)))
-            for parent in topology.parents(name)
+            for parent in graph.parents(name)
         )
-        for name in topology.names
+        for name in graph.nodes
     }
     base = round(_sign(rng) * float(rng.uniform(10, 30)), 2) if wide else _whole_base(rng)
     return Equations(terms, base)
 
 
-def _quadratic(topology: Topology, rng: np.random.Generator) -> Equations:
+def _quadratic(graph: LatentDAG, rng: np.random.Generator) -> Equations:
     constant = _whole_base(rng)
     terms: dict[str, tuple[Term, ...]] = {}
-    for name in topology.names:
+    for name in graph.nodes:
         found = []
-        for parent in topology.parents(name):
+        for parent in graph.parents(name):
             curvature = CURVATURES[int(rng.integers(len(CURVATURES)))]
             axis = float(rng.uniform(*AXIS))
             found.append(Term(parent, round(-2 * curvature * axis, 6), curvature))
@@ -93,20 +94,18 @@ def _sign(rng: np.random.Generator) -> float:
     return 1.0 if rng.random() < 0.5 else -1.0
 
 
-def sample_bases(
-    topology: Topology, setting: Setting, rng: np.random.Generator
-) -> dict[str, float]:
+def sample_bases(graph: LatentDAG, setting: Setting, rng: np.random.Generator) -> dict[str, float]:
     """One crystal's base for every property: whole numbers, or two decimals in the wide setting."""
     low, high = BASES
-    count = len(topology.properties)
+    count = len(properties(graph))
     if setting == "wide":
         drawn = [round(float(value), 2) for value in rng.uniform(low, high, count)]
     else:
         drawn = [float(value) for value in rng.integers(low, high + 1, count)]
-    return dict(zip(topology.properties, drawn, strict=True))
+    return dict(zip(properties(graph), drawn, strict=True))
 
 
-def sample_trace_bases(topology: Topology, rng: np.random.Generator) -> dict[str, float]:
+def sample_trace_bases(graph: LatentDAG, rng: np.random.Generator) -> dict[str, float]:
     """The bases of a record beside a golden trace: two decimals in a narrower range."""
-    drawn = rng.uniform(*TRACE_BASES, len(topology.properties))
-    return {n: round(float(v), 2) for n, v in zip(topology.properties, drawn, strict=True)}
+    drawn = rng.uniform(*TRACE_BASES, len(properties(graph)))
+    return {n: round(float(v), 2) for n, v in zip(properties(graph), drawn, strict=True)}

@@ -17,6 +17,7 @@ that a node can have, and which of these fit together without a circle.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from itertools import combinations
 from random import Random
 
@@ -180,7 +181,8 @@ class Experiments:
             node: [(t.parent, to_field(t.linear), to_field(t.quadratic)) for t in terms]
             for node, terms in evidence.terms.items()
         }
-        self._order = _order(evidence.terms)
+        causes = {node: [t.parent for t in terms] for node, terms in evidence.terms.items()}
+        self._order = tuple(TopologicalSorter(causes).static_order())
         self._base = to_field(evidence.base)
         self._records = [self._bases(bases) for bases in evidence.records]
         self._manipulator = self._bases(evidence.manipulator)
@@ -301,14 +303,3 @@ class Experiments:
                 total += (quadratic * value + linear) * value
             values[node] = total % PRIME
         return values
-
-
-def _order(terms: Mapping[str, Sequence[Term]]) -> list[str]:
-    order: list[str] = []
-    while len(order) < len(terms):
-        order += [
-            node
-            for node, found in terms.items()
-            if node not in order and all(term.parent in order for term in found)
-        ]
-    return order

@@ -11,9 +11,10 @@ import json
 from dataclasses import dataclass
 from typing import Final
 
+from builder.causal.graph import LatentDAG
 from builder.causalab.plan.config import Config
 from builder.causalab.plan.suites import Setting, Suite, label, read_label
-from builder.causalab.plan.topology import Topology, sample_topologies
+from builder.causalab.plan.topology import sample_graphs
 from builder.release.instance_keys import keyed_specs, plan_stream, shuffled
 from builder.release.types import InstanceSpec
 from builder.seeds import hmac_key, stream
@@ -28,7 +29,7 @@ TRACK_NAME: Final = "causalab"
 class GraphPlan:
     """A named graph and its episodes; with ``fixed`` wide episodes bar a property from control."""
 
-    topology: Topology
+    graph: LatentDAG
     episodes: tuple[tuple[Suite, Setting], ...]
     fixed: bool
     mode: Mode = "shift"
@@ -40,8 +41,8 @@ class GraphPlan:
             shown["variant"] = f"laboratory.{self.episodes[0][0].family}"
         return canonical(
             {
-                "names": self.topology.names,
-                "edges": self.topology.edges,
+                "names": self.graph.nodes,
+                "edges": sorted(self.graph.edges),
                 "episodes": [label(*episode) for episode in self.episodes],
                 "fixed": self.fixed,
                 "mode": self.mode,
@@ -54,7 +55,7 @@ class GraphPlan:
         """What :meth:`to_json` wrote."""
         record = json.loads(text)
         return GraphPlan(
-            Topology(tuple(record["names"]), tuple((a, b) for a, b in record["edges"])),
+            LatentDAG(tuple(record["names"]), tuple((a, b) for a, b in record["edges"])),
             tuple(read_label(text) for text in record["episodes"]),
             record["fixed"],
             record["mode"],
@@ -78,9 +79,9 @@ def plan_graphs(config: Config, split: str, count_root: bytes, private: bool) ->
         rng = stream(key, "graphs")
         members = [e for e in config.episodes if e[0].topology == (size, acts)]
         count = config.graphs or config.per_suite * len(members)
-        for turn, topology in enumerate(sample_topologies(size, count, acts, rng, seen)):
+        for turn, graph in enumerate(sample_graphs(size, count, acts, rng, seen)):
             own = members if config.graphs else members[turn // config.per_suite :][:1]
-            plans.append(GraphPlan(topology, tuple(own), turn % 2 == 1, config.mode))
+            plans.append(GraphPlan(graph, tuple(own), turn % 2 == 1, config.mode))
     rng = plan_stream(count_root, TRACK_NAME, split, "plan")
     place = (TRACK_NAME, split)
     return keyed_specs(shuffled(plans, rng), place, ("graph", "graph"), count_root, private)

@@ -6,11 +6,13 @@ a random order in which frequency is last (or, where it may act, anywhere but fi
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from itertools import combinations
 from math import comb
 from typing import Final
 
 import numpy as np
+
+from builder.causal.graph import LatentDAG
 
 FREQUENCY: Final = "frequency"
 
@@ -23,42 +25,9 @@ PROPERTIES: Final[tuple[str, ...]] = (
 Edge = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Topology:
-    """A directed acyclic graph over ``names``, in the order in which an episode lists them.
-
-    ``frequency`` is the last name. ``edges`` are sorted.
-    """
-
-    names: tuple[str, ...]
-    edges: tuple[Edge, ...]
-
-    @property
-    def properties(self) -> tuple[str, ...]:
-        """All names but frequency."""
-        return self.names[:-1]
-
-    @property
-    def key(self) -> tuple[frozenset[str], tuple[Edge, ...]]:
-        """Equal for graphs that differ in nothing but the order of listing."""
-        return frozenset(self.names), self.edges
-
-    def parents(self, name: str) -> tuple[str, ...]:
-        """The causes of ``name``, in the order of listing."""
-        return tuple(cause for cause in self.names if (cause, name) in self.edges)
-
-    def order(self) -> tuple[str, ...]:
-        """A causal order: causes first, ties in the order of listing."""
-        placed: list[str] = []
-        while len(placed) < len(self.names):
-            placed.append(
-                next(
-                    name
-                    for name in self.names
-                    if name not in placed and all(p in placed for p in self.parents(name))
-                )
-            )
-        return tuple(placed)
+def properties(graph: LatentDAG) -> tuple[str, ...]:
+    """All nodes but frequency, which is listed last."""
+    return graph.nodes[:-1]
 
 
 def edge_counts(size: int) -> range:
@@ -66,38 +35,39 @@ def edge_counts(size: int) -> range:
     return range(size - 1, min(size * (size - 1) // 2, 2 * size) + 1)
 
 
-def sample_topology(size: int, edges: int, acts: bool, rng: np.random.Generator) -> Topology:
+def sample_graph(size: int, edges: int, acts: bool, rng: np.random.Generator) -> LatentDAG:
     """A graph of ``size`` nodes and ``edges`` edges in which something acts on frequency."""
-    chosen = rng.choice(len(PROPERTIES), size - 1, replace=False)
-    properties = tuple(PROPERTIES[int(i)] for i in chosen)
-    causal = [properties[int(i)] for i in rng.permutation(size - 1)]
+    chosen = [PROPERTIES[int(i)] for i in rng.choice(len(PROPERTIES), size - 1, replace=False)]
+    causal = [chosen[int(i)] for i in rng.permutation(size - 1)]
     place = int(rng.integers(1, size)) if acts else size - 1
     causal.insert(place, FREQUENCY)
-    pairs = [(a, b) for i, a in enumerate(causal) for b in causal[i + 1 :]]
+    pairs = list(combinations(causal, 2))
     while True:
-        drawn = tuple(sorted(pairs[int(i)] for i in rng.choice(len(pairs), edges, replace=False)))
+        drawn = tuple(pairs[int(i)] for i in rng.choice(len(pairs), edges, replace=False))
         if any(effect == FREQUENCY for _, effect in drawn):
-            return Topology((*properties, FREQUENCY), drawn)
+            return LatentDAG((*chosen, FREQUENCY), drawn)
 
 
-def sample_topologies(
+def sample_graphs(
     size: int, count: int, acts: bool, rng: np.random.Generator, seen: set[object] | None = None
-) -> list[Topology]:
+) -> list[LatentDAG]:
     """``count`` different named graphs, edge counts taking turns in a random order.
 
-    ``seen`` holds the keys of graphs drawn before, and gets those of these.
+    ``seen`` holds what tells apart the graphs drawn before (nodes and edges, not the order of
+    listing), and gets that of these.
     """
     turns = edge_counts(size)
     seen = set() if seen is None else seen
-    found: list[Topology] = []
+    found: list[LatentDAG] = []
     while len(found) < count:
         if len(found) % len(turns) == 0:
             order = rng.permutation(len(turns))
         wanted = turns[int(order[len(found) % len(turns)])]
-        topology = sample_topology(size, wanted, acts, rng)
-        if topology.key not in seen:
-            seen.add(topology.key)
-            found.append(topology)
+        graph = sample_graph(size, wanted, acts, rng)
+        key = (frozenset(graph.nodes), frozenset(graph.edges))
+        if key not in seen:
+            seen.add(key)
+            found.append(graph)
     return found
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from builder.ccr.ask.text import Asked, Given
 from builder.ccr.make.graph import CutTree, Pair
 from builder.ccr.make.model import LinearContext
-from builder.ccr.make.quantities import Quantities, composed, total_effect
+from builder.ccr.make.quantities import Quantities, total_effect
 
 Verdict = Literal["value", "inconsistent", "insufficient"]
 VERDICTS: Final[tuple[Verdict, ...]] = ("value", "inconsistent", "insufficient")
@@ -180,10 +180,3 @@ def check_deduction(
         given.value < 0 for given, c in zip(givens, combination, strict=True) if round(c) % 2
     )
     return "value", -value if negative % 2 else value
-
-
-def composition_values(
-    tree: CutTree, values: Mapping[Pair, Fraction]
-) -> dict[tuple[str, ...], Fraction]:
-    """The value of every composition; all equal the global one."""
-    return {path: composed(values, path) for path in tree.paths() if len(path) > 2}

@@ -4,7 +4,6 @@ A simulation task is stored compactly: the context once, one line for each case,
 questions once. :func:`prompts` puts these together into one full prompt for every question.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -15,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from builder.ccr.ask.themes import Words
-from builder.ccr.make.graph import CutTree, Pair
+from builder.ccr.make.graph import Pair
 from builder.ccr.make.model import BooleanContext, LinearContext
 from builder.ccr.make.units import Units
 
@@ -75,7 +74,7 @@ def context_text(context: BooleanContext, words: Words, rng: np.random.Generator
 def _rule(context: BooleanContext, words: Words, node: int, rng: np.random.Generator) -> str:
     state = _capital(words.states[node])
     own = words.owns[node]
-    parents = [words.states[p] for p in context.dag.parents[node]]
+    parents = [words.states[p] for p in context.parents[node]]
     parents = [parents[k] for k in rng.permutation(len(parents))]
     if not parents:
         return f"{state} exactly when {own}."
@@ -219,10 +218,10 @@ def linear_prompt(
     context: LinearContext, asked: Sequence[Asked], answer_file: str, rng: np.random.Generator
 ) -> str:
     """A linear model by its equations, and the effects to state."""
-    names = context.dag.names
+    names = context.dag.nodes
     lines = []
     for node in rng.permutation(len(names)):
-        rows = list(zip(context.dag.parents[node], context.coefficients[node], strict=True))
+        rows = list(zip(context.parents[node], context.coefficients[node], strict=True))
         rows = [rows[k] for k in rng.permutation(len(rows))]
         terms = [f"{float(c):g} {names[p]}" for p, c in rows]
         lines.append(f"- {names[node]} = {' + '.join([*terms, f'noise of {names[node]}'])}")
@@ -308,21 +307,3 @@ def decimal(value: Fraction) -> str:
     Zeros are kept: an altered value would otherwise be told by its longer fraction.
     """
     return format(Decimal(f"{float(value):.3e}"), "f")
-
-
-def stored_inputs(fields: Mapping[str, object]) -> str:
-    """``inputs_json`` in its canonical form."""
-    from grader.io.jsonio import canonical
-
-    return canonical(dict(fields))
-
-
-def inputs_of(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The declared inputs of a task row."""
-    inputs: dict[str, Any] = json.loads(row["inputs_json"])
-    return inputs
-
-
-def tree_names(tree: CutTree) -> tuple[str, ...]:
-    """The cut tree's nodes in causal order."""
-    return tree.nodes

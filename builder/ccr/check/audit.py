@@ -13,7 +13,7 @@ from typing import Any
 
 from builder.ccr.ask.questions import check_deduction
 from builder.ccr.ask.text import Given
-from builder.ccr.make.graph import Dag
+from builder.ccr.make.graph import ancestors as ancestors_of
 from builder.ccr.make.model import BooleanContext, LinearContext, context_from_json
 from builder.ccr.make.quantities import Quantities, path_sum, twin_quantities
 from builder.ccr.rows import unpacked
@@ -104,7 +104,7 @@ def _simulation(
     answers = target["answers"]
     count = len(answers["factual"])
     bits = unpacked(task["bits"], count).T.tolist()
-    cause, effect = (context.dag.index(name) for name in pair)
+    cause, effect = (context.dag.index[name] for name in pair)
     for unit in range(count):
         for kind, level in (("factual", None), ("do_true", True), ("do_false", False)):
             if _scalar(context, bits[unit], cause, effect, level) != (answers[kind][unit] == "1"):
@@ -130,7 +130,7 @@ def _exhaustive(
     weights: Sequence[Fraction],
 ) -> Iterator[str]:
     """Every pattern of the effect's ancestors once, with its probability."""
-    ancestors = context.dag.ancestors(effect)
+    ancestors = ancestors_of(context.dag, effect)
     seen = {tuple(unit[v] for v in ancestors) for unit in bits}
     if len(seen) != len(bits) or len(seen) != 1 << len(ancestors):
         yield "the units are not every pattern once"
@@ -157,10 +157,9 @@ def _scalar(
     context: BooleanContext, bits: Sequence[bool], cause: int, effect: int, level: bool | None
 ) -> bool:
     """One unit, one world, in plain logic."""
-    dag: Dag = context.dag
     values: list[bool] = []
     for node in range(effect + 1):
-        parents = [values[p] for p in dag.parents[node]]
+        parents = [values[p] for p in context.parents[node]]
         if level is not None and node == cause:
             value = level
         elif not parents:

@@ -7,11 +7,14 @@ nodes are X, the cutpoints in order, and Y, and every earlier node points to eve
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
 from typing import Final
 
+import networkx as nx
 import numpy as np
+
+from builder.causal.bits import members
+from builder.causal.graph import LatentDAG
 
 KINDS: Final = ("cycle", "wheel", "random")
 """How a biconnected component can be made."""
@@ -20,91 +23,39 @@ Pair = tuple[str, str]
 """A cause and an effect."""
 
 
-@dataclass(frozen=True)
-class Dag:
-    """A DAG whose nodes are listed in a topological order.
+def numbered(parents: Sequence[Sequence[int]], names: Sequence[str] = ()) -> LatentDAG:
+    """The graph whose node v has ``parents[v]``; nodes without ``names`` are called by number.
 
-    ``parents[v]`` are indices below ``v``, ascending. Raises ``ValueError`` for repeated names or
-    an edge against the order.
+    Raises ``ValueError`` for what is no acyclic graph.
     """
+    nodes = tuple(names or map(str, range(len(parents))))
+    edges = [(nodes[p], nodes[v]) for v, row in enumerate(parents) for p in row]
+    return LatentDAG(nodes, tuple(edges))
 
-    names: tuple[str, ...]
-    parents: tuple[tuple[int, ...], ...]
 
-    def __post_init__(self) -> None:
-        if len(set(self.names)) < len(self.names) or len(self.names) != len(self.parents):
-            raise ValueError("names must be distinct, one list of parents for each")
-        for node, parents in enumerate(self.parents):
-            if list(parents) != sorted(set(parents)) or any(not 0 <= p < node for p in parents):
-                raise ValueError(f"parents of {self.names[node]} must be earlier nodes, ascending")
+def sorted_graph(edges: Iterable[Pair]) -> LatentDAG:
+    """The graph of some edges, causes listed first; of several, the one mentioned first.
 
-    @classmethod
-    def from_edges(cls, edges: Iterable[Pair], order: Sequence[str] | None = None) -> "Dag":
-        """The graph of some edges; its nodes in ``order`` or, without one, sorted topologically.
+    Raises ``ValueError`` for a cycle.
+    """
+    pairs = tuple(dict.fromkeys(edges))
+    found = LatentDAG(tuple(dict.fromkeys(name for edge in pairs for name in edge)), pairs)
+    return LatentDAG(found.topological_order(), pairs)
 
-        Ties of the sort go to the node mentioned first. Raises ``ValueError`` for a cycle.
-        """
-        pairs = list(edges)
-        mentioned = list(order or dict.fromkeys(name for edge in pairs for name in edge))
-        waiting = {name: {a for a, b in pairs if b == name} for name in mentioned}
-        done: list[str] = []
-        while waiting:
-            free = [name for name in waiting if waiting[name] <= set(done)]
-            if not free:
-                raise ValueError("the edges form a cycle")
-            done.append(free[0])
-            del waiting[free[0]]
-        place = {name: k for k, name in enumerate(done)}
-        parents = [tuple(sorted({place[a] for a, b in pairs if b == name})) for name in done]
-        return cls(tuple(done), tuple(parents))
 
-    @property
-    def edges(self) -> tuple[tuple[int, int], ...]:
-        """(cause, effect) indices, by effect."""
-        return tuple((p, v) for v, parents in enumerate(self.parents) for p in parents)
+def parent_lists(dag: LatentDAG) -> tuple[tuple[int, ...], ...]:
+    """The parents of each node as indices, ascending."""
+    return tuple(tuple(members(mask)) for mask in dag.parent_masks)
 
-    @cached_property
-    def children(self) -> tuple[tuple[int, ...], ...]:
-        """The children of each node, ascending."""
-        found: list[list[int]] = [[] for _ in self.names]
-        for cause, effect in self.edges:
-            found[cause].append(effect)
-        return tuple(tuple(nodes) for nodes in found)
 
-    def index(self, name: str) -> int:
-        """The place of a node; raises ``ValueError`` if there is none of that name."""
-        return self.names.index(name)
+def ancestors(dag: LatentDAG, node: int) -> tuple[int, ...]:
+    """The node and everything that reaches it, as indices, ascending."""
+    return tuple(members(dag.ancestor_mask(1 << node)))
 
-    def ancestors(self, node: int) -> tuple[int, ...]:
-        """The node and everything that reaches it, ascending."""
-        return self._closure(node, self.parents)
 
-    def descendants(self, node: int) -> tuple[int, ...]:
-        """The node and everything it reaches, ascending."""
-        return self._closure(node, self.children)
-
-    def _closure(self, node: int, step: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-        found, waiting = {node}, [node]
-        while waiting:
-            fresh = set(step[waiting.pop()]) - found
-            found |= fresh
-            waiting += fresh
-        return tuple(sorted(found))
-
-    def mediators(self, cause: int, effect: int) -> tuple[int, ...]:
-        """The nodes strictly between: on a directed path from ``cause`` to ``effect``."""
-        between = set(self.descendants(cause)) & set(self.ancestors(effect))
-        return tuple(sorted(between - {cause, effect}))
-
-    def distance(self, cause: int, effect: int) -> int:
-        """Edges on the shortest directed path; raises ``ValueError`` if there is none."""
-        reached, steps = {cause}, 0
-        while effect not in reached:
-            wider = reached | {child for node in reached for child in self.children[node]}
-            if wider == reached:
-                raise ValueError("no directed path")
-            reached, steps = wider, steps + 1
-        return steps
+def distance(dag: LatentDAG, pair: Pair) -> int:
+    """Edges on the shortest directed path of a pair, which must have one."""
+    return int(nx.shortest_path_length(nx.DiGraph(dag.edges), *pair))
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,59 +118,28 @@ def compositions(tree: CutTree, pair: Pair | None = None) -> tuple[tuple[str, ..
     return tuple(path for path in tree.paths(pair) if len(path) > 2)
 
 
-def cut_tree(dag: Dag) -> CutTree:
-    """The commutative cut tree of a graph (Definition 5.2).
+def cut_tree(dag: LatentDAG) -> CutTree:
+    """The commutative cut tree of a graph whose causes are listed first (Definition 5.2).
 
     Raises ``ValueError`` where the paper's assumptions A1 to A3 fail: more than one root or leaf,
     or no cutpoint.
     """
-    if not dag.names:
+    if not dag.nodes:
         raise ValueError("an empty graph")
-    roots = [v for v, parents in enumerate(dag.parents) if not parents]
-    leaves = [v for v, children in enumerate(dag.children) if not children]
+    roots = [name for name in dag.nodes if not dag.parents(name)]
+    leaves = [name for name in dag.nodes if not dag.children(name)]
     if len(roots) != 1 or len(leaves) != 1:
         raise ValueError(f"{len(roots)} roots and {len(leaves)} leaves; one of each is needed")
-    cuts = sorted(articulation_points(dag))
+    cuts = sorted(nx.articulation_points(nx.Graph(dag.edges)), key=dag.index.__getitem__)
     if not cuts:
         raise ValueError("no cutpoint: the graph is biconnected or a single edge")
-    ends = [roots[0], *cuts, leaves[0]]
-    reach = [set(dag.descendants(end)) for end in ends]
+    ends = (*roots, *cuts, *leaves)
+    reach = [dag.descendant_mask(dag.mask(end)) for end in ends]
     components = tuple(
-        Component(tuple(v for v in sorted(reach[c]) if v not in reach[c + 1] or v == ends[c + 1]))
+        Component(tuple(members(reach[c] & ~reach[c + 1] | dag.mask(ends[c + 1]))))
         for c in range(len(ends) - 1)
     )
-    return CutTree(tuple(dag.names[end] for end in ends), components)
-
-
-def articulation_points(dag: Dag) -> set[int]:
-    """The cutpoints of the undirected skeleton, by depth-first low points (Hopcroft & Tarjan 1973).
-
-    The skeleton must be connected.
-    """
-    neighbours = [(*dag.parents[v], *dag.children[v]) for v in range(len(dag.names))]
-    order = {0: 0}
-    low = {0: 0}
-    cuts: set[int] = set()
-    branches = 0
-    stack: list[tuple[int, int, Iterator[int]]] = [(0, -1, iter(neighbours[0]))]
-    while stack:
-        node, above, rest = stack[-1]
-        for other in rest:
-            if other not in order:
-                order[other] = low[other] = len(order)
-                stack.append((other, node, iter(neighbours[other])))
-                break
-            if other != above:
-                low[node] = min(low[node], order[other])
-        else:
-            stack.pop()
-            if above == 0:
-                branches += 1
-            elif above > 0 and low[node] >= order[above]:
-                cuts.add(above)
-            if above >= 0:
-                low[above] = min(low[above], low[node])
-    return cuts | ({0} if branches > 1 else set())
+    return CutTree(ends, components)
 
 
 def component_edges(kind: str, size: int, rng: np.random.Generator) -> list[tuple[int, int]]:
@@ -245,17 +165,15 @@ def component_edges(kind: str, size: int, rng: np.random.Generator) -> list[tupl
         sources, sinks = {a for a, _ in edges}, {b for _, b in edges}
         if not (sources >= {0, *inner} and sinks >= {*inner, size - 1}):
             continue
-        parents = tuple(tuple(a for a, b in edges if b == v) for v in range(size))
-        if not articulation_points(Dag(tuple(map(str, range(size))), parents)):
+        if nx.is_biconnected(nx.Graph(edges)):
             return edges
 
 
-def chain(kinds: Sequence[str], sizes: Sequence[int], rng: np.random.Generator) -> Dag:
+def chain(kinds: Sequence[str], sizes: Sequence[int], rng: np.random.Generator) -> LatentDAG:
     """Components joined leaf to root; nodes are called by their index."""
     edges: list[tuple[int, int]] = []
     offset = 0
     for kind, size in zip(kinds, sizes, strict=True):
         edges += [(a + offset, b + offset) for a, b in component_edges(kind, size, rng)]
         offset += size - 1
-    parents = tuple(tuple(sorted(a for a, b in edges if b == v)) for v in range(offset + 1))
-    return Dag(tuple(map(str, range(offset + 1))), parents)
+    return numbered([[a for a, b in edges if b == v] for v in range(offset + 1)])

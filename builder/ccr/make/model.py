@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from builder.ccr.make.graph import Dag
+from builder.causal.graph import LatentDAG
+from builder.ccr.make.graph import numbered, parent_lists
 
 Operator = Literal["or", "and"]
 Bits = NDArray[np.bool_]
@@ -26,13 +28,14 @@ class BooleanContext:
     ``tenths[v]`` is ten times the probability that the bit of node v is one.
     """
 
-    dag: Dag
+    dag: LatentDAG
     own: tuple[Operator, ...]
     among: tuple[Operator, ...]
     tenths: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        lengths = {len(self.dag.names), len(self.own), len(self.among), len(self.tenths)}
+        _check_order(self.dag)
+        lengths = {len(self.dag.nodes), len(self.own), len(self.among), len(self.tenths)}
         if len(lengths) != 1:
             raise ValueError("one pair of operators and one probability for each node")
         if not {*self.own, *self.among} <= {"or", "and"}:
@@ -40,12 +43,17 @@ class BooleanContext:
         if any(not 0 < tenth < TENTHS for tenth in self.tenths):
             raise ValueError("probabilities lie strictly between 0 and 1, in tenths")
 
+    @cached_property
+    def parents(self) -> tuple[tuple[int, ...], ...]:
+        """The parents of each node as indices, ascending."""
+        return parent_lists(self.dag)
+
     def to_json(self) -> dict[str, Any]:
         """A lossless JSON form."""
         return {
             "kind": "boolean",
-            "names": list(self.dag.names),
-            "parents": [list(parents) for parents in self.dag.parents],
+            "names": list(self.dag.nodes),
+            "parents": [list(parents) for parents in self.parents],
             "own": list(self.own),
             "among": list(self.among),
             "tenths": list(self.tenths),
@@ -56,24 +64,36 @@ class BooleanContext:
 class LinearContext:
     """A linear-Gaussian model (CCR Appendix C): ``v = sum of coefficient x parent + N(0, 1)``.
 
-    ``coefficients[v]`` are aligned with ``dag.parents[v]``.
+    ``coefficients[v]`` are aligned with ``parents[v]``.
     """
 
-    dag: Dag
+    dag: LatentDAG
     coefficients: tuple[tuple[Fraction, ...], ...]
 
     def __post_init__(self) -> None:
-        if [len(row) for row in self.coefficients] != [len(row) for row in self.dag.parents]:
+        _check_order(self.dag)
+        if [len(row) for row in self.coefficients] != [len(row) for row in self.parents]:
             raise ValueError("one coefficient for each parent")
+
+    @cached_property
+    def parents(self) -> tuple[tuple[int, ...], ...]:
+        """The parents of each node as indices, ascending."""
+        return parent_lists(self.dag)
 
     def to_json(self) -> dict[str, Any]:
         """A lossless JSON form."""
         return {
             "kind": "linear",
-            "names": list(self.dag.names),
-            "parents": [list(parents) for parents in self.dag.parents],
+            "names": list(self.dag.nodes),
+            "parents": [list(parents) for parents in self.parents],
             "coefficients": [[str(value) for value in row] for row in self.coefficients],
         }
+
+
+def _check_order(dag: LatentDAG) -> None:
+    """Everything here goes through the nodes as they are listed, so causes come first."""
+    if dag.topological_order() != dag.nodes:
+        raise ValueError("every node must be listed after its parents")
 
 
 Context = BooleanContext | LinearContext
@@ -81,7 +101,7 @@ Context = BooleanContext | LinearContext
 
 def context_from_json(record: Mapping[str, Any]) -> Context:
     """The context that ``to_json`` wrote."""
-    dag = Dag(tuple(record["names"]), tuple(tuple(row) for row in record["parents"]))
+    dag = numbered(record["parents"], record["names"])
     if record["kind"] == "linear":
         return LinearContext(
             dag, tuple(tuple(Fraction(value) for value in row) for row in record["coefficients"])
@@ -97,12 +117,12 @@ def evaluate(context: BooleanContext, bits: Bits, do: Mapping[int, bool] | None 
     ``do`` sets nodes whatever their functions say.
     """
     values = np.empty_like(bits)
-    for node in range(len(context.dag.names)):
+    for node in range(len(context.dag.nodes)):
         if do is not None and node in do:
             values[node] = do[node]
         else:
             values[node] = node_value(
-                context, node, bits[node], [values[p] for p in context.dag.parents[node]]
+                context, node, bits[node], [values[p] for p in context.parents[node]]
             )
     return values
 

@@ -10,14 +10,12 @@ the definitions (CCR Definitions 2.3, 2.4, B.1, B.2).
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
-from math import prod
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from builder.ccr.make.graph import Component, CutTree, Pair, cut_tree
+from builder.ccr.make.graph import Component, CutTree, Pair, ancestors, cut_tree
 from builder.ccr.make.model import (
     TENTHS,
     Bits,
@@ -33,7 +31,6 @@ from builder.ccr.make.model import (
 Quantities = dict[str, Fraction]
 """Measure (``pns``, ``pn``, ``ps``, ``ate``; for a linear context ``ate`` alone) to its value."""
 
-MEASURES: Final = ("pns", "pn", "ps", "ate")
 MAX_ENUMERATED: Final = 18
 """Nodes that :func:`enumerated_quantities` will go through."""
 
@@ -69,7 +66,7 @@ def component_tables(
     for level in (True, False):
         values = {component.root: np.full(bits.shape[1], level)}
         for row, node in enumerate(others):
-            parents = [values[p] for p in context.dag.parents[node]]
+            parents = [values[p] for p in context.parents[node]]
             values[node] = node_value(context, node, bits[row], parents)
         leaves.append(values[component.leaf])
     return leaves[0], leaves[1], pattern_weights([context.tenths[v] for v in others])
@@ -130,17 +127,17 @@ def enumerated_quantities(context: Context) -> dict[Pair, Quantities]:
     tree = cut_tree(context.dag)
     if isinstance(context, LinearContext):
         return {pair: {"ate": path_sum(context, *pair)} for pair in tree.pairs}
-    count = len(context.dag.names)
+    count = len(context.dag.nodes)
     if count > MAX_ENUMERATED:
         raise ValueError(f"{count} nodes; at most {MAX_ENUMERATED} are enumerated")
     bits, weights = patterns(count), pattern_weights(context.tenths)
     factual = evaluate(context, bits)
     found: dict[Pair, Quantities] = {}
     for start, cause in enumerate(tree.nodes[:-1]):
-        x = context.dag.index(cause)
+        x = context.dag.index[cause]
         high, low = (evaluate(context, bits, {x: level}) for level in (True, False))
         for effect in tree.nodes[start + 1 :]:
-            y = context.dag.index(effect)
+            y = context.dag.index[effect]
             found[cause, effect] = _by_definition(weights, factual[x], factual[y], high[y], low[y])
     return found
 
@@ -167,9 +164,9 @@ def twin_quantities(context: BooleanContext, pair: Pair) -> Quantities:
     The state is (factual, under do(1), under do(0)) of the nodes still needed; nothing is assumed
     about components, monotonicity or confounding.
     """
-    x, y = (context.dag.index(name) for name in pair)
-    needed = context.dag.ancestors(y)
-    last = {p: v for v in needed for p in context.dag.parents[v]}
+    x, y = (context.dag.index[name] for name in pair)
+    needed = ancestors(context.dag, y)
+    last = {p: v for v in needed for p in context.parents[v]}
     live: list[int] = []
     states: dict[tuple[tuple[bool, bool, bool], ...], int] = {(): 1}
     for node in needed:
@@ -193,7 +190,7 @@ def _triple(
     bit: bool,
     values: Mapping[int, tuple[bool, bool, bool]],
 ) -> tuple[bool, bool, bool]:
-    parents = [values[p] for p in context.dag.parents[node]]
+    parents = [values[p] for p in context.parents[node]]
     if not parents:
         return (bit, bit, bit)
     among = any if context.among[node] == "or" else all
@@ -226,15 +223,15 @@ def _from_states(
 
 def total_effect(context: LinearContext, cause: str, effect: str) -> Fraction:
     """The ATE of a unit change in a linear model: forward propagation (Wright 1921)."""
-    start, end = context.dag.index(cause), context.dag.index(effect)
-    effects = [Fraction(0)] * len(context.dag.names)
+    start, end = context.dag.index[cause], context.dag.index[effect]
+    effects = [Fraction(0)] * len(context.dag.nodes)
     effects[start] = Fraction(1)
     for node in range(start + 1, end + 1):
         effects[node] = sum(
             (
                 coefficient * effects[parent]
                 for parent, coefficient in zip(
-                    context.dag.parents[node], context.coefficients[node], strict=True
+                    context.parents[node], context.coefficients[node], strict=True
                 )
             ),
             Fraction(0),
@@ -244,27 +241,12 @@ def total_effect(context: LinearContext, cause: str, effect: str) -> Fraction:
 
 def path_sum(context: LinearContext, cause: str, effect: str) -> Fraction:
     """The same effect as a sum over directed paths of products of coefficients."""
-    start, node = context.dag.index(cause), context.dag.index(effect)
+    start, node = context.dag.index[cause], context.dag.index[effect]
 
     def paths(v: int) -> Fraction:
         if v == start:
             return Fraction(1)
-        rows = zip(context.dag.parents[v], context.coefficients[v], strict=True)
+        rows = zip(context.parents[v], context.coefficients[v], strict=True)
         return sum((c * paths(p) for p, c in rows if p >= start), Fraction(0))
 
     return paths(node)
-
-
-def composed(values: Mapping[Pair, Fraction], path: tuple[str, ...]) -> Fraction:
-    """The product along a path of the cut tree (CCR Theorem 5.1)."""
-    return prod((values[pair] for pair in pairwise(path)), start=Fraction(1))
-
-
-def compose_pn_ps(
-    first: tuple[Fraction, Fraction], second: tuple[Fraction, Fraction]
-) -> tuple[Fraction, Fraction]:
-    """(PN, PS) of X on Z from those of X on Y and of Y on Z (CCR Eq. B.28, B.29)."""
-    (pn1, ps1), (pn2, ps2) = first, second
-    pn = 1 / (pn1 * pn2) + (1 / ps1 - 1) * (1 / pn2 - 1)
-    ps = 1 / (ps1 * ps2) + (1 / pn1 - 1) * (1 / ps2 - 1)
-    return 1 / pn, 1 / ps

@@ -13,7 +13,17 @@ from typing import Final
 
 import numpy as np
 
-from builder.ccr.make.graph import KINDS, Component, CutTree, Dag, Pair, chain, cut_tree
+from builder.causal.graph import LatentDAG
+from builder.ccr.make.graph import (
+    KINDS,
+    Component,
+    CutTree,
+    Pair,
+    chain,
+    cut_tree,
+    numbered,
+    parent_lists,
+)
 from builder.ccr.make.model import BooleanContext, LinearContext, Operator
 from builder.ccr.make.quantities import (
     Quantities,
@@ -164,7 +174,7 @@ def _parts(
         while True:
             part = _part(kind, size, design, rng)
             pns = component_response(
-                BooleanContext(_named(part.parents), part.own, part.among, part.tenths),
+                BooleanContext(numbered(part.parents), part.own, part.among, part.tenths),
                 Component(tuple(range(size))),
             ).pns
             if LOCAL_RANGE[0] <= pns <= LOCAL_RANGE[1]:
@@ -184,7 +194,7 @@ def _parts(
 def _part(kind: str, size: int, design: Design, rng: np.random.Generator) -> _Part:
     own = _operators(design.operators, size, rng)
     among = _operators(design.operators, size, rng) if design.operators == "mixed" else own
-    parents = chain([kind], [size], rng).parents
+    parents = parent_lists(chain([kind], [size], rng))
     # Over a single parent the second operator joins nothing; it then repeats the first.
     among = tuple(a if len(p) > 1 else o for a, o, p in zip(among, own, parents, strict=True))
     tenths = rng.integers(design.tenths[0], design.tenths[1] + 1, size).tolist()
@@ -198,10 +208,6 @@ def _operators(operators: str, size: int, rng: np.random.Generator) -> tuple[Ope
     return tuple("or" if drawn else "and" for drawn in (rng.random(size) < 0.5).tolist())
 
 
-def _named(parents: Sequence[tuple[int, ...]]) -> Dag:
-    return Dag(tuple(map(str, range(len(parents)))), tuple(parents))
-
-
 def _joined(design: Design, parts: Sequence[_Part]) -> BooleanContext:
     """The parts joined leaf to root: a later part's root is the leaf before it."""
     parents: list[tuple[int, ...]] = [()]
@@ -212,7 +218,7 @@ def _joined(design: Design, parts: Sequence[_Part]) -> BooleanContext:
         own += part.own[1:]
         among += part.among[1:]
         tenths += part.tenths[1:]
-    return BooleanContext(_named(parents), tuple(own), tuple(among), tuple(tenths))
+    return BooleanContext(numbered(parents), tuple(own), tuple(among), tuple(tenths))
 
 
 LINEAR_COEFFICIENTS: Final = tuple(
@@ -234,15 +240,15 @@ def sample_linear(
     while True:
         dag = chain(kinds, sizes, rng)
         middle = sizes[0] - 1
-        last = len(dag.names) - 1
+        last = len(dag.nodes) - 1
         if trap:
             dag = _bypassed(dag, middle, rng)
         coefficients = tuple(
             tuple(LINEAR_COEFFICIENTS[k] for k in rng.integers(0, len(LINEAR_COEFFICIENTS), len(p)))
-            for p in dag.parents
+            for p in parent_lists(dag)
         )
         context = LinearContext(dag, coefficients)
-        ends = (dag.names[0], dag.names[middle], dag.names[last])
+        ends = (dag.nodes[0], dag.nodes[middle], dag.nodes[last])
         pairs = [(ends[0], ends[1]), (ends[1], ends[2]), (ends[0], ends[2])]
         if not trap:
             pairs = list(cut_tree(dag).pairs)
@@ -254,14 +260,12 @@ def sample_linear(
             return context, ends
 
 
-def _bypassed(dag: Dag, middle: int, rng: np.random.Generator) -> Dag:
+def _bypassed(dag: LatentDAG, middle: int, rng: np.random.Generator) -> LatentDAG:
     """``dag`` with one edge from before the node ``middle`` to beyond it, neither end an end."""
     before = int(rng.integers(1, middle))
-    after = int(rng.integers(middle + 1, len(dag.names) - 1))
-    parents = [
-        tuple(sorted({*row, before})) if v == after else row for v, row in enumerate(dag.parents)
-    ]
-    return Dag(dag.names, tuple(parents))
+    after = int(rng.integers(middle + 1, len(dag.nodes) - 1))
+    parents = [{*row, before} if v == after else row for v, row in enumerate(parent_lists(dag))]
+    return numbered([sorted(row) for row in parents])
 
 
 def draw_kinds(kinds: Sequence[str], count: int, rng: np.random.Generator) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from builder.ccr.make.graph import CutTree, Pair
+from builder.ccr.make.graph import ancestors as ancestors_of
 from builder.ccr.make.model import TENTHS, Bits, BooleanContext, evaluate, pattern_weights, patterns
 from builder.ccr.make.quantities import Response, component_tables, responses
 
@@ -60,8 +61,8 @@ def pair_units(
     response: Response | None = None,
 ) -> Units:
     """The units of a pair, in random order. Bits that play no role are drawn, too."""
-    cause, effect = (context.dag.index(name) for name in pair)
-    ancestors = context.dag.ancestors(effect)
+    cause, effect = (context.dag.index[name] for name in pair)
+    ancestors = ancestors_of(context.dag, effect)
     cells: tuple[tuple[str, Fraction], ...] = ()
     numerators: tuple[int, ...] = ()
     if 1 << len(ancestors) <= MAX_UNITS:

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from builder.ccr.make.graph import Dag, cut_tree
+from builder.ccr.make.graph import cut_tree, numbered
 from builder.ccr.make.model import BooleanContext, Operator, evaluate
 from builder.ccr.make.quantities import exact_quantities
 from builder.ccr.rows import quantities_json
@@ -170,11 +170,11 @@ def _take(
         raise Unknown(f"context {row['Context ID']} holds two different models")
     contexts[name] = _Read(theme.name, context, rules, story)
     bits = theme.bits(row["Sample context"], rules)
-    column = np.array([[bits[node]] for node in context.dag.names])
+    column = np.array([[bits[node]] for node in context.dag.nodes])
     samples[name, row["Sample ID"]] = {
         "context": name,
         "sample": row["Sample ID"],
-        "bits": "".join(str(int(bits[node])) for node in context.dag.names),
+        "bits": "".join(str(int(bits[node])) for node in context.dag.nodes),
         "answers": _answers(context, column),
     }
     return name, row["Sample ID"]
@@ -201,14 +201,14 @@ def _model(row: Mapping[str, str], rules: Mapping[str, Rule]) -> BooleanContext:
         if set(rules[name].parents) != expected:
             raise Unknown(f"the sentence of {name!r} and the adjacency matrix differ")
     operators = tuple(rules[name].operator for name in names)
-    return BooleanContext(Dag(tuple(names), parents), operators, operators, tuple(tenths))
+    return BooleanContext(numbered(parents, names), operators, operators, tuple(tenths))
 
 
 def _answers(context: BooleanContext, bits: Any) -> list[dict[str, object]]:
     factual = evaluate(context, bits)
     found = []
     for cause, effect in cut_tree(context.dag).pairs:
-        x, y = context.dag.index(cause), context.dag.index(effect)
+        x, y = context.dag.index[cause], context.dag.index[effect]
         worlds = {kind: evaluate(context, bits, {x: level})[y] for kind, level in
                   (("do_true", True), ("do_false", False))}  # fmt: skip
         found.append(

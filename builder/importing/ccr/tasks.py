@@ -17,7 +17,7 @@ import numpy as np
 
 from builder.ccr.ask.text import simulation_prompt
 from builder.ccr.ask.themes import Words
-from builder.ccr.make.graph import CutTree, Pair, cut_tree
+from builder.ccr.make.graph import CutTree, Pair, cut_tree, distance
 from builder.ccr.make.model import BooleanContext, evaluate
 from builder.ccr.make.quantities import Quantities, exact_quantities, responses
 from builder.ccr.make.units import CELLS, cell_probabilities
@@ -103,7 +103,7 @@ def _pairs(context: ImportedContext, left_out: Counter[str]) -> list[tuple[Row, 
     found = []
     for pair, response in responses(context.model, tree).items():
         cells = dict(cell_probabilities(response))
-        cause, effect = (context.model.dag.index(name) for name in pair)
+        cause, effect = (context.model.dag.index[name] for name in pair)
         high, low = (
             evaluate(context.model, bits, {cause: level})[effect] for level in (True, False)
         )
@@ -138,14 +138,13 @@ def _facts(
     model: BooleanContext, tree: CutTree, pair: Pair, values: Quantities
 ) -> dict[str, object]:
     """What the truth row says of the pair whatever the samples are."""
-    cause, effect = (model.dag.index(name) for name in pair)
     return {
         "cause": pair[0],
         "effect": pair[1],
         "tree": list(tree.nodes),
         "reference": pair == tree.whole,
-        "mediators": len(model.dag.mediators(cause, effect)),
-        "shortest_path": model.dag.distance(cause, effect),
+        "mediators": len(model.dag.mediators(*pair)),
+        "shortest_path": distance(model.dag, pair),
         "exact": fractions(values),
     }
 
@@ -205,7 +204,7 @@ _NOTES: Final[Mapping[str, tuple[str, str, str]]] = {
 
 def _words(context: ImportedContext) -> Words:
     """What the questions need of a theme; everything else is told by the published texts."""
-    names = context.model.dag.names
+    names = context.model.dag.nodes
     told = [_told(context, name) for name in names]
     return Words(
         theme=context.theme,
