@@ -20,8 +20,7 @@ from builder.causalab import TRACK
 from builder.release.types import Built
 from grader.laboratory import MODES, Crystal, Episode, Laboratory
 from grader.model import RawAnswer, Task, Truth
-from grader.score import score
-from grader.submission.check import check
+from grader.score import score_answer
 from grader.tracks.causalab import episode_of
 
 SEED: Final = b"benchmark of causalab"
@@ -107,7 +106,7 @@ def grade(pairs: list[tuple[Task, Truth]], answers: list[bytes]) -> float:
         start = time.process_time()
         for k in repeated:
             task, truth = pairs[k]
-            result = score(task, truth, check(task, RawAnswer("answer", answers[k])))
+            result = score_answer(task, truth, RawAnswer("answer", answers[k]))
             if result.status != "scored":
                 raise AssertionError(result.message)
         times.append(time.process_time() - start)

@@ -28,8 +28,7 @@ from baselines.writing import text_of
 from grader.errors import UsageError
 from grader.io.release import Release
 from grader.model import RawAnswer
-from grader.score import score
-from grader.submission.check import check
+from grader.score import score_answer
 
 SOLVERS: Final = ("naive", "informed", "double-sampling")
 WIDTH: Final = 110
@@ -72,7 +71,7 @@ def results(release: Path, split: str, count: int) -> Iterator[Result]:
             if truth.should_abstain:
                 continue
             raw = RawAnswer(task.answer_file, text_of(answer).encode())
-            found = score(task, truth, check(task, raw))
+            found = score_answer(task, truth, raw)
             kind = KINDS[task.spec.key]
             yield Result(solver, kind, task.view, task.instance_id, found.points, found.loss)
 

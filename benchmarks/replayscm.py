@@ -23,8 +23,7 @@ from builder.replayscm.make.synthesis import smallest_formulas
 from builder.replayscm.plan.config import Config
 from grader.io.jsonio import canonical
 from grader.model import RawAnswer, Task, Truth
-from grader.score import score
-from grader.submission.check import check
+from grader.score import score_answer
 from grader.tracks.replayscm.problem import make_program, pack, parse_map
 from grader.tracks.replayscm.replay import replay
 
@@ -114,7 +113,7 @@ def grade(pairs: list[tuple[Task, Truth]], answers: list[bytes]) -> float:
     for _ in range(ROUNDS):
         start = time.perf_counter()
         for task, truth, raw in jobs:
-            score(task, truth, check(task, raw))
+            score_answer(task, truth, raw)
         times.append(time.perf_counter() - start)
     return statistics.median(times)
 

@@ -12,15 +12,15 @@ from grader.model import Checked, Score, Task, Truth
 from grader.names import did_you_mean
 from grader.report.build import build_report
 from grader.report.redact import redact
-from grader.score import score
+from grader.report.summaries import summaries
+from grader.score import score, verify
 from grader.statistics.repeats import add_attempts
 from grader.submission.attempts import MERGED, Attempt, attempt_folders, join, merge, run_of
 from grader.submission.check import check
 from grader.submission.collect import collect
 from grader.submission.found import Found
-from grader.tracks.causalab import require_signature, submission_of
+from grader.tracks import TRACKS
 from grader.tracks.causalds.matched import Arms, arms
-from grader.tracks.summaries import summaries
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,12 +151,10 @@ class Session:
             return
         hosted: set[str] = set()
         for task in selection.tasks:
-            if task.track == "causalab":
-                signed = require_signature(
-                    checked[task.task_id], task.answer_file, self.transcript_key
-                )
-                checked[task.task_id] = signed
-                hosted |= submission_of(signed)
+            if (sign := TRACKS[task.track].sign) is not None:
+                answer = checked[task.task_id]
+                checked[task.task_id], names = sign(answer, task.answer_file, self.transcript_key)
+                hosted |= names
         if len(hosted) > 1:
             named = ", ".join(clip(name) for name in sorted(hosted)[:4])
             found.notice(f"signed transcripts of {len(hosted)} submissions: {named}")
@@ -180,6 +178,7 @@ class Session:
         """
         selection, found, attempts = self._find(source)
         truths = self.truths(selection.tasks)
+        attempts = [self._verified(selection.tasks, attempt) for attempt in attempts]
         checked = _merged(selection.tasks, attempts)
         bundles = arms(selection.tasks, self._bundles(selection.exam))
         scores = self._scores(selection.tasks, checked, bundles)
@@ -194,6 +193,16 @@ class Session:
         if not self.reveal:
             report = redact(report)
         return Graded(selection, found, checked, scores, report)
+
+    def _verified(self, tasks: Sequence[Task], attempt: Attempt) -> Attempt:
+        """An attempt with the statuses that count, which only the truth can tell."""
+        truths = self.truths(tasks)
+        checked = attempt.checked
+        verified = {
+            task.task_id: verify(task, truths[task.task_id], checked[task.task_id])
+            for task in tasks
+        }
+        return replace(attempt, checked=verified)
 
     def _scores(
         self, tasks: Sequence[Task], checked: Mapping[str, Checked], bundles: Arms

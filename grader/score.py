@@ -1,12 +1,13 @@
 """Grading one task: truth and checked answer in, one flat :class:`~grader.model.Score` out."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from grader.io.jsonio import canonical
-from grader.model import Checked, Content, Score, Task, Truth
+from grader.model import Checked, Content, RawAnswer, Score, Task, Truth
 from grader.route import needs_content, route
-from grader.tracks import causalab, causalds, ccr, replayscm
+from grader.submission.check import check
+from grader.tracks import TRACKS, causalab, causalds, ccr, replayscm
 
 SCORERS: Final[Mapping[str, Mapping[str, Callable[[Task, Truth, Any], Content]]]] = {
     "causalds": causalds.SCORERS,
@@ -16,28 +17,38 @@ SCORERS: Final[Mapping[str, Mapping[str, Callable[[Task, Truth, Any], Content]]]
 }
 """Track, then ``family.variant``, then its scorer."""
 
-FACTS: Final[Mapping[str, Callable[[Truth], Mapping[str, Any]]]] = {
-    "replayscm": replayscm.facts,
-    "causalab": causalab.facts,
-}
-"""Track to what ``extra_json`` says of a task whether or not it was answered."""
-
-VERIFIERS: Final[Mapping[str, Callable[[Task, Truth, Checked], Checked]]] = {
-    "causalab": causalab.verify_checked,
-}
-"""Track to what of an answer's validity only the truth can tell."""
-
 _LARGEST: Final = 1e300
+
+Result = TypeVar("Result")
 
 
 class GraderBug(Exception):
     """Our own fault while grading a task: never turned into a submitter's ``invalid``."""
 
 
+def verify(task: Task, truth: Truth, checked: Checked) -> Checked:
+    """``checked`` with the status that counts: some answers only the truth can call invalid.
+
+    Comes before :func:`score`; raises :class:`GraderBug` as that does.
+    """
+    verifier = TRACKS[task.track].verify
+    return checked if verifier is None else _named(task, lambda: verifier(task, truth, checked))
+
+
 def score(task: Task, truth: Truth, checked: Checked) -> Score:
-    """Grade one task. Pure; raises :class:`GraderBug` naming the task if our code fails."""
+    """Grade one verified answer. Pure; raises :class:`GraderBug` if our code fails."""
+    return _named(task, lambda: _score(task, truth, checked))
+
+
+def score_answer(task: Task, truth: Truth, raw: RawAnswer | None) -> Score:
+    """All steps for one answer: check it, verify it, score it."""
+    return score(task, truth, verify(task, truth, check(task, raw)))
+
+
+def _named(task: Task, step: Callable[[], Result]) -> Result:
+    """What ``step`` gives; an exception from it names the task."""
     try:
-        return _score(task, truth, checked)
+        return step()
     except Exception as error:
         raise GraderBug(
             f"task {task.task_id} ({task.spec.key}): {type(error).__name__}: {error}"
@@ -46,14 +57,12 @@ def score(task: Task, truth: Truth, checked: Checked) -> Score:
 
 def _score(task: Task, truth: Truth, checked: Checked) -> Score:
     spec = task.spec
-    if task.track in VERIFIERS:
-        checked = VERIFIERS[task.track](task, truth, checked)
     content = None
     if needs_content(truth, checked):
         content = SCORERS[task.track][spec.key](task, truth, checked.content)
     routed = route(spec, truth, checked, content)
     extra = {
-        **FACTS.get(task.track, _no_facts)(truth),
+        **TRACKS[task.track].facts(truth),
         **checked.extra,
         **(content.extra if content else {}),
     }
@@ -84,10 +93,6 @@ def _score(task: Task, truth: Truth, checked: Checked) -> Score:
         extra_json=canonical({name: _finite(value) for name, value in extra.items()}),
         message=checked.message or (content.message if content else _why(truth, checked)),
     )
-
-
-def _no_facts(_: Truth) -> Mapping[str, Any]:
-    return {}
 
 
 def _why(truth: Truth, checked: Checked) -> str:

@@ -8,10 +8,10 @@ prove that no truth was changed after publication.
 
 import hashlib
 import hmac
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from grader.errors import UsageError
 from grader.io import parquet
@@ -19,15 +19,7 @@ from grader.io.jsonio import canonical
 from grader.io.release import Release, Side
 from grader.io.schemas import first_problem
 from grader.model import Task, Truth
-from grader.spec import TRACKS
-from grader.tracks.causalab import episode_problem
-from grader.tracks.replayscm import certificates
-
-CERTIFICATES: Final[Mapping[str, Callable[[Task, Truth], str | None]]] = {
-    "causalab": episode_problem,
-    "replayscm": certificates.problem_of,
-}
-"""Track to the independent proof of what its truths claim; a sentence says what fails."""
+from grader.tracks import TRACKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,19 +115,21 @@ def _certificates(
     split: str, tasks: Sequence[Task], truths: Mapping[str, Truth]
 ) -> Iterator[Check]:
     """Every claim of a track with a checker, proved again from the record alone."""
-    for track, problem_of in CERTIFICATES.items():
-        claims = [task for task in tasks if task.track == track]
+    for name, track in TRACKS.items():
+        if (certify := track.certify) is None:
+            continue
+        claims = [task for task in tasks if task.track == name]
         problem = next(
             (
                 f"{task.task_id}: {found}"
                 for task in claims
-                if (found := problem_of(task, truths[task.task_id])) is not None
+                if (found := certify(task, truths[task.task_id])) is not None
             ),
             None,
         )
         if claims:
             figure = f"{len(claims)} records proved again"
-            yield Check(f"{split} {track} certificates", problem is None, problem or figure)
+            yield Check(f"{split} {name} certificates", problem is None, problem or figure)
 
 
 def _commitments(release: Release, split: str) -> Check:

@@ -22,8 +22,7 @@ from grader.gold import gold_answer
 from grader.io.release import Release
 from grader.model import RawAnswer, Score, Task, Truth
 from grader.pipeline import Session
-from grader.score import score
-from grader.submission.check import check
+from grader.score import score_answer
 
 AT_ONCE: Final = 3000
 """Tasks of a split that go through the whole grader together; of more, each exam by itself."""
@@ -168,13 +167,13 @@ def worth(job: Job) -> list[Worth]:
         floors = None
         if task.task_id in sampled:
             floors = _uninformed("constant", task, truth), _uninformed("random", task, truth)
-        nothing = score(task, truth, check(task, None)).points
+        nothing = score_answer(task, truth, None).points
         found.append(Worth(task.task_id, row.points, _problem(row), nothing, floors))
     return found
 
 
 def _scored(task: Task, truth: Truth, answer: str) -> Score:
-    return score(task, truth, check(task, RawAnswer(task.answer_file, answer.encode("utf-8"))))
+    return score_answer(task, truth, RawAnswer(task.answer_file, answer.encode("utf-8")))
 
 
 def _uninformed(kind: Kind, task: Task, truth: Truth) -> tuple[float, float]:

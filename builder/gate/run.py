@@ -22,7 +22,7 @@ from builder.gate.secrecy import forget, secrecy_problems
 from builder.gate.tables import SplitTables
 from builder.release.engine import map_instances
 from grader.io.release import Release
-from grader.spec import TRACKS, VARIANTS
+from grader.tracks import TRACKS, VARIANTS
 from grader.verify import verify
 
 EXACT: Final = 1e-9

@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the explanation."""
     from grader.io.jsonio import canonical
     from grader.report.export import truth_json
-    from grader.score import score
+    from grader.score import score, verify
     from grader.show.terminal import console, number, plain
     from grader.submission.check import REASONS, check
     from grader.submission.collect import collect
@@ -67,7 +67,9 @@ def run(arguments: argparse.Namespace) -> int:
         if checked.message:
             line("why", checked.message)
         session.refuse_private_details("the score of one task tells its truth")
-        result = score(task, session.truths([task])[task.task_id], checked)
+        truth = session.truths([task])[task.task_id]
+        verified = verify(task, truth, checked)
+        result = score(task, truth, verified)
         if result.status != checked.status:
             line("verified", f"{result.status} ({result.reason}: {REASONS[result.reason]})")
         line("points", f"{number(result.points)} of 1")
@@ -78,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
         if result.message and result.message != checked.message:
             line("why", result.message)
         if arguments.html is not None:
-            _draw(arguments.html, task, session.truths([task])[task.task_id], checked)
+            _draw(arguments.html, task, truth, verified)
     elif arguments.html is not None:
         raise UsageError("--html: needs the answers to draw; add --answers DIR")
     if arguments.reveal:
@@ -86,17 +88,16 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _draw(path: Path, task: Task, truth: Truth, checked: Checked) -> None:
+def _draw(path: Path, task: Task, truth: Truth, verified: Checked) -> None:
     from grader.io.files import write_text
-    from grader.tracks.causalab import open_submission, verify_checked
-    from grader.tracks.causalab.session_page import page
+    from grader.tracks import TRACKS
 
-    if task.track != "causalab":
+    draw = TRACKS[task.track].draw
+    if draw is None:
         raise UsageError(f"--html: {task.task_id} is a {task.track} task; only sessions are drawn")
-    verified = verify_checked(task, truth, checked)
     if verified.status != "scored":
         raise UsageError(f"--html: nothing to draw; {verified.message}")
-    write_text(path, page(open_submission(task, truth, verified.content)))
+    write_text(path, draw(task, truth, verified))
 
 
 def _find(tasks: list[Task], task_id: str) -> Task:

@@ -17,7 +17,7 @@ from grader.io import parquet
 from grader.io.jsonio import as_mapping
 from grader.model import Task, Truth
 from grader.names import did_you_mean
-from grader.spec import TRACKS
+from grader.tracks import TRACKS
 
 ENVIRONMENT_VARIABLE = "CAUSAL_EXAMS_RELEASE"
 PUBLISHED, CORRECTED = "published", "corrected"

@@ -21,13 +21,13 @@ from grader.report.redact import (
     redact_reading,
     rounded,
 )
+from grader.report.summaries import summaries
 from grader.report.table import ScoreTable
 from grader.spec import LOSS_CAP
 from grader.statistics import bootstrap
 from grader.statistics.paired import Pair, difference, line
 from grader.statistics.resample import SMALL_EXAM, Draws
 from grader.tracks.causalds.figures import losses_by_reading
-from grader.tracks.summaries import summaries
 
 FORMAT: Final = 1
 

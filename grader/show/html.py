@@ -4,8 +4,8 @@ No script, no external request, no font, no image: the file can be mailed, archi
 a USB stick. Every string that comes from a submission is escaped.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any
 
 from grader import __version__
 from grader.draw.svg import heat_map, interval_plot, text
@@ -13,10 +13,7 @@ from grader.show.columns import columns, reading
 from grader.show.page import headed, whole
 from grader.show.table import name_cell, table
 from grader.show.words import interval_text, number, points_text, pools
-from grader.tracks.causalab import page as causalab
-from grader.tracks.causalds import page as causalds
-from grader.tracks.ccr import page as ccr
-from grader.tracks.replayscm import page as replayscm
+from grader.tracks import TRACKS
 
 _STYLE = """
 .name { display:inline-block; min-width:120px; max-width:200px; font-weight:600; white-space:normal;
@@ -32,17 +29,6 @@ summary { cursor:pointer; padding:4px 0 }
 @media (max-width:640px) { main { padding:18px 10px 32px } section { padding:14px 12px } }
 footer { font-size:13px } code { font-size:.93em }
 """
-
-TRACK_SECTIONS: Final[Mapping[str, Callable[[Sequence[dict[str, Any]]], list[tuple[str, str]]]]] = {
-    "causalds": causalds.sections,
-    "ccr": ccr.sections,
-    "replayscm": replayscm.sections,
-    "causalab": causalab.sections,
-}
-"""Track to (heading, HTML) of sections of its own."""
-
-REDACTED_SECTIONS: Final = frozenset({"causalds", "ccr"})
-"""Tracks whose sections make do with what a redacted report keeps."""
 
 Section = tuple[str, str]
 
@@ -64,9 +50,9 @@ def page(
         *((f"{track}: points per family", _families(reports, track)) for track in first["tracks"]),
         *(
             section
-            for track in first["tracks"]
-            if track in TRACK_SECTIONS and (track in REDACTED_SECTIONS or not first.get("redacted"))
-            for section in TRACK_SECTIONS[track](reports)
+            for record in map(TRACKS.__getitem__, first["tracks"])
+            if record.sections and (record.shows_redacted or not first.get("redacted"))
+            for section in record.sections(reports)
         ),
         ("Two readings of the CausalDS score", _readings(ranked)),
         ("What was answered", _census(ranked)),

@@ -1,7 +1,7 @@
 """Reports as terminal tables (rich). Untrusted text is shown as text, never as markup."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
@@ -9,9 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.show.words import interval_text, number, plain, points_text, pools, tokens
-from grader.tracks.causalab import page as causalab
-from grader.tracks.causalds import terminal as causalds_terminal
-from grader.tracks.replayscm import page as replayscm
+from grader.tracks import TRACKS
 
 __all__ = ["console", "number", "plain", "points_text", "pools", "report_view", "tokens"]
 
@@ -35,9 +33,9 @@ def report_view(report: dict[str, Any]) -> RenderableType:
         parts.append(_families(name, track))
         if track["readings"]:
             parts.append(_readings(track["readings"]))
-            parts += causalds_terminal.tables(track)
-        if name in TRACK_TABLES and (name in REDACTED_TABLES or not report.get("redacted")):
-            parts.append(TRACK_TABLES[name](track))
+        record = TRACKS[name]
+        if record.tables is not None and (record.shows_redacted or not report.get("redacted")):
+            parts += record.tables(track)
     if "attempts" in report:
         parts.append(_runs(report["attempts"]))
     if census["invalid_reasons"]:
@@ -92,37 +90,6 @@ def _runs(attempts: Mapping[str, Any]) -> Table:
                 cells = [number(value, digits) for value in [*values, *ends]]
                 table.add_row(plain(f"{label}, {name}"), *cells)
     return table
-
-
-def _taxonomy(track: Mapping[str, Any]) -> Table:
-    """Shares of the four classes of compositional reasoners, and what is complete."""
-    metrics = track["metrics"]
-    table = Table(title="compositional reasoning", title_justify="left", title_style="bold")
-    table.add_column("level")
-    for column in ("n", "VC", "VI", "IC", "II", "complete", "pairs valid", "violations"):
-        table.add_column(column, justify="right")
-    for level in ("compositions", "contexts"):
-        only = level == "contexts"
-        cells = [number(metrics.get(f"{level}_{name}")) for name in ("vc", "vi", "ic", "ii")]
-        more = ("complete_share", "pairs_valid", "monotonicity_violations")
-        table.add_row(
-            level,
-            number(metrics.get(level), 0),
-            *cells,
-            *(number(metrics.get(name)) if only else "" for name in more),
-        )
-    return table
-
-
-TRACK_TABLES: Final[Mapping[str, Callable[[Mapping[str, Any]], RenderableType]]] = {
-    "ccr": _taxonomy,
-    "replayscm": replayscm.pools_table,
-    "causalab": causalab.suites_table,
-}
-"""Track to a table of its own, below its variants."""
-
-REDACTED_TABLES: Final = frozenset({"ccr"})
-"""Those that make do with what a redacted report keeps."""
 
 
 def _readings(readings: dict[str, Any]) -> Table:

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from grader.model import Score, Truth
+from grader.report.summaries import summaries
 from grader.report.table import ScoreTable
 from grader.report.usage import usage_means
 from grader.spec import LOSS_CAP
 from grader.submission.attempts import Attempt
-from grader.tracks.summaries import summaries
 
 
 def pass_at_k(attempts: int, passed: int, k: int) -> float:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from grader.model import RawAnswer, Score, Task, Truth
-from grader.score import score
+from grader.score import score, verify
 from grader.submission.check import check
 from grader.tracks.causalab import require_signature
 
@@ -25,4 +25,4 @@ def grade(task: Task, truth: Truth, answer: str | None, key: bytes | None = None
     checked = check(task, raw)
     if key is not None:
         checked = require_signature(checked, task.answer_file, key)
-    return score(task, truth, checked)
+    return score(task, truth, verify(task, truth, checked))

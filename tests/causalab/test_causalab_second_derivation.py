@@ -14,8 +14,7 @@ from builder.causalab.check.audit import audit_instance
 from builder.causalab.check.floors import WHY, floor_points, uninformed_answer
 from builder.release.types import Built
 from grader.model import RawAnswer, Task, Truth
-from grader.score import score
-from grader.submission.check import check
+from grader.score import score_answer
 
 SUITES = ["main-4", "quad-hard", "hidden-range-5", "freqparent-4", "golden-4", "3o0i-4", "0o6i-4"]
 
@@ -176,7 +175,7 @@ def test_floors_are_what_the_grader_gives(kind: Any) -> None:
     for task, truth in tasks():
         answer = uninformed_answer(kind, task, truth, rng)
         raw = RawAnswer(task.answer_file, answer.encode("utf-8"))
-        row = score(task, truth, check(task, raw))
+        row = score_answer(task, truth, raw)
         assert row.status == "scored", row.message
         assert row.points == pytest.approx(floor_points(task, truth, answer), abs=1e-12)
         seen.add(row.points)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from baselines.ccr_reasoners import perfect
 from grader.model import RawAnswer, Score, Task, Truth
-from grader.score import score
-from grader.submission.check import REASONS, check
+from grader.score import score_answer
+from grader.submission.check import REASONS
 
 EXAM = Exam({"seed": "bad", "sizes": (3, 3)})
 TASK, TRUTH = max(EXAM.pairs, key=lambda pair: pair[0].inputs["units"])
@@ -30,7 +30,7 @@ DEDUCED = [
 def grade(pair: tuple[Task, Truth], answer: object) -> Score:
     task, truth = pair
     data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
-    return score(task, truth, check(task, RawAnswer(task.answer_file, data)))
+    return score_answer(task, truth, RawAnswer(task.answer_file, data))
 
 
 def changed(**rungs: object) -> dict[str, object]:

@@ -15,8 +15,7 @@ from builder.ccr.ask.text import decimal
 from builder.ccr.ask.themes import THEMES
 from builder.ccr.make.model import context_from_json
 from grader.model import RawAnswer, Task, Truth
-from grader.score import score
-from grader.submission.check import check
+from grader.score import score_answer
 
 
 def tasks_of(rows: dict[str, list[dict[str, object]]]) -> list[tuple[Task, Truth]]:
@@ -46,7 +45,7 @@ def tasks_of(rows: dict[str, list[dict[str, object]]]) -> list[tuple[Task, Truth
 
 def points(task: Task, truth: Truth, answer: object) -> float:
     raw = RawAnswer(task.answer_file, json.dumps(answer).encode())
-    return score(task, truth, check(task, raw)).points
+    return score_answer(task, truth, raw).points
 
 
 @pytest.mark.parametrize("theme", sorted(THEMES))

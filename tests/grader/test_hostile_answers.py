@@ -15,7 +15,7 @@ from grader.gold import gold_answer
 from grader.model import RawAnswer, Score, Task, Truth
 from grader.pipeline import Session
 from grader.route import cap
-from grader.score import score
+from grader.score import score, score_answer
 from grader.spec import VARIANTS
 from grader.submission.check import REASONS, check
 
@@ -33,7 +33,7 @@ def asked(dev: Session) -> dict[str, tuple[Task, Truth]]:
 def graded(dev: Session, name: str, data: bytes) -> Score:
     """The score of these bytes as the answer to the task called ``name``."""
     task, truth = asked(dev)[name]
-    return score(task, truth, check(task, RawAnswer(task.answer_file, data)))
+    return score_answer(task, truth, RawAnswer(task.answer_file, data))
 
 
 def test_every_variant_is_handed_rubbish() -> None:

@@ -13,8 +13,7 @@ from test_case_tables import TABLES
 from grader.model import RawAnswer, Score
 from grader.pipeline import Session
 from grader.report.build import build_report
-from grader.score import score
-from grader.submission.check import check
+from grader.score import score_answer
 from grader.submission.found import Found
 
 CASES: dict[str, list[dict[str, Any]]] = {name: [] for name in TASKS}
@@ -34,7 +33,7 @@ def graded(dev: Session, chosen: dict[str, bytes | None]) -> list[Score]:
         name = names[task.task_id]
         data = chosen.get(name)
         raw = None if data is None else RawAnswer(task.answer_file, data)
-        scores.append(score(task, truths[task.task_id], check(task, raw)))
+        scores.append(score_answer(task, truths[task.task_id], raw))
     return scores
 
 

@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 
 from grader.model import RawAnswer, Score, Task, Truth
 from grader.report.table import ScoreTable
-from grader.score import score
+from grader.score import score_answer
 from grader.spec import LOSS_CAP, VARIANTS, Variant
-from grader.submission.check import check
 
 CAUSALDS = [spec for spec in VARIANTS if spec.track == "causalds"]
 NAMES = ("Rain", "Soil", "Crop yield", "Price")
@@ -157,7 +156,7 @@ def grade(spec: Variant, truth: Truth, answer: Any) -> Score:
     else:
         text = json.dumps(answer)
     task = task_of(spec, rows)
-    return score(task, truth, check(task, RawAnswer("file", text.encode())))
+    return score_answer(task, truth, RawAnswer("file", text.encode()))
 
 
 def truth_of(target: Mapping[str, Any], more: Mapping[str, Any], *, due: bool = False) -> Truth:
@@ -276,7 +275,7 @@ def test_the_pools_of_the_realistic_exam_are_34_39_27_whatever_is_answered(answe
             truth = truth_of({"accepted": ["?"], "sd": 0.0}, {}, due=number < hidden)
             if not spec.abstainable and answers == "abstain":
                 raw = None
-            row = score(task, truth, check(task, raw))
+            row = score_answer(task, truth, raw)
             scores.append(replace(row, task_id=f"{key}-{number}"))
     assert len(scores) == 100
     pools = {pool: sum(s.pool == pool for s in scores) for pool in {s.pool for s in scores}}

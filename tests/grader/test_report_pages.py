@@ -103,15 +103,15 @@ def test_a_redacted_ccr_report_is_shown_with_what_it_keeps() -> None:
     """It used to lose all of its figures, table and section."""
     from rich.console import Console
 
-    from grader.show.terminal import TRACK_TABLES
     from grader.tracks.ccr import page as ccr
+    from grader.tracks.ccr.terminal import taxonomy
 
     track = {"points": 12.3, "metrics": {"contexts": 6, "compositions_vc": 0.46}}
     ((heading, table),) = ccr.sections([report({"ccr": track})])
     assert heading == "ccr: figures" and "0.460" in table
     console = Console(width=120)
     with console.capture() as shown:
-        console.print(TRACK_TABLES["ccr"](track))
+        console.print(taxonomy(track))
     assert "0.460" in shown.get() and "–" in shown.get()
 
 

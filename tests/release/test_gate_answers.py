@@ -12,7 +12,7 @@ from builder.gate.run import Floor, _floor_lines
 from grader.io.release import Release
 from grader.model import RawAnswer, Task, Truth
 from grader.pipeline import Session
-from grader.score import score
+from grader.score import score, verify
 from grader.spec import VARIANTS, Variant
 from grader.submission.check import check
 
@@ -21,7 +21,7 @@ def _agrees(kind: str, task: Task, truth: Truth, seed: int) -> None:
     answer = uninformed_answer(kind, task, truth, np.random.default_rng(seed))  # type: ignore[arg-type]
     checked = check(task, RawAnswer("answer", answer.encode()))
     assert checked.status == "scored", checked.message
-    points = score(task, truth, checked).points
+    points = score(task, truth, verify(task, truth, checked)).points
     assert floor_points(task, truth, answer) == pytest.approx(points, abs=1e-9)
     assert points < 1 or task.spec.pool in CEILING or task.spec.pool.startswith("nrel")
 

@@ -151,10 +151,9 @@ def test_a_mebibyte_of_nested_fragments_costs_bounded_time() -> None:
 
 def test_no_answer_counts_in_every_denominator() -> None:
     """What is not answered is not valid, and does not leave the tables."""
-    from grader.score import score
-    from grader.submission.check import check
+    from grader.score import score_answer
 
     item = of_pool("Ord-Full")[0]
-    result = score(item.task, item.truth, check(item.task, None))
+    result = score_answer(item.task, item.truth, None)
     assert result.status == "missing"
     assert "determined" in extra(result) and "train_exact" not in extra(result)

@@ -10,8 +10,7 @@ from puzzles import items
 from baselines.analysts import PROMPT_ANALYSTS
 from grader.model import Score
 from grader.report.table import ScoreTable
-from grader.score import score
-from grader.submission.check import check
+from grader.score import score_answer
 from grader.tracks.replayscm.page import pools_table, sections
 from grader.tracks.replayscm.page_tables import rate
 from grader.tracks.replayscm.report import extras
@@ -25,7 +24,7 @@ def scores() -> list[Score]:
         if place % 2:
             found.append(item.grade(PROMPT_ANALYSTS["symbolic", "replayscm"](item.task)))
         else:
-            found.append(score(item.task, item.truth, check(item.task, None)))
+            found.append(score_answer(item.task, item.truth, None))
     return found
 
 
@@ -116,7 +115,7 @@ def test_the_page_shows_ladder_and_scatter_with_escaped_names(report: dict[str, 
 
 def row(program: str, pool: str, **extra: float) -> Score:
     """A score row of a made-up answer."""
-    blank = score(items()[0].task, items()[0].truth, check(items()[0].task, None))
+    blank = score_answer(items()[0].task, items()[0].truth, None)
     figures = json.dumps({"matched": 1, "determined": 0, "unique": 0, **extra})
     return replace(blank, task_id=f"{program}/{pool}", instance_id=program, structure=pool,
                    extra_json=figures)  # fmt: skip

@@ -1,12 +1,13 @@
 """causalab: discovery by experiment in a laboratory, graded from transcripts that replay."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from grader.io.jsonio import canonical
 from grader.laboratory import EpisodeError, Laboratory, write_hypothesis
 from grader.laboratory.episode import Episode
-from grader.model import Content, Task, Truth
+from grader.model import Checked, Content, Score, Task, TrackSummary, Truth
+from grader.track import Report, Track
 from grader.tracks.causalab.scoring import (
     episode_of,
     laboratory_score,
@@ -20,9 +21,14 @@ from grader.tracks.causalab.submission import (
     require_signature,
     submission_of,
 )
+from grader.variants.causalab import CAUSALAB
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 __all__ = [
     "SCORERS",
+    "TRACK",
     "Submission",
     "check",
     "episode_of",
@@ -83,3 +89,48 @@ def gold_answer(task: Task, truth: Truth) -> str:
     laboratory = Laboratory(episode, "gold")
     laboratory.predict(episode.frequency, true_hypothesis(episode))
     return laboratory.transcript_text()
+
+
+def _sign(checked: Checked, source: str, key: bytes) -> tuple[Checked, frozenset[str]]:
+    signed = require_signature(checked, source, key)
+    return signed, submission_of(signed)
+
+
+def _summarise(
+    scores: Sequence[Score], truths: Mapping[str, Truth], checked: Mapping[str, Checked]
+) -> TrackSummary:
+    from grader.tracks.causalab.summary import summarise
+
+    return summarise(scores, truths, checked)
+
+
+def _draw(task: Task, truth: Truth, verified: Checked) -> str:
+    from grader.tracks.causalab.session_page import page
+
+    return page(open_submission(task, truth, verified.content))
+
+
+def _tables(track: Mapping[str, Any]) -> "Sequence[RenderableType]":
+    from grader.tracks.causalab.page import suites_table
+
+    return [suites_table(track)]
+
+
+def _sections(reports: Sequence[Report]) -> Sequence[tuple[str, str]]:
+    from grader.tracks.causalab.page import sections
+
+    return sections(reports)
+
+
+TRACK: Final = Track(
+    name="causalab",
+    variants=CAUSALAB,
+    facts=facts,
+    verify=verify_checked,
+    sign=_sign,
+    summarise=_summarise,
+    certify=episode_problem,
+    draw=_draw,
+    tables=_tables,
+    sections=_sections,
+)

@@ -47,12 +47,16 @@ collider_bias_boolean), ``observed`` (method_label, identifiable_boolean), ``est
 "NDE" or "NIE": counterfactual identification and mediation, but not dominance) and ``mediators``.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from grader.model import Content, Task, Truth
+from grader.track import Report, Track
 from grader.variants.causalds import CAUSALDS
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 Scorer = Callable[[Task, Truth, Any], Content]
 
@@ -60,3 +64,24 @@ SCORERS: Final[Mapping[str, Scorer]] = {
     spec.key: getattr(import_module(f"{__name__}.{spec.family}"), spec.name) for spec in CAUSALDS
 }
 """``family.variant`` to its scorer; a variant without one fails here, at import."""
+
+
+def _tables(track: Mapping[str, Any]) -> "Sequence[RenderableType]":
+    from grader.tracks.causalds.terminal import tables
+
+    return tables(track)
+
+
+def _sections(reports: Sequence[Report]) -> Sequence[tuple[str, str]]:
+    from grader.tracks.causalds.page import sections
+
+    return sections(reports)
+
+
+TRACK: Final = Track(
+    name="causalds",
+    variants=CAUSALDS,
+    tables=_tables,
+    sections=_sections,
+    shows_redacted=True,
+)

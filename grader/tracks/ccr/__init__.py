@@ -1,11 +1,16 @@
-"""Scorers of the ccr track, one per variant; see ``docs/ccr.md``."""
+"""The ccr track: compositional reasoning over cut trees; see ``docs/ccr.md``."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
-from grader.model import Content, Task, Truth
+from grader.model import Checked, Content, Score, Task, TrackSummary, Truth
+from grader.track import Report, Track
 from grader.tracks.ccr.numbers import score_deduction, score_quantities
 from grader.tracks.ccr.simulation import score_pair
+from grader.variants.ccr import CCR
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 SCORERS: Final[Mapping[str, Callable[[Task, Truth, Any], Content]]] = {
     "simulation.pair": score_pair,
@@ -15,3 +20,33 @@ SCORERS: Final[Mapping[str, Callable[[Task, Truth, Any], Content]]] = {
     "deductive.boolean": score_deduction,
     "deductive.linear": score_deduction,
 }
+
+
+def _summarise(
+    scores: Sequence[Score], truths: Mapping[str, Truth], checked: Mapping[str, Checked]
+) -> TrackSummary:
+    from grader.tracks.ccr.summary import summarise
+
+    return summarise(scores, truths, checked)
+
+
+def _tables(track: Mapping[str, Any]) -> "Sequence[RenderableType]":
+    from grader.tracks.ccr.terminal import taxonomy
+
+    return [taxonomy(track)]
+
+
+def _sections(reports: Sequence[Report]) -> Sequence[tuple[str, str]]:
+    from grader.tracks.ccr.page import sections
+
+    return sections(reports)
+
+
+TRACK: Final = Track(
+    name="ccr",
+    variants=CCR,
+    summarise=_summarise,
+    tables=_tables,
+    sections=_sections,
+    shows_redacted=True,
+)

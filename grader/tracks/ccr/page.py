@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from grader.draw.svg import text
-from grader.show.terminal import number
+from grader.show.words import number
 
 SYSTEMS_DRAWN: Final = 12
 CONTEXTS_DRAWN: Final = 60

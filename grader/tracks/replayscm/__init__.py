@@ -1,14 +1,19 @@
 """ReplaySCM: Boolean programs induced from intervention worlds, graded by replay."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from grader.io.jsonio import pretty
-from grader.model import Content, Task, Truth
+from grader.model import Checked, Content, Score, Task, TrackSummary, Truth
+from grader.track import Report, Track
 from grader.tracks.replayscm.scoring import alternative, facts, induction
 from grader.tracks.replayscm.submission import check
+from grader.variants.replayscm import REPLAYSCM
 
-__all__ = ["SCORERS", "check", "facts", "gold_answer"]
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+__all__ = ["SCORERS", "TRACK", "check", "facts", "gold_answer"]
 
 SCORERS: Final[Mapping[str, Callable[[Task, Truth, Any], Content]]] = {
     "induction.ordered": induction,
@@ -29,3 +34,40 @@ def gold_answer(task: Task, truth: Truth) -> str:
     if task.spec.shape == "roots_mechanisms":
         answer["roots"] = target["roots"]
     return pretty(answer)
+
+
+def _summarise(
+    scores: Sequence[Score], truths: Mapping[str, Truth], checked: Mapping[str, Checked]
+) -> TrackSummary:
+    from grader.tracks.replayscm.report import summarise
+
+    return summarise(scores, truths, checked)
+
+
+def _certify(task: Task, truth: Truth) -> str | None:
+    from grader.tracks.replayscm.certificates import problem_of
+
+    return problem_of(task, truth)
+
+
+def _tables(track: Mapping[str, Any]) -> "Sequence[RenderableType]":
+    from grader.tracks.replayscm.page import pools_table
+
+    return [pools_table(track)]
+
+
+def _sections(reports: Sequence[Report]) -> Sequence[tuple[str, str]]:
+    from grader.tracks.replayscm.page import sections
+
+    return sections(reports)
+
+
+TRACK: Final = Track(
+    name="replayscm",
+    variants=REPLAYSCM,
+    facts=facts,
+    summarise=_summarise,
+    certify=_certify,
+    tables=_tables,
+    sections=_sections,
+)
