@@ -5,12 +5,8 @@ RUN     = $(VENV)/bin/python
 PIP     = $(RUN) -m pip --disable-pip-version-check --quiet
 LOCKED  = --constraint requirements.lock
 
-BASELINES = gold informed naive constant random empty
-CAUSALDS  = double-sampling
-CCR       = $(addprefix ccr-,perfect noise-0.5 noise-1 noise-5 noise-20 ignores truncates biased global-wrong)
-REPLAYSCM = symbolic structure+dsl majority copy
-CAUSALAB  = solver observer greedy-stop
-SYSTEMS   = $(BASELINES) $(CAUSALDS) $(CCR) $(REPLAYSCM) $(CAUSALAB)
+# The table of baselines/systems.py; asked for only in recipes, once the environment is there.
+SYSTEMS = $(shell $(RUN) -m baselines --names)
 
 .PHONY: demo test slow bench lock clean help
 
@@ -36,8 +32,8 @@ $(VENV)/.dev: pyproject.toml requirements.lock | $(RUN)
 
 demo: $(VENV)/.demo
 	$(RUN) build_dataset.py build splits/mini.toml --out release --fresh
-	@rm -rf $(addprefix answers/,$(SYSTEMS))
 	@set -e; for name in $(SYSTEMS); do \
+	  rm -rf answers/$$name; \
 	  $(RUN) -m baselines $$name --release release --out answers/$$name; \
 	done
 	$(RUN) -m grader leaderboard answers/ --release release --html leaderboard.html
@@ -68,4 +64,5 @@ lock: | $(RUN)
 	  --no-annotate pyproject.toml --output-file requirements.lock
 
 clean:
-	rm -rf $(VENV) release release.partial leaderboard.html leaderboard-*.html $(addprefix answers/,$(SYSTEMS)) .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(if $(wildcard $(VENV)/.demo),$(addprefix answers/,$(SYSTEMS)))
+	rm -rf $(VENV) release release.partial leaderboard.html leaderboard-*.html .mypy_cache .ruff_cache .pytest_cache

@@ -21,7 +21,7 @@ FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class ShownScene:
     """One instance as the public sees it; a story-only scene has empty tables.
 
     ``kinds`` maps each column to ``continuous`` or ``binary``; ``data`` and ``test`` map a column
@@ -39,16 +39,24 @@ class Scene:
 
 
 @dataclass(frozen=True, slots=True)
-class Exam:
-    """A chosen exam: the public repository it comes from, its split, name and tasks in order."""
+class OpenedExam:
+    """A chosen exam: its public repository, split, name and tasks in order.
+
+    ``path`` is the folder that was asked for, ``private`` the private side if it was handed over;
+    both are for systems that see the truth, and nothing here opens them.
+    """
 
     release: Release
     split: str
     name: str
     tasks: tuple[Task, ...]
+    path: Path
+    private: Path | None = None
 
 
-def open_exam(path: Path | None, split: str | None, exam: str | None) -> Exam:
+def open_exam(
+    path: Path | None, split: str | None, exam: str | None, private: Path | None = None
+) -> OpenedExam:
     """The exam of the release folder (or public repository) at ``path``, as a test taker sees it.
 
     Defaults as in the grader: ``$CAUSAL_EXAMS_RELEASE`` or ``./release``, the only split, the
@@ -59,24 +67,26 @@ def open_exam(path: Path | None, split: str | None, exam: str | None) -> Exam:
     release = Release.open(path / "public" if (path / "public").is_dir() else path)
     split = release.choose_split(split)
     name, tasks = select_exam(release.exams(split), release.tasks(split), exam)
-    return Exam(release, split, name, tuple(tasks))
+    return OpenedExam(release, split, name, tuple(tasks), path, private)
 
 
-def iterate_scenes(exam: Exam) -> Iterator[tuple[Scene, list[Task]]]:
-    """Each scene the exam asks about with its tasks, one row group in memory at a time.
+def iterate_scenes(
+    exam: OpenedExam, tasks: Collection[Task]
+) -> Iterator[tuple[ShownScene, list[Task]]]:
+    """Each scene that ``tasks`` ask about with those of it, one row group in memory at a time.
 
     Tasks of a track that ships no scenes are not visited.
     """
     asked: dict[tuple[str, str], list[Task]] = {}
-    for task in exam.tasks:
+    for task in tasks:
         asked.setdefault((task.instance_id, task.view), []).append(task)
-    for track in sorted({task.track for task in exam.tasks}):
+    for track in sorted({task.track for task in tasks}):
         for shard in exam.release.public.shards(f"{track}_scenes", exam.split):
             for scene in _scenes(shard, asked.keys()):
                 yield scene, asked[scene.instance_id, scene.view]
 
 
-def stories(exam: Exam, tasks: Collection[Task]) -> dict[tuple[str, str], str]:
+def stories(exam: OpenedExam, tasks: Collection[Task]) -> dict[tuple[str, str], str]:
     """The story of each instance and view that ``tasks`` ask about; no table is read."""
     asked = {(task.instance_id, task.view) for task in tasks}
     columns = ["instance_id", "view", "story"]
@@ -89,7 +99,7 @@ def stories(exam: Exam, tasks: Collection[Task]) -> dict[tuple[str, str], str]:
     }
 
 
-def _scenes(shard: Path, wanted: Collection[tuple[str, str]]) -> Iterator[Scene]:
+def _scenes(shard: Path, wanted: Collection[tuple[str, str]]) -> Iterator[ShownScene]:
     with shard.open("rb") as stream:
         file = pq.ParquetFile(stream)
         for group in range(file.num_row_groups):
@@ -100,10 +110,10 @@ def _scenes(shard: Path, wanted: Collection[tuple[str, str]]) -> Iterator[Scene]
                 yield from (_scene(table.slice(i, 1)) for i in range(table.num_rows))
 
 
-def _scene(row: Any) -> Scene:
+def _scene(row: Any) -> ShownScene:
     """A scene from a table of one row."""
     plain = row.select(["instance_id", "view", "story", "columns"]).to_pylist()[0]
-    return Scene(
+    return ShownScene(
         plain["instance_id"],
         plain["view"],
         plain["story"],

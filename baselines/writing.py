@@ -16,13 +16,13 @@ _ANSWER_FILE: Final = re.compile(r"[a-z]+-[0-9a-f]{16}\.(json|jsonl|csv)")
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class Predictions:
     """A CSV answer: column name -> values, each of shape (held-out rows,)."""
 
     columns: Mapping[str, FloatArray]
 
 
-Answer = Mapping[str, Any] | Table | str
+Answer = Mapping[str, Any] | Predictions | str
 """What a solver returns: a JSON object, the columns of a prediction file, or a file's text."""
 
 
@@ -54,7 +54,7 @@ def write_answer(folder: Path, name: str, answer: Answer) -> None:
 
 def text_of(answer: Answer) -> str:
     """The answer as its file holds it."""
-    if isinstance(answer, Table):
+    if isinstance(answer, Predictions):
         return _csv(answer)
     return answer if isinstance(answer, str) else pretty(dict(answer))
 
@@ -71,7 +71,7 @@ def _check_ours(folder: Path, system: str) -> None:
         )
 
 
-def _csv(table: Table) -> str:
+def _csv(table: Predictions) -> str:
     names = list(table.columns)
     rows = zip(*(table.columns[name].tolist() for name in names), strict=True)
     lines = [",".join(names), *(",".join(format(value, ".9g") for value in row) for row in rows)]

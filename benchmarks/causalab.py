@@ -13,8 +13,8 @@ from typing import Final
 from rich.console import Console
 from rich.table import Table
 
-from baselines.causalab_agents import AGENTS
-from baselines.causalab_host import host
+from baselines.causalab.agents import solver
+from baselines.causalab.host import host
 from benchmarks.replayscm import tasks_of
 from builder.causalab import TRACK
 from builder.release.types import Built
@@ -54,7 +54,7 @@ def main() -> int:
     table.add_row("session, with its sealed transcript", f"{rate:,.0f} steps/s", "", "")
     chosen = [pair for pair in pairs if pair[0].inputs["budget"]]
     chosen = chosen[:: max(1, len(chosen) // TRANSCRIPTS)][:TRANSCRIPTS]
-    answers = [host(episode_of(*pair), AGENTS["solver"], "solver").encode() for pair in chosen]
+    answers = [host(episode_of(*pair), solver, "solver").encode() for pair in chosen]
     table.add_row(f"grading {TRANSCRIPTS} transcripts of the solver",
                   f"{grade(chosen, answers):.2f} s", "< 5 s",
                   f"median of {ROUNDS}; every suite with interventions")  # fmt: skip

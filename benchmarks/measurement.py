@@ -22,8 +22,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from baselines.analysts import analyse
-from baselines.release import Exam, open_exam
+from baselines.release import OpenedExam, open_exam
+from baselines.systems import answers, find_system
 from baselines.writing import text_of
 from grader.errors import UsageError
 from grader.io.release import Release
@@ -66,7 +66,7 @@ def results(release: Path, split: str, count: int) -> Iterator[Result]:
     exam = _numbers(open_exam(release, split, "all"), count)
     truths = Release.open(release).truths(split, list(exam.tasks))
     for solver in SOLVERS:
-        for task, answer in analyse(solver, exam):
+        for task, answer in answers(find_system(solver), exam):
             truth = truths[task.task_id]
             if truth.should_abstain:
                 continue
@@ -76,7 +76,7 @@ def results(release: Path, split: str, count: int) -> Iterator[Result]:
             yield Result(solver, kind, task.view, task.instance_id, found.points, found.loss)
 
 
-def _numbers(exam: Exam, count: int) -> Exam:
+def _numbers(exam: OpenedExam, count: int) -> OpenedExam:
     views = defaultdict(set)
     asked = [task for task in exam.tasks if task.track == "causalds" and task.spec.key in KINDS]
     for task in asked:

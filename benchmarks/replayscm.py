@@ -15,7 +15,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from baselines.analysts import PROMPT_ANALYSTS
+from baselines.replayscm.symbolic import symbolic
 from builder.release.types import Built, InstanceSpec
 from builder.replayscm import TRACK
 from builder.replayscm.check.interpreter import exact_worlds, read
@@ -46,7 +46,7 @@ def main() -> int:
     answers = []
     start = time.perf_counter()
     for task, _ in pairs:
-        answers.append(canonical(PROMPT_ANALYSTS["symbolic", "replayscm"](task)).encode())
+        answers.append(canonical(symbolic(task)).encode())
     table.add_row(f"symbolic on {len(pairs)} tasks", f"{time.perf_counter() - start:.1f}", "", "")
     table.add_row(f"check and score {RECORDS} answers", f"{grade(pairs, answers):.2f}", "< 3",
                   f"median of {ROUNDS}")  # fmt: skip

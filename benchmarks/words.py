@@ -16,7 +16,7 @@ from dataclasses import replace
 from rich.console import Console
 from rich.table import Table
 
-from baselines.reader.story import read_story
+from baselines.reader import read_story
 from benchmarks.words_leak import (
     FACTS,
     LeakResult,

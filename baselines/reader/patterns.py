@@ -1,4 +1,4 @@
-"""Patterns of general English that :mod:`baselines.reader.story` looks for between two names."""
+"""Patterns of general English that :mod:`baselines.reader` looks for between two names."""
 
 import re
 from typing import Final

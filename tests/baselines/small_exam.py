@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from baselines.release import Scene
+from baselines.release import ShownScene
 from grader.model import Task
 from grader.spec import VARIANTS
 
@@ -73,14 +73,14 @@ def simulate(motif: str, n: int, seed: int, binary_y: bool = False) -> dict[str,
     return data
 
 
-def scene(motif: str, n: int = 1500, seed: int = 1, binary_y: bool = False) -> Scene:
+def scene(motif: str, n: int = 1500, seed: int = 1, binary_y: bool = False) -> ShownScene:
     """A scene of ``n`` training and 200 held-out rows."""
     data = simulate(motif, n + 200, seed, binary_y)
     kinds = {
         name: "binary" if set(np.unique(values)) <= {0.0, 1.0} else "continuous"
         for name, values in data.items()
     }
-    return Scene(
+    return ShownScene(
         f"scene-{motif}",
         "clean",
         STORIES[motif],
@@ -90,7 +90,7 @@ def scene(motif: str, n: int = 1500, seed: int = 1, binary_y: bool = False) -> S
     )
 
 
-def measured(of: Scene, names: tuple[str, ...] = (X, Z), known: int = 300) -> Scene:
+def measured(of: ShownScene, names: tuple[str, ...] = (X, Z), known: int = 300) -> ShownScene:
     """A clean scene with two noisy measurements in place of each named variable."""
     rng = np.random.default_rng(17)
     kinds, tables = dict(of.kinds), [dict(of.data), dict(of.test)]
@@ -106,10 +106,10 @@ def measured(of: Scene, names: tuple[str, ...] = (X, Z), known: int = 300) -> Sc
     kinds = {name: kinds.get(name, "continuous") for name in tables[0]}
     picked = rng.permutation(len(of.data[Y]))[:known]
     rows = {name: values[picked] for name, values in {**tables[0], **calibration}.items()}
-    return Scene(of.instance_id, "proxy", of.story, kinds, tables[0], tables[1], rows)
+    return ShownScene(of.instance_id, "proxy", of.story, kinds, tables[0], tables[1], rows)
 
 
-def inputs(key: str, of: Scene) -> dict[str, Any]:
+def inputs(key: str, of: ShownScene) -> dict[str, Any]:
     """The declared inputs of a variant asked about a scene, whatever its view."""
     columns = [X, Y, *(name for name in (Z, M) if name in of.story)]
     others = columns[2:]
@@ -138,7 +138,7 @@ def inputs(key: str, of: Scene) -> dict[str, Any]:
     return ends | levels | ({"alpha": 0.05} if name.endswith("uq_95") else {})
 
 
-def ask(key: str, of: Scene, **other: Any) -> Task:
+def ask(key: str, of: ShownScene, **other: Any) -> Task:
     """A task of the variant ``family.name`` about a scene; ``other`` inputs replace the usual."""
     (spec,) = [variant for variant in VARIANTS if variant.key == key]
     task_id = "cds-" + hashlib.sha256(f"{of.instance_id}/{key}".encode()).hexdigest()[:16]
@@ -148,7 +148,7 @@ def ask(key: str, of: Scene, **other: Any) -> Task:
     )  # fmt: skip
 
 
-def every_task(of: Scene) -> list[Task]:
+def every_task(of: ShownScene) -> list[Task]:
     """One task of every variant about a scene."""
     return [ask(variant.key, of) for variant in VARIANTS if variant.track == "causalds"]
 
@@ -167,7 +167,7 @@ _SCENES = pa.schema(
 )
 
 
-def write_release(root: Path, scenes: list[Scene]) -> Path:
+def write_release(root: Path, scenes: list[ShownScene]) -> Path:
     """A release with split ``dev`` and exam ``mini``; its truth, labels and worlds are junk."""
     tasks = [task for each in scenes for task in every_task(each)]
     _write(root, "causalds", pa.Table.from_pylist([_task_row(task) for task in tasks]))
@@ -205,7 +205,7 @@ def _task_row(task: Task) -> dict[str, Any]:
     return {name: getattr(task, name) for name in names} | {"inputs_json": json.dumps(task.inputs)}
 
 
-def _scene_row(of: Scene) -> dict[str, Any]:
+def _scene_row(of: ShownScene) -> dict[str, Any]:
     def table(columns: Any) -> list[dict[str, Any]]:
         return [{"name": name, "values": list(values)} for name, values in columns.items()]
 

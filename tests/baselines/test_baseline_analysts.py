@@ -11,22 +11,22 @@ from scipy.special import expit
 from small_exam import STORIES, M, X, Y, Z, ask, every_task, measured, scene, simulate
 
 from baselines import trivial
-from baselines.causalds_informed import SOLVERS as INFORMED
-from baselines.causalds_informed import at_desk, informed, larger
-from baselines.causalds_naive import SOLVERS as NAIVE
-from baselines.causalds_naive import naive
-from baselines.desk import graph_of
-from baselines.identified import efficient_set
-from baselines.release import Scene
-from baselines.writing import Table, write_answer
+from baselines.causalds.desk import graph_of
+from baselines.causalds.identified import efficient_set
+from baselines.causalds.informed import SOLVERS as INFORMED
+from baselines.causalds.informed import informed, larger, make_solver
+from baselines.causalds.naive import SOLVERS as NAIVE
+from baselines.causalds.naive import naive
+from baselines.release import ShownScene
+from baselines.writing import Predictions, write_answer
 from builder.causal import MOTIFS
 from grader.model import RawAnswer, Task
 from grader.spec import VARIANTS
 from grader.submission.check import check
 
 
-def double_sampling(task: Task, of: Scene) -> Any:
-    return at_desk(of, corrected=True)(task)
+def double_sampling(task: Task, of: ShownScene) -> Any:
+    return make_solver(of, corrected=True)(task)
 
 
 SOLVERS = {
@@ -66,7 +66,7 @@ def test_the_random_sketch_names_the_variables_of_the_story() -> None:
     assert {edge[end].casefold() for edge in sketch["edges"] for end in edge} <= told
 
 
-def answer(key: str, of: Scene, analyst: Any = informed) -> dict[str, Any]:
+def answer(key: str, of: ShownScene, analyst: Any = informed) -> dict[str, Any]:
     result = analyst(ask(key, of), of)
     assert isinstance(result, dict)
     return result
@@ -221,14 +221,14 @@ def test_a_separated_pair_is_reported_as_unknown_with_correlation_zero() -> None
 def test_data_that_contradict_the_reading_win() -> None:
     """One misread sentence would turn a strong correlation into 'unknown'."""
     of = scene("fork")
-    misread = Scene(of.instance_id, of.view, STORIES["collider"], of.kinds, of.data, of.test)
+    misread = ShownScene(of.instance_id, of.view, STORIES["collider"], of.kinds, of.data, of.test)
     assert answer("association.sign_only", misread) == {"sign": "+"}
 
 
 def test_a_story_without_columns_still_gives_the_sketch() -> None:
     """In a private split a story-only scene lists no columns at all."""
     of = scene("frontdoor")
-    bare = Scene(of.instance_id, of.view, of.story, {}, {}, {})
+    bare = ShownScene(of.instance_id, of.view, of.story, {}, {}, {})
     edges = informed(ask("causal_sketch.edges_only", of), bare)
     assert isinstance(edges, dict)
     assert {(e["from"].casefold(), e["to"].casefold()) for e in edges["edges"]} == {
@@ -242,7 +242,7 @@ def test_prediction_intervals_cover_nine_in_ten(binary_y: bool) -> None:
     of = scene("confounding", seed=4, binary_y=binary_y)
     truth = simulate("confounding", 1700, 4, binary_y)[Y][1500:]
     table = informed(ask("prediction.prediction_interval", of), of)
-    assert isinstance(table, Table)
+    assert isinstance(table, Predictions)
     columns = table.columns
     inside = np.mean((truth >= columns["lower"]) & (truth <= columns["upper"]))
     assert inside > 0.84

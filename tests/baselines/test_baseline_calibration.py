@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from baselines.calibration import completed
-from baselines.release import Scene
+from baselines.causalds.calibration import completed
+from baselines.release import ShownScene
 
 ROWS, TEST, KNOWN = 2000, 300, 200
 
 
-def scene() -> tuple[Scene, dict[str, np.ndarray]]:
+def scene() -> tuple[ShownScene, dict[str, np.ndarray]]:
     """Two measured variables, one of them binary, and a plain one."""
     rng = np.random.default_rng(4)
     heat = rng.normal(size=ROWS + TEST)
@@ -24,7 +24,7 @@ def scene() -> tuple[Scene, dict[str, np.ndarray]]:
     kinds = dict.fromkeys(columns, "continuous")
     data = {name: values[:ROWS] for name, values in columns.items()}
     test = {name: values[ROWS:] for name, values in columns.items() if name != "Sil load"}
-    return Scene("scene-0", "proxy", "", kinds, data, test, calibration), hidden
+    return ShownScene("scene-0", "proxy", "", kinds, data, test, calibration), hidden
 
 
 def test_measured_variables_take_the_place_of_their_measurements() -> None:
@@ -41,5 +41,5 @@ def test_measured_variables_take_the_place_of_their_measurements() -> None:
 def test_a_scene_without_measurements_stays_as_it_is() -> None:
     """Clean scenes must be answered from the very rows that ship."""
     shown, _ = scene()
-    clean = Scene("scene-0", "clean", "", shown.kinds, shown.data, shown.test)
+    clean = ShownScene("scene-0", "clean", "", shown.kinds, shown.data, shown.test)
     assert completed(clean) is clean

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from baselines import estimators
-from baselines.estimators import Contrast, Estimate, bootstrap_weights, summary
-from baselines.regression import fit, make_basis, predict, term_ladder
+from baselines.causalds import estimators
+from baselines.causalds.estimators import Contrast, Estimate, bootstrap_weights, summary
+from baselines.causalds.regression import fit, make_basis, predict, term_ladder
 
 FloatArray = NDArray[np.float64]
 Columns = dict[str, FloatArray]

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from baselines.correlation import correlations, partial
-from baselines.double_sampling import Tables, draws
-from baselines.estimators import (
+from baselines.causalds.correlation import correlations, partial
+from baselines.causalds.double_sampling import Tables, draws
+from baselines.causalds.estimators import (
     Chosen,
     Columns,
     Contrast,
@@ -14,7 +14,7 @@ from baselines.estimators import (
     natural_effect,
     summary,
 )
-from baselines.identified import NOTHING, identifiable, natural_covariates, plan_effect
+from baselines.causalds.identified import NOTHING, identifiable, natural_covariates, plan_effect
 from builder.causal import MOTIFS, PLANTED, LatentDAG
 
 FloatArray = NDArray[np.float64]

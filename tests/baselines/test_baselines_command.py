@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from small_exam import scene, write_release
 
-from baselines.__main__ import NOTES, main
+from baselines.__main__ import main
+from baselines.systems import NAMES
 
 
 @pytest.fixture(scope="module")
@@ -103,4 +104,6 @@ def test_a_mistake_is_one_line_with_the_fix(
 def test_the_list_names_every_baseline(capsys: pytest.CaptureFixture[str]) -> None:
     """A baseline nobody can find is not there."""
     assert main(["--list"]) == 0
-    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(NOTES)
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(NAMES)
+    assert main(["--names"]) == 0
+    assert capsys.readouterr().out.split() == list(NAMES)

@@ -2,8 +2,8 @@
 
 import pytest
 
+from baselines.reader import read_story
 from baselines.reader.names import discover, mask, sentences
-from baselines.reader.story import read_story
 
 NAMES = {
     "M": "Moss Cover",

@@ -2,7 +2,10 @@
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from statistics import mean
@@ -13,14 +16,15 @@ import pytest
 from lab_tasks import grade, task_and_truth
 from lab_worlds import episodes
 
-from baselines.causalab_agents import AGENTS, random_agent
-from baselines.causalab_host import RefusedRequest, host, hosted_elsewhere
+from baselines.causalab.agents import greedy_stop, observer, random_agent, solver
+from baselines.causalab.host import Lines, RefusedRequest, host
 from builder.causalab.plan.suites import PAPER, SETTINGS, SIZES, Setting
 from grader.laboratory import Episode, verify
 from harness.lab_mcp import make_server
 from harness.lab_session import Session
 
 Figures = Mapping[str, Any]
+AGENTS = {"solver": solver, "observer": observer, "greedy-stop": greedy_stop}
 LINEAR = [
     (suite.name, setting)
     for suite in PAPER
@@ -183,7 +187,31 @@ def test_an_agent_is_told_when_a_request_is_refused() -> None:
         host(episode, clumsy, "clumsy")
 
 
-@pytest.mark.parametrize("name", ["solver", "observer", "greedy-stop", "random"])
+@contextmanager
+def hosted_elsewhere(*arguments: str) -> Iterator[Lines]:
+    """A laboratory in a process of its own, ``python -m harness lab`` with ``arguments``."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "harness", "lab", *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdin is not None and process.stdout is not None
+    requests, replies = process.stdin, process.stdout
+
+    def exchange(line: bytes) -> bytes:
+        requests.write(line + b"\n")
+        requests.flush()
+        return replies.readline()
+
+    try:
+        yield Lines(json.loads(replies.readline()), exchange)
+    finally:
+        requests.close()
+        process.wait(timeout=60)
+        replies.close()
+
+
+@pytest.mark.parametrize("name", [*AGENTS, "random"])
 def test_pipes_to_another_process_give_the_same_transcript(
     name: str, tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -229,4 +257,4 @@ async def _through_mcp(client_type: Any, session: Session) -> None:
                 assert reply["ok"], reply
                 return dict(reply)
 
-        await asyncio.to_thread(AGENTS["solver"], Tools())
+        await asyncio.to_thread(solver, Tools())

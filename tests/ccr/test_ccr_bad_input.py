@@ -8,7 +8,7 @@ from ccr_grading import Exam
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from baselines.ccr_reasoners import perfect
+from baselines.ccr.reasoners import perfect
 from grader.model import RawAnswer, Score, Task, Truth
 from grader.score import score_answer
 from grader.submission.check import REASONS

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from ccr_worlds import built, spec_of
 
-from baselines.ccr_reasoners import perfect
-from baselines.ccr_story import answer_question, read_simulation
+from baselines.ccr.reasoners import perfect
+from baselines.ccr.story import read_context, read_question, read_simulation
 from builder.ccr import TRACK, cut_tree, prompts
 from builder.ccr.ask.text import decimal
 from builder.ccr.ask.themes import THEMES
@@ -41,6 +41,17 @@ def tasks_of(rows: dict[str, list[dict[str, object]]]) -> list[tuple[Task, Truth
             )
         )
     return found
+
+
+def answer_question(prompt: str) -> bool:
+    """The answer to one full prompt: one case, one question."""
+    context, _, rest = prompt.partition("This is the case: ")
+    case, _, question = rest.partition("\n\n")
+    told = read_context(context)
+    do, effect = read_question(
+        told, question.removesuffix("Begin your answer with Yes or No and be brief.").strip()
+    )
+    return told.value(effect, told.bits(case), do)
 
 
 def points(task: Task, truth: Truth, answer: object) -> float:

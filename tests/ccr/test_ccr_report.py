@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from baselines.__main__ import Options, run
+from baselines.__main__ import main
 from grader.io.release import Release
 from grader.io.schemas import first_problem
 from grader.pipeline import Graded, Session
@@ -21,7 +21,7 @@ def graded(mini_release: Path, tmp_path_factory: pytest.TempPathFactory) -> dict
     found = {}
     for name in ("ccr-perfect", "ccr-global-wrong", "empty"):
         out = tmp_path_factory.mktemp(name) / name
-        run(Options(name, mini_release, None, None, out, None))
+        assert main([name, "--release", str(mini_release), "--out", str(out)]) == 0
         found[name] = session.grade(out)
     return found
 

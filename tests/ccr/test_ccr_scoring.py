@@ -7,7 +7,7 @@ from ccr_grading import Exam, exhaustive
 from hypothesis import given
 from hypothesis import strategies as st
 
-from baselines.ccr_reasoners import REASONERS, noise, perfect
+from baselines.ccr.reasoners import ignores, noise, perfect
 from grader.model import RawAnswer, Task
 from grader.submission.attempts import merge
 from grader.submission.check import check
@@ -238,7 +238,7 @@ def test_the_headline_averages_contexts_with_stated_values() -> None:
         for k in range(2)
     ]
     exam = Exam({"seed": "exam/1", "sizes": (3, 3)}, *stated)
-    summary = exam.summary(REASONERS["ccr-ignores"])
+    summary = exam.summary(ignores)
     assert summary.metrics["points_simulation"] == 0 and summary.metrics["points_stated"] == 100
     assert summary.points == 50
     assert len(summary.replicates) == 1000 and set(summary.replicates) == {50.0}

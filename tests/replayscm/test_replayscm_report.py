@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from puzzles import items
 
-from baselines.analysts import PROMPT_ANALYSTS
+from baselines.replayscm.symbolic import symbolic
 from grader.model import Score
 from grader.report.table import ScoreTable
 from grader.score import score_answer
@@ -22,7 +22,7 @@ def scores() -> list[Score]:
     found = []
     for place, item in enumerate(items()):
         if place % 2:
-            found.append(item.grade(PROMPT_ANALYSTS["symbolic", "replayscm"](item.task)))
+            found.append(item.grade(symbolic(item.task)))
         else:
             found.append(score_answer(item.task, item.truth, None))
     return found

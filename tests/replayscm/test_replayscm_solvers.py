@@ -8,21 +8,27 @@ import pytest
 from puzzles import Item, extra, items
 from scipy.special import gammaln
 
-from baselines.analysts import PROMPT_ANALYSTS
-from baselines.replayscm_climb import climb
-from baselines.replayscm_problem import read_puzzle
-from baselines.replayscm_structure import bdeu
+from baselines.replayscm.climb import climb
+from baselines.replayscm.floors import copy, majority
+from baselines.replayscm.problem import read_puzzle
+from baselines.replayscm.structure import bdeu, structure_and_formulas
+from baselines.replayscm.symbolic import symbolic
 from builder.replayscm.make.determinacy import root_settings
 from builder.replayscm.make.tables import sets_of
 
-NAMES = ("symbolic", "structure+dsl", "majority", "copy")
+SOLVERS = {
+    "symbolic": symbolic,
+    "structure+dsl": structure_and_formulas,
+    "majority": majority,
+    "copy": copy,
+}
 
 
 @pytest.mark.parametrize("name", ("symbolic", "structure+dsl"))
 def test_an_exact_solver_is_train_exact_on_every_record_of_every_disclosure(name: str) -> None:
     """An exact train-consistent program exists for every item: missing it is a search bug."""
     for item in items():
-        figures = extra(item.grade(PROMPT_ANALYSTS[name, "replayscm"](item.task)))
+        figures = extra(item.grade(SOLVERS[name](item.task)))
         assert figures["train_exact"] == 1, (item.pool, item.task.task_id)
 
 
@@ -30,7 +36,7 @@ def test_symbolic_is_held_out_exact_on_every_certified_record() -> None:
     """Unique means that whoever fits the training worlds has the program."""
     certified = [item for item in items() if item.truth.target["level"] in ("certified", "cex")]
     for item in certified:
-        result = item.grade(PROMPT_ANALYSTS["symbolic", "replayscm"](item.task))
+        result = item.grade(symbolic(item.task))
         assert result.points == 1, (item.pool, result.message)
 
 
@@ -38,22 +44,22 @@ def test_symbolic_solves_alternatives() -> None:
     """The audit knows every separable flip."""
     for item in items():
         if item.task.family == "alternative":
-            assert item.grade(PROMPT_ANALYSTS["symbolic", "replayscm"](item.task)).points == 1
+            assert item.grade(symbolic(item.task)).points == 1
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SOLVERS)
 def test_every_solver_answers_legally_and_deterministically(name: str) -> None:
     """A reference row with invalid answers, or one that moves, is no reference."""
     for item in items()[:14]:
-        answer = PROMPT_ANALYSTS[name, "replayscm"](item.task)
+        answer = SOLVERS[name](item.task)
         assert item.grade(answer).status == "scored"
-        assert json.dumps(answer) == json.dumps(PROMPT_ANALYSTS[name, "replayscm"](item.task))
+        assert json.dumps(answer) == json.dumps(SOLVERS[name](item.task))
 
 
 @pytest.mark.parametrize("name", ("majority", "copy"))
 def test_the_floors_solve_almost_nothing(name: str) -> None:
     """A floor that scores says that the exam is empty."""
-    points = [item.grade(PROMPT_ANALYSTS[name, "replayscm"](item.task)).points for item in items()]
+    points = [item.grade(SOLVERS[name](item.task)).points for item in items()]
     assert np.mean(points) < 0.1
 
 

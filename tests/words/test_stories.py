@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from baselines.reader.story import read_story
+from baselines.reader import read_story
 from builder.causal import MOTIFS
 from builder.words import Attestation, Facts, Kind, Telling, invent_scene, tell, verify
 from builder.words.fictional import themes

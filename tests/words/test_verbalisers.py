@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from baselines.reader.story import read_story
+from baselines.reader import read_story
 from builder.causal import MOTIFS, LatentDAG
 from builder.seeds import hmac_key
 from builder.words import Facts, Kind, Narration, Setting, Variable, tell, verify

@@ -6,7 +6,7 @@ acyclic choice; ties are broken lexicographically. Complete, so it always fits t
 
 from typing import Any
 
-from baselines.replayscm_problem import Puzzle, read_puzzle
+from baselines.replayscm.problem import Puzzle, read_puzzle
 from builder.replayscm.make.alternatives import find_alternative
 from builder.replayscm.make.programs import name_of
 from builder.replayscm.make.search import Found, search, search_with_roots

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-from baselines.regression import Term, fit, is_binary, make_basis, predict, term_ladder
+from baselines.causalds.regression import Term, fit, is_binary, make_basis, predict, term_ladder
 from baselines.release import FloatArray
 
 FOLDS: Final = 3

@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
-from baselines.causalab_fit import Explanation, Notebook, explain, fit
+from baselines.causalab.fit import Explanation, Notebook, explain, fit
 from grader.laboratory.hypothesis import write_hypothesis
 
 Reply = Mapping[str, Any]
@@ -26,6 +26,8 @@ class Laboratory(Protocol):
     def ask(self, request: Mapping[str, Any]) -> Reply:
         """The reply to one request."""
 
+
+Agent = Callable[[Laboratory], None]
 
 PRECISE: Final = 8e-4
 """The solver experiments on until every coefficient's relative standard error is below this."""
@@ -202,11 +204,3 @@ def _commit(laboratory: Laboratory, notebook: Notebook, found: Explanation) -> N
 def _predict(laboratory: Laboratory, value: float, hypothesis: Mapping[str, Any]) -> None:
     low, high = laboratory.public["reactor_range"]
     laboratory.ask({"op": "predict", "value": min(max(value, low), high), "hypothesis": hypothesis})
-
-
-AGENTS: Final[Mapping[str, Callable[[Laboratory], None]]] = {
-    "solver": solver,
-    "observer": observer,
-    "greedy-stop": greedy_stop,
-}
-"""The agents that draw nothing at random, by baseline name."""

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from baselines.replayscm_problem import Puzzle, read_puzzle
-from baselines.replayscm_symbolic import unchanged
+from baselines.replayscm.problem import Puzzle, read_puzzle
+from baselines.replayscm.symbolic import unchanged
 from builder.replayscm.make.programs import name_of
 from grader.model import Task
 

@@ -13,12 +13,12 @@ from typing import Any, Final
 import numpy as np
 from scipy.stats import norm
 
-from baselines.calibration import completed
-from baselines.correlation import correlations, partial
+from baselines.causalds.calibration import completed
+from baselines.causalds.correlation import correlations, partial
+from baselines.causalds.regression import fit, is_binary, make_basis, predict, term_ladder
 from baselines.reader.names import MARK, discover, mask, sentences
-from baselines.regression import fit, is_binary, make_basis, predict, term_ladder
-from baselines.release import FloatArray, Scene
-from baselines.writing import Answer, Table
+from baselines.release import FloatArray, ShownScene
+from baselines.writing import Answer, Predictions
 from grader.model import Task
 
 _NORMAL_975: Final = float(norm.ppf(0.975))
@@ -28,10 +28,10 @@ _NORMAL_975: Final = float(norm.ppf(0.975))
 class NaiveDesk:
     """A scene as the naive analyst sees it."""
 
-    shown: Scene
+    shown: ShownScene
 
     @cached_property
-    def scene(self) -> Scene:
+    def scene(self) -> ShownScene:
         """The scene with a predicted column in place of measurements."""
         return completed(self.shown)
 
@@ -39,12 +39,12 @@ class NaiveDesk:
 Solve = Callable[[Task, NaiveDesk], Answer]
 
 
-def naive(task: Task, scene: Scene) -> Answer:
+def naive(task: Task, scene: ShownScene) -> Answer:
     """The naive analyst's answer to one task about a scene as it is released."""
-    return at_desk(scene)(task)
+    return make_solver(scene)(task)
 
 
-def at_desk(scene: Scene) -> Callable[[Task], Answer]:
+def make_solver(scene: ShownScene) -> Callable[[Task], Answer]:
     """The analyst at work on one scene."""
     desk = NaiveDesk(scene)
     return lambda task: SOLVERS[task.spec.key](task, desk)
@@ -79,7 +79,7 @@ def _prediction(task: Task, desk: NaiveDesk) -> Answer:
         columns["lower"], columns["upper"] = point + low, point + high
         if binary:
             columns = {name: np.clip(values, 0, 1) for name, values in columns.items()}
-    return Table(columns)
+    return Predictions(columns)
 
 
 # --- associations -----------------------------------------------------------------------------

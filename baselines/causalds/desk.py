@@ -4,22 +4,20 @@ Everything is worked out once and kept: a scene may be asked thirty questions. N
 which questions came before.
 """
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-import numpy as np
-
-from baselines import correlation
-from baselines.calibration import completed
-from baselines.correlation import Associations
-from baselines.double_sampling import Tables, draws, tables_of
-from baselines.estimators import ZERO, Contrast, Estimate, bootstrap_weights, summary
-from baselines.identified import plan_effect
-from baselines.reader.story import Reading, read_story
-from baselines.regression import is_binary
-from baselines.release import FloatArray, Scene
+from baselines.causalds import correlation
+from baselines.causalds.calibration import completed
+from baselines.causalds.correlation import Associations
+from baselines.causalds.double_sampling import Tables, draws, tables_of
+from baselines.causalds.estimators import ZERO, Contrast, Estimate, bootstrap_weights, summary
+from baselines.causalds.identified import plan_effect
+from baselines.causalds.regression import is_binary
+from baselines.reader import Reading, read_story
+from baselines.release import FloatArray, ShownScene
+from baselines.seeded import generator
 from builder.causal import LatentDAG
 
 
@@ -31,14 +29,14 @@ class Desk:
     take the predictions of measured variables for the variables themselves.
     """
 
-    shown: Scene
+    shown: ShownScene
     corrected: bool = False
     _graphs: dict[frozenset[str], LatentDAG] = field(default_factory=dict)
     _effects: dict[tuple[str, Contrast], Estimate | None] = field(default_factory=dict)
     _associations: dict[tuple[str, str], Associations] = field(default_factory=dict)
 
     @cached_property
-    def whole(self) -> Scene:
+    def whole(self) -> ShownScene:
         """The scene with a predicted column for each measured variable."""
         return completed(self.shown)
 
@@ -51,13 +49,8 @@ class Desk:
     def weights(self) -> FloatArray:
         """Bootstrap weights of the rows, the same for every question, shape (B, n)."""
         count = len(next(iter(self.shown.data.values())))
-        return bootstrap_weights(self.generator("bootstrap"), count)
-
-    def generator(self, stage: str) -> np.random.Generator:
-        """A stream of random numbers of this scene and view."""
-        name = f"{stage}/{self.shown.instance_id}/{self.shown.view}"
-        digest = hashlib.sha256(name.encode()).digest()
-        return np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "big")))
+        rng = generator(f"bootstrap/{self.shown.instance_id}/{self.shown.view}")
+        return bootstrap_weights(rng, count)
 
     def graph(self, observed: Sequence[str] = ()) -> LatentDAG:
         """The graph that the story tells, over ``observed`` (the table's variables where none are

@@ -4,18 +4,17 @@ They show where each kind of error lands in the paper's taxonomy (CCR §4.2); ``
 which class each must reach.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from baselines.ccr_solver import divide, solve
-from baselines.ccr_story import Simulation, read_simulation
-from baselines.trivial import generator
+from baselines.ccr.solver import divide, solve
+from baselines.ccr.story import Simulation, read_simulation
+from baselines.seeded import generator
+from baselines.solving import SolveTask
 from baselines.writing import Answer
 from builder.causal import LatentDAG
 from builder.ccr import cut_tree, sorted_graph
 from grader.model import Task
-
-Solver = Callable[[Task], Answer]
 
 RUNGS: Final = ("factual", "do_true", "do_false")
 
@@ -46,14 +45,14 @@ def perfect(task: Task) -> Answer:
     return simulate(read_simulation(task.prompt))
 
 
-def noise(rate: float, seed: str = "") -> Solver:
+def noise(rate: float, seed: str = "") -> SolveTask:
     """The right answers, each flipped with probability ``rate``."""
 
     def answer(task: Task) -> Answer:
         right = perfect(task)
         if task.family != "simulation" or not isinstance(right, Mapping):
             return right
-        rng = generator(task, f"noise/{rate}/{seed}")
+        rng = generator(f"noise/{rate}/{seed}{task.task_id}")
         return {
             rung: [bool(a) ^ bool(f) for a, f in zip(right[rung], flips, strict=True)]
             for rung in RUNGS
@@ -71,7 +70,7 @@ def ignores(task: Task) -> Answer:
     return dict.fromkeys(RUNGS, answers["factual"])
 
 
-def truncates(steps: int) -> Solver:
+def truncates(steps: int) -> SolveTask:
     """Follows a chain of causes for some steps, then looks at own conditions only."""
 
     def answer(task: Task) -> Answer:
@@ -96,18 +95,14 @@ def biased(task: Task) -> Answer:
     return simulate(read, overlooked=frozenset(read.story.rules))
 
 
-def global_wrong(tasks: Iterable[Task]) -> Solver:
+def global_wrong(tasks: Iterable[Task]) -> SolveTask:
     """Every local pair right; the widest one is answered as by :func:`biased`.
 
     Where the global pair is not asked about (more than five components), the widest pairs are
     those inside no other pair of the context among ``tasks``.
     """
     widest = frozenset(task.task_id for task in _widest(tasks))
-
-    def answer(task: Task) -> Answer:
-        return biased(task) if task.task_id in widest else perfect(task)
-
-    return answer
+    return lambda task: biased(task) if task.task_id in widest else perfect(task)
 
 
 def _widest(tasks: Iterable[Task]) -> Iterator[Task]:
@@ -139,16 +134,3 @@ def naive(task: Task) -> Answer:
 def _dag(task: Task) -> LatentDAG:
     rules = read_simulation(task.prompt).story.rules
     return sorted_graph((p, name) for name, rule in rules.items() for p in rule.parents)
-
-
-REASONERS: Final[Mapping[str, Solver]] = {
-    "ccr-perfect": perfect,
-    "ccr-noise-0.5": noise(0.005),
-    "ccr-noise-1": noise(0.01),
-    "ccr-noise-5": noise(0.05),
-    "ccr-noise-20": noise(0.2),
-    "ccr-ignores": ignores,
-    "ccr-truncates": truncates(2),
-    "ccr-biased": biased,
-}
-"""Systems that answer the ccr track alone, each task by itself (see :func:`global_wrong`, too)."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from baselines.double_sampling import Tables, draws
-from baselines.estimators import ZERO, Chosen, Columns, Estimate, summary
+from baselines.causalds.double_sampling import Tables, draws
+from baselines.causalds.estimators import ZERO, Chosen, Columns, Estimate, summary
 from baselines.release import FloatArray
 from builder.causal import LatentDAG
 from builder.scm import association_margin

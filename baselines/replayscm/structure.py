@@ -1,6 +1,6 @@
 """``structure+dsl``: a score-based graph search proposes parents, an exact fitter the formulas.
 
-Hill climbing (:mod:`baselines.replayscm_climb`) on the BDeu score of Heckerman, Geiger and
+Hill climbing (:mod:`baselines.replayscm.climb`) on the BDeu score of Heckerman, Geiger and
 Chickering (1995), with rows left out where the child was set by an intervention (Cooper and Yoo
 1999). A learned parent set that contradicts the rows is replaced by the best-scoring one that
 fits, in the best-scoring order: like the fallback stages of the paper's bnlearn+DSL row.
@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from baselines.replayscm_problem import Puzzle, read_puzzle
-from baselines.replayscm_symbolic import as_answer, other_program
+from baselines.replayscm.problem import Puzzle, read_puzzle
+from baselines.replayscm.symbolic import as_answer, other_program
 from builder.replayscm.make.determinacy import Setting, completable_pairs, root_settings
 from builder.replayscm.make.search import Choice, Found, fit
 from builder.replayscm.make.tables import Rows, patterns, sets_of
@@ -76,7 +76,7 @@ def _propose(puzzle: Puzzle, setting: Setting, scores: Floats) -> _Proposal | No
     pairs = completable_pairs(puzzle.tables, setting)
     if any(not pairs[v].any() for v in setting.endogenous):
         return None
-    from baselines.replayscm_climb import climb  # seconds of imports that other solvers do without
+    from baselines.replayscm.climb import climb  # seconds of imports that other solvers do without
 
     graph = climb(setting, scores)
     sets = sets_of(puzzle.n)

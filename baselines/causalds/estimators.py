@@ -26,7 +26,7 @@ from typing import Final
 
 import numpy as np
 
-from baselines.regression import (
+from baselines.causalds.regression import (
     Basis,
     Term,
     fit,

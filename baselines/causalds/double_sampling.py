@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from baselines.estimators import Chosen, Estimator
-from baselines.release import FloatArray, Scene
+from baselines.causalds.estimators import Chosen, Estimator
+from baselines.release import FloatArray, ShownScene
 
 _MOST_SHIFT = 1.5
 
@@ -35,8 +35,8 @@ class Tables:
     corrected: bool
 
 
-def tables_of(shown: Scene, whole: Scene, *, corrected: bool) -> Tables:
-    """Tables of a scene as it is released and as ``baselines.calibration`` completes it."""
+def tables_of(shown: ShownScene, whole: ShownScene, *, corrected: bool) -> Tables:
+    """Tables of a scene as it is released and as ``calibration`` completes it."""
     measured = frozenset(name for name in shown.calibration if name not in shown.data)
     if not measured:
         return Tables(whole.data, {}, np.zeros(0, dtype=np.int64), measured, corrected)
@@ -44,7 +44,7 @@ def tables_of(shown: Scene, whole: Scene, *, corrected: bool) -> Tables:
     return Tables(whole.data, known, _places(shown), measured, corrected)
 
 
-def _places(shown: Scene) -> FloatArray:
+def _places(shown: ShownScene) -> FloatArray:
     """Where each calibration row stands among the rows, shape (m,), found by its contents."""
     names = sorted(set(shown.data) & set(shown.calibration))
     rows, known = (

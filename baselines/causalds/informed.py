@@ -1,8 +1,8 @@
 """An analyst who reads the story first: graph, identification, then the estimator it calls for.
 
-The graph comes from :mod:`baselines.reader.story`; the identification theory from
-:mod:`builder.causal`; numbers from the tables, by :mod:`baselines.desk`. Where an effect is not
-identifiable the answer is the documented abstention. One function per variant.
+The graph comes from :mod:`baselines.reader`; the identification theory from :mod:`builder.causal`;
+numbers from the tables, by :mod:`baselines.causalds.desk`. Where an effect is not identifiable the
+answer is the documented abstention. One function per variant.
 
 Variables that are seen through measurements are predicted from them (regression calibration).
 ``informed`` takes the predictions for the variables; ``double-sampling`` corrects its estimates by
@@ -14,13 +14,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from baselines.desk import Desk
-from baselines.estimators import Contrast, Estimate
-from baselines.identified import identifiable
-from baselines.prediction import Forecast, forecast
-from baselines.release import FloatArray, Scene
-from baselines.trivial import generator
-from baselines.writing import Answer, Table
+from baselines.causalds.desk import Desk
+from baselines.causalds.estimators import Contrast, Estimate
+from baselines.causalds.identified import identifiable
+from baselines.causalds.prediction import Forecast, forecast
+from baselines.release import FloatArray, ShownScene
+from baselines.seeded import generator
+from baselines.writing import Answer, Predictions
 from builder.causal import (
     LatentDAG,
     ate_identifiable,
@@ -36,12 +36,12 @@ from grader.model import Task
 Solve = Callable[[Task, Desk], Answer]
 
 
-def informed(task: Task, scene: Scene) -> Answer:
+def informed(task: Task, scene: ShownScene) -> Answer:
     """The informed analyst's answer to one task about a scene as it is released."""
-    return at_desk(scene)(task)
+    return make_solver(scene)(task)
 
 
-def at_desk(scene: Scene, *, corrected: bool = False) -> Callable[[Task], Answer]:
+def make_solver(scene: ShownScene, *, corrected: bool = False) -> Callable[[Task], Answer]:
     """The analyst at work on one scene: answers its tasks, reading and fitting once.
 
     ``corrected`` takes out of every estimate what the calibration rows show of measurement error.
@@ -66,16 +66,16 @@ def _forecast(task: Task, desk: Desk) -> Forecast:
         target = desk.tables.known[y]
     features = {name: train[name] for name in test}
     core = [name for name in whole.test if name != y]
-    return forecast(features, target, test, alpha, generator(task, "folds/"), core)
+    return forecast(features, target, test, alpha, generator(f"folds/{task.task_id}"), core)
 
 
 def _point_predictor(task: Task, desk: Desk) -> Answer:
-    return Table({"prediction": _forecast(task, desk).prediction})
+    return Predictions({"prediction": _forecast(task, desk).prediction})
 
 
 def _prediction_interval(task: Task, desk: Desk) -> Answer:
     found = _forecast(task, desk)
-    return Table({"prediction": found.prediction, "lower": found.lower, "upper": found.upper})
+    return Predictions({"prediction": found.prediction, "lower": found.lower, "upper": found.upper})
 
 
 # --- associations -----------------------------------------------------------------------------

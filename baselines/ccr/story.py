@@ -68,7 +68,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Story:
+class ToldModel:
     """The model of a context: a rule for each variable, and how cases are read."""
 
     rules: Mapping[str, Rule]
@@ -148,7 +148,7 @@ class Story:
 
 
 @lru_cache(maxsize=64)
-def read_story(text: str) -> Story:
+def read_context(text: str) -> ToldModel:
     """The model that a context's text describes; raises ``ValueError`` for unknown sentences."""
     lines = [line[2:] for line in text.splitlines() if " exactly when " in line]
     (theme,) = [theme for theme in _THEMES if lines and theme.state.match(lines[0])]
@@ -162,7 +162,7 @@ def read_story(text: str) -> Story:
         if match is None:
             raise ValueError(f"no rule of this theme: {line}")
         rules[match[1]] = _rule(theme, body)
-    return Story(rules, palette, theme)
+    return ToldModel(rules, palette, theme)
 
 
 def _rule(theme: _Theme, body: str) -> Rule:
@@ -204,7 +204,7 @@ def _parsed(theme: _Theme, own_clauses: Sequence[str], rest: str, own: str) -> R
 class Simulation:
     """A simulation prompt, read: the model, each case's bits, cause and effect."""
 
-    story: Story
+    story: ToldModel
     cases: tuple[dict[str, bool], ...]
     cause: str
     effect: str
@@ -214,7 +214,7 @@ def read_simulation(prompt: str) -> Simulation:
     """A whole simulation task from its prompt."""
     context, _, rest = prompt.partition("\n## Cases\n")
     cases, _, questions = rest.partition("\n## Questions\n")
-    story = read_story(context)
+    story = read_context(context)
     lines = [line.partition(". ")[2] for line in cases.splitlines() if re.match(r"\d+\. ", line)]
     asked = re.search(r"^- do_true: (.*)$", questions, re.MULTILINE)
     if asked is None:
@@ -223,7 +223,7 @@ def read_simulation(prompt: str) -> Simulation:
     return Simulation(story, tuple(story.bits(line) for line in lines), next(iter(do)), effect)
 
 
-def read_question(story: Story, question: str) -> tuple[dict[str, bool], str]:
+def read_question(story: ToldModel, question: str) -> tuple[dict[str, bool], str]:
     """What is supposed, if anything, and the variable that is asked about."""
     suppose = re.match(r"Suppose that (.*?), .* Under this supposition, (.*)", question)
     if suppose is None:
@@ -232,18 +232,7 @@ def read_question(story: Story, question: str) -> tuple[dict[str, bool], str]:
     return {name: level}, _asked(story, suppose[2])
 
 
-def _asked(story: Story, question: str) -> str:
+def _asked(story: ToldModel, question: str) -> str:
     words: list[str] = re.findall(r"\w+", question)
     (name,) = [word for word in words if word in story.rules]
     return name
-
-
-def answer_question(prompt: str) -> bool:
-    """The answer to one full prompt: one case, one question."""
-    context, _, rest = prompt.partition("This is the case: ")
-    case, _, question = rest.partition("\n\n")
-    story = read_story(context)
-    do, effect = read_question(
-        story, question.removesuffix("Begin your answer with Yes or No and be brief.").strip()
-    )
-    return story.value(effect, story.bits(case), do)

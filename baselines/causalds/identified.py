@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 
-from baselines.estimators import (
+from baselines.causalds.estimators import (
     Chosen,
     Columns,
     Contrast,

@@ -4,7 +4,7 @@ import re
 from fractions import Fraction
 from typing import Any
 
-from baselines.ccr_story import Story, read_story
+from baselines.ccr.story import ToldModel, read_context
 from builder.causal import LatentDAG
 from builder.ccr import (
     BooleanContext,
@@ -37,12 +37,12 @@ def _product(text: str, value: Any) -> float:
 
 
 def _boolean(prompt: str) -> Any:
-    context = model(read_story(prompt), prompt)
+    context = model(read_context(prompt), prompt)
     quantities = exact_quantities(context, cut_tree(context.dag))
     return lambda measure, cause, effect: quantities[cause, effect][measure]
 
 
-def model(story: Story, prompt: str) -> BooleanContext:
+def model(story: ToldModel, prompt: str) -> BooleanContext:
     """The model with the probabilities that the prompt states."""
     odds: dict[tuple[str, str], int] = {}
     for line in re.findall(r"^- (.*: 0\.\d)$", prompt, re.MULTILINE):

@@ -2,7 +2,7 @@
 
 The calibration rows show a variable beside its measurements; a regression there predicts it in all
 other rows (Carroll, Ruppert, Stefanski & Crainiceanu 2006, chapter 4). What is left of the error
-biases whatever is estimated from the predictions; ``baselines.double_sampling`` takes it out.
+biases whatever is estimated from the predictions; ``double_sampling`` takes it out.
 """
 
 from collections.abc import Mapping
@@ -10,14 +10,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from baselines.regression import is_binary
-from baselines.release import FloatArray, Scene
+from baselines.causalds.regression import is_binary
+from baselines.release import FloatArray, ShownScene
 
 RIDGE = 1e-3
 """Penalty per calibration row on standardised measurements: bundles can be collinear."""
 
 
-def completed(scene: Scene) -> Scene:
+def completed(scene: ShownScene) -> ShownScene:
     """``scene`` with a predicted column for each measured variable in place of its measurements."""
     measured = [name for name in scene.calibration if name not in scene.data]
     if not measured:

@@ -1,0 +1,1 @@
+"""Reference solvers of the track ccr."""

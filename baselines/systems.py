@@ -1,0 +1,189 @@
+"""The reference systems: one table of their names, what they show, and what answers each track."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
+
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from baselines import trivial
+from baselines.causalab import agents
+from baselines.causalab.host import in_laboratory
+from baselines.causalds import informed, naive
+from baselines.ccr import reasoners as ccr
+from baselines.release import OpenedExam
+from baselines.replayscm.floors import copy, majority
+from baselines.replayscm.structure import structure_and_formulas
+from baselines.replayscm.symbolic import symbolic
+from baselines.seeded import generator
+from baselines.solving import Solver, from_all_prompts, from_prompts, from_scenes, nothing
+from baselines.writing import Answer
+from grader.errors import UsageError
+from grader.model import Task
+from grader.names import did_you_mean
+
+TRACKS: Final = ("causalds", "ccr", "replayscm", "causalab")
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A reference system. Tasks of a track that it has no solver for go unanswered.
+
+    ``sees_truth``: it may be given the private side, to copy it or to run laboratories on it.
+    """
+
+    name: str
+    note: str
+    solvers: Mapping[str, Solver] = field(default_factory=dict)
+    sees_truth: bool = False
+
+
+def _guesser(task: Task) -> agents.Agent:
+    return partial(agents.random_agent, rng=generator(f"random/{task.task_id}"))
+
+
+SYSTEMS: Final = (
+    System(
+        "gold",
+        "the published truth itself; needs --private where the truth is private",
+        dict.fromkeys(TRACKS, trivial.gold),
+        sees_truth=True,
+    ),
+    System("empty", "no answers, only run.json"),
+    System(
+        "constant",
+        "one fixed answer per answer shape",
+        dict.fromkeys(TRACKS, from_prompts(trivial.constant)),
+    ),
+    System(
+        "random",
+        "a legal answer drawn at random, seeded by the task id; names from the story",
+        {
+            **dict.fromkeys(TRACKS, trivial.random_answers),
+            "causalab": in_laboratory("random", _guesser, otherwise=trivial.random_answers),
+        },
+    ),
+    System(
+        "naive",
+        "regresses on everything and reports; never abstains",
+        {
+            "causalds": from_scenes(naive.make_solver),
+            "ccr": from_prompts(ccr.naive),
+            "replayscm": from_prompts(majority),
+            "causalab": in_laboratory("naive", lambda _: agents.observer, otherwise=nothing),
+        },
+    ),
+    System(
+        "informed",
+        "reads the graph from the story, picks the identifying estimator, abstains; "
+        "takes what measurements predict for the variable itself",
+        {
+            "causalds": from_scenes(informed.make_solver),
+            "ccr": from_prompts(ccr.perfect),
+            "replayscm": from_prompts(symbolic),
+            "causalab": in_laboratory("informed", lambda _: agents.solver, otherwise=nothing),
+        },
+    ),
+    System(
+        "double-sampling",
+        "causalds only: informed, with estimates corrected by the calibration rows",
+        {"causalds": from_scenes(partial(informed.make_solver, corrected=True))},
+    ),
+    System(
+        "ccr-perfect",
+        "ccr only: reads every prompt by rules; valid and consistent",
+        {"ccr": from_prompts(ccr.perfect)},
+    ),
+    *(
+        System(
+            f"ccr-noise-{percent}",
+            f"ccr only: flips {percent}% of the right answers",
+            {"ccr": from_prompts(ccr.noise(rate))},
+        )
+        for percent, rate in (("0.5", 0.005), ("1", 0.01), ("5", 0.05), ("20", 0.2))
+    ),
+    System(
+        "ccr-ignores",
+        "ccr only: ignores interventions; invalid but consistent",
+        {"ccr": from_prompts(ccr.ignores)},
+    ),
+    System(
+        "ccr-truncates",
+        "ccr only: follows causes for two steps",
+        {"ccr": from_prompts(ccr.truncates(2))},
+    ),
+    System(
+        "ccr-biased",
+        "ccr only: a shifted model; invalid but consistent",
+        {"ccr": from_prompts(ccr.biased)},
+    ),
+    System(
+        "ccr-global-wrong",
+        "ccr only: local pairs right, the global one wrong",
+        {"ccr": from_all_prompts(ccr.global_wrong)},
+    ),
+    System(
+        "solver",
+        "causalab only: experiments until one model explains every reading",
+        {"causalab": in_laboratory("solver", lambda _: agents.solver)},
+        sees_truth=True,
+    ),
+    System(
+        "observer",
+        "causalab only: regression on the prior records, no experiment",
+        {"causalab": in_laboratory("observer", lambda _: agents.observer)},
+        sees_truth=True,
+    ),
+    System(
+        "greedy-stop",
+        "causalab only: commits to the first model that fits",
+        {"causalab": in_laboratory("greedy-stop", lambda _: agents.greedy_stop)},
+        sees_truth=True,
+    ),
+    System(
+        "symbolic",
+        "replayscm only: exact search, smallest train-exact program",
+        {"replayscm": from_prompts(symbolic)},
+    ),
+    System(
+        "structure+dsl",
+        "replayscm only: BDeu hill climbing for parents, an exact fitter for formulas",
+        {"replayscm": from_prompts(structure_and_formulas)},
+    ),
+    System(
+        "majority",
+        "replayscm only: every mechanism its variable's most frequent value",
+        {"replayscm": from_prompts(majority)},
+    ),
+    System(
+        "copy",
+        "replayscm only: every mechanism the root that agrees most often, or its negation",
+        {"replayscm": from_prompts(copy)},
+    ),
+)
+
+NAMES: Final = tuple(system.name for system in SYSTEMS)
+
+
+def find_system(name: str | None) -> System:
+    """The system called ``name``; raises ``UsageError``."""
+    if name is None:
+        raise UsageError(f"NAME is missing; choose one of {', '.join(NAMES)} (see --list)")
+    for system in SYSTEMS:
+        if system.name == name:
+            return system
+    raise UsageError(f"{name}: no such baseline{did_you_mean(name, NAMES)}")
+
+
+def answers(system: System, exam: OpenedExam) -> Iterator[tuple[Task, Answer]]:
+    """The tasks of ``exam`` that ``system`` answers, track by track, with its answers.
+
+    Raises ``UsageError`` where a laboratory cannot be run.
+    """
+    # One thread: the tables are small, and sums then have one order on every machine.
+    with threadpool_limits(1):
+        for track, solve in system.solvers.items():
+            tasks = [task for task in exam.tasks if task.track == track]
+            if tasks:
+                yield from solve(exam, tasks)
