@@ -9,6 +9,7 @@ from grader.model import Score, TrackSummary
 from grader.report.table import ScoreTable
 from grader.report.usage import fill_usage, usage_means, with_quality
 from grader.statistics import bootstrap
+from grader.statistics.resample import cluster_means
 from grader.submission.found import Found
 from grader.tracks.causalds.figures import extend as extend_causalds
 
@@ -43,7 +44,7 @@ def build_report(
         if summary.points is not None:
             tracks[track]["points"] = summary.points
     for track, values in replicates.items():
-        tracks[track]["points_interval"] = list(bootstrap.percentile_interval(values))
+        tracks[track]["points_interval"] = bootstrap.percentile_interval(values)
         tracks[track]["detectable"] = _detectable(values)
     for row in costs:
         track = row.pop("track")
@@ -70,7 +71,7 @@ def build_report(
             "notices": found.notices,
             "unknown_answers": found.unknown,
             "points": points,
-            "points_interval": combined and list(bootstrap.percentile_interval(combined)),
+            "points_interval": combined and bootstrap.percentile_interval(combined),
             "detectable": combined and _detectable(combined),
             "tracks": tracks,
         }
@@ -86,14 +87,14 @@ def replicates_of(
     Two submissions to one exam are resampled alike, draw by draw, so that the differences of their
     replicates are replicates of their difference.
     """
-    clusters: dict[str, list[tuple[float, int]]] = {}
+    clusters: dict[str, dict[str, tuple[float, int]]] = {}
     for row in table.query("clusters"):
-        clusters.setdefault(row["track"], []).append((row["points"], row["tasks"]))
+        clusters.setdefault(row["track"], {})[row["instance_id"]] = (row["points"], row["tasks"])
     seed = bootstrap.seed_of(score.task_id for score in scores)
     return {
         track: list(own[track].replicates)
         if track in own and own[track].points is not None
-        else [100 * mean for mean in bootstrap.cluster_means(sums, seed)]
+        else [100 * mean for mean in cluster_means(sums, seed)]
         for track, sums in clusters.items()
     }
 

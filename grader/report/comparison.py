@@ -26,8 +26,9 @@ from grader.report.table import ScoreTable
 from grader.spec import LOSS_CAP
 from grader.statistics import bootstrap
 from grader.statistics.paired import Pair, difference, line
-from grader.statistics.resample import SMALL_EXAM, Draws
+from grader.statistics.resample import REPLICATES, Draws
 from grader.tracks.causalds.figures import losses_by_reading
+from grader.tracks.causalds.replicates import SMALL_EXAM, Weights
 
 FORMAT: Final = 1
 
@@ -148,8 +149,9 @@ def _lines(pairs: _Pairs, level: Callable[[Score], str]) -> dict[str, Any]:
 def _readings(own: _Pairs, one: _Headline, two: _Headline) -> dict[str, Any]:
     """CausalDSScore in both readings; in the paper's, each submission has pools of its own."""
     seed = bootstrap.seed_of(a.task_id for a, _ in own)
-    count = bootstrap.REPLICATES if len(own) <= SMALL_EXAM else 0
-    draws = Draws.of((a.instance_id for a, _ in own), seed, count)
+    count = REPLICATES if len(own) <= SMALL_EXAM else 0
+    instances = sorted({a.instance_id for a, _ in own})
+    draws = Weights.of(Draws.of(instances, seed, count))
     found = {}
     for name in sorted(one.readings.keys() & two.readings.keys()):
         pairs = zip(draws.scores(one.losses[name]), draws.scores(two.losses[name]), strict=True)

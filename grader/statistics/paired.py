@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from grader.statistics import bootstrap
+from grader.statistics.resample import cluster_means
 
 EXACT_UP_TO: Final = 2_000
 """Decided pairs up to which the binomial tail is summed in whole numbers."""
@@ -52,10 +53,8 @@ def line(pairs: Sequence[Pair]) -> dict[str, Any]:
     for pair in pairs:
         total, count = clusters.get(pair.instance, (0.0, 0))
         clusters[pair.instance] = (total + pair.first - pair.second, count + 1)
-    columns = [clusters[name] for name in sorted(clusters)]
-    replicates = [
-        100 * mean for mean in bootstrap.cluster_means(columns, bootstrap.seed_of(clusters))
-    ]
+    ordered = dict(sorted(clusters.items()))
+    replicates = [100 * mean for mean in cluster_means(ordered, bootstrap.seed_of(clusters))]
     first = 100 * math.fsum(pair.first for pair in pairs) / len(pairs)
     second = 100 * math.fsum(pair.second for pair in pairs) / len(pairs)
     return {
@@ -63,7 +62,7 @@ def line(pairs: Sequence[Pair]) -> dict[str, Any]:
         "instances": len(clusters),
         **difference(first, second, replicates if len(clusters) > 1 else []),
         "by_task": _record([pair.first - pair.second for pair in pairs]),
-        "by_instance": _record([total for total, _ in columns]),
+        "by_instance": _record([total for total, _ in ordered.values()]),
     }
 
 
@@ -76,7 +75,7 @@ def difference(first: float, second: float, replicates: Sequence[float]) -> dict
         "first": first,
         "second": second,
         "difference": first - second,
-        "interval": list(bootstrap.percentile_interval(replicates)) if replicates else None,
+        "interval": bootstrap.percentile_interval(replicates) if replicates else None,
         "detectable": bootstrap.detectable(bootstrap.standard_error(replicates))
         if replicates
         else None,

@@ -1,7 +1,7 @@
-"""Bootstrap replicates of what is no plain mean: CausalDSScore, and means inside one slice.
+"""The one resampler: which instances each bootstrap replicate draws, and means under the draws.
 
-One set of draws of the exam's instances serves the whole exam and every slice of it, so that the
-replicates of two systems, or of two slices, belong together draw by draw.
+One set of draws may serve a whole exam and every slice of it, so that the replicates of two
+systems, or of two slices, belong together draw by draw.
 """
 
 import random
@@ -9,129 +9,75 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from grader.spec import LOSS_CAP
-from grader.statistics import bootstrap
+REPLICATES: Final = 1000
+MOST_CLUSTERS: Final = 5_000
+"""More instances than these are resampled in this many random groups of nearly equal size: the
+variance of a mean is the same, and the time no longer grows with the exam."""
 
-SMALL_EXAM: Final = 5_000
-"""Exams with more tasks have an interval of their points only: others would be narrow and slow."""
-SLICE_REPLICATES: Final = 400
-"""Draws for the slices; the whole exam has :data:`grader.statistics.bootstrap.REPLICATES`."""
+Clusters = Mapping[str, tuple[float, int]]
+"""Instance to the sum of its values and their number."""
 
-Line = tuple[str, str, float]
-"""Instance, pool and loss of one task in one reading."""
+
+def clustered(values: Iterable[tuple[str, float]]) -> dict[str, tuple[float, int]]:
+    """Sum and number of the values of each instance, by instance."""
+    found: dict[str, tuple[float, int]] = {}
+    for name, value in values:
+        total, count = found.get(name, (0.0, 0))
+        found[name] = (total + value, count + 1)
+    return dict(sorted(found.items()))
 
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """How often each instance was drawn, one row per replicate."""
+    """The place of each instance (or of its group), and the places that each replicate drew."""
 
     place: Mapping[str, int]
-    weights: Sequence[Sequence[int]]
+    drawn: Sequence[Sequence[int]]
 
     @classmethod
-    def of(cls, instances: Iterable[str], seed: int, replicates: int) -> "Draws":
-        """Draw as many instances as there are, with replacement, ``replicates`` times."""
-        place = {name: k for k, name in enumerate(sorted(set(instances)))}
-        generator = random.Random(seed)
-        weights = []
-        for _ in range(replicates):
-            row = [0] * len(place)
-            for drawn in generator.choices(range(len(place)), k=len(place)):
-                row[drawn] += 1
-            weights.append(row)
-        return cls(place, weights)
+    def of(cls, names: Iterable[str], seed: int, replicates: int = REPLICATES) -> "Draws":
+        """Draw as many instances as there are, with replacement, ``replicates`` times.
 
-    def means(self, values: Iterable[tuple[str, float]]) -> list[float]:
-        """Replicates of the mean of (instance, value); draws without any of them are left out."""
-        sums: dict[int, tuple[float, int]] = {}
-        for instance, value in values:
-            total, count = sums.get(self.place[instance], (0.0, 0))
-            sums[self.place[instance]] = (total + value, count + 1)
-        columns = [(k, total, count) for k, (total, count) in sums.items()]
+        The order of ``names`` is part of what the seed stands for; of equal names the first counts.
+        """
+        ordered = list(dict.fromkeys(names))
+        generator = random.Random(seed)
+        if len(ordered) > MOST_CLUSTERS:
+            generator.shuffle(ordered)
+        places = range(min(len(ordered), MOST_CLUSTERS))
+        place = {name: k % MOST_CLUSTERS for k, name in enumerate(ordered)}
+        population = list(places)  # so that equal places are one object, however often drawn
+        drawn = [generator.choices(population, k=len(places)) for _ in range(replicates)]
+        return cls(place, drawn)
+
+    def counts(self, replicates: int) -> list[list[int]]:
+        """How often each place was drawn, one row for each of the first ``replicates``."""
+        size = max(self.place.values(), default=-1) + 1
+        rows = []
+        for drawn in self.drawn[:replicates]:
+            row = [0] * size
+            for place in drawn:
+                row[place] += 1
+            rows.append(row)
+        return rows
+
+    def means(self, clusters: Clusters) -> list[float]:
+        """Replicates of a mean over tasks: the ratio of the drawn sums to the drawn numbers.
+
+        Draws that hold none of ``clusters`` are left out.
+        """
+        sums = [0.0] * len(self.place)
+        numbers = [0] * len(self.place)
+        for name, (total, count) in clusters.items():
+            sums[self.place[name]] += total
+            numbers[self.place[name]] += count
         replicates = []
-        for row in self.weights:
-            tasks = sum(row[k] * count for k, _, count in columns)
-            if tasks:
-                replicates.append(sum(row[k] * total for k, total, _ in columns) / tasks)
+        for drawn in self.drawn:
+            if tasks := sum(map(numbers.__getitem__, drawn)):
+                replicates.append(sum(map(sums.__getitem__, drawn)) / tasks)
         return replicates
 
-    def scores(self, lines: Iterable[Line]) -> list[float | None]:
-        """Replicates of CausalDSScore (Eq. 4), one per draw; ``None`` where it is empty."""
-        pools = _Pools.of(lines, self.place)
-        return [pools.score(row) for row in self.weights]
 
-
-def interval(replicates: Iterable[float | None]) -> list[float] | None:
-    """The central 95% of the replicates that exist; ``None`` unless most of them do."""
-    values = list(replicates)
-    present = [value for value in values if value is not None]
-    if not present or len(present) < len(values) / 2:
-        return None
-    return list(bootstrap.percentile_interval(present))
-
-
-@dataclass(frozen=True, slots=True)
-class _Pools:
-    """The losses of one reading, arranged for quick weighted means and medians."""
-
-    passes: list[tuple[int, float, int]]
-    intervals: list[tuple[int, float, int]]
-    points: list[tuple[float, int]]
-    sets: list[tuple[float, int]]
-
-    @classmethod
-    def of(cls, lines: Iterable[Line], place: Mapping[str, int]) -> "_Pools":
-        sums: dict[str, dict[int, tuple[float, int]]] = {"pass": {}, "nrel_interval": {}}
-        lists: dict[str, list[tuple[float, int]]] = {"nrel_point": [], "f1": []}
-        for instance, pool, loss in lines:
-            k = place[instance]
-            if pool in lists:
-                lists[pool].append((loss, k))
-            else:
-                total, count = sums[pool].get(k, (0.0, 0))
-                sums[pool][k] = (total + min(loss, LOSS_CAP), count + 1)
-        passes, intervals = (
-            [(k, total, count) for k, (total, count) in sums[pool].items()]
-            for pool in ("pass", "nrel_interval")
-        )
-        return cls(passes, intervals, sorted(lists["nrel_point"]), sorted(lists["f1"]))
-
-    def score(self, row: Sequence[int]) -> float | None:
-        """Eq. 4 as a weighted sum: a pool's weight cancels the denominator of its mean."""
-        failed, n_pass = _sums(self.passes, row)
-        capped, n_interval = _sums(self.intervals, row)
-        point, n_point = _median(self.points, row)
-        shape, n_f1 = _median(self.sets, row)
-        tasks = n_pass + n_interval + n_point + n_f1
-        if not tasks:
-            return None
-        return (failed + capped + n_point * point + n_f1 * shape) / tasks
-
-
-def _sums(column: Sequence[tuple[int, float, int]], row: Sequence[int]) -> tuple[float, int]:
-    total, tasks = 0.0, 0
-    for k, losses, count in column:
-        weight = row[k]
-        if weight:
-            total += weight * losses
-            tasks += weight * count
-    return total, tasks
-
-
-def _median(ordered: Sequence[tuple[float, int]], row: Sequence[int]) -> tuple[float, int]:
-    """Median of the losses repeated by their weights, and how many that makes."""
-    tasks = 0
-    for _, k in ordered:
-        tasks += row[k]
-    if not tasks:
-        return 0.0, 0
-    low_place, high_place = (tasks - 1) // 2, tasks // 2
-    seen, low = 0, None
-    for loss, k in ordered:
-        seen += row[k]
-        if low is None and seen > low_place:
-            low = loss
-        if seen > high_place:
-            assert low is not None
-            return (low + loss) / 2, tasks
-    raise AssertionError("the weights do not add up")
+def cluster_means(clusters: Clusters, seed: int) -> list[float]:
+    """Replicates of a mean over tasks, by draws of its own."""
+    return Draws.of(clusters, seed).means(clusters)

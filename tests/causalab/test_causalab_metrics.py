@@ -1,7 +1,6 @@
 """Metric definitions, each on cases worked by hand."""
 
 import json
-import math
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ from grader.gold import gold_answer
 from grader.laboratory import Episode, Hypothesis, Laboratory
 from grader.tracks.causalab import score_hypothesis, true_hypothesis
 from grader.tracks.causalab.metrics import allowance, overlap, rates, roots, shd, tolerance
-from grader.tracks.causalab.summary import wilson
 
 TRUE = {("density", "moisture"), ("moisture", TARGET), ("density", TARGET)}
 RIGHT = {"moisture": (3.0, 0.0), "density": (1.0, 0.0)}
@@ -227,17 +225,6 @@ def test_no_hypothesis_and_no_prediction_score_nothing() -> None:
     result = grade(task, truth, session.transcript_text())
     assert (result.status, result.points) == ("scored", 0.0)
     assert "without a prediction" in result.message
-
-
-def test_wilsons_interval_is_the_roots_of_its_quadratic() -> None:
-    """The bounds p solve (p - s)² = z² p (1 - p) / n."""
-    for successes, trials in ((0, 7), (7, 7), (24, 50), (1, 1)):
-        low, high = wilson(successes, trials) or [math.nan, math.nan]
-        for bound in (low, high):
-            left = (bound - successes / trials) ** 2
-            right = 1.959963984540054**2 * bound * (1 - bound) / trials
-            assert left == pytest.approx(right, abs=1e-12)
-    assert wilson(0, 0) is None
 
 
 def test_overlap_counts_repeated_predictions_once() -> None:

@@ -18,6 +18,7 @@ from grader.laboratory import Episode, Laboratory
 from grader.model import RawAnswer, Score
 from grader.pipeline import Session
 from grader.show.terminal import console
+from grader.statistics.bootstrap import wilson
 from grader.submission.check import check
 from grader.submission.collect import collect
 from grader.tracks.causalab import (
@@ -28,7 +29,7 @@ from grader.tracks.causalab import (
 )
 from grader.tracks.causalab.page import accuracy_against_edges, sections, suites_table
 from grader.tracks.causalab.session_page import page
-from grader.tracks.causalab.summary import summarise, wilson
+from grader.tracks.causalab.summary import summarise
 
 
 def row_of(seed: int, suite: str, regime: str, **options: Any) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from grader.io.release import Release
 from grader.model import Score, Task
 from grader.report.table import ScoreTable
 from grader.statistics import bootstrap
+from grader.statistics.resample import cluster_means
 from grader.tracks.causalds.matched import arms, matched
 from grader.tracks.causalds.page import sections
 
@@ -98,8 +99,8 @@ def test_paired_capped_deltas_of_a_hand_example() -> None:
     assert contrast["survivor_pairs"] == 3
     assert contrast["survivor_mean"] == pytest.approx(0.8 / 3)
     # By scene: sums 0 over two pairs, 0.8 over one, 1.7 over two.
-    clusters = [(0.0, 2), (0.8, 1), (1.7, 2)]
-    means = bootstrap.cluster_means(clusters, bootstrap.seed_of(["s1", "s2", "s3"]))
+    clusters = {"s1": (0.0, 2), "s2": (0.8, 1), "s3": (1.7, 2)}
+    means = cluster_means(clusters, bootstrap.seed_of(clusters))
     assert contrast["interval"] == pytest.approx(bootstrap.percentile_interval(means))
 
 

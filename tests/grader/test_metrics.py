@@ -12,6 +12,7 @@ from sklearn import metrics
 
 from grader.model import Content, Predictions, Task, Truth
 from grader.statistics import bootstrap
+from grader.statistics.resample import cluster_means
 from grader.tracks.causalds.numbers import interval_score
 from grader.tracks.causalds.prediction import (
     area_under_roc,
@@ -173,13 +174,17 @@ def test_f1_is_the_harmonic_mean_of_precision_and_recall(
     assert f1(answer, target) == pytest.approx(expected)
 
 
+def by_instance(sums: list[float], counts: list[int]) -> dict[str, tuple[float, int]]:
+    return {f"i{k}": pair for k, pair in enumerate(zip(sums, counts, strict=True))}
+
+
 def test_the_bootstrap_is_a_function_of_the_task_ids() -> None:
     """Identical answers with different intervals are what users complain about."""
-    clusters = [(float(k % 3), 2) for k in range(12)]
+    clusters = {f"i{k}": (float(k % 3), 2) for k in range(12)}
     seed = bootstrap.seed_of(["b", "a"])
     assert seed == bootstrap.seed_of(["a", "b"]) != bootstrap.seed_of(["a", "c"])
-    assert bootstrap.cluster_means(clusters, seed) == bootstrap.cluster_means(clusters, seed)
-    assert bootstrap.cluster_means(clusters, seed) != bootstrap.cluster_means(clusters, seed + 1)
+    assert cluster_means(clusters, seed) == cluster_means(clusters, seed)
+    assert cluster_means(clusters, seed) != cluster_means(clusters, seed + 1)
 
 
 def test_the_bootstrap_interval_agrees_with_scipys() -> None:
@@ -188,7 +193,7 @@ def test_the_bootstrap_interval_agrees_with_scipys() -> None:
     counts = generator.integers(1, 6, 60)
     sums = generator.random(60) * counts
     ours = bootstrap.percentile_interval(
-        bootstrap.cluster_means(list(zip(sums.tolist(), counts.tolist(), strict=True)), 7)
+        cluster_means(by_instance(sums.tolist(), counts.tolist()), 7)
     )
     theirs = stats.bootstrap(
         (sums, counts),
@@ -207,9 +212,9 @@ def test_a_huge_exam_is_resampled_in_groups_with_the_same_spread() -> None:
     generator = np.random.default_rng(8)
     counts = generator.integers(1, 6, 23_000)
     sums = generator.random(23_000) ** 3 * counts
-    clusters = list(zip(sums.tolist(), counts.tolist(), strict=True))
-    replicates = bootstrap.cluster_means(clusters, 3)
-    assert replicates == bootstrap.cluster_means(clusters, 3)
+    clusters = by_instance(sums.tolist(), counts.tolist())
+    replicates = cluster_means(clusters, 3)
+    assert replicates == cluster_means(clusters, 3)
     ratio = sums.sum() / counts.sum()
     error = np.sqrt(np.sum((sums - ratio * counts) ** 2)) / counts.sum()
     assert np.mean(replicates) == pytest.approx(ratio, abs=error / 5)
@@ -221,11 +226,11 @@ def test_percentiles_interpolate_as_numpy_does() -> None:
     """The same quantile definition (linear) on any list."""
     values = [float(v) for v in np.random.default_rng(1).normal(size=137)]
     assert bootstrap.percentile_interval(values) == pytest.approx(
-        tuple(np.quantile(values, [0.025, 0.975]))
+        np.quantile(values, [0.025, 0.975]).tolist()
     )
 
 
 def test_one_instance_has_an_interval_of_no_width() -> None:
     """Nothing can be said about other instances, and nothing crashes."""
-    low, high = bootstrap.percentile_interval(bootstrap.cluster_means([(1.5, 3)], 1))
+    low, high = bootstrap.percentile_interval(cluster_means({"i": (1.5, 3)}, 1))
     assert low == high == 0.5

@@ -13,8 +13,9 @@ from grader.report.table import ScoreTable
 from grader.report.usage import fill_usage, usage_means, with_quality
 from grader.spec import LOSS_CAP
 from grader.statistics import bootstrap
-from grader.statistics.resample import Draws, interval
+from grader.statistics.resample import Draws, clustered
 from grader.tracks.causalds.figures import extend
+from grader.tracks.causalds.replicates import Weights, interval
 
 SCORES = [
     row("t1", "pass", 0.0, view="clean", instance_id="a"),
@@ -70,9 +71,9 @@ def test_a_slice_of_everything_is_the_whole() -> None:
 def test_replicates_of_the_score_are_the_score_of_resampled_rows() -> None:
     """Weighted means and medians, against repeating the rows and asking the SQL."""
     scores = [score for score in SCORES if score.paper_pool]
-    draws = Draws.of((score.instance_id for score in scores), 7, 25)
+    draws = Weights.of(Draws.of((score.instance_id for score in scores), 7, 25))
     lines = [(score.instance_id, score.pool, score.loss) for score in scores]
-    for weights, found in zip(draws.weights, draws.scores(lines), strict=True):
+    for weights, found in zip(draws.rows, draws.scores(lines), strict=True):
         repeated = [
             row(f"{score.task_id}/{k}", score.pool, score.loss)
             for score in scores
@@ -86,12 +87,11 @@ def test_replicates_of_the_score_are_the_score_of_resampled_rows() -> None:
 def test_draws_take_whole_instances_and_repeat() -> None:
     first, again = (Draws.of("abcab", 3, 50) for _ in range(2))
     assert first == again != Draws.of("abcab", 4, 50)
-    assert all(sum(weights) == 3 for weights in first.weights)
+    weights = Weights.of(first)
+    assert all(sum(row) == 3 for row in weights.rows)
     values = [("a", 1.0), ("a", 0.0), ("b", 1.0)]
-    for mean, (a, b, _) in zip(
-        first.means(values), (w for w in first.weights if w[0] or w[1]), strict=True
-    ):
-        assert mean == pytest.approx((a + b) / (2 * a + b))
+    expected = [(a + b) / (2 * a + b) for a, b, _ in weights.rows if a or b]
+    assert weights.means(values) == first.means(clustered(values)) == pytest.approx(expected)
 
 
 def test_an_interval_needs_most_of_its_replicates() -> None:
@@ -124,18 +124,19 @@ def test_coverage_and_width_stand_beside_what_was_promised() -> None:
     assert effect["coverage"] == pytest.approx(1 / 3)
     assert (effect["mean_width"], effect["median_width"]) == (3.0, 2.0)
     assert (effect["mean_normalised_width"], effect["median_normalised_width"]) == (1.5, 1.0)
-    assert effect["coverage_interval"] == list(bootstrap.wilson(1, 3))
+    assert effect["coverage_interval"] == pytest.approx(bootstrap.wilson(1, 3))
     assert rows["coverage"] == 0.85 and rows["coverage_interval"] is None
 
 
 def test_wilsons_interval_is_the_solution_of_its_equation() -> None:
     """(p - x)^2 = z^2 x (1 - x) / n at both ends; 7 of 7 is no proof of certainty."""
-    for successes, trials in ((1, 3), (7, 7), (0, 5), (40, 50)):
+    for successes, trials in ((1, 3), (7, 7), (0, 5), (40, 50), (1, 1)):
         share = successes / trials
-        for bound in bootstrap.wilson(successes, trials):
+        for bound in bootstrap.wilson(successes, trials) or ():
             variance = bound * (1 - bound) / trials
-            assert (share - bound) ** 2 == pytest.approx(1.959964**2 * variance, abs=1e-9)
-    assert bootstrap.wilson(7, 7)[0] < 0.7
+            assert (share - bound) ** 2 == pytest.approx(1.959963984540054**2 * variance, abs=1e-12)
+    assert (bootstrap.wilson(7, 7) or [1.0])[0] < 0.7
+    assert bootstrap.wilson(0, 0) is None
 
 
 def test_the_detectable_difference_is_2_8_standard_errors() -> None:

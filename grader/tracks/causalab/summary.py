@@ -1,14 +1,11 @@
 """What the report says of causalab beyond points: suites with their intervals, and the evidence."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from grader.model import Checked, Score, TrackSummary, Truth
 from grader.report.table import ScoreTable
-
-NORMAL_QUANTILE: Final = 1.959963984540054
-"""Two-sided 95%."""
+from grader.statistics.bootstrap import wilson
 
 PROPORTIONS: Final = (
     ("accuracy", "n_accurate", "tasks"),
@@ -23,18 +20,6 @@ _HEADLINES: Final = (
     "shd", "freq_edge_f1", "root_f1", "coefficient_f1", "coefficient_f1_reference", "graph_exact",
     "class_size", "budget_share", "premature", "consistent", "n_transcripts", "n_signed",
 )  # fmt: skip
-
-
-def wilson(successes: int, trials: int) -> list[float] | None:
-    """Wilson's 95% score interval of a proportion; none without a trial."""
-    if not trials:
-        return None
-    z = NORMAL_QUANTILE
-    share = successes / trials
-    centre = share + z * z / (2 * trials)
-    spread = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
-    scale = 1 + z * z / trials
-    return [max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)]
 
 
 def summarise(

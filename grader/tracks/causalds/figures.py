@@ -1,5 +1,6 @@
 """What the report says of causalds beyond points: readings, slices, calibration, ablations."""
 
+import math
 from collections.abc import Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -9,8 +10,15 @@ from grader.model import Score
 from grader.report.table import ScoreTable
 from grader.spec import LOSS_CAP
 from grader.statistics import bootstrap
-from grader.statistics.resample import SLICE_REPLICATES, SMALL_EXAM, Draws, Line, interval
+from grader.statistics.resample import Draws
 from grader.tracks.causalds.matched import matched
+from grader.tracks.causalds.replicates import (
+    SLICE_REPLICATES,
+    SMALL_EXAM,
+    Line,
+    Weights,
+    interval,
+)
 
 Members = dict[str, Any]
 
@@ -19,20 +27,19 @@ def extend(track: Members, table: ScoreTable, scores: Sequence[Score]) -> None:
     """Fill in ``readings``, the readings of each slice, ``calibration`` and ``matched``."""
     own = [score for score in scores if score.track == "causalds"]
     seed = bootstrap.seed_of(score.task_id for score in own)
-    instances = {score.instance_id for score in own}
     draws = None
     if len(own) <= SMALL_EXAM:
-        draws = Draws.of(instances, seed, bootstrap.REPLICATES)
+        draws = Weights.of(Draws.of(sorted({score.instance_id for score in own}), seed))
     track["readings"] = _readings(table, draws)
     _slice_readings(track, table)
     if draws is not None:
-        _slice_intervals(track, table, Draws(draws.place, draws.weights[:SLICE_REPLICATES]))
+        _slice_intervals(track, table, draws.first(SLICE_REPLICATES))
     track["calibration"] = _calibration(table, draws)
     if found := matched(table):
         track["matched"] = found
 
 
-def _readings(table: ScoreTable, draws: Draws | None) -> Members:
+def _readings(table: ScoreTable, draws: Weights | None) -> Members:
     readings = {row.pop("reading"): row for row in table.query("readings", LOSS_CAP)}
     lines = losses_by_reading(table) if draws is not None else {}
     for name, reading in readings.items():
@@ -41,7 +48,7 @@ def _readings(table: ScoreTable, draws: Draws | None) -> Members:
 
 
 def losses_by_reading(table: ScoreTable) -> dict[str, list[Line]]:
-    """What :meth:`grader.statistics.resample.Draws.scores` resamples, by reading."""
+    """What :meth:`grader.tracks.causalds.replicates.Weights.scores` resamples, by reading."""
     lines: dict[str, list[Line]] = {}
     for row in table.query("losses"):
         lines.setdefault(row["reading"], []).append((row["instance_id"], row["pool"], row["loss"]))
@@ -54,7 +61,7 @@ def _slice_readings(track: Members, table: ScoreTable) -> None:
         level.setdefault("readings", {})[row.pop("reading")] = row
 
 
-def _slice_intervals(track: Members, table: ScoreTable, draws: Draws) -> None:
+def _slice_intervals(track: Members, table: ScoreTable, draws: Weights) -> None:
     rows = table.query("slice_losses")
     for (axis, level), members in groupby(rows, itemgetter("axis", "level")):
         part = track["slices"][axis][level]
@@ -69,7 +76,7 @@ def _slice_intervals(track: Members, table: ScoreTable, draws: Draws) -> None:
                 )
 
 
-def _calibration(table: ScoreTable, draws: Draws | None) -> list[Members]:
+def _calibration(table: ScoreTable, draws: Weights | None) -> list[Members]:
     held = table.query("coverages") if draws is not None else []
     found = []
     for row in table.query("calibration"):
@@ -83,10 +90,18 @@ def _calibration(table: ScoreTable, draws: Draws | None) -> list[Members]:
     return found
 
 
-def _coverage_interval(same: Sequence[tuple[str, float]], draws: Draws) -> list[float] | None:
+def _coverage_interval(same: Sequence[tuple[str, float]], draws: Weights) -> list[float] | None:
     """Wilson's interval of single intervals, which hold the truth or not; else the bootstrap's."""
     if not same:
         return None
     if all(coverage in (0.0, 1.0) for _, coverage in same):
-        return list(bootstrap.wilson(sum(coverage for _, coverage in same), len(same)))
+        return _wilson(sum(coverage for _, coverage in same), len(same))
     return interval(draws.means(same)) if len(same) > 1 else None
+
+
+def _wilson(successes: float, trials: int) -> list[float]:
+    share, z = successes / trials, 1.959964
+    middle = (share + z * z / (2 * trials)) / (1 + z * z / trials)
+    half = math.sqrt(share * (1 - share) / trials + z * z / (4 * trials**2)) * z
+    half /= 1 + z * z / trials
+    return [max(0.0, middle - half), min(1.0, middle + half)]

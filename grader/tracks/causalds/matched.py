@@ -18,6 +18,7 @@ from grader.io.jsonio import canonical
 from grader.model import Task
 from grader.report.table import ScoreTable
 from grader.statistics import bootstrap
+from grader.statistics.resample import cluster_means, clustered
 
 REFERENCE: Final = "clean"
 """The arm that the others are compared with."""
@@ -124,15 +125,10 @@ def _ranges(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
 
 def _by_cluster(values: Sequence[tuple[str, float]]) -> list[float] | None:
     """Percentile interval of the mean, resampling the first member; none for a single cluster."""
-    clusters: dict[str, tuple[float, int]] = {}
-    for name, value in values:
-        total, count = clusters.get(name, (0.0, 0))
-        clusters[name] = (total + value, count + 1)
+    clusters = clustered(values)
     if len(clusters) < 2:
         return None
-    names = sorted(clusters)
-    means = bootstrap.cluster_means([clusters[name] for name in names], bootstrap.seed_of(names))
-    return list(bootstrap.percentile_interval(means))
+    return bootstrap.percentile_interval(cluster_means(clusters, bootstrap.seed_of(clusters)))
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -8,6 +8,7 @@ import duckdb
 from grader.model import Checked, Score, TrackSummary, Truth
 from grader.report.table import sql
 from grader.statistics import bootstrap
+from grader.statistics.resample import cluster_means
 from grader.tracks.ccr.contexts import ContextResult, evaluate_context, nearly
 
 DRAWN_CONTEXTS = 60
@@ -42,7 +43,10 @@ def summarise(
     seed = bootstrap.seed_of(score.task_id for score in scores)
     if points is None:
         # An exam that drew a part of every context has no composition: its pairs are all there is.
-        clusters = [{"part": s.instance_id, "points": s.points, "tasks": 1} for s in scores]
+        clusters = [
+            {"part": s.instance_id, "name": s.task_id, "points": s.points, "tasks": 1}
+            for s in scores
+        ]
         points = 100 * sum(score.points for score in scores) / len(scores)
     return TrackSummary(points, _replicates(clusters, seed), metrics, {"details": details})
 
@@ -61,10 +65,10 @@ def contexts_of(
 
 def _replicates(clusters: Sequence[Mapping[str, Any]], seed: int) -> list[float]:
     """Replicates of the headline: each part is resampled by itself, then both are averaged."""
-    parts: dict[str, list[tuple[float, int]]] = {}
+    parts: dict[str, dict[str, tuple[float, int]]] = {}
     for row in clusters:
-        parts.setdefault(row["part"], []).append((row["points"], row["tasks"]))
-    means = [bootstrap.cluster_means(parts[name], seed) for name in sorted(parts)]
+        parts.setdefault(row["part"], {})[row["name"]] = (row["points"], row["tasks"])
+    means = [cluster_means(parts[name], seed) for name in sorted(parts)]
     return [100 * sum(column) / len(column) for column in zip(*means, strict=True)]
 
 

@@ -1,14 +1,15 @@
 """What the report says of replayscm beyond points: pools, intervals and same-program deltas."""
 
 import json
-import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import Any, Final
 
 from grader.model import Checked, Score, TrackSummary, Truth
 from grader.report.table import ScoreTable
 from grader.statistics import bootstrap
+from grader.statistics.resample import Draws
 
 LADDER: Final = ("Ord-Match", "Block", "Hid-Match", "Hid-Roots")
 """The same programs with less and less disclosed (Figure 1)."""
@@ -56,46 +57,35 @@ def extras(table: ScoreTable, scores: Sequence[Score]) -> dict[str, Any]:
     """
     pools = {row.pop("pool"): row for row in table.query("replayscm")}
     values = _by_pool(scores)
-    drawn = _Resampling()
+    draw = cache(lambda programs: Draws.of(programs, bootstrap.seed_of(programs)))
     for pool, rates in pools.items():
         if not pool.startswith("Alt-"):
             rates["intervals"] = {}
             programs = sorted(values[pool])
             for metric in METRICS:
                 column = [values[pool][program][metric] for program in programs]
-                rates["intervals"][metric] = drawn.interval(programs, column)
+                rates["intervals"][metric] = _interval(programs, column, draw)
     deltas = [
         delta
         for first, second in PAIRS
         if first in values and second in values
-        for delta in _deltas(values, first, second, drawn)
+        for delta in _deltas(values, first, second, draw)
     ]
     tables = {name: table.query(f"replayscm_{name}") for name in TABLES}
     return {"pools": pools, "deltas": deltas, **tables}
 
 
-class _Resampling:
-    """Bootstrap draws of a set of programs, made once and shared by every figure about them."""
+Draw = Callable[[tuple[str, ...]], Draws]
 
-    def __init__(self) -> None:
-        self._draws: dict[tuple[str, ...], list[list[int]]] = {}
 
-    def interval(self, programs: Sequence[str], column: Sequence[float]) -> list[float] | None:
-        """The central 95% interval of the mean of ``column``; none for a single program."""
-        if len(programs) < 2:
-            return None
-        key = tuple(programs)
-        if key not in self._draws:
-            generator = random.Random(bootstrap.seed_of(programs))
-            places = range(len(programs))
-            self._draws[key] = [
-                generator.choices(places, k=len(programs)) for _ in range(bootstrap.REPLICATES)
-            ]
-        if len(set(column)) == 1:
-            return [column[0], column[0]]
-        look_up = column.__getitem__
-        means = [sum(map(look_up, draw)) / len(draw) for draw in self._draws[key]]
-        return list(bootstrap.percentile_interval(means))
+def _interval(programs: Sequence[str], column: Sequence[float], draw: Draw) -> list[float] | None:
+    """The central 95% interval of the mean of ``column``; none for a single program."""
+    if len(programs) < 2:
+        return None
+    if len(set(column)) == 1:
+        return [column[0], column[0]]
+    clusters = {name: (value, 1) for name, value in zip(programs, column, strict=True)}
+    return bootstrap.percentile_interval(draw(tuple(programs)).means(clusters))
 
 
 def _by_pool(scores: Sequence[Score]) -> dict[str, dict[str, dict[str, float]]]:
@@ -112,7 +102,7 @@ def _by_pool(scores: Sequence[Score]) -> dict[str, dict[str, dict[str, float]]]:
 
 
 def _deltas(
-    values: dict[str, dict[str, dict[str, float]]], first: str, second: str, drawn: _Resampling
+    values: dict[str, dict[str, dict[str, float]]], first: str, second: str, draw: Draw
 ) -> list[dict[str, Any]]:
     programs = sorted(values[first].keys() & values[second].keys())
     if not programs:
@@ -127,7 +117,7 @@ def _deltas(
                 "metric": metric,
                 "programs": len(programs),
                 "delta": sum(differences) / len(differences),
-                "interval": drawn.interval(programs, differences),
+                "interval": _interval(programs, differences, draw),
             }
         )
     return found
