@@ -22,11 +22,12 @@ from typing import Any
 from scipy import stats
 
 from benchmarks.textbook import Analyst, cut_off, fits
+from builder.attempts import Rejected
 from builder.causalds import TRACK
 from builder.causalds.check.audit import audit_instance
 from builder.causalds.check.numbers import Estimate, Population
 from builder.causalds.check.views import information
-from builder.causalds.make.scene import Rejected, Truths, sample_hidden_world
+from builder.causalds.make.scene import Truths, sample_hidden_world
 from builder.causalds.plan.realised import composition_table
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan

@@ -9,10 +9,10 @@ from builder.causalab.ask.prompt import write_prompt
 from builder.causalab.make.episode import Parts
 from builder.causalab.plan.graphs import TRACK_NAME, GraphPlan
 from builder.causalab.plan.suites import Setting, Suite, label
+from builder.release import rows
 from builder.release.schemas import TASKS, TRUTH, worlds_schema
 from builder.release.types import InstanceSpec, Row
 from builder.seeds import public_id
-from grader.io.jsonio import canonical
 from grader.spec import variant as variant_of
 
 PREFIX: Final = "lab"
@@ -35,36 +35,17 @@ def task_id(spec: InstanceSpec, suite: Suite, setting: Setting) -> str:
 def task_row(spec: InstanceSpec, name: str, parts: Parts) -> Row:
     """A row of ``causalab``: the task called ``name``."""
     variant = variant_of(TRACK_NAME, f"laboratory.{parts.public['family']}")
-    answer_file = name + variant.suffix
-    return {
-        "task_id": name,
-        "instance_id": spec.instance_id,
-        "track": TRACK_NAME,
-        "rung": variant.rung,
-        "family": variant.family,
-        "variant": variant.name,
-        "view": parts.private["regime"],
-        "input_mode": variant.input_mode,
-        "prompt": write_prompt(parts.public, name, answer_file),
-        "answer_schema": variant.shape,
-        "answer_file": answer_file,
-        "inputs_json": canonical(parts.public),
-    }
+    prompt = write_prompt(parts.public, name, name + variant.suffix)
+    view = parts.private["regime"]
+    return rows.task_row(name, spec.instance_id, variant, prompt, parts.public, view=view)
 
 
 def truth_row(spec: InstanceSpec, name: str, parts: Parts) -> Row:
-    """A row of ``causalab_truth``: the frequency is exact, so its error is zero."""
-    return {
-        "task_id": name,
-        "instance_id": spec.instance_id,
-        "should_abstain": False,
-        "structure": structure(parts.private["suite"], parts.private["setting"]),
-        "value": parts.private["frequency"],
-        "value_se": 0.0,
-        "value_draws": 0,
-        "value_source": "exact",
-        "target_json": canonical(parts.private),
-    }
+    """A row of ``causalab_truth``: the frequency is exact."""
+    private = parts.private
+    slice_name = structure(private["suite"], private["setting"])
+    frequency = rows.TrueValue(private["frequency"])
+    return rows.truth_row(name, spec.instance_id, slice_name, private, frequency)
 
 
 def world_row(spec: InstanceSpec, plan: GraphPlan, attempt: int) -> Row:
@@ -75,14 +56,7 @@ def world_row(spec: InstanceSpec, plan: GraphPlan, attempt: int) -> Row:
         "fixed": plan.fixed,
         "tasks": {task_id(spec, *episode): label(*episode) for episode in plan.episodes},
     }
-    return {
-        "instance_id": spec.instance_id,
-        "index": spec.index,
-        "attempt": attempt,
-        "key": spec.key.hex(),
-        "structure": f"k{len(plan.graph.nodes)}",
-        "world_json": canonical(world),
-    }
+    return rows.world_row(spec, attempt, f"k{len(plan.graph.nodes)}", world)
 
 
 def structure(suite: str, setting: str) -> str:

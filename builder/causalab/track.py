@@ -1,22 +1,21 @@
 """The causalab track as the release machinery sees it: parse, plan, build."""
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from time import perf_counter
+from functools import partial
 from typing import Final
 
 import pyarrow as pa
 
+from builder.attempts import Clock, first_accepted
 from builder.causalab import rows
-from builder.causalab.make.episode import Parts, Rejected, draw, episode_parts
+from builder.causalab.make.episode import Parts, draw, episode_parts
 from builder.causalab.plan.config import Config, parse_config
 from builder.causalab.plan.graphs import TRACK_NAME, GraphPlan, plan_graphs
 from builder.importing.causalab.command import Imported, build_imported, is_imported, plan_imported
-from builder.release.types import Built, InstanceSpec
+from builder.release.types import Built, InstanceSpec, Row
 from builder.seeds import attempt_key
 from builder.settings import TomlTable
-from grader.errors import UsageError
 
 MAX_ATTEMPTS: Final = 100
 """Tries at the numbers of one graph before it is declared infeasible."""
@@ -50,34 +49,27 @@ class CausaLab:
         if is_imported(spec):
             return build_imported(spec)
         plan = GraphPlan.from_json(spec.config_json)
-        rejections: Counter[str] = Counter()
-        start = perf_counter()
-        for attempt in range(MAX_ATTEMPTS):
-            try:
-                parts = build_parts(plan, attempt_key(spec.key, attempt))
-            except Rejected as rejected:
-                rejections[rejected.reason] += 1
-                continue
-            names = [rows.task_id(spec, *episode) for episode in plan.episodes]
-            found = list(zip(names, parts, strict=True))
-            built: dict[str, list[dict[str, object]]] = {
-                "causalab": [rows.task_row(spec, *entry) for entry in found],
-                "causalab_truth": [rows.truth_row(spec, *entry) for entry in found],
-                "causalab_worlds": [rows.world_row(spec, plan, attempt)],
-            }
-            seconds = (("episodes", perf_counter() - start),)
-            return Built(built, tuple(sorted(rejections.items())), seconds)
-        reasons = ", ".join(f"{reason} ({n}x)" for reason, n in sorted(rejections.items()))
-        raise UsageError(
-            f"{spec.label}: no episode in {MAX_ATTEMPTS} attempts: {reasons}; change the seed"
+        return first_accepted(
+            spec, partial(_try, spec, plan), MAX_ATTEMPTS, "episode", "change the seed"
         )
 
 
-def build_parts(plan: GraphPlan, key: bytes) -> list[Parts]:
-    """Both sides of every episode of a graph.
+def _try(
+    spec: InstanceSpec, plan: GraphPlan, attempt: int, _: int, clock: Clock
+) -> dict[str, list[Row]]:
+    with clock("episodes"):
+        parts = build_parts(plan, attempt_key(spec.key, attempt))
+        names = [rows.task_id(spec, *episode) for episode in plan.episodes]
+        found = list(zip(names, parts, strict=True))
+        return {
+            "causalab": [rows.task_row(spec, *entry) for entry in found],
+            "causalab_truth": [rows.truth_row(spec, *entry) for entry in found],
+            "causalab_worlds": [rows.world_row(spec, plan, attempt)],
+        }
 
-    Raises :class:`builder.causalab.make.episode.Rejected`.
-    """
+
+def build_parts(plan: GraphPlan, key: bytes) -> list[Parts]:
+    """Both sides of every episode of a graph; raises :class:`builder.attempts.Rejected`."""
     found = []
     for suite, setting in plan.episodes:
         drawn = draw(plan.graph, suite, setting, plan.fixed and setting == "wide", key)

@@ -12,12 +12,12 @@ from builder.causalds.ask.prompt import write_prompt
 from builder.causalds.make.observe import Observation, measurement_name
 from builder.causalds.make.scene import Column, Scene
 from builder.causalds.plan.views import CLEAN
+from builder.release import rows
 from builder.release.arrow import round_truth
 from builder.release.schemas import TASKS, TEXT, TRUTH, table_schema, worlds_schema
 from builder.release.types import InstanceSpec, Row
 from builder.scm import Quantity
 from builder.seeds import public_id
-from grader.io.jsonio import canonical
 from grader.spec import Variant
 
 _TABLE = pa.list_(pa.struct([("name", TEXT), ("values", pa.list_(pa.float32()))]))
@@ -62,39 +62,28 @@ def task_row(
     inputs = dict(question.inputs)
     if "columns" in inputs:
         inputs["columns"] = [column.name for column in shown.columns]
-    answer_file = name + variant.suffix
-    return {
-        "task_id": name,
-        "instance_id": spec.instance_id,
-        "track": variant.track,
-        "rung": variant.rung,
-        "family": variant.family,
-        "variant": variant.name,
-        "view": shown.view.name,
-        "input_mode": variant.input_mode,
-        "prompt": write_prompt(scene, shown, variant, question, answer_file),
-        "answer_schema": variant.shape,
-        "answer_file": answer_file,
-        "inputs_json": canonical(inputs),
-    }
+    prompt = write_prompt(scene, shown, variant, question, name + variant.suffix)
+    return rows.task_row(name, spec.instance_id, variant, prompt, inputs, view=shown.view.name)
 
 
 def truth_row(
     spec: InstanceSpec, scene: Scene, shown: Observation, variant: Variant, question: Question
 ) -> Row:
-    """A row of ``causalds_truth``; the number and its error are null where there is none."""
+    """A row of ``causalds_truth``."""
     truth, quantity = question.truth, question.truth.quantity
-    return {
-        "task_id": task_id(spec, variant, question.detail, shown.view.name),
-        "instance_id": spec.instance_id,
-        "should_abstain": truth.should_abstain,
-        "structure": scene.plan.structure,
-        "value": None if quantity is None else round_truth(quantity.value),
-        "value_se": None if quantity is None else round_truth(quantity.se),
-        "value_draws": None if quantity is None else quantity.draws,
-        "value_source": None if quantity is None else quantity.source,
-        "target_json": canonical(truth.target),
-    }
+    number = None
+    if quantity is not None:
+        number = rows.TrueValue(
+            round_truth(quantity.value), round_truth(quantity.se), quantity.draws, quantity.source
+        )
+    return rows.truth_row(
+        task_id(spec, variant, question.detail, shown.view.name),
+        spec.instance_id,
+        scene.plan.structure,
+        truth.target,
+        number,
+        should_abstain=truth.should_abstain,
+    )
 
 
 def scene_row(
@@ -137,17 +126,16 @@ def world_row(
     tasks: Mapping[str, tuple[str, str, str]],
 ) -> Row:
     """A row of ``causalds_worlds``; ``tasks`` maps task ids to (variant, view, detail)."""
-    return {
-        "instance_id": spec.instance_id,
-        "index": spec.index,
-        "attempt": attempt,
-        "key": scene.plan.world_key or spec.key.hex(),
-        "structure": scene.plan.structure,
-        "motif": scene.motif.name,
-        "treatment": scene.treatment.name,
-        "outcome": scene.outcome.name,
-        "world_json": canonical(_world(scene, views, tasks)),
-    }
+    return rows.world_row(
+        spec,
+        attempt,
+        scene.plan.structure,
+        _world(scene, views, tasks),
+        key=scene.plan.world_key,
+        motif=scene.motif.name,
+        treatment=scene.treatment.name,
+        outcome=scene.outcome.name,
+    )
 
 
 def _world(

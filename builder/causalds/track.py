@@ -1,14 +1,13 @@
 """The causalds track as the release machinery sees it: parse, plan, build."""
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from time import perf_counter
+from functools import partial
 from typing import Final
 
 import pyarrow as pa
 
+from builder.attempts import Clock, Rejected, first_accepted
 from builder.causalds import rows
 from builder.causalds.ask import ASKERS, Question
 from builder.causalds.exams.assign import planned_composition
@@ -18,7 +17,6 @@ from builder.causalds.exams.labels import label_class
 from builder.causalds.exams.model import ExamModel, parse_exam
 from builder.causalds.make.observe import Observation, observe
 from builder.causalds.make.scene import (
-    Rejected,
     Scene,
     column_order,
     draw_tables,
@@ -34,7 +32,6 @@ from builder.release.types import Built, InstanceSpec, Row
 from builder.seeds import attempt_key, stream
 from builder.settings import TomlTable
 from builder.words.llm.settings import published
-from grader.errors import UsageError
 from grader.spec import variant as variant_of
 
 MAX_ATTEMPTS: Final = 60
@@ -111,25 +108,16 @@ class CausalDS:
         An attempt whose numbers miss their bounds, or that cannot be asked the planned variant, is
         replaced by the next one. Raises ``UsageError`` when none of ``MAX_ATTEMPTS`` will do.
         """
-        rejections: Counter[str] = Counter()
-        untold = 0
-        clock = _Clock()
-        for attempt in range(MAX_ATTEMPTS):
-            try:
-                built = _try(spec, attempt, untold, clock)
-            except Rejected as rejected:
-                rejections[rejected.reason] += 1
-                untold += rejected.words
-                continue
-            return Built(built, tuple(sorted(rejections.items())), clock.seconds())
-        reasons = ", ".join(f"{reason} ({n}x)" for reason, n in sorted(rejections.items()))
-        raise UsageError(
-            f"{spec.label}: no scene in {MAX_ATTEMPTS} attempts: {reasons}; "
-            "change the motifs or kinds of this split, or its seed"
+        return first_accepted(
+            spec,
+            partial(_try, spec),
+            MAX_ATTEMPTS,
+            "scene",
+            "change the motifs or kinds of this split, or its seed",
         )
 
 
-def _try(spec: InstanceSpec, attempt: int, untold: int, clock: "_Clock") -> dict[str, list[Row]]:
+def _try(spec: InstanceSpec, attempt: int, untold: int, clock: Clock) -> dict[str, list[Row]]:
     """One attempt at a scene, ``untold`` earlier ones having had no words; raises
     :class:`Rejected`."""
     plan = ScenePlan.from_json(spec.config_json)
@@ -229,24 +217,6 @@ def _rows(
     views = [shown for shown, _ in asked]
     found["causalds_worlds"].append(rows.world_row(spec, scene, views, attempt, tasks))
     return found
-
-
-class _Clock:
-    """Adds up the seconds of named stages."""
-
-    def __init__(self) -> None:
-        self._seconds: dict[str, float] = {}
-
-    @contextmanager
-    def __call__(self, stage: str) -> Iterator[None]:
-        start = perf_counter()
-        try:
-            yield
-        finally:
-            self._seconds[stage] = self._seconds.get(stage, 0.0) + perf_counter() - start
-
-    def seconds(self) -> tuple[tuple[str, float], ...]:
-        return tuple(self._seconds.items())
 
 
 TRACK: Final = CausalDS()

@@ -13,13 +13,12 @@ from builder.ccr.make.model import Bits
 from builder.ccr.make.quantities import Quantities
 from builder.ccr.make.units import Units
 from builder.ccr.plan.contexts import TRACK_NAME, ContextPlan
+from builder.release import rows
 from builder.release.schemas import TASKS, TRUTH, worlds_schema
 from builder.release.types import InstanceSpec, Row
 from builder.seeds import public_id
-from grader.io.jsonio import canonical
 from grader.spec import variant as variant_of
 
-VIEW: Final = "clean"
 PREFIX: Final = "ccr"
 
 
@@ -56,36 +55,14 @@ def task_row(spec: InstanceSpec, question: Question) -> Row:
     """A row of ``ccr``."""
     variant = variant_of(TRACK_NAME, question.variant)
     name = task_id(spec, question.label)
-    return {
-        "task_id": name,
-        "instance_id": spec.instance_id,
-        "track": TRACK_NAME,
-        "rung": variant.rung,
-        "family": variant.family,
-        "variant": variant.name,
-        "view": VIEW,
-        "input_mode": variant.input_mode,
-        "prompt": question.prompt,
-        "answer_schema": variant.shape,
-        "answer_file": name + variant.suffix,
-        "inputs_json": canonical(dict(question.inputs)),
-    }
+    return rows.task_row(name, spec.instance_id, variant, question.prompt, question.inputs)
 
 
 def truth_row(spec: InstanceSpec, plan: ContextPlan, question: Question) -> Row:
-    """A row of ``ccr_truth``: values are exact, so their error is zero and nothing was drawn."""
-    exact = question.value is not None
-    return {
-        "task_id": task_id(spec, question.label),
-        "instance_id": spec.instance_id,
-        "should_abstain": False,
-        "structure": structure(plan),
-        "value": None if question.value is None else float(question.value),
-        "value_se": 0.0 if exact else None,
-        "value_draws": 0 if exact else None,
-        "value_source": "exact" if exact else None,
-        "target_json": canonical(dict(question.target)),
-    }
+    """A row of ``ccr_truth``: values are exact."""
+    exact = None if question.value is None else rows.TrueValue(float(question.value))
+    name = task_id(spec, question.label)
+    return rows.truth_row(name, spec.instance_id, structure(plan), question.target, exact)
 
 
 def world_row(
@@ -103,15 +80,7 @@ def world_row(
         }
         for question in questions
     }
-    return {
-        "instance_id": spec.instance_id,
-        "index": spec.index,
-        "attempt": 0,
-        "key": spec.key.hex(),
-        "structure": structure(plan),
-        "purpose": plan.purpose,
-        "world_json": canonical({**world, "tasks": tasks}),
-    }
+    return rows.world_row(spec, 0, structure(plan), {**world, "tasks": tasks}, purpose=plan.purpose)
 
 
 def structure(plan: ContextPlan) -> str:
@@ -150,7 +119,7 @@ def packed(bits: Bits) -> list[str]:
     return [np.packbits(row).tobytes().hex() for row in bits]
 
 
-def unpacked(rows: Sequence[str], count: int) -> Bits:
+def unpacked(packed_bits: Sequence[str], count: int) -> Bits:
     """What :func:`packed` packed, shape (nodes, ``count``)."""
-    packed_rows = [np.frombuffer(bytes.fromhex(row), dtype=np.uint8) for row in rows]
-    return np.array([np.unpackbits(row, count=count) for row in packed_rows]).astype(bool)
+    octets = [np.frombuffer(bytes.fromhex(row), dtype=np.uint8) for row in packed_bits]
+    return np.array([np.unpackbits(row, count=count) for row in octets]).astype(bool)

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from time import perf_counter
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
+from builder.attempts import Clock
 from builder.ccr import rows
 from builder.ccr.ask.questions import (
     VERDICTS,
@@ -70,30 +70,31 @@ class CCR:
         """One context with its tasks, as rows. Raises ``UsageError`` if none can be drawn."""
         plan = ContextPlan.from_json(spec.config_json)
         key = attempt_key(spec.key, 0)
-        start = perf_counter()
+        clock = Clock()
         world: dict[str, object]
         rejections: tuple[tuple[str, int], ...] = ()
-        if plan.purpose == "linear":
-            world, questions = _linear(spec, plan, key)
-        else:
-            sampled, words = draw(plan, key, spec.label)
-            rejections = sampled.rejections
-            world = {
-                "context": sampled.context.to_json(),
-                "tree": list(sampled.tree.nodes),
-                "theme": plan.theme,
-                "quantities": rows.quantities_json(sampled.quantities),
-            }
-            if plan.variant is None:
-                questions = _simulation(spec, sampled, words, key)
+        with clock("contexts"):
+            if plan.purpose == "linear":
+                world, questions = _linear(spec, plan, key)
             else:
-                questions = [_single(spec, plan, sampled, words, key)]
-        built: dict[str, list[dict[str, object]]] = {
-            "ccr": [rows.task_row(spec, question) for question in questions],
-            "ccr_truth": [rows.truth_row(spec, plan, question) for question in questions],
-            "ccr_worlds": [rows.world_row(spec, plan, world, questions)],
-        }
-        return Built(built, rejections, (("contexts", perf_counter() - start),))
+                sampled, words = draw(plan, key, spec.label)
+                rejections = sampled.rejections
+                world = {
+                    "context": sampled.context.to_json(),
+                    "tree": list(sampled.tree.nodes),
+                    "theme": plan.theme,
+                    "quantities": rows.quantities_json(sampled.quantities),
+                }
+                if plan.variant is None:
+                    questions = _simulation(spec, sampled, words, key)
+                else:
+                    questions = [_single(spec, plan, sampled, words, key)]
+            built: dict[str, list[dict[str, object]]] = {
+                "ccr": [rows.task_row(spec, question) for question in questions],
+                "ccr_truth": [rows.truth_row(spec, plan, question) for question in questions],
+                "ccr_worlds": [rows.world_row(spec, plan, world, questions)],
+            }
+        return Built(built, rejections, clock.seconds())
 
 
 def draw(plan: ContextPlan, key: bytes, where: str) -> tuple[Sampled, Words]:

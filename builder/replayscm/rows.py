@@ -6,6 +6,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
+from builder.release import rows
 from builder.release.schemas import TASKS, TRUTH, worlds_schema
 from builder.release.types import InstanceSpec, Row
 from builder.replayscm.ask.prompt import write_prompt
@@ -15,12 +16,9 @@ from builder.replayscm.make.programs import name_of
 from builder.replayscm.make.worlds import worlds_json
 from builder.replayscm.plan.pools import Pool
 from builder.seeds import public_id
-from grader.io.jsonio import canonical
-from grader.spec import Variant
 from grader.spec import variant as variant_of
 from grader.tracks.replayscm.problem import MAX_PARENTS
 
-VIEW: Final = "clean"
 TRACK_NAME: Final = "replayscm"
 
 SCHEMAS: Final[Mapping[str, pa.Schema]] = {
@@ -40,24 +38,11 @@ def task_id(spec: InstanceSpec, pool: Pool) -> str:
 
 def task_row(spec: InstanceSpec, instance: Instance, record: Record) -> Row:
     """A row of ``replayscm``. The pool is in nothing but the id's keyed hash."""
-    variant: Variant = variant_of(TRACK_NAME, record.pool.variant)
+    variant = variant_of(TRACK_NAME, record.pool.variant)
     name = task_id(spec, record.pool)
-    answer_file = name + variant.suffix
     inputs = task_inputs(instance, record)
-    return {
-        "task_id": name,
-        "instance_id": spec.instance_id,
-        "track": variant.track,
-        "rung": variant.rung,
-        "family": variant.family,
-        "variant": variant.name,
-        "view": VIEW,
-        "input_mode": variant.input_mode,
-        "prompt": write_prompt(inputs, variant.name, answer_file),
-        "answer_schema": variant.shape,
-        "answer_file": answer_file,
-        "inputs_json": canonical(inputs),
-    }
+    prompt = write_prompt(inputs, variant.name, name + variant.suffix)
+    return rows.task_row(name, spec.instance_id, variant, prompt, inputs)
 
 
 def task_inputs(instance: Instance, record: Record) -> dict[str, Any]:
@@ -97,17 +82,8 @@ def truth_row(spec: InstanceSpec, instance: Instance, record: Record, matched: b
         },
         "alternative": record.alternative,
     }
-    return {
-        "task_id": task_id(spec, record.pool),
-        "instance_id": spec.instance_id,
-        "should_abstain": False,
-        "structure": record.pool.label,
-        "value": None,
-        "value_se": None,
-        "value_draws": None,
-        "value_source": None,
-        "target_json": canonical(target),
-    }
+    name = task_id(spec, record.pool)
+    return rows.truth_row(name, spec.instance_id, record.pool.label, target)
 
 
 def world_row(spec: InstanceSpec, instance: Instance, attempt: int) -> Row:
@@ -126,14 +102,7 @@ def world_row(spec: InstanceSpec, instance: Instance, attempt: int) -> Row:
         "statistics": dict(instance.evidence.statistics),
         "tasks": {task_id(spec, record.pool): record.pool.label for record in instance.records},
     }
-    return {
-        "instance_id": spec.instance_id,
-        "index": spec.index,
-        "attempt": attempt,
-        "key": spec.key.hex(),
-        "structure": f"n{program.n}",
-        "world_json": canonical(world),
-    }
+    return rows.world_row(spec, attempt, f"n{program.n}", world)
 
 
 def _names(variables: Any) -> list[str]:

@@ -1,23 +1,20 @@
 """The replayscm track as the release machinery sees it: parse, plan, build."""
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from time import perf_counter
+from functools import partial
 from typing import Final
 
 import pyarrow as pa
 
-from builder.release.types import Built, InstanceSpec
+from builder.attempts import Clock, first_accepted
+from builder.release.types import Built, InstanceSpec, Row
 from builder.replayscm import rows
-from builder.replayscm.make.generate import Rejected
-from builder.replayscm.make.instance import Instance, make_instance
+from builder.replayscm.make.instance import make_instance
 from builder.replayscm.plan.config import Config, parse_config
 from builder.replayscm.plan.records import TRACK_NAME, ProgramPlan, plan_programs
 from builder.seeds import attempt_key
 from builder.settings import TomlTable
-from grader.errors import UsageError
 
 MAX_ATTEMPTS: Final = 100
 """Tries at one program before the settings are declared infeasible."""
@@ -47,51 +44,24 @@ class ReplaySCM:
         Raises ``UsageError`` when none of ``MAX_ATTEMPTS`` will do.
         """
         plan = ProgramPlan.from_json(spec.config_json)
-        rejections: Counter[str] = Counter()
-        clock = _Clock()
-        for attempt in range(MAX_ATTEMPTS):
-            try:
-                instance = make_instance(plan, attempt_key(spec.key, attempt), clock)
-            except Rejected as rejected:
-                rejections[rejected.reason] += 1
-                continue
-            with clock("prompts"):
-                built = _rows(spec, instance, attempt, plan.matched)
-            return Built(built, tuple(sorted(rejections.items())), clock.seconds())
-        reasons = ", ".join(f"{reason} ({n}x)" for reason, n in sorted(rejections.items()))
-        raise UsageError(
-            f"{spec.label}: no program in {MAX_ATTEMPTS} attempts: {reasons}; change the seed"
+        return first_accepted(
+            spec, partial(_try, spec, plan), MAX_ATTEMPTS, "program", "change the seed"
         )
 
 
-def _rows(
-    spec: InstanceSpec, instance: Instance, attempt: int, matched: bool
-) -> dict[str, list[dict[str, object]]]:
-    return {
-        "replayscm": [rows.task_row(spec, instance, record) for record in instance.records],
-        "replayscm_truth": [
-            rows.truth_row(spec, instance, record, matched) for record in instance.records
-        ],
-        "replayscm_worlds": [rows.world_row(spec, instance, attempt)],
-    }
-
-
-class _Clock:
-    """Adds up the seconds of named stages."""
-
-    def __init__(self) -> None:
-        self._seconds: dict[str, float] = {}
-
-    @contextmanager
-    def __call__(self, stage: str) -> Iterator[None]:
-        start = perf_counter()
-        try:
-            yield
-        finally:
-            self._seconds[stage] = self._seconds.get(stage, 0.0) + perf_counter() - start
-
-    def seconds(self) -> tuple[tuple[str, float], ...]:
-        return tuple(self._seconds.items())
+def _try(
+    spec: InstanceSpec, plan: ProgramPlan, attempt: int, _: int, clock: Clock
+) -> dict[str, list[Row]]:
+    instance = make_instance(plan, attempt_key(spec.key, attempt), clock)
+    records = instance.records
+    with clock("prompts"):
+        return {
+            "replayscm": [rows.task_row(spec, instance, record) for record in records],
+            "replayscm_truth": [
+                rows.truth_row(spec, instance, record, plan.matched) for record in records
+            ],
+            "replayscm_worlds": [rows.world_row(spec, instance, attempt)],
+        }
 
 
 TRACK: Final = ReplaySCM()

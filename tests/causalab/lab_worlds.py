@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
+from builder.attempts import Rejected
 from builder.causal.graph import LatentDAG
-from builder.causalab.make.episode import Drawn, Parts, Rejected, draw, episode_parts
+from builder.causalab.make.episode import Drawn, Parts, draw, episode_parts
 from builder.causalab.plan.suites import SUITES, Setting, Suite
 from builder.causalab.plan.topology import sample_graphs
 from builder.seeds import attempt_key, hmac_key, stream

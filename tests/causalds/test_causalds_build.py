@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 from causalds_scenes import private, public, rows, specs, tasks, variant_of, world
 
+from builder.attempts import Rejected
 from builder.causal import MOTIFS
 from builder.causalds import TRACK
-from builder.causalds.make.scene import Rejected
 from builder.causalds.rows import PRIVATE_CONFIGS, SCHEMAS
 from builder.causalds.track import MAX_ATTEMPTS
 from builder.release.arrow import round_data, table_from_rows

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from builder.attempts import Rejected
 from builder.causal.graph import LatentDAG
 from builder.causalab.make.equations import (
     BASES,
@@ -46,14 +47,6 @@ REACTOR_DRAWS: Final = 2_000
 EVIDENCE_DRAWS: Final = 60
 TRACE_STEPS: Final = 6
 """Interventions in a golden trace, at least one on every property (reference: six)."""
-
-
-class Rejected(Exception):
-    """A world that cannot make an episode; ``reason`` is counted in the manifest."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)

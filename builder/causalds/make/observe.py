@@ -11,9 +11,10 @@ from typing import Final
 
 import numpy as np
 
+from builder.attempts import Rejected
 from builder.causalds.make.measure import Bundle, Concept, NoBundle, draw_bundle
 from builder.causalds.make.recover import recoverability
-from builder.causalds.make.scene import Column, Rejected, Scene
+from builder.causalds.make.scene import Column, Scene
 from builder.causalds.plan.types import ScenePlan
 from builder.causalds.plan.views import CLEAN, View
 from builder.release.arrow import round_data

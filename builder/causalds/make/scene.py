@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from builder.attempts import Rejected
 from builder.causal import (
     Motif,
     ate_identifiable,
@@ -41,18 +42,6 @@ from builder.words.narration import NarrationFailed, Subject
 from builder.words.verbalise import VERBALISERS
 
 Column = npt.NDArray[np.float32]
-
-
-class Rejected(Exception):
-    """This attempt at a scene will not do; the next one is tried. ``reason`` is counted.
-
-    ``words`` says that the words failed, so that the next attempt needs others.
-    """
-
-    def __init__(self, reason: str, *, words: bool = False) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.words = words
 
 
 @dataclass(frozen=True, slots=True)

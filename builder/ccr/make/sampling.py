@@ -13,6 +13,7 @@ from typing import Final
 
 import numpy as np
 
+from builder.attempts import listed
 from builder.causal.graph import LatentDAG
 from builder.ccr.make.graph import (
     KINDS,
@@ -128,10 +129,10 @@ def sample_context(design: Design, rng: np.random.Generator, where: str) -> Samp
         if references(tree, quantities):
             return Sampled(context, tree, quantities, tuple(sorted(rejections.items())))
         rejections["no measurable pair of two components or more"] += 1
-    reasons = ", ".join(f"{reason} ({n}x)" for reason, n in sorted(rejections.items()))
     raise UsageError(
         f"{where}: no context of components {list(design.sizes)} with operators = "
-        f"'{design.operators}' in {MAX_TRIES} draws: {reasons}; use fewer or smaller components"
+        f"'{design.operators}' in {MAX_TRIES} draws: {listed(rejections)}; "
+        "use fewer or smaller components"
     )
 
 

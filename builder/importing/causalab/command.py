@@ -31,6 +31,7 @@ from builder.importing.causalab.reference import (
     replayed,
 )
 from builder.release.config import Draw, ExamConfig, ReleaseConfig, SplitConfig
+from builder.release.rows import world_row
 from builder.release.types import Built, InstanceSpec
 from builder.seeds import hmac_key, id_key, instance_key, public_id, stream
 from grader.errors import UsageError
@@ -131,14 +132,7 @@ def build_imported(spec: InstanceSpec) -> Built:
         "tasks": names,
         "graph_ids": {record.suite: record.graph_id for record in records},
     }
-    row: dict[str, object] = {
-        "instance_id": spec.instance_id,
-        "index": spec.index,
-        "attempt": 0,
-        "key": spec.key.hex(),
-        "structure": f"k{len(records[0].names) + 1}",
-        "world_json": canonical(world),
-    }
+    row = world_row(spec, 0, f"k{len(records[0].names) + 1}", world)
     return Built({"causalab": tasks, "causalab_truth": truths, "causalab_worlds": [row]})
 
 

@@ -33,6 +33,7 @@ from builder.importing.release import (
 )
 from builder.importing.release import finish as finish_release
 from builder.release.exams import DrawnExam
+from builder.release.rows import TrueValue, truth_row
 from builder.release.types import Row
 from grader.errors import UsageError
 from grader.io.jsonio import canonical
@@ -236,18 +237,16 @@ def _truth_row(
         problem = version and first_problem("truth/causalds", version.target)
         if problem:
             raise item.document.problem((), f"its truth cannot be used ({problem})")
-    return {
-        "task_id": item.name,
-        "instance_id": item.scene_id,
-        "should_abstain": answer.should_abstain,
-        "structure": scene.structure,
-        "value": answer.value,
-        "value_se": None,
-        "value_draws": None,
-        "value_source": None if answer.value is None else PUBLISHED,
-        "target_json": canonical(answer.target),
-        CORRECTED: None if corrected is None else canonical(_as_json(corrected)),
-    }
+    number = None if answer.value is None else TrueValue(answer.value, None, None, PUBLISHED)
+    row = truth_row(
+        item.name,
+        item.scene_id,
+        scene.structure,
+        answer.target,
+        number,
+        should_abstain=answer.should_abstain,
+    )
+    return {**row, CORRECTED: None if corrected is None else canonical(_as_json(corrected))}
 
 
 def _as_json(answer: Answer) -> dict[str, Any]:

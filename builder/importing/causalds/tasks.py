@@ -10,9 +10,10 @@ from builder.importing.causalds.layout import CLEAN, plain, scene_id_of, view_of
 from builder.importing.causalds.scene import Scene
 from builder.importing.causalds.truth import candidates, collider_names, conditioning
 from builder.importing.files import Document
+from builder.release import rows
 from builder.release.types import Row
 from grader.errors import UsageError
-from grader.io.jsonio import canonical, clip
+from grader.io.jsonio import clip
 from grader.names import did_you_mean
 from grader.spec import EFFECT_ALPHA, PREDICTION_ALPHA, VARIANTS, Variant, variant
 
@@ -96,20 +97,15 @@ def task_row(item: Item, scene: Scene) -> Row:
     """A row of ``causalds``: the published prompt, our inputs."""
     spec, document = item.spec, item.document
     mode = document.get("input_mode")
-    return {
-        "task_id": item.name,
-        "instance_id": item.scene_id,
-        "track": TRACK,
-        "rung": spec.rung,
-        "family": spec.family,
-        "variant": spec.name,
-        "view": item.view,
-        "input_mode": _MODES.get(str(mode), spec.input_mode),
-        "prompt": document.text("prompt"),
-        "answer_schema": spec.shape,
-        "answer_file": item.name + spec.suffix,
-        "inputs_json": canonical(inputs_of(item, scene)),
-    }
+    return rows.task_row(
+        item.name,
+        item.scene_id,
+        spec,
+        document.text("prompt"),
+        inputs_of(item, scene),
+        view=item.view,
+        input_mode=_MODES.get(str(mode)),
+    )
 
 
 def inputs_of(item: Item, scene: Scene) -> dict[str, object]:

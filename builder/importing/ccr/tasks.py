@@ -22,13 +22,13 @@ from builder.ccr.make.model import BooleanContext, evaluate
 from builder.ccr.make.quantities import Quantities, exact_quantities, responses
 from builder.ccr.make.units import CELLS, cell_probabilities
 from builder.ccr.plan.contexts import TRACK_NAME
-from builder.ccr.rows import PREFIX, VIEW, answer_bits, fractions
+from builder.ccr.rows import PREFIX, answer_bits, fractions
 from builder.importing.release import Config, ImportedSplit, Source, finish, grouped, write_release
 from builder.release.exams import DrawnExam
+from builder.release.rows import TrueValue, task_row, truth_row
 from builder.release.schemas import TRUTH
 from builder.release.types import Row
 from builder.seeds import public_id
-from grader.io.jsonio import canonical
 from grader.spec import variant
 
 SPLIT: Final = "imported"
@@ -125,10 +125,11 @@ def _pairs(context: ImportedContext, left_out: Counter[str]) -> list[tuple[Row, 
         prompt = simulation_prompt(words, context.text, (cause, effect), cases, f"{name}.json")
         inputs = {"cause": pair[0], "effect": pair[1], "units": len(cases)}
         structure = f"{len(tree.components)} components"
+        value = TrueValue(float(quantities[pair]["pns"]))
         found.append(
             (
-                _task_row(name, instance, prompt, inputs),
-                _truth_row(name, instance, structure, float(quantities[pair]["pns"]), target),
+                task_row(name, instance, PAIR, prompt, inputs),
+                truth_row(name, instance, structure, target, value),
             )
         )
     return found
@@ -146,39 +147,6 @@ def _facts(
         "mediators": len(model.dag.mediators(*pair)),
         "shortest_path": distance(model.dag, pair),
         "exact": fractions(values),
-    }
-
-
-def _task_row(name: str, instance: str, prompt: str, inputs: Mapping[str, object]) -> Row:
-    return {
-        "task_id": name,
-        "instance_id": instance,
-        "track": TRACK_NAME,
-        "rung": PAIR.rung,
-        "family": PAIR.family,
-        "variant": PAIR.name,
-        "view": VIEW,
-        "input_mode": PAIR.input_mode,
-        "prompt": prompt,
-        "answer_schema": PAIR.shape,
-        "answer_file": name + PAIR.suffix,
-        "inputs_json": canonical(dict(inputs)),
-    }
-
-
-def _truth_row(
-    name: str, instance: str, structure: str, value: float, target: Mapping[str, object]
-) -> Row:
-    return {
-        "task_id": name,
-        "instance_id": instance,
-        "should_abstain": False,
-        "structure": structure,
-        "value": value,
-        "value_se": 0.0,
-        "value_draws": 0,
-        "value_source": "exact",
-        "target_json": canonical(dict(target)),
     }
 
 

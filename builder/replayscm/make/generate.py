@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from builder.attempts import Rejected
 from builder.replayscm.make.disambiguation import alternatives, killed_by
 from builder.replayscm.make.programs import HiddenProgram, sample_program
 from builder.replayscm.make.shortcuts import survivors
@@ -35,14 +36,6 @@ NOVEL: Final = (2, 5)
 """Held-out worlds whose target set never occurs in training: shares 0.25 to 0.625."""
 MAX_ADDED: Final = 3
 SEPARATORS: Final = 60
-
-
-class Rejected(Exception):
-    """An attempt that a filter turned down; ``reason`` is counted."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,16 @@
 """One instance: a program with the worlds and findings of every pool it is asked in."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
+from builder.attempts import Clock, Rejected
 from builder.replayscm.make.alternatives import find_alternative
 from builder.replayscm.make.counterexample import counterexample
 from builder.replayscm.make.determinacy import Audit, Disclosure, audit
-from builder.replayscm.make.generate import Evidence, Rejected, generate
+from builder.replayscm.make.generate import Evidence, generate
 from builder.replayscm.make.levels import add_counterexamples, add_extra, certify
 from builder.replayscm.make.programs import HiddenProgram, name_of
 from builder.replayscm.make.tables import Tables, stack, tabulate_worlds
@@ -21,8 +21,6 @@ from builder.seeds import stream
 from grader.tracks.replayscm.boolean import to_text
 
 _BLOCK_SIZES: Final = (2, 3)
-
-Clock = Callable[[str], AbstractContextManager[None]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,13 @@ from typing import Final
 
 import numpy as np
 
+from builder.attempts import Rejected
 from builder.replayscm.make.determinacy import (
     completable_pairs,
     disclosed_setting,
     is_unique,
 )
-from builder.replayscm.make.generate import Evidence, Rejected
+from builder.replayscm.make.generate import Evidence
 from builder.replayscm.make.programs import HiddenProgram
 from builder.replayscm.make.search import fit
 from builder.replayscm.make.tables import Flags, Tables, sets_of, tabulate_worlds

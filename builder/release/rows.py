@@ -1,0 +1,95 @@
+"""Rows that every track writes alike: tasks, truths and worlds (``docs/release-format.md``)."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from builder.release.types import InstanceSpec, Row
+from grader.io.jsonio import canonical
+from grader.spec import Variant
+
+
+class TrueValue(NamedTuple):
+    """The answer that is one number, its standard error, and how it was found.
+
+    ``draws`` is the size of the sample behind it, 0 where it is exact.
+    """
+
+    value: float
+    se: float | None = 0.0
+    draws: int | None = 0
+    source: str = "exact"
+
+
+def task_row(
+    name: str,
+    instance_id: str,
+    variant: Variant,
+    prompt: str,
+    inputs: Mapping[str, object],
+    *,
+    view: str = "clean",
+    input_mode: str | None = None,
+) -> Row:
+    """A row of ``<track>``: the task called ``name``; ``input_mode`` is the variant's own."""
+    return {
+        "task_id": name,
+        "instance_id": instance_id,
+        "track": variant.track,
+        "rung": variant.rung,
+        "family": variant.family,
+        "variant": variant.name,
+        "view": view,
+        "input_mode": input_mode or variant.input_mode,
+        "prompt": prompt,
+        "answer_schema": variant.shape,
+        "answer_file": name + variant.suffix,
+        "inputs_json": canonical(dict(inputs)),
+    }
+
+
+def truth_row(
+    name: str,
+    instance_id: str,
+    structure: str,
+    target: Mapping[str, object],
+    number: TrueValue | None = None,
+    *,
+    should_abstain: bool = False,
+) -> Row:
+    """A row of ``<track>_truth``; the number and its error are null where there is none."""
+    return {
+        "task_id": name,
+        "instance_id": instance_id,
+        "should_abstain": should_abstain,
+        "structure": structure,
+        "value": None if number is None else number.value,
+        "value_se": None if number is None else number.se,
+        "value_draws": None if number is None else number.draws,
+        "value_source": None if number is None else number.source,
+        "target_json": canonical(dict(target)),
+    }
+
+
+def world_row(
+    spec: InstanceSpec,
+    attempt: int,
+    structure: str,
+    world: Mapping[str, object],
+    *,
+    key: str | None = None,
+    **told: str,
+) -> Row:
+    """A row of ``<track>_worlds``: what rebuilds and audits the instance.
+
+    ``key`` is the instance's own but for worlds that several instances share; ``told`` are the
+    texts that the track's schema has besides.
+    """
+    return {
+        "instance_id": spec.instance_id,
+        "index": spec.index,
+        "attempt": attempt,
+        "key": key or spec.key.hex(),
+        "structure": structure,
+        **told,
+        "world_json": canonical(dict(world)),
+    }
