@@ -6,14 +6,15 @@ works out for itself; they open no table, and of a story ``random`` takes the na
 
 import json
 from collections.abc import Sequence
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from baselines.reader.names import discover
 from baselines.release import OpenedExam, stories
 from baselines.seeded import generator
 from baselines.solving import Answers
 from baselines.writing import Answer
-from builder.gate import known_answers
+from builder.track import Kind
+from builder.tracks import TRACKS
 from grader.gold import gold_answer
 from grader.io.release import Release
 from grader.model import Task, Truth
@@ -43,13 +44,13 @@ def random_answers(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
     return ((task, random(task, told.get((task.instance_id, task.view), ""))) for task in tasks)
 
 
-def _floor(kind: Literal["constant", "random"], task: Task, story: str = "") -> Answer:
+def _floor(kind: Kind, task: Task, story: str = "") -> Answer:
     """The uninformed answer that the release gate derives too."""
     told = story if task.spec.shape in _SKETCHES else ""
     nodes = list(discover(told, (), task.inputs["variables"])) if told else []
     names = Truth(task.task_id, "", False, "", None, None, {"nodes": nodes})
     rng = generator(f"{kind}/{task.task_id}")
-    text = known_answers.uninformed_answer(kind, task, names, rng)
+    text = TRACKS[task.track].floors.answer(kind, task, names, rng)
     if task.spec.suffix != ".json":
         return text
     answer: dict[str, Any] = json.loads(text)

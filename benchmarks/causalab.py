@@ -16,8 +16,8 @@ from rich.table import Table
 from baselines.causalab.agents import solver
 from baselines.causalab.host import host
 from benchmarks.replayscm import tasks_of
-from builder.causalab import TRACK
-from builder.release.types import Built
+from builder.causalab.track import TRACK
+from builder.track import Built
 from grader.laboratory import MODES, Crystal, Episode, Laboratory
 from grader.model import RawAnswer, Task, Truth
 from grader.score import score_answer

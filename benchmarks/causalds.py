@@ -22,13 +22,13 @@ from rich.console import Console
 from rich.table import Table
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from builder.causalds import TRACK
 from builder.causalds.make import observe, scene
 from builder.causalds.plan.scenes import plan_scenes
+from builder.causalds.track import TRACK
 from builder.release.arrow import table_from_rows
 from builder.release.config import load_config
-from builder.release.types import InstanceSpec
 from builder.seeds import stream
+from builder.track import InstanceSpec
 
 MAIN = Path(__file__).resolve().parent.parent / "splits" / "main.toml"
 
@@ -56,7 +56,7 @@ def _measure(scenes: int) -> int:
             seconds[stage] += spent
         before = time.perf_counter()
         pq.write_table(
-            table_from_rows(built.rows["causalds_scenes"], TRACK.schemas["causalds_scenes"]),
+            table_from_rows(built.rows["causalds_scenes"], TRACK.tables["causalds_scenes"]),
             io.BytesIO(),
             compression="zstd",
         )

@@ -17,13 +17,14 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from builder.ccr import TRACK, enumerated_quantities, prompts
+from builder.ccr import enumerated_quantities, prompts
 from builder.ccr.ask.themes import THEMES
 from builder.ccr.make.graph import chain
 from builder.ccr.make.model import BooleanContext, Operator
 from builder.ccr.plan.contexts import ContextPlan
-from builder.release.types import InstanceSpec
+from builder.ccr.track import TRACK
 from builder.seeds import hmac_key
+from builder.track import InstanceSpec
 from grader.gold import gold_answer
 from grader.model import Checked, RawAnswer, Task, Truth
 from grader.score import score

@@ -23,7 +23,6 @@ from scipy import stats
 
 from benchmarks.textbook import Analyst, cut_off, fits
 from builder.attempts import Rejected
-from builder.causalds import TRACK
 from builder.causalds.check.audit import audit_instance
 from builder.causalds.check.numbers import Estimate, Population
 from builder.causalds.check.views import information
@@ -31,7 +30,7 @@ from builder.causalds.make.scene import Truths, sample_hidden_world
 from builder.causalds.plan.realised import composition_table
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
-from builder.release.types import Built
+from builder.causalds.track import TRACK
 from builder.scm import (
     CORRELATION_BOUND,
     EFFECT_BOUND,
@@ -42,6 +41,7 @@ from builder.scm import (
 )
 from builder.scm import average_treatment_effect as effect
 from builder.seeds import attempt_key, stream
+from builder.track import Built
 
 BATCHES = 4
 """Independent populations of 65,536 units behind each high-precision estimate."""

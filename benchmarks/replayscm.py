@@ -16,11 +16,11 @@ from rich.console import Console
 from rich.table import Table
 
 from baselines.replayscm.symbolic import symbolic
-from builder.release.types import Built, InstanceSpec
-from builder.replayscm import TRACK
 from builder.replayscm.check.interpreter import exact_worlds, read
 from builder.replayscm.make.synthesis import smallest_formulas
 from builder.replayscm.plan.config import Config
+from builder.replayscm.track import TRACK
+from builder.track import Built, InstanceSpec
 from grader.io.jsonio import canonical
 from grader.model import RawAnswer, Task, Truth
 from grader.score import score_answer

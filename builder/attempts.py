@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from time import perf_counter
 
-from builder.release.types import Built, InstanceSpec, Row
+from builder.track import Built, InstanceSpec, Row
 from grader.errors import UsageError
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 
-from builder.release.types import Track
+from builder.track import Track
 
 
 class LazyTracks(Mapping[str, Track]):
@@ -42,9 +42,9 @@ def load_track(reference: str) -> Track:
 
 TRACKS = LazyTracks(
     {
-        "causalab": "builder.causalab:TRACK",
-        "causalds": "builder.causalds:TRACK",
-        "ccr": "builder.ccr:TRACK",
-        "replayscm": "builder.replayscm:TRACK",
+        "causalab": "builder.causalab.track:TRACK",
+        "causalds": "builder.causalds.track:TRACK",
+        "ccr": "builder.ccr.track:TRACK",
+        "replayscm": "builder.replayscm.track:TRACK",
     }
 )

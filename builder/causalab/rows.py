@@ -11,8 +11,8 @@ from builder.causalab.plan.graphs import TRACK_NAME, GraphPlan
 from builder.causalab.plan.suites import Setting, Suite, label
 from builder.release import rows
 from builder.release.schemas import TASKS, TRUTH, worlds_schema
-from builder.release.types import InstanceSpec, Row
 from builder.seeds import public_id
+from builder.track import InstanceSpec, Row
 from grader.spec import variant as variant_of
 
 PREFIX: Final = "lab"

@@ -1,57 +1,50 @@
 """The causalab track as the release machinery sees it: parse, plan, build."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-import pyarrow as pa
-
 from builder.attempts import Clock, first_accepted
 from builder.causalab import rows
+from builder.causalab.check.audit import audit_instance
+from builder.causalab.check.floors import WHY, floor_points, uninformed_answer
 from builder.causalab.make.episode import Parts, draw, episode_parts
 from builder.causalab.plan.config import Config, parse_config
 from builder.causalab.plan.graphs import TRACK_NAME, GraphPlan, plan_graphs
 from builder.importing.causalab.command import Imported, build_imported, is_imported, plan_imported
-from builder.release.types import Built, InstanceSpec, Row
 from builder.seeds import attempt_key
 from builder.settings import TomlTable
+from builder.track import Built, Floors, InstanceSpec, Row, Track
+
+INPUTS: Final = frozenset(
+    {"variables", "target", "family", "mode", "frequency_may_be_parent", "disturbed"}
+    | {"records", "chain", "opening", "reactor", "reactor_range", "budget", "tolerance"}
+)
+"""What ``inputs_json`` declares."""
 
 MAX_ATTEMPTS: Final = 100
 """Tries at the numbers of one graph before it is declared infeasible."""
 
 
-@dataclass(frozen=True, slots=True)
-class CausaLab:
-    """Named graphs with one or several episodes; see :class:`builder.release.types.Track`."""
+def plan_split(
+    config: Config | Imported, split: str, count_root: bytes, private: bool
+) -> list[InstanceSpec]:
+    """The graphs of a split, in index order."""
+    if isinstance(config, Imported):
+        return plan_imported(config, split, count_root)
+    return plan_graphs(config, split, count_root, private)
 
-    name: str = TRACK_NAME
-    schemas: Mapping[str, pa.Schema] = field(default_factory=lambda: rows.SCHEMAS)
-    private_configs: frozenset[str] = rows.PRIVATE_CONFIGS
 
-    def parse(self, table: Mapping[str, object], where: str) -> Config:
-        """The checked TOML table; raises ``UsageError`` naming the key."""
-        return parse_config(TomlTable(table, f"{where}."))
+def build(spec: InstanceSpec) -> Built:
+    """One graph with its episodes, as rows; a rejected attempt is replaced by the next.
 
-    def plan(
-        self, config: Config | Imported, split: str, count_root: bytes, private: bool
-    ) -> list[InstanceSpec]:
-        """The graphs of a split, in index order."""
-        if isinstance(config, Imported):
-            return plan_imported(config, split, count_root)
-        return plan_graphs(config, split, count_root, private)
-
-    def build(self, spec: InstanceSpec) -> Built:
-        """One graph with its episodes, as rows; a rejected attempt is replaced by the next.
-
-        Raises ``UsageError`` when none of ``MAX_ATTEMPTS`` will do.
-        """
-        if is_imported(spec):
-            return build_imported(spec)
-        plan = GraphPlan.from_json(spec.config_json)
-        return first_accepted(
-            spec, partial(_try, spec, plan), MAX_ATTEMPTS, "episode", "change the seed"
-        )
+    Raises ``UsageError`` when none of ``MAX_ATTEMPTS`` will do.
+    """
+    if is_imported(spec):
+        return build_imported(spec)
+    plan = GraphPlan.from_json(spec.config_json)
+    return first_accepted(
+        spec, partial(_try, spec, plan), MAX_ATTEMPTS, "episode", "change the seed"
+    )
 
 
 def _try(
@@ -77,4 +70,14 @@ def build_parts(plan: GraphPlan, key: bytes) -> list[Parts]:
     return found
 
 
-TRACK: Final = CausaLab()
+TRACK: Final = Track(
+    name=TRACK_NAME,
+    tables=rows.SCHEMAS,
+    private=rows.PRIVATE_CONFIGS,
+    parse=lambda table, where: parse_config(TomlTable(table, f"{where}.")),
+    plan=plan_split,
+    build=build,
+    audit=audit_instance,
+    floors=Floors(why=WHY, answer=uninformed_answer, points=floor_points),
+    inputs=lambda _, __: INPUTS,
+)

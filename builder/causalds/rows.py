@@ -15,9 +15,9 @@ from builder.causalds.plan.views import CLEAN
 from builder.release import rows
 from builder.release.arrow import round_truth
 from builder.release.schemas import TASKS, TEXT, TRUTH, table_schema, worlds_schema
-from builder.release.types import InstanceSpec, Row
 from builder.scm import Quantity
 from builder.seeds import public_id
+from builder.track import InstanceSpec, Row
 from grader.spec import Variant
 
 _TABLE = pa.list_(pa.struct([("name", TEXT), ("values", pa.list_(pa.float32()))]))

@@ -1,18 +1,20 @@
 """The causalds track as the release machinery sees it: parse, plan, build."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Final
-
-import pyarrow as pa
 
 from builder.attempts import Clock, Rejected, first_accepted
 from builder.causalds import rows
 from builder.causalds.ask import ASKERS, Question
+from builder.causalds.ask.declared import declared_inputs
+from builder.causalds.check.audit import audit_instance
+from builder.causalds.check.floors import WHY, floor_points, uninformed_answer
+from builder.causalds.check.leaks import leak_facts
 from builder.causalds.exams.assign import planned_composition
-from builder.causalds.exams.built import Read, built_tasks
-from builder.causalds.exams.draw import Drawn, draw_exam
+from builder.causalds.exams.built import built_tasks
+from builder.causalds.exams.draw import draw_exam
 from builder.causalds.exams.labels import label_class
 from builder.causalds.exams.model import ExamModel, parse_exam
 from builder.causalds.make.observe import Observation, observe
@@ -28,9 +30,9 @@ from builder.causalds.plan.realised import Table, composition_table
 from builder.causalds.plan.scenes import TRACK_NAME, can_host, plan_scenes
 from builder.causalds.plan.types import ScenePlan
 from builder.causalds.plan.views import CLEAN
-from builder.release.types import Built, InstanceSpec, Row
 from builder.seeds import attempt_key, stream
 from builder.settings import TomlTable
+from builder.track import Built, DrawnExam, ExamFiles, Floors, InstanceSpec, Read, Row, Track
 from builder.words.llm.settings import published
 from grader.spec import variant as variant_of
 
@@ -54,67 +56,37 @@ FAMILY_ATTEMPTS: Final = 55
 """Tries at a variant of the planned family."""
 
 
-@dataclass(frozen=True, slots=True)
-class CausalDS:
-    """Scenes with up to one task per variant; see :class:`builder.release.types.Track`."""
+def composition(config: Config, specs: Sequence[InstanceSpec]) -> Table:
+    """Requested beside realised numbers of scenes, by axis, for the manifest; of a private-truth
+    split the composition of its exams, too, for they are planned."""
+    plans = [ScenePlan.from_json(s.config_json) for s in specs]
+    return composition_table(config, plans) | {
+        f"{name}: {axis}": levels
+        for name, model in config.exams
+        for axis, levels in planned_composition(
+            model, [plan for plan in plans if plan.exam == name]
+        ).items()
+    }
 
-    name: str = TRACK_NAME
-    schemas: Mapping[str, pa.Schema] = field(default_factory=lambda: rows.SCHEMAS)
-    private_configs: frozenset[str] = rows.PRIVATE_CONFIGS
 
-    def parse(self, table: Mapping[str, object], where: str) -> Config:
-        """The checked TOML table; raises ``UsageError`` naming the key."""
-        return parse_config(TomlTable(table, f"{where}."))
+def compose_exam(model: ExamModel, read: Read, key: bytes, where: str) -> DrawnExam:
+    """An exam of tasks that are built; ``read`` gives the rows of a config."""
+    return draw_exam(model, built_tasks(read), key, where)
 
-    def plan(
-        self, config: Config, split: str, count_root: bytes, private: bool
-    ) -> list[InstanceSpec]:
-        """The scenes of a split, in index order."""
-        return plan_scenes(config, split, count_root, private)
 
-    def composition(self, config: Config, specs: Sequence[InstanceSpec]) -> Table:
-        """Requested beside realised numbers of scenes, by axis, for the manifest; of a
-        private-truth split the composition of its exams, too, for they are planned."""
-        plans = [ScenePlan.from_json(s.config_json) for s in specs]
-        return composition_table(config, plans) | {
-            f"{name}: {axis}": levels
-            for name, model in config.exams
-            for axis, levels in planned_composition(
-                model, [plan for plan in plans if plan.exam == name]
-            ).items()
-        }
+def build(spec: InstanceSpec) -> Built:
+    """One scene with its tasks, as rows.
 
-    def published(self, table: Mapping[str, object]) -> Mapping[str, object]:
-        """The track's table as a manifest may show it."""
-        return published(table)
-
-    def parse_exam(self, table: TomlTable) -> ExamModel:
-        """The checked exam file; raises ``UsageError`` naming the key."""
-        return parse_exam(table)
-
-    def with_exams(
-        self, config: Config, exams: tuple[tuple[str, ExamModel], ...], where: str
-    ) -> Config:
-        """The settings of a split whose scenes are planned for these exams."""
-        return with_exams(config, exams, where)
-
-    def compose_exam(self, model: ExamModel, read: Read, key: bytes, where: str) -> Drawn:
-        """An exam of tasks that are built; ``read`` gives the rows of a config."""
-        return draw_exam(model, built_tasks(read), key, where)
-
-    def build(self, spec: InstanceSpec) -> Built:
-        """One scene with its tasks, as rows.
-
-        An attempt whose numbers miss their bounds, or that cannot be asked the planned variant, is
-        replaced by the next one. Raises ``UsageError`` when none of ``MAX_ATTEMPTS`` will do.
-        """
-        return first_accepted(
-            spec,
-            partial(_try, spec),
-            MAX_ATTEMPTS,
-            "scene",
-            "change the motifs or kinds of this split, or its seed",
-        )
+    An attempt whose numbers miss their bounds, or that cannot be asked the planned variant, is
+    replaced by the next one. Raises ``UsageError`` when none of ``MAX_ATTEMPTS`` will do.
+    """
+    return first_accepted(
+        spec,
+        partial(_try, spec),
+        MAX_ATTEMPTS,
+        "scene",
+        "change the motifs or kinds of this split, or its seed",
+    )
 
 
 def _try(spec: InstanceSpec, attempt: int, untold: int, clock: Clock) -> dict[str, list[Row]]:
@@ -219,4 +191,19 @@ def _rows(
     return found
 
 
-TRACK: Final = CausalDS()
+TRACK: Final = Track(
+    name=TRACK_NAME,
+    tables=rows.SCHEMAS,
+    private=rows.PRIVATE_CONFIGS,
+    parse=lambda table, where: parse_config(TomlTable(table, f"{where}.")),
+    plan=plan_scenes,
+    build=build,
+    audit=audit_instance,
+    floors=Floors(why=WHY, answer=uninformed_answer, points=floor_points),
+    inputs=lambda variant, inputs: declared_inputs(variant.key, inputs),
+    scenes=True,
+    exams=ExamFiles(parse=parse_exam, plan_for=with_exams, compose=compose_exam),
+    published=published,
+    composition=composition,
+    leak_facts=leak_facts,
+)

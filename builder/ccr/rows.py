@@ -15,8 +15,8 @@ from builder.ccr.make.units import Units
 from builder.ccr.plan.contexts import TRACK_NAME, ContextPlan
 from builder.release import rows
 from builder.release.schemas import TASKS, TRUTH, worlds_schema
-from builder.release.types import InstanceSpec, Row
 from builder.seeds import public_id
+from builder.track import InstanceSpec, Row
 from grader.spec import variant as variant_of
 
 PREFIX: Final = "ccr"

@@ -1,12 +1,11 @@
 """The ccr track as the release machinery sees it: parse, plan, build."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
 import numpy as np
-import pyarrow as pa
 
 from builder.attempts import Clock
 from builder.ccr import rows
@@ -28,6 +27,8 @@ from builder.ccr.ask.text import (
     simulation_prompt,
 )
 from builder.ccr.ask.themes import THEMES, Words
+from builder.ccr.check.audit import audit_instance
+from builder.ccr.check.floors import WHY, floor_points, uninformed_answer
 from builder.ccr.make.graph import CutTree, Pair, cut_tree, distance, numbered
 from builder.ccr.make.model import LinearContext
 from builder.ccr.make.quantities import (
@@ -37,64 +38,53 @@ from builder.ccr.make.quantities import (
 )
 from builder.ccr.make.sampling import Sampled, measurable, references, sample_context, sample_linear
 from builder.ccr.make.units import pair_units
-from builder.ccr.plan.config import Config, parse_config
+from builder.ccr.plan.config import parse_config
 from builder.ccr.plan.contexts import TRACK_NAME, ContextPlan, plan_contexts
 from builder.ccr.rows import Question
-from builder.release.types import Built, InstanceSpec
 from builder.seeds import attempt_key, stream
 from builder.settings import TomlTable
+from builder.track import Built, Floors, InstanceSpec, Track
+
+INPUTS: Final[Mapping[str, frozenset[str]]] = {
+    "unit_answers": frozenset({"cause", "effect", "units"}),
+    "quantities": frozenset({"quantities"}),
+    "deduction": frozenset({"measure", "cause", "effect", "cut_tree"}),
+}
+"""What ``inputs_json`` declares, by answer shape."""
 
 CHECKED_NODES: Final = 16
 """Contexts up to this size are checked against full enumeration when they are built."""
 
 
-@dataclass(frozen=True, slots=True)
-class CCR:
-    """Contexts with one simulation task a pair, or one direct or deductive task."""
-
-    name: str = TRACK_NAME
-    schemas: Mapping[str, pa.Schema] = field(default_factory=lambda: rows.SCHEMAS)
-    private_configs: frozenset[str] = rows.PRIVATE_CONFIGS
-
-    def parse(self, table: Mapping[str, object], where: str) -> Config:
-        """The checked TOML table; raises ``UsageError`` naming the key."""
-        return parse_config(TomlTable(table, f"{where}."))
-
-    def plan(
-        self, config: Config, split: str, count_root: bytes, private: bool
-    ) -> list[InstanceSpec]:
-        """The contexts of a split, in index order."""
-        return plan_contexts(config, split, count_root, private)
-
-    def build(self, spec: InstanceSpec) -> Built:
-        """One context with its tasks, as rows. Raises ``UsageError`` if none can be drawn."""
-        plan = ContextPlan.from_json(spec.config_json)
-        key = attempt_key(spec.key, 0)
-        clock = Clock()
-        world: dict[str, object]
-        rejections: tuple[tuple[str, int], ...] = ()
-        with clock("contexts"):
-            if plan.purpose == "linear":
-                world, questions = _linear(spec, plan, key)
-            else:
-                sampled, words = draw(plan, key, spec.label)
-                rejections = sampled.rejections
-                world = {
-                    "context": sampled.context.to_json(),
-                    "tree": list(sampled.tree.nodes),
-                    "theme": plan.theme,
-                    "quantities": rows.quantities_json(sampled.quantities),
-                }
-                if plan.variant is None:
-                    questions = _simulation(spec, sampled, words, key)
-                else:
-                    questions = [_single(spec, plan, sampled, words, key)]
-            built: dict[str, list[dict[str, object]]] = {
-                "ccr": [rows.task_row(spec, question) for question in questions],
-                "ccr_truth": [rows.truth_row(spec, plan, question) for question in questions],
-                "ccr_worlds": [rows.world_row(spec, plan, world, questions)],
+def build(spec: InstanceSpec) -> Built:
+    """One context with its tasks, as rows. Raises ``UsageError`` if none can be drawn."""
+    plan = ContextPlan.from_json(spec.config_json)
+    key = attempt_key(spec.key, 0)
+    clock = Clock()
+    world: dict[str, object]
+    rejections: tuple[tuple[str, int], ...] = ()
+    with clock("contexts"):
+        if plan.purpose == "linear":
+            world, questions = _linear(spec, plan, key)
+        else:
+            sampled, words = draw(plan, key, spec.label)
+            rejections = sampled.rejections
+            world = {
+                "context": sampled.context.to_json(),
+                "tree": list(sampled.tree.nodes),
+                "theme": plan.theme,
+                "quantities": rows.quantities_json(sampled.quantities),
             }
-        return Built(built, rejections, clock.seconds())
+            if plan.variant is None:
+                questions = _simulation(spec, sampled, words, key)
+            else:
+                questions = [_single(spec, plan, sampled, words, key)]
+        built: dict[str, list[dict[str, object]]] = {
+            "ccr": [rows.task_row(spec, question) for question in questions],
+            "ccr_truth": [rows.truth_row(spec, plan, question) for question in questions],
+            "ccr_worlds": [rows.world_row(spec, plan, world, questions)],
+        }
+    return Built(built, rejections, clock.seconds())
 
 
 def draw(plan: ContextPlan, key: bytes, where: str) -> tuple[Sampled, Words]:
@@ -270,4 +260,15 @@ def _linear(
     return world, [_listed(plan.variant, prompt, asked, quantities, context)]
 
 
-TRACK: Final = CCR()
+TRACK: Final = Track(
+    name=TRACK_NAME,
+    tables=rows.SCHEMAS,
+    private=rows.PRIVATE_CONFIGS,
+    parse=lambda table, where: parse_config(TomlTable(table, f"{where}.")),
+    plan=plan_contexts,
+    build=build,
+    audit=audit_instance,
+    floors=Floors(why=WHY, answer=uninformed_answer, points=floor_points),
+    inputs=lambda variant, _: INPUTS[variant.shape],
+    protocol=True,
+)

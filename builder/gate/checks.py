@@ -6,11 +6,10 @@ Every check takes what was read and returns problems as one-line strings; none m
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import yaml
 
-from builder.causalds.ask.declared import declared_inputs
 from builder.gate.tables import (
     SceneRow,
     SplitTables,
@@ -21,32 +20,9 @@ from builder.gate.tables import (
     shards,
     splits,
 )
+from builder.tracks import TRACKS
 from grader.spec import Variant
 from grader.spec import variant as variant_of
-
-INPUTS: Final[Mapping[str, frozenset[str]]] = {
-    "unit_answers": frozenset({"cause", "effect", "units"}),
-    "quantities": frozenset({"quantities"}),
-    "deduction": frozenset({"measure", "cause", "effect", "cut_tree"}),
-    "mechanisms": frozenset({"variables", "roots", "order", "blocks", "max_parents", "worlds"}),
-    "roots_mechanisms": frozenset(
-        {"variables", "roots", "order", "blocks", "max_parents", "worlds"}
-    ),
-    "alternative_scm": frozenset(
-        {"variables", "roots", "order", "blocks", "max_parents", "worlds", "reference"}
-    ),
-    "laboratory_jsonl": frozenset(
-        {"variables", "target", "family", "mode", "frequency_may_be_parent", "disturbed"}
-        | {"records", "chain", "opening", "reactor", "reactor_range", "budget", "tolerance"}
-    ),
-}
-"""What ``inputs_json`` declares, by answer shape; causalds states it by variant."""
-
-WITHOUT_SCENES: Final = frozenset({"causalab", "ccr", "replayscm"})
-"""Tracks whose prompts hold all there is: they ship no ``<track>_scenes``."""
-
-PROTOCOLS: Final = frozenset({"ccr"})
-"""Tracks in which all tasks of an instance are one protocol, even in a private-truth split."""
 
 
 def card_problems(root: Path) -> list[str]:
@@ -101,10 +77,10 @@ def id_problems(tables: Sequence[SplitTables], raw_ids: Mapping[str, list[str]])
 
 
 def _reference_problems(table: SplitTables) -> Iterator[str]:
+    scenes = TRACKS[table.track].scenes
     for task in table.tasks.values():
         truth = table.truth.get(task.task_id)
-        scene_less = table.track in WITHOUT_SCENES
-        if not scene_less and (task.instance_id, task.view) not in table.scenes:
+        if scenes and (task.instance_id, task.view) not in table.scenes:
             yield f"{task.task_id}: no scene {task.instance_id} in view {task.view}"
         if truth is None or truth["instance_id"] != task.instance_id:
             yield f"{task.task_id}: no truth, or one about another instance"
@@ -116,9 +92,9 @@ def _reference_problems(table: SplitTables) -> Iterator[str]:
 
 def _instances(table: SplitTables) -> set[str]:
     """The instances as the public side shows them."""
-    if table.track in WITHOUT_SCENES:
-        return {task.instance_id for task in table.tasks.values()}
-    return {instance for instance, _ in table.scenes}
+    if TRACKS[table.track].scenes:
+        return {instance for instance, _ in table.scenes}
+    return {task.instance_id for task in table.tasks.values()}
 
 
 def _digits(name: str) -> str:
@@ -166,7 +142,7 @@ def _private_exam_problems(table: SplitTables) -> Iterator[str]:
     for task_id in table.tasks:
         if exams[task_id] != 1:
             yield f"{task_id}: in {exams[task_id]} exams of a private split, not 1"
-    if table.track in PROTOCOLS:
+    if TRACKS[table.track].protocol:
         yield from _torn_protocols(table)
         return
     for instance in sorted(_instances(table)):
@@ -208,12 +184,6 @@ def spec_problems(table: SplitTables, tracks: Mapping[str, str]) -> list[str]:
     return problems
 
 
-def _declared(task: TaskRow, spec: Variant) -> frozenset[str]:
-    if spec.track == "causalds":
-        return declared_inputs(spec.key, task.inputs)
-    return INPUTS[spec.shape]
-
-
 def _row_problems(task: TaskRow, spec: Variant, track: str) -> Iterator[str]:
     expected = {
         "track": (track, spec.track),
@@ -221,7 +191,7 @@ def _row_problems(task: TaskRow, spec: Variant, track: str) -> Iterator[str]:
         "input_mode": (task.input_mode, spec.input_mode),
         "answer_schema": (task.answer_schema, spec.shape),
         "answer_file": (task.answer_file, task.task_id + spec.suffix),
-        "inputs_json": (sorted(task.inputs), sorted(_declared(task, spec))),
+        "inputs_json": (sorted(task.inputs), sorted(TRACKS[spec.track].inputs(spec, task.inputs))),
     }
     for column, (found, wanted) in expected.items():
         if found != wanted:

@@ -1,20 +1,40 @@
-"""Answers that know nothing, and what they must score: the floors of the gate.
+"""The points of known answers: right ones 100, none 0, uninformed ones their floors.
 
-*Constant* gives one fixed answer per variant, *random* a seeded guess; neither looks at data or
-story. What each must score is derived by each track from the truths, by the published rule of the
-variant and independently of the grader's scorers, so that the two check each other.
+Every task's right answer is checked and scored, an instance at a time, by as many workers as there
+are; a small split goes through the whole grader at once besides, a large one exam by exam.
+
+Of uninformed answers, *constant* gives one fixed answer per shape, *random* a seeded guess;
+neither looks at data or story. What each must score is derived by its track from the truths, by
+the published rule of the variant and independently of the grader's scorers, so that the two check
+each other. Floors of a large split rest on a sample of each variant's tasks, drawn by a hash of
+their public ids.
 """
 
+import hashlib
 import math
-from collections.abc import Mapping
-from importlib import import_module
-from typing import Any, Final, Literal
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Final
 
 import numpy as np
 
-from grader.model import Task, Truth
+from builder.release.engine import map_instances
+from builder.track import Floors, Kind
+from builder.tracks import TRACKS, load_track
+from grader.gold import gold_answer
+from grader.io.release import Release
+from grader.model import RawAnswer, Score, Task, Truth
+from grader.pipeline import Session
+from grader.score import score_answer
 
-Kind = Literal["constant", "random"]
+AT_ONCE: Final = 3000
+"""Tasks of a split that go through the whole grader together; of more, each exam by itself."""
+
+FLOOR_TASKS: Final = 200
+"""Tasks of a variant and split behind its floors; the ones whose ids have the smallest hashes."""
 
 CEILING: Final[Mapping[str, float]] = {"pass": 0.8, "f1": 0.8}
 """Points a guess may reach on labels and sets: above, one answer is nearly always right.
@@ -26,6 +46,180 @@ say how small the effects are.
 CEILING_TASKS: Final = 20
 """Tasks a variant needs before its ceiling is applied."""
 
+Job = tuple[str, tuple[Task, ...], tuple[Truth, ...], frozenset[str]]
+"""The reference of a track, the tasks of one of its instances, their truths, and the ids of those
+that count for floors."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPoints:
+    """Points in [0, 1] of known answers to one task; ``floors`` is None outside the sample.
+
+    ``floors`` holds (graded, derived) for the constant answer, then for the random one.
+    """
+
+    task_id: str
+    gold: float
+    problem: str
+    empty: float
+    floors: tuple[tuple[float, float], tuple[float, float]] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """What uninformed answers to one variant score, in points (0-100): graded and derived."""
+
+    split: str
+    variant: str
+    tasks: int
+    why: str
+    constant: float
+    constant_floor: float
+    random: float
+    random_floor: float
+
+
+@dataclass(frozen=True, slots=True)
+class SplitPoints:
+    """Findings about one split: problems of right and of empty answers, and the floors.
+
+    ``exams`` are those that went through the whole grader ("all": the split as a whole).
+    """
+
+    split: str
+    tasks: int
+    points: float
+    empty: float
+    exams: tuple[str, ...]
+    wrong: tuple[str, ...]
+    earned: tuple[str, ...]
+    floors: tuple[Floor, ...]
+
+
+def split_points(opened: Release, split: str, workers: int) -> SplitPoints:
+    """The points of known answers to the tasks of a split."""
+    session = Session(opened, split, "all")
+    tasks = session.select().tasks
+    truths = session.truths(tasks)
+    sample = _sample(tasks)
+    jobs = _jobs(tasks, truths, frozenset(task for ids in sample.values() for task in ids))
+    results = map_instances(known_answer_points, jobs, workers)
+    found = {one.task_id: one for part in results for one in part}
+    wrong = [f"{one.task_id}: {one.problem}" for one in found.values() if one.problem]
+    earned = [f"{one.task_id}: {one.empty:g} points" for one in found.values() if one.empty != 0]
+    points, empty = (
+        100 * math.fsum(values) / len(tasks)
+        for values in zip(*((one.gold, one.empty) for one in found.values()), strict=True)
+    )
+    exams = tuple(opened.exams(split)) if len(tasks) > AT_ONCE else ("all",)
+    for exam in exams:
+        session.exam = exam
+        whole, nothing, lost = _through_the_grader(session, truths)
+        wrong += lost + ([f"exam {exam}: {whole} points"] if whole != 100.0 else [])
+        earned += [f"exam {exam}: {nothing} points"] if nothing != 0 else []
+    floors = [_floor(split, members, found, sample[key]) for key, members in _by_variant(tasks)]
+    return SplitPoints(split, len(tasks), points, empty, exams, tuple(wrong), tuple(earned),
+                      tuple(floors))  # fmt: skip
+
+
+def _through_the_grader(
+    session: Session, truths: dict[str, Truth]
+) -> tuple[float, float, list[str]]:
+    """Points of right and of empty answers in files, and the right answers that lost anything."""
+    with tempfile.TemporaryDirectory() as folder:
+        empty = session.grade(Path(folder))
+        for task in session.select().tasks:
+            text = gold_answer(task, truths[task.task_id])
+            (Path(folder) / task.answer_file).write_text(text, encoding="utf-8")
+        gold = session.grade(Path(folder))
+    lost = [f"{row.task_id}: {problem}" for row in gold.scores if (problem := _problem(row))]
+    return gold.report["points"], empty.report["points"], lost
+
+
+def _problem(row: Score) -> str:
+    """What is wrong with the score of a right answer; empty if nothing."""
+    if row.status == "scored" and row.points == 1.0 and row.loss == 0:
+        return ""
+    return f"({row.family}.{row.variant}) {row.status} {row.reason}, loss {row.loss:g}"
+
+
+def _by_variant(tasks: Sequence[Task]) -> list[tuple[str, list[Task]]]:
+    ordered = sorted(tasks, key=lambda task: task.spec.key)  # stable: file order within a variant
+    return [(key, list(group)) for key, group in groupby(ordered, key=lambda task: task.spec.key)]
+
+
+def _sample(tasks: Sequence[Task]) -> dict[str, list[str]]:
+    """Ids of the tasks behind each variant's floors, in file order."""
+    chosen = {}
+    for key, members in _by_variant(tasks):
+        ranked = sorted((hashlib.sha256(f"floor/{t.task_id}".encode()).digest(), t.task_id)
+                        for t in members)[:FLOOR_TASKS]  # fmt: skip
+        kept = {task_id for _, task_id in ranked}
+        chosen[key] = [task.task_id for task in members if task.task_id in kept]
+    return chosen
+
+
+def _jobs(
+    tasks: Sequence[Task], truths: dict[str, Truth], sampled: frozenset[str]
+) -> Sequence[Job]:
+    """One job an instance: its tasks share their held-out labels, which travel once."""
+    groups: dict[str, list[Task]] = {}
+    for task in tasks:
+        groups.setdefault(task.instance_id, []).append(task)
+    return [
+        (
+            TRACKS.reference(members[0].track),
+            tuple(members),
+            tuple(truths[task.task_id] for task in members),
+            frozenset(task.task_id for task in members) & sampled,
+        )
+        for members in groups.values()
+    ]
+
+
+def known_answer_points(job: Job) -> list[KnownPoints]:
+    """The points of known answers to the tasks of one instance."""
+    reference, tasks, truths, sampled = job
+    own = load_track(reference).floors
+    found = []
+    for task, truth in zip(tasks, truths, strict=True):
+        row = _scored(task, truth, gold_answer(task, truth))
+        floors = None
+        if task.task_id in sampled:
+            floors = (
+                _uninformed("constant", own, task, truth),
+                _uninformed("random", own, task, truth),
+            )
+        nothing = score_answer(task, truth, None).points
+        found.append(KnownPoints(task.task_id, row.points, _problem(row), nothing, floors))
+    return found
+
+
+def _scored(task: Task, truth: Truth, answer: str) -> Score:
+    return score_answer(task, truth, RawAnswer(task.answer_file, answer.encode("utf-8")))
+
+
+def _uninformed(kind: Kind, floors: Floors, task: Task, truth: Truth) -> tuple[float, float]:
+    """Points of an uninformed answer: the grader's, and the floor's own derivation."""
+    digest = hashlib.sha256(f"{kind}/{task.task_id}".encode()).digest()
+    rng = np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "big")))
+    answer = floors.answer(kind, task, truth, rng)
+    return _scored(task, truth, answer).points, floors.points(task, truth, answer)
+
+
+def _floor(
+    split: str, members: Sequence[Task], found: dict[str, KnownPoints], sample: Sequence[str]
+) -> Floor:
+    known = [floors for task_id in sample if (floors := found[task_id].floors) is not None]
+    figures = [
+        100 * math.fsum(pair[kind][side] for pair in known) / len(known)
+        for kind in (0, 1)
+        for side in (0, 1)
+    ]
+    spec = members[0].spec
+    why = TRACKS[spec.track].floors.why[spec.shape]
+    return Floor(split, spec.key, len(known), why, *figures)
+
 
 def ceiling_of(pool: str, tasks: int) -> float:
     """The share of points at which a guess is too good: the pool's ceiling and one standard error.
@@ -34,32 +228,3 @@ def ceiling_of(pool: str, tasks: int) -> float:
     """
     share = CEILING.get(pool, 1.0)
     return share + math.sqrt(share * (1 - share) / tasks)
-
-
-TRACK_FLOORS: Final[Mapping[str, str]] = {
-    "causalds": "builder.causalds.check.floors",
-    "causalab": "builder.causalab.check.floors",
-    "ccr": "builder.ccr.check.floors",
-    "replayscm": "builder.replayscm.check.floors",
-}
-"""Track to its module with ``WHY``, ``uninformed_answer`` and ``floor_points``."""
-
-
-def _own(task: Task) -> Any:
-    return import_module(TRACK_FLOORS[task.track])
-
-
-def why(task: Task) -> str:
-    """What the constant answer to this kind of task scores, and why."""
-    reasons: Mapping[str, str] = _own(task).WHY
-    return reasons[task.spec.shape]
-
-
-def uninformed_answer(kind: Kind, task: Task, truth: Truth, rng: np.random.Generator) -> str:
-    """The text of an answer file. ``truth`` lends the names that the story tells, nothing else."""
-    return str(_own(task).uninformed_answer(kind, task, truth, rng))
-
-
-def floor_points(task: Task, truth: Truth, answer: str) -> float:
-    """The points in [0, 1] that ``answer`` deserves by the variant's published rule."""
-    return float(_own(task).floor_points(task, truth, answer))

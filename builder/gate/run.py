@@ -14,15 +14,22 @@ from typing import Final
 
 from builder.gate import checks as gate_checks
 from builder.gate import tables as gate_tables
-from builder.gate.known_answer_points import FLOOR_TASKS, Floor, SplitWorth, split_worth
-from builder.gate.known_answers import CEILING, CEILING_TASKS, ceiling_of
+from builder.gate.known_answers import (
+    CEILING,
+    CEILING_TASKS,
+    FLOOR_TASKS,
+    Floor,
+    SplitPoints,
+    ceiling_of,
+    split_points,
+)
 from builder.gate.leak.permutation import LeakReport, leak_test
 from builder.gate.second_derivation import AuditJobs, audit
 from builder.gate.secrecy import forget, secrecy_problems
 from builder.gate.tables import SplitTables
 from builder.release.engine import map_instances
 from grader.io.release import Release
-from grader.tracks import TRACKS, VARIANTS
+from grader.tracks import VARIANTS
 from grader.verify import verify
 
 EXACT: Final = 1e-9
@@ -93,7 +100,7 @@ def run_gate(
     tell("gate: ids, prompts, exams, specification, secrecy")
     tables = [
         gate_tables.split_tables(release, track, split)
-        for track in TRACKS
+        for track in gate_tables.tracks(release / "public")
         for split in gate_tables.splits(release / "public", track)
     ]
     lines += _structure(release, tables)
@@ -107,7 +114,7 @@ def run_gate(
     tell("gate: gold, empty, constant and random answers")
     floors: list[Floor] = []
     for split in opened.splits:
-        found = split_worth(opened, split, workers)
+        found = split_points(opened, split, workers)
         lines += _known_answers(found)
         floors += found.floors
     lines += _floor_lines(floors)
@@ -189,7 +196,7 @@ def _worth_starting(tables: Sequence[SplitTables], workers: int) -> int:
     return workers if instances >= WORTH_WORKERS else 1
 
 
-def _known_answers(found: SplitWorth) -> list[GateLine]:
+def _known_answers(found: SplitPoints) -> list[GateLine]:
     """The right answers are worth 100 points; no answer is worth 0."""
     whole = "" if found.exams == ("all",) else (
         f"; through the whole grader: {', '.join(found.exams) or 'none'}"

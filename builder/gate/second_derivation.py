@@ -1,24 +1,15 @@
-"""The gate's second derivation of every truth: which module derives it, from which rows."""
+"""The gate's second derivation of every truth: what a track's ``audit`` gets, row by row."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib import import_module
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from builder.gate import checks as gate_checks
 from builder.gate import tables as gate_tables
 from builder.gate.tables import SplitTables
-
-AUDITS: Final[Mapping[str, str]] = {
-    "causalab": "builder.causalab.check.audit:audit_instance",
-    "causalds": "builder.causalds.check.audit:audit_instance",
-    "ccr": "builder.ccr.check.audit:audit_instance",
-    "replayscm": "builder.replayscm.check.audit:audit_instance",
-}
-"""Track to its second derivation of every truth of an instance, as ``module:function``."""
+from builder.tracks import TRACKS, load_track
 
 AuditJob = tuple[str, Mapping[str, Any], Sequence[Mapping[str, Any]], Any, Mapping[str, Any]]
-"""Track, world row, truth rows, label row or None, scene row (or, without scenes, task rows)."""
+"""The track's reference, world row, truth rows, label row or None, scene row (or task rows)."""
 
 
 class AuditJobs(Sequence[AuditJob]):
@@ -35,7 +26,8 @@ class AuditJobs(Sequence[AuditJob]):
 
     def __len__(self) -> int:
         return sum(
-            len(table.worlds if _without_scenes(table) else table.scenes) for table in self._tables
+            len(table.scenes if TRACKS[table.track].scenes else table.worlds)
+            for table in self._tables
         )
 
     def __iter__(self) -> Iterator[AuditJob]:
@@ -61,10 +53,11 @@ def _audit_jobs(release: Path, table: SplitTables) -> Iterator[AuditJob]:
         row["instance_id"]: row
         for row in gate_tables.rows(gate_tables.shards(side, f"{table.track}_labels", table.split))
     }
-    if _without_scenes(table):
+    reference = TRACKS.reference(table.track)
+    if not TRACKS[table.track].scenes:
         asked = _task_rows(release, table)
         for name, world in table.worlds.items():
-            yield table.track, world, truths.get(name, []), labels.get(name), asked[name]
+            yield reference, world, truths.get(name, []), labels.get(name), asked[name]
         return
     views = {task.task_id: task.view for task in table.tasks.values()}
     for scene in gate_tables.scene_rows(
@@ -73,11 +66,7 @@ def _audit_jobs(release: Path, table: SplitTables) -> Iterator[AuditJob]:
         name = scene["instance_id"]
         shown = [t for t in truths.get(name, []) if views.get(t["task_id"]) == scene["view"]]
         if name in table.worlds:
-            yield (table.track, table.worlds[name], shown, labels.get(name), scene)
-
-
-def _without_scenes(table: SplitTables) -> bool:
-    return table.track in gate_checks.WITHOUT_SCENES
+            yield reference, table.worlds[name], shown, labels.get(name), scene
 
 
 def _task_rows(release: Path, table: SplitTables) -> dict[str, Mapping[str, Any]]:
@@ -90,11 +79,9 @@ def _task_rows(release: Path, table: SplitTables) -> dict[str, Mapping[str, Any]
 
 def audit(job: AuditJob) -> list[str]:
     """The problems of one instance; an exception is one, never a reason to skip the check."""
-    track, world, truths, label, scene = job
-    module, function = AUDITS[track].split(":")
-    derive: Callable[..., list[str]] = getattr(import_module(module), function)
+    reference, world, truths, label, shown = job
     try:
-        found = derive(world, truths, label, scene)
+        found = load_track(reference).audit(world, truths, label, shown)
     except Exception as error:
         found = [f"the second derivation failed: {type(error).__name__}: {error}"]
     return [f"{world['instance_id']}: {problem}" for problem in found]

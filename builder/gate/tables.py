@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from grader.errors import UsageError
+from grader.tracks import TRACKS
 
 SHARD: Final = re.compile(
     r"(?P<split>[A-Za-z0-9_]+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.parquet"
@@ -111,6 +112,11 @@ def splits(root: Path, config: str) -> list[str]:
     """The splits that ``config`` has under ``root``, sorted."""
     found = (SHARD.fullmatch(path.name) for path in (root / config).glob("*.parquet"))
     return sorted({match["split"] for match in found if match is not None})
+
+
+def tracks(public: Path) -> list[str]:
+    """The tracks of which ``public`` holds tasks, in the grader's order."""
+    return [track for track in TRACKS if splits(public, track)]
 
 
 def public_side(release: Path) -> Path:

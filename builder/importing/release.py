@@ -16,12 +16,12 @@ from typing import Any, Final
 import pyarrow as pa
 
 from builder.release.card import write_card
-from builder.release.exams import EXAM_SCHEMA, DrawnExam, exam_table
+from builder.release.exams import EXAM_SCHEMA, exam_table
 from builder.release.identity import FORMAT, canary, library_versions, source_sha256
 from builder.release.manifest import content_hash, write_manifest
 from builder.release.schemas import TASKS
 from builder.release.shards import GROUP_ROWS, Shard, ShardJob, shard_name, write_tables
-from builder.release.types import Row
+from builder.track import DrawnExam, Row
 from grader import __version__
 from grader.errors import UsageError
 from grader.io.jsonio import canonical

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from builder.release.types import Row
 from builder.seeds import hmac_key
+from builder.track import Row
 from grader.io.jsonio import canonical
 
 DATA_DIGITS: Final = 6

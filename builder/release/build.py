@@ -1,6 +1,5 @@
 """One build from configuration to finished release, stage by stage."""
 
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,6 @@ from builder.release.exams import (
     EXAM_SCHEMA,
     Candidate,
     Compose,
-    DrawnExam,
     draw_exams,
     exam_table,
 )
@@ -43,7 +41,6 @@ from builder.release.shards import (
     write_shard,
     write_tables,
 )
-from builder.release.types import InstanceSpec
 from builder.release.workspace import (
     Workspace,
     check_replaceable,
@@ -52,6 +49,7 @@ from builder.release.workspace import (
     place,
     publish,
 )
+from builder.track import DrawnExam, InstanceSpec
 from builder.tracks import TRACKS
 
 GATE_FILE: Final = "GATE.md"
@@ -186,7 +184,7 @@ def _candidates(
     parts: Sequence[Part], specs: Sequence[InstanceSpec], track: str
 ) -> list[Candidate]:
     columns = ("task_id", "instance_id", "family", "variant")
-    planned = {spec.instance_id: json.loads(spec.config_json).get("exam") for spec in specs}
+    planned = {spec.instance_id: spec.asked.exam for spec in specs}
     return [
         Candidate(
             row["task_id"],
@@ -201,15 +199,15 @@ def _candidates(
 
 def _composer(parts: Sequence[Part], track: str) -> Compose | None:
     """How the track composes an exam of what was built, if it does."""
-    compose = getattr(TRACKS[track], "compose_exam", None)
-    if compose is None:
+    exams = TRACKS[track].exams
+    if exams is None:
         return None
 
     def read(table: str, columns: Sequence[str]) -> Iterator[Mapping[str, Any]]:
         for part in parts:
             yield from part.read(table, columns).to_pylist()
 
-    return lambda model, key, where: compose(model, read, key, where)
+    return lambda model, key, where: exams.compose(model, read, key, where)
 
 
 MOVED: Final = 0.1
@@ -263,8 +261,8 @@ def _shard_jobs(
     for split in config.splits:
         for name, _ in split.tracks:
             track = TRACKS[name]
-            for table, schema in track.schemas.items():
-                hidden = split.private and table in track.private_configs
+            for table, schema in track.tables.items():
+                hidden = split.private and table in track.private
                 jobs += plan_shards(
                     parts[split.name, name],
                     table,

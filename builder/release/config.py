@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from builder.release.types import Track
 from builder.settings import TomlTable, read_toml
+from builder.track import Track
 from builder.tracks import TRACKS
 
 Truth = Literal["public", "private"]
@@ -28,7 +28,7 @@ _RESERVED: Final = frozenset({"all"})  # `--exam all` and the Hub's split name f
 class Draw:
     """How many tasks of one track an exam takes; ``None`` means every task (left).
 
-    ``model`` is what the track's ``parse_exam`` made of an exam file, None without one.
+    ``model`` is what the track's ``exams.parse`` made of an exam file, None without one.
     """
 
     track: str
@@ -179,9 +179,9 @@ def _with_exams(
         for draw in exam.draws
         if draw.track == track.name and draw.model is not None
     )
-    if truth == "public" or not models:
+    if truth == "public" or not models or track.exams is None:
         return settings
-    return track.with_exams(settings, models, where)  # type: ignore[attr-defined]
+    return track.exams.plan_for(settings, models, where)
 
 
 def _exams(
@@ -207,11 +207,11 @@ def _exams(
 def _draw(table: TomlTable, track: Track) -> Draw:
     if "exam" in table:
         table.only("exam", "model")
-        if not hasattr(track, "parse_exam"):
+        if track.exams is None:
             raise table.problem("exam", f"{track.name} has no exam files; write tasks = …")
         file = table.text("exam", "the path of an exam file, such as 'exams/hard.toml'")
         exam = TomlTable(table.table("model").values, f"{table.where}exam ({file}): ")
-        model = track.parse_exam(exam)
+        model = track.exams.parse(exam)
         return Draw(track.name, model.tasks, model)
     table.only("tasks", "balance")
     table.choice("balance", ("variant",), "variant")
@@ -247,9 +247,7 @@ def _without_secrets(document: Mapping[str, Any], tracks: Mapping[str, Track]) -
     the places that a track's ``published`` leaves out."""
     splits = {
         name: {
-            key: getattr(tracks.get(key), "published", dict)(value)
-            if isinstance(value, dict)
-            else value
+            key: tracks[key].published(value) if key in tracks else value
             for key, value in table.items()
             if not key.startswith("secret_")
         }

@@ -6,13 +6,14 @@ is in exactly one exam, so that no exam gives away another.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 import pyarrow as pa
 
 from builder.release.config import SplitConfig
 from builder.seeds import hmac_key
+from builder.track import DrawnExam
 from grader.errors import UsageError
 
 EXAM_SCHEMA: Final = pa.schema(
@@ -36,19 +37,8 @@ class Candidate:
     planned: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnExam:
-    """The tasks of an exam in order. Of a matched ablation, each task's bundle and arm; of a
-    composed exam, what was requested beside what came out."""
-
-    task_ids: tuple[str, ...]
-    bundles: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    composition: Mapping[str, Any] = field(default_factory=dict)
-
-
-Compose = Callable[[Any, bytes, str], Any]
-"""(model, key, where) -> the track's exam of built tasks: ``task_ids``, ``bundles``,
-``composition``."""
+Compose = Callable[[Any, bytes, str], DrawnExam]
+"""(model, key, where) -> the track's exam of built tasks."""
 
 
 def draw_exams(
@@ -98,8 +88,8 @@ def draw_exams(
     return {name: drawn[name] for name in draws}
 
 
-def ordered(exam: Any, key: bytes) -> DrawnExam:
-    """The exam with its tasks in a seeded order that says nothing."""
+def ordered(exam: DrawnExam, key: bytes) -> DrawnExam:
+    """The exam with its tasks in a seeded order that carries no information."""
     ids = sorted(exam.task_ids, key=lambda task_id: rank(key, "position", task_id))
     return DrawnExam(tuple(ids), exam.bundles, exam.composition)
 

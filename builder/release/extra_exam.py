@@ -7,21 +7,19 @@ Where truth is private an exam's scenes are planned for it, so there is nothing 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from builder.gate.tables import open_shard, public_side, shards
 from builder.release.build import moved_mass
-from builder.release.exams import EXAM_SCHEMA, DrawnExam, exam_table, ordered
+from builder.release.exams import EXAM_SCHEMA, exam_table, ordered
 from builder.release.manifest import content_hash, read_manifest, refuse_imported, write_manifest
 from builder.release.shards import ShardJob, shard_name, write_tables
 from builder.seeds import hmac_key
 from builder.settings import read_toml
+from builder.track import DrawnExam, Read
 from builder.tracks import TRACKS
 from grader.errors import UsageError
 from grader.names import did_you_mean
-
-TRACK: Final = "causalds"
-"""The track whose exams are composed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,36 +44,45 @@ def draw_again(
     public = public_side(release)
     manifest = read_manifest(public)
     refuse_imported(manifest, release)
-    chosen = _split(manifest, split, release)
+    chosen, track = _split(manifest, split, release)
+    exams = TRACKS[track].exams
+    assert exams is not None
     entry = manifest["splits"][chosen]
     name = name or file.stem
     if name in entry["exams"]:
         raise UsageError(f"--name {name}: {chosen} has an exam of this name; choose another")
     table = read_toml(file)
-    model = TRACKS[TRACK].parse_exam(table)  # type: ignore[attr-defined]
-    key = hmac_key((seed or entry["seed"]).encode("utf-8"), f"{TRACK}/{chosen}/exam/{name}")
+    model = exams.parse(table)
+    key = hmac_key((seed or entry["seed"]).encode("utf-8"), f"{track}/{chosen}/exam/{name}")
 
     def read(config: str, columns: Sequence[str]) -> Iterator[Mapping[str, Any]]:
         for shard in shards(public, config, chosen):
             yield from open_shard(shard).read(columns=list(columns)).to_pylist()
 
-    drawn = TRACKS[TRACK].compose_exam(model, read, key, str(file))  # type: ignore[attr-defined]
-    exam = ordered(drawn, key)
-    _write(public, chosen, {**_exams(read), name: exam}, manifest)
-    entry["exams"][name] = {TRACK: len(exam.task_ids)}
-    composition = entry["tracks"][TRACK].setdefault("composition", {})
+    exam = ordered(exams.compose(model, read, key, str(file)), key)
+    config = f"{track}_exams"
+    _write(public, config, chosen, {**_exams(read, config), name: exam}, manifest)
+    entry["exams"][name] = {track: len(exam.task_ids)}
+    composition = entry["tracks"][track].setdefault("composition", {})
     composition.update({f"{name}: {axis}": levels for axis, levels in exam.composition.items()})
     asked = {"exam": file.name, "model": table.values} | ({} if seed is None else {"seed": seed})
-    manifest["configuration"]["splits"][chosen].setdefault("exams", {})[name] = {TRACK: asked}
+    manifest["configuration"]["splits"][chosen].setdefault("exams", {})[name] = {track: asked}
     write_manifest(manifest, public)
-    remarks = tuple(moved_mass({(chosen, TRACK): {name: exam}}))
+    remarks = tuple(moved_mass({(chosen, track): {name: exam}}))
     return NewExam(name, len(exam.task_ids), exam.composition, remarks)
 
 
-def _split(manifest: Mapping[str, Any], wanted: str | None, release: Path) -> str:
-    """The split to draw from: the one named, else the only one with public truth."""
+def _split(manifest: Mapping[str, Any], wanted: str | None, release: Path) -> tuple[str, str]:
+    """The split to draw from, the one named or else the only one with public truth, and its track
+    that composes exams."""
     splits = manifest["splits"]
-    able = [name for name, e in splits.items() if e["truth"] == "public" and TRACK in e["tracks"]]
+    able = {
+        name: track
+        for name, entry in splits.items()
+        if entry["truth"] == "public"
+        for track in entry["tracks"]
+        if TRACKS[track].exams is not None
+    }
     if wanted is not None and wanted not in splits:
         hint = did_you_mean(wanted, able)
         raise UsageError(f"--split {wanted}: {release} has no such split{hint}")
@@ -86,14 +93,15 @@ def _split(manifest: Mapping[str, Any], wanted: str | None, release: Path) -> st
         )
     if wanted is None and len(able) != 1:
         raise UsageError(f"--split: name one of {', '.join(able) or 'none: no public truth here'}")
-    return wanted or able[0]
+    chosen = wanted or next(iter(able))
+    return chosen, able[chosen]
 
 
-def _exams(read: Any) -> dict[str, DrawnExam]:
+def _exams(read: Read, config: str) -> dict[str, DrawnExam]:
     """The exams that the split has."""
     ids: dict[str, list[str]] = {}
     bundles: dict[str, dict[str, tuple[str, str]]] = {}
-    for row in read(f"{TRACK}_exams", EXAM_SCHEMA.names):
+    for row in read(config, EXAM_SCHEMA.names):
         ids.setdefault(row["exam"], []).append(row["task_id"])
         if row["bundle"] is not None:
             bundles.setdefault(row["exam"], {})[row["task_id"]] = (row["bundle"], row["arm"])
@@ -101,10 +109,13 @@ def _exams(read: Any) -> dict[str, DrawnExam]:
 
 
 def _write(
-    public: Path, split: str, exams: Mapping[str, DrawnExam], manifest: dict[str, Any]
+    public: Path,
+    config: str,
+    split: str,
+    exams: Mapping[str, DrawnExam],
+    manifest: dict[str, Any],
 ) -> None:
     """The shard of exams, and what the manifest says of it."""
-    config = f"{TRACK}_exams"
     job = ShardJob(
         config,
         split,

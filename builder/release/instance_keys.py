@@ -5,12 +5,17 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from builder.release.types import InstanceSpec
 from builder.seeds import hmac_key, id_key, instance_key, public_id, stream
+from builder.track import Asked, InstanceSpec
 
 
 class Planned(Protocol):
     """What a track wants to build of one instance."""
+
+    @property
+    def asked(self) -> Asked:
+        """What the release machinery reads of the plan."""
+        ...
 
     def to_json(self) -> str:
         """The plan as the instance's ``config_json``."""
@@ -26,7 +31,7 @@ def plan_stream(count_root: bytes, track: str, split: str, purpose: str) -> np.r
 
 
 def shuffled(plans: Sequence[P], rng: np.random.Generator) -> list[P]:
-    """The plans in a random order, so that an index says nothing about what stands there."""
+    """The plans in a random order, so that the index carries no information about the plan."""
     return [plans[int(place)] for place in rng.permutation(len(plans))]
 
 
@@ -56,6 +61,7 @@ def keyed_specs(
                 private=private,
                 id_key=ids,
                 config_json=plan.to_json(),
+                asked=plan.asked,
             )
         )
     return specs

@@ -13,7 +13,7 @@ from builder.release.identity import FORMAT, canary, fingerprint, library_versio
 from builder.release.parts import Part
 from builder.release.roots import Root
 from builder.release.shards import Shard
-from builder.release.types import InstanceSpec
+from builder.track import Composition, InstanceSpec
 from builder.tracks import TRACKS
 from grader import __version__
 from grader.errors import UsageError
@@ -27,10 +27,6 @@ Specs = Mapping[tuple[str, str], Sequence[InstanceSpec]]
 
 Parts = Mapping[tuple[str, str], Sequence[Part]]
 """(split, track) to the staged parts."""
-
-
-Composition = Mapping[str, Mapping[str, Mapping[str, float]]]
-"""Axis -> name -> {"requested": instances, "realised": instances}."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +165,8 @@ def _track(contents: Contents, split: str, track: str, revealing: bool) -> dict[
     """Requested and realised counts; what tells of hidden worlds only where it may be seen."""
     specs = contents.specs[split, track]
     parts = contents.parts[split, track]
-    settings = [json.loads(spec.config_json) for spec in specs]
     requested: dict[str, Any] = {"instances": len(specs)}
-    for key, name in (("motif", "motifs"), ("variant", "variants")):
-        values = [setting[key] for setting in settings if isinstance(setting.get(key), str)]
-        if values:
-            requested[name] = _counted(values)
+    requested |= {f"{axis}s": levels for axis, levels in requested_counts(specs).items()}
     tasks = _column(parts, track, "variant")
     families = _column(parts, track, "family")
     realised: dict[str, Any] = {
@@ -190,7 +182,7 @@ def _track(contents: Contents, split: str, track: str, revealing: bool) -> dict[
         for part in parts:
             rejections.update(part.rejections)
         settings = dict(next(s for s in contents.config.splits if s.name == split).tracks)[track]
-        composition = composition_of(track, settings, specs)
+        composition = TRACKS[track].composition(settings, specs)
         composition = {**composition, **contents.compositions.get((split, track), {})}
         if composition:
             entry["composition"] = composition
@@ -198,11 +190,13 @@ def _track(contents: Contents, split: str, track: str, revealing: bool) -> dict[
     return entry
 
 
-def composition_of(track: str, settings: Any, specs: Sequence[InstanceSpec]) -> Composition:
-    """What a track says about the composition of a split; empty for a track that says nothing."""
-    describe = getattr(TRACKS[track], "composition", None) if track in TRACKS else None
-    found: Composition = {} if describe is None else describe(settings, specs)
-    return found
+def requested_counts(specs: Sequence[InstanceSpec]) -> dict[str, dict[str, int]]:
+    """Counts of what was decided while planning: motifs, and variants where they are assigned."""
+    counts: dict[str, Counter[str]] = {}
+    for spec in specs:
+        for axis, level in spec.asked.levels:
+            counts.setdefault(axis, Counter())[level] += 1
+    return {axis: dict(sorted(levels.items())) for axis, levels in counts.items()}
 
 
 def _column(parts: Sequence[Part], config: str, column: str) -> list[str]:

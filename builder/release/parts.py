@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from builder.release.arrow import table_from_rows
 from builder.release.engine import InstanceFailed
-from builder.release.types import InstanceSpec, Track
+from builder.track import InstanceSpec, Track
 from builder.tracks import load_track
 from grader.errors import UsageError
 from grader.io.jsonio import canonical
@@ -97,10 +97,10 @@ def build_part(job: PartJob) -> Part:
     started = time.perf_counter()
     track = load_track(job.track_reference)
     # The first conversion in a process loads libraries; it belongs to no instance.
-    table_from_rows([], next(iter(track.schemas.values())))
+    table_from_rows([], next(iter(track.tables.values())))
     pa.array([np.zeros(1)])
     shutil.rmtree(_temporary(job), ignore_errors=True)
-    pieces: dict[str, list[pa.Table]] = {config: [] for config in track.schemas}
+    pieces: dict[str, list[pa.Table]] = {config: [] for config in track.tables}
     rejections: Counter[str] = Counter()
     seconds = {"start-up": time.perf_counter() - started}
     for spec in job.specs:
@@ -112,7 +112,7 @@ def build_part(job: PartJob) -> Part:
             seconds[stage] = seconds.get(stage, 0.0) + spent
     started = time.perf_counter()
     sizes = {
-        config: _stage(job, config, track.schemas[config], tables)
+        config: _stage(job, config, track.tables[config], tables)
         for config, tables in pieces.items()
     }
     seconds["staging"] = seconds.get("staging", 0.0) + time.perf_counter() - started
@@ -141,12 +141,12 @@ def build_instance(track: Track, spec: InstanceSpec) -> Instance:
     """
     try:
         built = track.build(spec)
-        unknown = built.rows.keys() - track.schemas.keys()
+        unknown = built.rows.keys() - track.tables.keys()
         if unknown:
             raise ValueError(f"rows for the unknown config {min(unknown)}")
         started = time.perf_counter()
         tables = {
-            config: table_from_rows(rows, track.schemas[config])
+            config: table_from_rows(rows, track.tables[config])
             for config, rows in built.rows.items()
         }
         for config, table in tables.items():

@@ -1,18 +1,16 @@
 """What a split file asks for: instance specs, and their description without building."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from builder.release.config import ReleaseConfig, SplitConfig
-from builder.release.manifest import Composition, Specs, composition_of
+from builder.release.manifest import Specs, requested_counts
 from builder.release.parts import PART_INSTANCES
 from builder.release.roots import Root
-from builder.release.types import InstanceSpec, Track
+from builder.track import Composition, InstanceSpec, Track
 from builder.tracks import TRACKS
 from grader.errors import UsageError
 from grader.names import did_you_mean
-from grader.spec import VARIANTS
 
 
 def plan_specs(
@@ -92,53 +90,29 @@ def plan_lines(config: ReleaseConfig, specs: Specs) -> list[PlanLine]:
                     split.truth,
                     name,
                     len(members),
-                    _task_bounds(name, members),
+                    _task_bounds(members),
                     -(-len(members) // PART_INSTANCES),
-                    _requested(members),
-                    composition_of(name, settings, members),
+                    requested_counts(members),
+                    TRACKS[name].composition(settings, members),
                     exams,
                 )
             )
     return lines
 
 
-def _requested(specs: Sequence[InstanceSpec]) -> dict[str, dict[str, int]]:
-    """Counts of what was decided while planning: motifs, and variants where they are assigned."""
-    counts: dict[str, dict[str, int]] = {}
-    for spec in specs:
-        settings = json.loads(spec.config_json)
-        for key in ("motif", "variant"):
-            if isinstance(settings.get(key), str):
-                table = counts.setdefault(key, {})
-                table[settings[key]] = table.get(settings[key], 0) + 1
-    return {key: dict(sorted(table.items())) for key, table in counts.items()}
-
-
-def _task_bounds(track: str, specs: Sequence[InstanceSpec]) -> tuple[int, int]:
-    """How many tasks there will be: one where its variant is assigned, else all variants at most.
-
-    An instance that ships in several views can be asked each variant once in every view. A track
-    that has counted them itself says so: ``tasks`` is its least and largest number.
-    """
-    variants = max(1, sum(variant.track == track for variant in VARIANTS))
-    least = most = 0
-    for spec in specs:
-        settings = json.loads(spec.config_json)
-        if "tasks" in settings:
-            low, high = settings["tasks"]
-        elif isinstance(settings.get("variant"), str):
-            low = high = 1
-        else:
-            low, high = 1, variants * max(1, len(settings.get("views") or ()))
-        least, most = least + low, most + high
-    return least, most
+def _task_bounds(specs: Sequence[InstanceSpec]) -> tuple[int, int]:
+    """How many tasks there will be, at least and at most."""
+    return (
+        sum(spec.asked.tasks[0] for spec in specs),
+        sum(spec.asked.tasks[1] for spec in specs),
+    )
 
 
 def _check_exam_counts(
     config: ReleaseConfig, split: SplitConfig, track: str, specs: Sequence[InstanceSpec]
 ) -> None:
     """With one task an instance, whether private exams add up is known before building."""
-    low, high = _task_bounds(track, specs)
+    low, high = _task_bounds(specs)
     if not split.private or low != high:
         return
     counts = [draw.tasks for exam in split.exams for draw in exam.draws if draw.track == track]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from builder.release.types import InstanceSpec, Row
+from builder.track import InstanceSpec, Row
 from grader.io.jsonio import canonical
 from grader.spec import Variant
 

@@ -13,11 +13,12 @@ from builder.release.build import Outcome
 from builder.release.config import ReleaseConfig
 from builder.release.extra_exam import NewExam
 from builder.release.lock import compare_with_lock, write_lock
-from builder.release.manifest import Composition, Specs
+from builder.release.manifest import Specs
 from builder.release.parts import PART_INSTANCES
 from builder.release.planning import PlanLine, plan_lines
 from builder.release.progress import Reporter, human_size
 from builder.release.shards import SHARD_BYTES
+from builder.track import Composition
 from builder.tracks import TRACKS
 from grader.errors import UsageError
 
@@ -48,8 +49,8 @@ def describe_plan(config: ReleaseConfig, specs: Specs) -> None:
             console.print(f"{line.split} {line.track}, by {what}: {listed}", markup=False)
         _composition(console, line)
         sides = ("public/", "private/" if line.truth == "private" else "public/")
-        for table_name in TRACKS[line.track].schemas:
-            side = sides[table_name in TRACKS[line.track].private_configs]
+        for table_name in TRACKS[line.track].tables:
+            side = sides[table_name in TRACKS[line.track].private]
             rows = _rough_rows(line, table_name)
             console.print(
                 f"  {side}{table_name}/{line.split}-*.parquet: about {rows} rows", markup=False

@@ -8,7 +8,6 @@ import pyarrow as pa
 
 from builder.release import rows
 from builder.release.schemas import TASKS, TRUTH, worlds_schema
-from builder.release.types import InstanceSpec, Row
 from builder.replayscm.ask.prompt import write_prompt
 from builder.replayscm.make.instance import Instance, Record
 from builder.replayscm.make.levels import coverage
@@ -16,6 +15,7 @@ from builder.replayscm.make.programs import name_of
 from builder.replayscm.make.worlds import worlds_json
 from builder.replayscm.plan.pools import Pool
 from builder.seeds import public_id
+from builder.track import InstanceSpec, Row
 from grader.spec import variant as variant_of
 from grader.tracks.replayscm.problem import MAX_PARENTS
 

@@ -1,52 +1,41 @@
 """The replayscm track as the release machinery sees it: parse, plan, build."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-import pyarrow as pa
-
 from builder.attempts import Clock, first_accepted
-from builder.release.types import Built, InstanceSpec, Row
 from builder.replayscm import rows
+from builder.replayscm.check.audit import audit_instance
+from builder.replayscm.check.floors import WHY, floor_points, uninformed_answer
 from builder.replayscm.make.instance import make_instance
-from builder.replayscm.plan.config import Config, parse_config
+from builder.replayscm.plan.config import parse_config
 from builder.replayscm.plan.records import TRACK_NAME, ProgramPlan, plan_programs
 from builder.seeds import attempt_key
 from builder.settings import TomlTable
+from builder.track import Built, Floors, InstanceSpec, Row, Track
+
+_DECLARED: Final = frozenset({"variables", "roots", "order", "blocks", "max_parents", "worlds"})
+INPUTS: Final[Mapping[str, frozenset[str]]] = {
+    "mechanisms": _DECLARED,
+    "roots_mechanisms": _DECLARED,
+    "alternative_scm": _DECLARED | {"reference"},
+}
+"""What ``inputs_json`` declares, by answer shape."""
 
 MAX_ATTEMPTS: Final = 100
 """Tries at one program before the settings are declared infeasible."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReplaySCM:
-    """Programs asked in one or all pools; see :class:`builder.release.types.Track`."""
+def build(spec: InstanceSpec) -> Built:
+    """One program with its tasks, as rows; a rejected attempt is replaced by the next.
 
-    name: str = TRACK_NAME
-    schemas: Mapping[str, pa.Schema] = field(default_factory=lambda: rows.SCHEMAS)
-    private_configs: frozenset[str] = rows.PRIVATE_CONFIGS
-
-    def parse(self, table: Mapping[str, object], where: str) -> Config:
-        """The checked TOML table; raises ``UsageError`` naming the key."""
-        return parse_config(TomlTable(table, f"{where}."))
-
-    def plan(
-        self, config: Config, split: str, count_root: bytes, private: bool
-    ) -> list[InstanceSpec]:
-        """The programs of a split, in index order."""
-        return plan_programs(config, split, count_root, private)
-
-    def build(self, spec: InstanceSpec) -> Built:
-        """One program with its tasks, as rows; a rejected attempt is replaced by the next.
-
-        Raises ``UsageError`` when none of ``MAX_ATTEMPTS`` will do.
-        """
-        plan = ProgramPlan.from_json(spec.config_json)
-        return first_accepted(
-            spec, partial(_try, spec, plan), MAX_ATTEMPTS, "program", "change the seed"
-        )
+    Raises ``UsageError`` when none of ``MAX_ATTEMPTS`` will do.
+    """
+    plan = ProgramPlan.from_json(spec.config_json)
+    return first_accepted(
+        spec, partial(_try, spec, plan), MAX_ATTEMPTS, "program", "change the seed"
+    )
 
 
 def _try(
@@ -64,4 +53,14 @@ def _try(
         }
 
 
-TRACK: Final = ReplaySCM()
+TRACK: Final = Track(
+    name=TRACK_NAME,
+    tables=rows.SCHEMAS,
+    private=rows.PRIVATE_CONFIGS,
+    parse=lambda table, where: parse_config(TomlTable(table, f"{where}.")),
+    plan=plan_programs,
+    build=build,
+    audit=audit_instance,
+    floors=Floors(why=WHY, answer=uninformed_answer, points=floor_points),
+    inputs=lambda variant, _: INPUTS[variant.shape],
+)

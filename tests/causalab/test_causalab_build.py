@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from lab_worlds import episodes, worlds
 
-from builder.causalab import TRACK
 from builder.causalab.ask.prompt import MODE_SENTENCES, write_prompt
 from builder.causalab.plan.config import Config
 from builder.causalab.plan.suites import PAPER, SUITES
-from builder.release.types import Built, InstanceSpec
+from builder.causalab.track import TRACK
+from builder.track import Built, InstanceSpec
 from grader.errors import UsageError
 from grader.laboratory import Episode
 from grader.laboratory.model import MODES

@@ -119,7 +119,7 @@ def test_own_seeding_draws_other_observations_and_the_same_crystals(tmp_path: Pa
 
 def test_records_with_one_named_graph_are_one_instance(tmp_path: Path) -> None:
     config = import_config(write_files(tmp_path / "mini"), "reference")
-    from builder.causalab import TRACK
+    from builder.causalab.track import TRACK
 
     ((_, imported),) = config.splits[0].tracks
     specs = TRACK.plan(imported, "dev", b"seed", False)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from builder.causalab import TRACK
 from builder.causalab.check.audit import audit_instance
 from builder.causalab.check.floors import WHY, floor_points, uninformed_answer
-from builder.release.types import Built
+from builder.causalab.track import TRACK
+from builder.track import Built
 from grader.model import RawAnswer, Task, Truth
 from grader.score import score_answer
 

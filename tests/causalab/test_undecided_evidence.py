@@ -10,7 +10,7 @@ import random
 
 import pytest
 
-from builder.causalab import TRACK
+from builder.causalab.track import TRACK
 from grader.laboratory import Episode, Laboratory
 from grader.tracks.causalab.evidence import Evidence
 from grader.tracks.causalab.identification import identify

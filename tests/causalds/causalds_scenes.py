@@ -6,9 +6,9 @@ from functools import cache
 from typing import Any
 
 from builder.causal import MOTIFS
-from builder.causalds import TRACK
 from builder.causalds.plan.scenes import plan_scenes
-from builder.release.types import Built, InstanceSpec
+from builder.causalds.track import TRACK
+from builder.track import Built, InstanceSpec
 
 ROOT = b"a root of a test, 32 bytes long."
 SEVEN = ("chain", "confounding", "fork", "collider", "mediation", "frontdoor", "iv")

@@ -25,7 +25,7 @@ from builder.causalds.check.audit import audit_instance
 from builder.causalds.check.tasks import AUDITS
 from builder.causalds.rows import SCHEMAS
 from builder.release.arrow import table_from_rows
-from builder.release.types import Built
+from builder.track import Built
 from grader.spec import VARIANTS
 
 

@@ -23,12 +23,12 @@ from builder.causal import (
     single_grafts,
 )
 from builder.causal.proof.agreement import Tally, compare
-from builder.causalds import TRACK
 from builder.causalds.check import graph as audit_graph
 from builder.causalds.plan.blueprint import structures
 from builder.causalds.plan.presets import PRESETS
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
+from builder.causalds.track import TRACK
 
 WHERE = "x.toml: splits.dev.causalds"
 SCENES = 953

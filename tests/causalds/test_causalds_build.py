@@ -13,9 +13,8 @@ from causalds_scenes import private, public, rows, specs, tasks, variant_of, wor
 
 from builder.attempts import Rejected
 from builder.causal import MOTIFS
-from builder.causalds import TRACK
 from builder.causalds.rows import PRIVATE_CONFIGS, SCHEMAS
-from builder.causalds.track import MAX_ATTEMPTS
+from builder.causalds.track import MAX_ATTEMPTS, TRACK
 from builder.release.arrow import round_data, table_from_rows
 from builder.scm import World
 from builder.seeds import attempt_key, public_id, stream

@@ -6,7 +6,7 @@ import pytest
 from causalds_scenes import table
 
 from builder.causal import MOTIFS
-from builder.causalds import TRACK
+from builder.causalds.track import TRACK
 from builder.release.config import load_config
 from builder.tracks import TRACKS
 from grader.errors import UsageError

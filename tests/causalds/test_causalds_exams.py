@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from causalds_scenes import ROOT, public, table
 
-from builder.causalds import TRACK
 from builder.causalds.exams.built import built_tasks
 from builder.causalds.exams.cells import (
     RANKS,
@@ -22,8 +21,10 @@ from builder.causalds.exams.cells import (
 )
 from builder.causalds.exams.draw import BuiltTask, draw_exam
 from builder.causalds.exams.model import FAMILIES, ExamModel, parse_exam
+from builder.causalds.plan.config import with_exams
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
+from builder.causalds.track import TRACK
 from builder.settings import TomlTable, read_toml
 from grader.errors import UsageError
 
@@ -190,7 +191,7 @@ def _private_plans(root: Path, **tasks: int) -> list[ScenePlan]:
     scenes = sum(tasks.values())
     settings = table(scenes=scenes, composition="full", views=["clean", "proxy", "proxy_hard"])
     del settings["motifs"]
-    config = TRACK.with_exams(TRACK.parse(settings, "here"), exams, "here")
+    config = with_exams(TRACK.parse(settings, "here"), exams, "here")
     specs = plan_scenes(config, "test", ROOT, True)
     return [ScenePlan.from_json(spec.config_json) for spec in specs]
 
@@ -210,9 +211,9 @@ def test_a_private_split_refuses_ablations_and_wrong_sums(root: Path) -> None:
     """One scene asked several times would give its own truth away."""
     config = TRACK.parse(table(scenes=60), "here")
     with pytest.raises(UsageError, match="several times"):
-        TRACK.with_exams(config, (("layer", model(root, "observation-layer", tasks=60)),), "here")
+        with_exams(config, (("layer", model(root, "observation-layer", tasks=60)),), "here")
     with pytest.raises(UsageError, match="scenes = 30"):
-        TRACK.with_exams(config, (("realistic", model(root, "realistic", tasks=30)),), "here")
+        with_exams(config, (("realistic", model(root, "realistic", tasks=30)),), "here")
 
 
 def test_a_wanted_class_is_what_a_balanced_scene_is_asked_for(root: Path) -> None:
@@ -220,7 +221,7 @@ def test_a_wanted_class_is_what_a_balanced_scene_is_asked_for(root: Path) -> Non
     exams = (("balanced", model(root, "balanced", tasks=33)),)
     settings = table(scenes=33, composition="full")
     del settings["motifs"]
-    config = TRACK.with_exams(TRACK.parse(settings, "here"), exams, "here")
+    config = with_exams(TRACK.parse(settings, "here"), exams, "here")
     built = [TRACK.build(spec) for spec in plan_scenes(config, "test", ROOT, True)[:8]]
     for one in built:
         plan = json.loads(one.rows["causalds_worlds"][0]["world_json"])["plan"]  # type: ignore[arg-type]

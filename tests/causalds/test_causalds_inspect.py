@@ -10,12 +10,12 @@ import pytest
 from causalds_scenes import ROOT
 from test_causalds_views import built, plain, world
 
-from builder.causalds import TRACK
 from builder.causalds.make.equations import equation
 from builder.causalds.make.recover import recoverability
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.show.inspection import inspect_scene
 from builder.causalds.show.pictures import graph_svg, recovery_svg
+from builder.causalds.track import TRACK
 from builder.cli.main import main
 from builder.scm import MECHANISMS, Parent
 from grader.errors import UsageError
@@ -34,7 +34,7 @@ def release(tmp_path_factory: pytest.TempPathFactory):
     done = [TRACK.build(spec) for spec in plan_scenes(config, "dev", ROOT, False)]
     (folder / "public").mkdir()
     (folder / "public" / "manifest.json").write_text("{}")
-    for name, schema in TRACK.schemas.items():
+    for name, schema in TRACK.tables.items():
         rows = [row for one in done for row in one.rows[name]]
         if name == "causalds_scenes":
             rows = [plain(row) for row in rows]

@@ -14,8 +14,8 @@ from builder.causalds.make.scene import narrate
 from builder.causalds.plan.blueprint import largest_remainder
 from builder.causalds.plan.scenes import can_host
 from builder.causalds.plan.types import ScenePlan
-from builder.release.types import InstanceSpec
 from builder.seeds import id_key, instance_key, public_id
+from builder.track import InstanceSpec
 from grader.spec import VARIANTS
 
 

@@ -11,7 +11,6 @@ from causalds_scenes import ROOT, table
 from scipy import integrate
 
 from builder.causal import ate_identifiable
-from builder.causalds import TRACK
 from builder.causalds.check.audit import audit_instance
 from builder.causalds.make.measure import (
     OUTCOME_FACTOR,
@@ -24,8 +23,9 @@ from builder.causalds.make.measure import (
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
 from builder.causalds.plan.views import VIEWS, Thresholds, View
-from builder.release.types import Built
+from builder.causalds.track import TRACK
 from builder.scm import Noise, Spread
+from builder.track import Built
 
 ALL_VIEWS = ("clean", "proxy", "proxy_hard")
 

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from test_causalds_views import built, scenes, values, world
 
-from builder.causalds import TRACK
+from builder.causalds.track import TRACK
 from grader import workspace
 
 
@@ -13,9 +13,7 @@ def test_a_workspace_holds_the_calibration_rows_of_a_measuring_view(tmp_path) ->
     """Without them nobody could learn what a measurement means."""
     one = built()[0]
     file = tmp_path / "scenes.parquet"
-    table = pa.Table.from_pylist(
-        list(scenes(one).values()), schema=TRACK.schemas["causalds_scenes"]
-    )
+    table = pa.Table.from_pylist(list(scenes(one).values()), schema=TRACK.tables["causalds_scenes"])
     pq.write_table(table, file)
     for view, row in scenes(one).items():
         with duckdb.connect() as connection:

@@ -15,7 +15,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The scene and world rows of a small split, written as a release lays them out."""
     import pyarrow.parquet as pq
 
-    from builder.causalds import TRACK
+    from builder.causalds.track import TRACK
     from builder.release.arrow import table_from_rows
 
     folder = tmp_path_factory.mktemp("reading")
@@ -30,7 +30,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
         file = folder / "public" / config / "dev-00000-of-00001.parquet"
         file.parent.mkdir(parents=True)
         rows = [row for one in built for row in one[config]]
-        pq.write_table(table_from_rows(rows, TRACK.schemas[config]), file)
+        pq.write_table(table_from_rows(rows, TRACK.tables[config]), file)
     (folder / "public" / "manifest.json").write_text(json.dumps({}), encoding="utf-8")
     return folder
 

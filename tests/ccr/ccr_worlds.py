@@ -6,8 +6,8 @@ from builder.ccr import BooleanContext, LinearContext, sorted_graph
 from builder.ccr.make.graph import KINDS, chain, parent_lists
 from builder.ccr.make.sampling import draw_kinds
 from builder.ccr.plan.contexts import ContextPlan
-from builder.release.types import Built, InstanceSpec
 from builder.seeds import hmac_key
+from builder.track import Built, InstanceSpec
 
 FIGURE_4 = ("XA", "XB", "XC", "AC", "BC", "CD", "DE", "DF", "EF", "EY", "FY")
 """The paper's running example: eight variables, three components, cutpoints C and D."""
@@ -61,7 +61,7 @@ def spec_of(seed: str, **changes: object) -> InstanceSpec:
 
 def built(seed: str, **changes: object) -> Built:
     """The rows of a context."""
-    from builder.ccr import TRACK
+    from builder.ccr.track import TRACK
 
     return TRACK.build(spec_of(seed, **changes))
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from ccr_grading import Exam
 
-from builder.gate.checks import INPUTS
-from builder.gate.known_answers import floor_points, uninformed_answer, why
+from builder.ccr.check.floors import WHY, floor_points, uninformed_answer
+from builder.ccr.track import INPUTS
 from grader.gold import gold_answer
 from grader.model import RawAnswer, Task, Truth
 from grader.score import score
@@ -40,7 +40,7 @@ def test_floors_are_derived_twice(key: str) -> None:
     assert set(CONTEXTS) == {v.key for v in VARIANTS if v.track == "ccr"}
     for task, truth in Exam({"seed": "floor", **CONTEXTS[key]}).pairs:
         assert task.spec.key == key
-        assert why(task) and set(task.inputs) == INPUTS[task.spec.shape]
+        assert WHY[task.spec.shape] and set(task.inputs) == INPUTS[task.spec.shape]
         for seed in range(20):
             for kind in ("constant", "random"):
                 rng = np.random.default_rng(seed)

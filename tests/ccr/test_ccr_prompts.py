@@ -10,10 +10,11 @@ from ccr_worlds import built, spec_of
 
 from baselines.ccr.reasoners import perfect
 from baselines.ccr.story import read_context, read_question, read_simulation
-from builder.ccr import TRACK, cut_tree, prompts
+from builder.ccr import cut_tree, prompts
 from builder.ccr.ask.text import decimal
 from builder.ccr.ask.themes import THEMES
 from builder.ccr.make.model import context_from_json
+from builder.ccr.track import TRACK
 from grader.model import RawAnswer, Task, Truth
 from grader.score import score_answer
 

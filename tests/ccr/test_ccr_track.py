@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from ccr_worlds import built
 
-from builder.ccr import TRACK
 from builder.ccr.check.audit import audit_instance
+from builder.ccr.track import TRACK
 from builder.cli.main import main
 
 PRIVATE = """

@@ -5,12 +5,11 @@ import os
 import signal
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import pyarrow as pa
 
-from builder.release.types import Built, InstanceSpec
 from builder.seeds import attempt_key, id_key, instance_key, public_id, stream
+from builder.track import Asked, Built, Floors, InstanceSpec, Track
 from grader.errors import UsageError
 from grader.io.jsonio import canonical
 
@@ -26,124 +25,115 @@ def _schema(**columns: pa.DataType) -> pa.Schema:
     return pa.schema([pa.field(name, kind) for name, kind in columns.items()])
 
 
-@dataclass(frozen=True)
-class FakeTrack:
-    """Normal draws, three questions, truths that are means."""
+NAME = "causalds"
+TABLES = {
+    "causalds": _schema(
+        task_id=_TEXT, instance_id=_TEXT, track=_TEXT, rung=pa.int8(), family=_TEXT,
+        variant=_TEXT, view=_TEXT, input_mode=_TEXT, prompt=_TEXT, answer_schema=_TEXT,
+        answer_file=_TEXT, inputs_json=_TEXT,
+    ),
+    "causalds_scenes": _schema(
+        instance_id=_TEXT, view=_TEXT, story=_TEXT,
+        columns=pa.list_(pa.struct([("name", _TEXT), ("kind", _TEXT)])),
+        data=_TABLE, test_features=_TABLE,
+    ),
+    "causalds_truth": _schema(
+        task_id=_TEXT, instance_id=_TEXT, should_abstain=pa.bool_(), structure=_TEXT,
+        value=pa.float64(), value_se=pa.float64(), value_draws=pa.int64(),
+        value_source=_TEXT, target_json=_TEXT,
+    ),
+    "causalds_labels": _schema(
+        instance_id=_TEXT, outcome=_TEXT, kind=_TEXT, values=pa.list_(pa.float32())
+    ),
+    "causalds_worlds": _schema(
+        instance_id=_TEXT, index=pa.int32(), attempt=pa.int16(), key=_TEXT, motif=_TEXT,
+        world_json=_TEXT,
+    ),
+}  # fmt: skip
 
-    name: str = "causalds"
 
-    @property
-    def schemas(self) -> Mapping[str, pa.Schema]:
-        return {
-            "causalds": _schema(
-                task_id=_TEXT, instance_id=_TEXT, track=_TEXT, rung=pa.int8(), family=_TEXT,
-                variant=_TEXT, view=_TEXT, input_mode=_TEXT, prompt=_TEXT, answer_schema=_TEXT,
-                answer_file=_TEXT, inputs_json=_TEXT,
-            ),
-            "causalds_scenes": _schema(
-                instance_id=_TEXT, view=_TEXT, story=_TEXT,
-                columns=pa.list_(pa.struct([("name", _TEXT), ("kind", _TEXT)])),
-                data=_TABLE, test_features=_TABLE,
-            ),
-            "causalds_truth": _schema(
-                task_id=_TEXT, instance_id=_TEXT, should_abstain=pa.bool_(), structure=_TEXT,
-                value=pa.float64(), value_se=pa.float64(), value_draws=pa.int64(),
-                value_source=_TEXT, target_json=_TEXT,
-            ),
-            "causalds_labels": _schema(
-                instance_id=_TEXT, outcome=_TEXT, kind=_TEXT, values=pa.list_(pa.float32())
-            ),
-            "causalds_worlds": _schema(
-                instance_id=_TEXT, index=pa.int32(), attempt=pa.int16(), key=_TEXT, motif=_TEXT,
-                world_json=_TEXT,
-            ),
-        }  # fmt: skip
+def parse(table: Mapping[str, object], where: str) -> int:
+    for key in table:
+        if key not in ("scenes", "fail_at"):
+            raise UsageError(f"{where}.{key}: unknown key")
+    if not isinstance(table.get("scenes"), int):
+        raise UsageError(f"{where}.scenes: missing; add scenes = 40")
+    return int(str(table["scenes"]))
 
-    @property
-    def private_configs(self) -> frozenset[str]:
-        return frozenset({"causalds_truth", "causalds_labels", "causalds_worlds"})
 
-    def parse(self, table: Mapping[str, object], where: str) -> int:
-        for key in table:
-            if key not in ("scenes", "fail_at"):
-                raise UsageError(f"{where}.{key}: unknown key")
-        if not isinstance(table.get("scenes"), int):
-            raise UsageError(f"{where}.scenes: missing; add scenes = 40")
-        return int(str(table["scenes"]))
-
-    def plan(self, config: int, split: str, count_root: bytes, private: bool) -> list[InstanceSpec]:
-        specs = []
-        for index in range(config):
-            ids = id_key(count_root, self.name, split, index)
-            settings = {
-                "motif": MOTIFS[index % 2],
-                "variant": VARIANTS[index % 3] if private else None,
-            }
-            specs.append(
-                InstanceSpec(
-                    self.name, split, index, instance_key(count_root, self.name, split, index),
-                    public_id("scene", ids, "scene"), private, ids, canonical(settings),
-                )
-            )  # fmt: skip
-        return specs
-
-    def build(self, spec: InstanceSpec) -> Built:
-        _obey(spec)
-        settings = json.loads(spec.config_json)
-        key = attempt_key(spec.key, 0)
-        values = stream(key, "data").normal(size=(2, 50))
-        asked = VARIANTS if settings["variant"] is None else (settings["variant"],)
-        tasks, truths = [], []
-        for name in asked:
-            family, _, variant = name.partition(".")
-            task_id = public_id("cds", spec.id_key, name)
-            tasks.append(
-                {
-                    "task_id": task_id, "instance_id": spec.instance_id, "track": self.name,
-                    "rung": 2, "family": family, "variant": variant, "view": "clean",
-                    "input_mode": "data", "prompt": f"Wie groß ist es? {values[0, 0]:.4f}",
-                    "answer_schema": "ate", "answer_file": f"{task_id}.json", "inputs_json": "{}",
-                }
-            )  # fmt: skip
-            truths.append(
-                {
-                    "task_id": task_id, "instance_id": spec.instance_id,
-                    "should_abstain": family == "association", "structure": settings["motif"],
-                    "value": None if family == "association" else float(values.mean()),
-                    "value_se": 0.001234567891, "value_draws": 512, "value_source": "rqmc",
-                    "target_json": "{}",
-                }
-            )  # fmt: skip
-        tables = [
-            {"name": name, "values": column} for name, column in zip("XY", values, strict=True)
-        ]
-        return Built(
-            {
-                "causalds": tasks,
-                "causalds_truth": truths,
-                "causalds_scenes": [
-                    {
-                        "instance_id": spec.instance_id, "view": "clean", "story": "Es war einmal.",
-                        "columns": [{"name": name, "kind": "continuous"} for name in "XY"],
-                        "data": tables, "test_features": [],
-                    }
-                ],
-                "causalds_labels": [
-                    {
-                        "instance_id": spec.instance_id, "outcome": "Y", "kind": "continuous",
-                        "values": values[1],
-                    }
-                ] if spec.index % 2 else [],
-                "causalds_worlds": [
-                    {
-                        "instance_id": spec.instance_id, "index": spec.index, "attempt": 0,
-                        "key": spec.key.hex(), "motif": settings["motif"], "world_json": "{}",
-                    }
-                ],
-            },
-            (("bound not met", 1),) if spec.index % 5 == 0 else (),
-            (("sampling", 0.001), ("data", 0.002)),
+def plan(config: int, split: str, count_root: bytes, private: bool) -> list[InstanceSpec]:
+    specs = []
+    for index in range(config):
+        ids = id_key(count_root, NAME, split, index)
+        settings = {
+            "motif": MOTIFS[index % 2],
+            "variant": VARIANTS[index % 3] if private else None,
+        }
+        specs.append(
+            InstanceSpec(
+                NAME, split, index, instance_key(count_root, NAME, split, index),
+                public_id("scene", ids, "scene"), private, ids, canonical(settings),
+                _asked(settings),
+            )
         )  # fmt: skip
+    return specs
+
+
+def build(spec: InstanceSpec) -> Built:
+    _obey(spec)
+    settings = json.loads(spec.config_json)
+    key = attempt_key(spec.key, 0)
+    values = stream(key, "data").normal(size=(2, 50))
+    asked = VARIANTS if settings["variant"] is None else (settings["variant"],)
+    tasks, truths = [], []
+    for name in asked:
+        family, _, variant = name.partition(".")
+        task_id = public_id("cds", spec.id_key, name)
+        tasks.append(
+            {
+                "task_id": task_id, "instance_id": spec.instance_id, "track": NAME,
+                "rung": 2, "family": family, "variant": variant, "view": "clean",
+                "input_mode": "data", "prompt": f"Wie groß ist es? {values[0, 0]:.4f}",
+                "answer_schema": "ate", "answer_file": f"{task_id}.json", "inputs_json": "{}",
+            }
+        )  # fmt: skip
+        truths.append(
+            {
+                "task_id": task_id, "instance_id": spec.instance_id,
+                "should_abstain": family == "association", "structure": settings["motif"],
+                "value": None if family == "association" else float(values.mean()),
+                "value_se": 0.001234567891, "value_draws": 512, "value_source": "rqmc",
+                "target_json": "{}",
+            }
+        )  # fmt: skip
+    tables = [{"name": name, "values": column} for name, column in zip("XY", values, strict=True)]
+    return Built(
+        {
+            "causalds": tasks,
+            "causalds_truth": truths,
+            "causalds_scenes": [
+                {
+                    "instance_id": spec.instance_id, "view": "clean", "story": "Es war einmal.",
+                    "columns": [{"name": name, "kind": "continuous"} for name in "XY"],
+                    "data": tables, "test_features": [],
+                }
+            ],
+            "causalds_labels": [
+                {
+                    "instance_id": spec.instance_id, "outcome": "Y", "kind": "continuous",
+                    "values": values[1],
+                }
+            ] if spec.index % 2 else [],
+            "causalds_worlds": [
+                {
+                    "instance_id": spec.instance_id, "index": spec.index, "attempt": 0,
+                    "key": spec.key.hex(), "motif": settings["motif"], "world_json": "{}",
+                }
+            ],
+        },
+        (("bound not met", 1),) if spec.index % 5 == 0 else (),
+        (("sampling", 0.001), ("data", 0.002)),
+    )  # fmt: skip
 
 
 def _obey(spec: InstanceSpec) -> None:
@@ -155,4 +145,20 @@ def _obey(spec: InstanceSpec) -> None:
         raise ArithmeticError("the matrix is singular")
 
 
-TRACK = FakeTrack()
+def _asked(settings: dict[str, str | None]) -> Asked:
+    levels = tuple((axis, level) for axis, level in settings.items() if level is not None)
+    return Asked((1, 33) if settings["variant"] is None else (1, 1), levels=levels)
+
+
+TRACK = Track(
+    name=NAME,
+    tables=TABLES,
+    private=frozenset({"causalds_truth", "causalds_labels", "causalds_worlds"}),
+    parse=parse,
+    plan=plan,
+    build=build,
+    audit=lambda world, truths, labels, shown: [],
+    floors=Floors(why={}, answer=lambda *_: "", points=lambda *_: 0.0),
+    inputs=lambda variant, inputs: frozenset(),
+    scenes=True,
+)

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from builder.gate.known_answers import CEILING, floor_points, uninformed_answer, why
+from builder.gate.known_answers import CEILING
 from builder.gate.run import Floor, _floor_lines
+from builder.tracks import TRACKS
 from grader.io.release import Release
 from grader.model import RawAnswer, Task, Truth
 from grader.pipeline import Session
@@ -18,11 +19,11 @@ from grader.submission.check import check
 
 
 def _agrees(kind: str, task: Task, truth: Truth, seed: int) -> None:
-    answer = uninformed_answer(kind, task, truth, np.random.default_rng(seed))  # type: ignore[arg-type]
+    answer = TRACKS[task.track].floors.answer(kind, task, truth, np.random.default_rng(seed))  # type: ignore[arg-type]
     checked = check(task, RawAnswer("answer", answer.encode()))
     assert checked.status == "scored", checked.message
     points = score(task, truth, verify(task, truth, checked)).points
-    assert floor_points(task, truth, answer) == pytest.approx(points, abs=1e-9)
+    assert TRACKS[task.track].floors.points(task, truth, answer) == pytest.approx(points, abs=1e-9)
     assert points < 1 or task.spec.pool in CEILING or task.spec.pool.startswith("nrel")
 
 
@@ -48,7 +49,7 @@ def test_every_variant_has_uninformed_answers_whose_points_are_derived(
     classes = {(truth.should_abstain, str(truth.target)[:40]): (task, truth)
                for task, truth in pairs}  # fmt: skip
     for task, truth in list(classes.values())[:6]:
-        assert why(task)
+        assert TRACKS[task.track].floors.why[task.spec.shape]
         for kind in ("constant", "random"):
             for seed in range(3):
                 _agrees(kind, task, truth, seed)
@@ -62,8 +63,10 @@ def test_a_guess_earns_nothing_where_abstention_is_due(
     for pairs in asked.values():
         for task, truth in pairs:
             if truth.should_abstain:
-                answer = uninformed_answer("constant", task, truth, np.random.default_rng(0))
-                assert floor_points(task, truth, answer) == 0
+                answer = TRACKS[task.track].floors.answer(
+                    "constant", task, truth, np.random.default_rng(0)
+                )
+                assert TRACKS[task.track].floors.points(task, truth, answer) == 0
                 checked = check(task, RawAnswer("answer", answer.encode()))
                 assert score(task, truth, checked).points == 0
                 met.add(task.spec.key)
@@ -74,9 +77,9 @@ def test_the_floor_of_an_interval_by_hand(asked: dict[str, list[tuple[Task, Trut
     """0 ± 1 around a truth of 0.37 costs its width alone: 1.37 / (1.37 + 2)."""
     task, truth = asked["causalds/effect_estimate.ate_uq_95"][0]
     truth = replace(truth, value=0.37, should_abstain=False)
-    answer = uninformed_answer("constant", task, truth, np.random.default_rng(0))
+    answer = TRACKS[task.track].floors.answer("constant", task, truth, np.random.default_rng(0))
     assert json.loads(answer) == {"ate": 0.0, "ci_lower": -1.0, "ci_upper": 1.0}
-    assert floor_points(task, truth, answer) == pytest.approx(1.37 / 3.37)
+    assert TRACKS[task.track].floors.points(task, truth, answer) == pytest.approx(1.37 / 3.37)
 
 
 def _floor(key: str, tasks: int, constant: float, derived: float) -> Floor:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from gate_release import build
 
-from builder.gate import known_answer_points as gate_points
-from builder.gate.known_answer_points import split_worth
+from builder.gate import known_answers
+from builder.gate.known_answers import split_points
 from builder.gate.run import run_gate
 from grader.io.release import Release
 from grader.model import Task
@@ -23,8 +23,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_task_is_worth_its_points_in_one_process_and_in_two(built: Path) -> None:
     """Findings must not depend on who worked them out."""
     opened = Release.open(built)
-    alone = split_worth(opened, "dev", 1)
-    assert alone == split_worth(opened, "dev", 2)
+    alone = split_points(opened, "dev", 1)
+    assert alone == split_points(opened, "dev", 2)
     assert (alone.points, alone.empty, alone.wrong, alone.earned) == (100.0, 0.0, (), ())
     assert sum(floor.tasks for floor in alone.floors) == alone.tasks, "too few to be sampled"
 
@@ -33,8 +33,8 @@ def test_a_large_split_goes_through_the_grader_exam_by_exam(
     built: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All predictions of a whole release at once would fill the memory."""
-    monkeypatch.setattr(gate_points, "AT_ONCE", 5)
-    found = split_worth(Release.open(built), "dev", 1)
+    monkeypatch.setattr(known_answers, "AT_ONCE", 5)
+    found = split_points(Release.open(built), "dev", 1)
     assert found.exams == ("practice",) and not found.wrong
     figures = {line.check: line.figure for line in run_gate(built).lines}
     assert figures["dev: gold answers"].endswith("through the whole grader: practice")
@@ -44,16 +44,16 @@ def test_floors_of_many_tasks_rest_on_a_sample_that_ids_draw(
     built: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither order nor truth may decide which tasks count."""
-    monkeypatch.setattr(gate_points, "FLOOR_TASKS", 3)
+    monkeypatch.setattr(known_answers, "FLOOR_TASKS", 3)
     opened = Release.open(built)
     tasks = Session(opened, "dev", "all").select().tasks
-    sample = gate_points._sample(tasks)
+    sample = known_answers._sample(tasks)
     assert all(len(chosen) <= 3 for chosen in sample.values())
-    again = gate_points._sample(tasks[::-1])
+    again = known_answers._sample(tasks[::-1])
     assert {key: set(chosen) for key, chosen in again.items()} == {
         key: set(chosen) for key, chosen in sample.items()
     }
-    floors = split_worth(opened, "dev", 1).floors
+    floors = split_points(opened, "dev", 1).floors
     assert {floor.variant: floor.tasks for floor in floors} == {
         key: len(chosen) for key, chosen in sample.items()
     }
@@ -63,13 +63,13 @@ def test_a_right_answer_that_loses_points_is_named(
     built: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One wrong gold answer among thousands must not drown."""
-    right = gate_points.gold_answer
+    right = known_answers.gold_answer
     victim = Session(Release.open(built), "dev", "all").select().tasks[0]
 
     def spoilt(task: Task, truth: Any) -> str:
         return "{}" if task.task_id == victim.task_id else right(task, truth)
 
-    monkeypatch.setattr(gate_points, "gold_answer", spoilt)
-    found = split_worth(Release.open(built), "dev", 1)
+    monkeypatch.setattr(known_answers, "gold_answer", spoilt)
+    found = split_points(Release.open(built), "dev", 1)
     assert any(line.startswith(victim.task_id) for line in found.wrong)
     assert found.points < 100.0

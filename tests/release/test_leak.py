@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from handmade import SEVEN, Plan, make_tables, write
 
+from builder.causalds.check.leaks import leak_facts
 from builder.gate.leak import permutation as leak
 from builder.gate.leak.facts import Fact, facts, merge_rare
 from builder.gate.leak.features import disclosures, everything_else
@@ -153,7 +154,11 @@ def test_a_large_split_is_tested_on_a_sample_that_hashes_draw(
 ) -> None:
     """The cost grows with the cube of the scenes; the sample must not hang on their order."""
     release = write(make_tables(Plan(scenes=98, seed=4, variants=FEW)), tmp_path)
-    fact = next(f for f in facts(split_tables(release, "causalds", "dev")) if "structure" in f.name)
+    fact = next(
+        f
+        for f in facts(split_tables(release, "causalds", "dev"), leak_facts)
+        if "structure" in f.name
+    )
     kept = np.arange(len(fact.subjects))
     strata = kept % 7
     chosen = leak._sampled(fact, kept, strata)
@@ -207,14 +212,14 @@ def test_a_missing_release_or_split_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no release here"):
         leak_test(tmp_path / "nothing")
     release = write(make_tables(Plan(scenes=8, variants=FEW)), tmp_path)
-    with pytest.raises(UsageError, match="no split 'test' of causalds; choose from dev"):
+    with pytest.raises(UsageError, match="no split 'test' to test; choose from dev"):
         leak_test(release, split="test")
 
 
 def test_disclosures_hold_counts_and_kinds_but_no_names_or_ids(tmp_path: Path) -> None:
     """Rows are exchanged where disclosures agree: a name among them would make each row unique."""
     release = write(make_tables(Plan(scenes=30)), tmp_path)
-    for fact in facts(split_tables(release, "causalds", "dev")):
+    for fact in facts(split_tables(release, "causalds", "dev"), leak_facts):
         for subject in fact.subjects:
             text = repr(disclosures(subject))
             assert subject.scene.instance_id not in text
@@ -225,7 +230,7 @@ def test_disclosures_hold_counts_and_kinds_but_no_names_or_ids(tmp_path: Path) -
 def test_every_feature_has_a_row_per_subject_and_no_gap(tmp_path: Path) -> None:
     """A NaN in one feature would spoil every kernel it enters."""
     release = write(make_tables(Plan(scenes=14)), tmp_path)
-    for fact in facts(split_tables(release, "causalds", "dev")):
+    for fact in facts(split_tables(release, "causalds", "dev"), leak_facts):
         for family in everything_else(fact.subjects) if fact.subjects else ():
             for feature in family.features:
                 assert feature.shape[0] == len(fact.subjects)
@@ -239,7 +244,9 @@ def test_scenes_without_columns_are_described_too(tmp_path: Path) -> None:
     scene = next(iter(tables.scenes.values()))
     assert isinstance(scene, SceneRow)
     assert (scene.columns, scene.rows) == ((), (0, 0))
-    assert all(everything_else(fact.subjects) for fact in facts(tables) if fact.subjects)
+    assert all(
+        everything_else(fact.subjects) for fact in facts(tables, leak_facts) if fact.subjects
+    )
 
 
 def test_rare_classes_are_merged_until_each_is_large_enough() -> None:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from builder.release.types import Built
-from builder.replayscm import TRACK
 from builder.replayscm.plan.config import Config
+from builder.replayscm.track import TRACK
+from builder.track import Built
 from grader.model import Checked, RawAnswer, Score, Task, Truth
 from grader.score import score
 from grader.submission.check import check

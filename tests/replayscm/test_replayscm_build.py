@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from puzzles import ROOT, built, items, of_pool
 
-from builder.release.types import Built, InstanceSpec
-from builder.replayscm import TRACK
 from builder.replayscm.plan.config import Config
 from builder.replayscm.plan.pools import POOLS
+from builder.replayscm.track import TRACK
+from builder.track import Built, InstanceSpec
 from grader.errors import UsageError
 from grader.io.schemas import first_problem
 from grader.tracks.replayscm.boolean import essential, truth_table

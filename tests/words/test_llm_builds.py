@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from llm_server import Http, Model, serve
 
-from builder.causalds import TRACK, track
+from builder.causalds import track
 from builder.causalds.check.audit import audit_instance
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
+from builder.causalds.track import TRACK
 from builder.release.config import load_config
 from builder.release.parts import build_instance
-from builder.release.types import Built, InstanceSpec
+from builder.track import Built, InstanceSpec
 from grader.errors import UsageError
 
 pytest.importorskip("openai")

@@ -16,8 +16,8 @@ from builder.causalab.plan.config import Config
 from builder.causalab.plan.suites import Setting, Suite, label, read_label
 from builder.causalab.plan.topology import sample_graphs
 from builder.release.instance_keys import keyed_specs, plan_stream, shuffled
-from builder.release.types import InstanceSpec
 from builder.seeds import hmac_key, stream
+from builder.track import Asked, InstanceSpec
 from grader.errors import UsageError
 from grader.io.jsonio import canonical
 from grader.laboratory.model import Mode
@@ -34,11 +34,17 @@ class GraphPlan:
     fixed: bool
     mode: Mode = "shift"
 
+    @property
+    def asked(self) -> Asked:
+        """What the release machinery reads of the plan: a task an episode."""
+        count = len(self.episodes)
+        if count > 1:
+            return Asked((count, count))
+        return Asked(levels=(("variant", f"laboratory.{self.episodes[0][0].family}"),))
+
     def to_json(self) -> str:
-        """Canonical JSON, with what ``plan`` shows a person."""
-        shown: dict[str, object] = {"tasks": [len(self.episodes)] * 2}
-        if len(self.episodes) == 1:
-            shown["variant"] = f"laboratory.{self.episodes[0][0].family}"
+        """Canonical JSON."""
+        asked = self.asked
         return canonical(
             {
                 "names": self.graph.nodes,
@@ -46,7 +52,8 @@ class GraphPlan:
                 "episodes": [label(*episode) for episode in self.episodes],
                 "fixed": self.fixed,
                 "mode": self.mode,
-                **shown,
+                "tasks": asked.tasks,
+                **dict(asked.levels),
             }
         )
 

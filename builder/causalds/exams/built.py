@@ -1,14 +1,10 @@
 """Tasks that are built, as the draw of an exam looks at them: from rows, staged or released."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 from builder.causalds.exams.draw import BuiltTask
 from builder.causalds.exams.labels import label_class
-
-Read = Callable[[str, Sequence[str]], Iterable[Mapping[str, Any]]]
-"""(config, columns) -> its rows."""
+from builder.track import Read
 
 
 def built_tasks(read: Read) -> list[BuiltTask]:

@@ -21,6 +21,7 @@ from builder.causalds.exams.model import ExamModel
 from builder.causalds.plan.realised import Table
 from builder.causalds.plan.views import VIEWS
 from builder.seeds import hmac_key, stream
+from builder.track import DrawnExam
 from grader.errors import UsageError
 from grader.variants.causalds import CAUSALDS
 
@@ -57,19 +58,9 @@ class BuiltTask:
         return self.key.partition(".")[2]
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """An exam: its task ids, the matched bundles of an ablation (task to bundle and arm), and the
-    composition that was requested beside the realised one."""
-
-    task_ids: tuple[str, ...]
-    bundles: Mapping[str, tuple[str, str]]
-    composition: Table
-
-
-def draw_exam(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: str) -> Drawn:
+def draw_exam(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: str) -> DrawnExam:
     """Draw an exam; raises ``UsageError`` at ``where`` when there are too few scenes or tasks."""
-    draws: Mapping[str, Callable[[], Drawn]] = {
+    draws: Mapping[str, Callable[[], DrawnExam]] = {
         "composed": lambda: _composed(model, tasks, key, where),
         "balanced": lambda: _balanced(model, tasks, key, where),
         "views": lambda: _matched(model, _by_view(tasks), key, where),
@@ -78,7 +69,7 @@ def draw_exam(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: s
     return draws[model.kind]()
 
 
-def _composed(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: str) -> Drawn:
+def _composed(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: str) -> DrawnExam:
     """One task a scene, by the composition model."""
     scenes: dict[str, list[BuiltTask]] = defaultdict(list)
     for task in sorted(tasks, key=lambda task: task.task_id):
@@ -91,7 +82,7 @@ def _composed(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: s
     names = sorted(scenes, key=lambda name: hmac_key(key, f"scene/{name}"))[: model.tasks]
     chosen = [_from_scene(model, scenes[name], hmac_key(key, f"cell/{name}")) for name in names]
     structures = [scenes[name][0].structure for name in names]
-    return Drawn(
+    return DrawnExam(
         tuple(task.task_id for task in chosen),
         {},
         composition(model, structures, [Cell(t.family, t.variant, t.view) for t in chosen]),
@@ -152,7 +143,7 @@ def _table(wanted: Mapping[str, Mapping[str, float]], cells: Iterable[Cell]) -> 
     }
 
 
-def _balanced(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: str) -> Drawn:
+def _balanced(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: str) -> DrawnExam:
     """Variants equally often; inside each its answers in turn, over as many scenes as can be."""
     waiting: dict[str, dict[str, list[BuiltTask]]] = {}
     for task in sorted(tasks, key=lambda task: hmac_key(key, f"task/{task.task_id}")):
@@ -183,7 +174,7 @@ def _balanced(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: s
             wanted[axis][level] = wanted[axis].get(level, 0.0) + count
     there = [view for view in VIEWS if any(task.view == view for task in tasks)]
     wanted["view"] = {view: model.tasks / len(there) for view in there}
-    return Drawn(
+    return DrawnExam(
         tuple(task.task_id for task in chosen),
         {},
         _table(wanted, [Cell(t.family, t.variant, t.view) for t in chosen]),
@@ -227,7 +218,7 @@ def _by_telling(tasks: Sequence[BuiltTask]) -> Groups:
     return {name: group for name, group in found.items() if set(group) == arms}
 
 
-def _matched(model: ExamModel, groups: Groups, key: bytes, where: str) -> Drawn:
+def _matched(model: ExamModel, groups: Groups, key: bytes, where: str) -> DrawnExam:
     """Whole groups, variants in turn, over as many scenes as can be."""
     arms = len(next(iter(groups.values()))) if groups else 0
     if arms == 0 or len(groups) * arms < model.tasks:
@@ -256,4 +247,6 @@ def _matched(model: ExamModel, groups: Groups, key: bytes, where: str) -> Drawn:
     drawn = [task for name in chosen for _, task in sorted(groups[name].items())]
     even = dict.fromkeys(order, len(drawn) / len(order))
     cells = [Cell(task.family, task.variant, task.view) for task in drawn]
-    return Drawn(tuple(task.task_id for task in drawn), bundles, _table({"variant": even}, cells))
+    return DrawnExam(
+        tuple(task.task_id for task in drawn), bundles, _table({"variant": even}, cells)
+    )

@@ -22,7 +22,7 @@ from builder.causalds.plan.names import KNOWLEDGE, name_scenes
 from builder.causalds.plan.tellings import told_again
 from builder.causalds.plan.types import ScenePlan
 from builder.release.instance_keys import keyed_specs, plan_stream, shuffled
-from builder.release.types import InstanceSpec
+from builder.track import InstanceSpec
 from builder.words import Kind
 from builder.words.llm.seeding import Dealer
 from grader.errors import UsageError

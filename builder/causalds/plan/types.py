@@ -6,11 +6,13 @@ from typing import Any
 
 from builder.causal import LatentDAG, Motif
 from builder.causalds.plan.views import CLEAN, View
+from builder.track import Asked
 from builder.words import Kind
 from builder.words.llm.request import Request, Seed
 from builder.words.llm.settings import Settings
 from builder.words.naming import Naming
 from grader.io.jsonio import canonical
+from grader.variants.causalds import CAUSALDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,14 @@ class ScenePlan:
     world_key: str | None = None
     llm: Settings | None = None
     seeds: tuple[Seed, ...] = ()
+
+    @property
+    def asked(self) -> Asked:
+        """One task where its variant is planned; else up to all variants, once in every view."""
+        motif = ("motif", self.motif)
+        if self.variant is not None:
+            return Asked((1, 1), self.exam, (motif, ("variant", self.variant)))
+        return Asked((1, len(CAUSALDS) * max(1, len(self.views))), self.exam, (motif,))
 
     @property
     def naming(self) -> Naming | None:

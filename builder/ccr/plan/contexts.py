@@ -16,7 +16,7 @@ from builder.ccr.make.graph import KINDS
 from builder.ccr.make.sampling import Design, draw_kinds
 from builder.ccr.plan.config import LONG_COMPONENTS, Config
 from builder.release.instance_keys import keyed_specs, plan_stream, shuffled
-from builder.release.types import InstanceSpec
+from builder.track import Asked, InstanceSpec
 from grader.io.jsonio import canonical
 
 TRACK_NAME: Final = "ccr"
@@ -40,6 +40,12 @@ class ContextPlan:
     tenths: tuple[int, int]
     theme: str
     tasks: tuple[int, int]
+
+    @property
+    def asked(self) -> Asked:
+        """What the release machinery reads of the plan."""
+        levels = () if self.variant is None else (("variant", self.variant),)
+        return Asked(self.tasks, levels=levels)
 
     @property
     def design(self) -> Design:

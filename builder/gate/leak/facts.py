@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, Final
 
-from builder.causal import LatentDAG, ate_identifiable, ett_identifiable
-from builder.causalds.plan.tellings import FIRST
 from builder.gate.leak.features import Subject
 from builder.gate.tables import SplitTables, TaskRow
+from builder.track import HiddenFacts
 from grader.spec import VARIANTS, Variant
+
+LeakFacts = Callable[[Mapping[str, Any]], HiddenFacts | None]
+"""A track's private facts, from a row of ``<track>_worlds``."""
 
 MIN_CLASS: Final = 8
 """Rows a class needs; smaller ones are merged into the next smallest."""
@@ -26,89 +28,36 @@ class Fact:
     labels: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class HiddenScene:
-    """What a private world row says about its graph: node names are those of the graph."""
+def facts(tables: SplitTables, leak_facts: LeakFacts) -> list[Fact]:
+    """All facts of one split: those about scenes, then those about each variant's answers.
 
-    graph: LatentDAG
-    treatment: str
-    outcome: str
-    structure: str
-    motif: str
-    binary_treatment: bool
-
-
-def hidden_scene(row: Mapping[str, Any]) -> HiddenScene:
-    """The graph and roles in a row of ``<track>_worlds``."""
-    record = json.loads(row["world_json"])
-    world, treatment = record["world"], record["treatment"]
-    graph = LatentDAG(
-        tuple(node["name"] for node in world["nodes"]),
-        tuple((cause, effect) for cause, effect in world["edges"]),
-        frozenset(world["latent"]),
-    )
-    kinds = {node["name"]: node["kind"] for node in world["nodes"]}
-    return HiddenScene(
-        graph,
-        treatment,
-        record["outcome"],
-        row["structure"],
-        row["motif"],
-        kinds[treatment] == "binary",
-    )
-
-
-def facts(tables: SplitTables) -> list[Fact]:
-    """All facts of one split: those about scenes, then those about each variant's answers."""
-    tables = _told_once(tables)
-    context = _Context(
+    ``leak_facts`` is the track's; an instance of which it says nothing is left out.
+    """
+    found = {instance: leak_facts(row) for instance, row in tables.worlds.items()}
+    hidden = {instance: facts for instance, facts in found.items() if facts is not None}
+    tables = replace(
         tables,
-        {instance: hidden_scene(row) for instance, row in tables.worlds.items()},
-        _exam_positions(tables),
+        tasks={n: task for n, task in tables.tasks.items() if task.instance_id in hidden},
+        scenes={n: scene for n, scene in tables.scenes.items() if n[0] in hidden},
+        worlds={n: world for n, world in tables.worlds.items() if n in hidden},
     )
+    context = _Context(tables, hidden, _exam_positions(tables))
     return [*_scene_facts(context), *_answer_facts(context), *_pooled_facts(context)]
-
-
-def _told_once(tables: SplitTables) -> SplitTables:
-    """Without the scenes that only tell another one again: they share its world, and counted as
-    scenes of their own would look like a leak."""
-    plans = {
-        name: json.loads(row["world_json"]).get("plan", {}) for name, row in tables.worlds.items()
-    }
-    again = {name for name, plan in plans.items() if plan.get("telling") not in (None, FIRST)}
-    if not again:
-        return tables
-    return replace(
-        tables,
-        tasks={n: task for n, task in tables.tasks.items() if task.instance_id not in again},
-        scenes={n: scene for n, scene in tables.scenes.items() if n[0] not in again},
-        worlds={n: world for n, world in tables.worlds.items() if n not in again},
-    )
 
 
 @dataclass(frozen=True, slots=True)
 class _Context:
     tables: SplitTables
-    hidden: Mapping[str, HiddenScene]
+    hidden: Mapping[str, HiddenFacts]
     positions: Mapping[str, list[int]]
 
 
 def _scene_facts(context: _Context) -> list[Fact]:
     subjects = _scene_subjects(context)
-    hidden = [context.hidden[subject.scene.instance_id] for subject in subjects]
-    readings: dict[str, Callable[[HiddenScene], object]] = {
-        "structure": lambda scene: scene.structure,
-        "motif": lambda scene: scene.motif,
-        "ATE identifiable": lambda scene: ate_identifiable(
-            scene.graph, scene.treatment, scene.outcome
-        ),
-        "ETT identifiable": lambda scene: ett_identifiable(
-            scene.graph, scene.treatment, scene.outcome, binary_treatment=scene.binary_treatment
-        ),
-    }
+    hidden = [context.hidden[subject.scene.instance_id].facts for subject in subjects]
     found: list[Fact] = []
-    for name, reading in readings.items():
-        labels = tuple(str(reading(scene)) for scene in hidden)
+    for name in hidden[0] if hidden else ():
+        labels = tuple(scene[name] for scene in hidden)
         if all(labels != fact.labels for fact in found):  # the motif, where nothing is grafted
             found.append(Fact(f"scene: {name}", tuple(subjects), labels))
     return found
@@ -268,15 +217,13 @@ def _halves(values: Sequence[float | None]) -> list[str]:
 
 
 def _subject(context: _Context, scene: tuple[str, str], tasks: Sequence[TaskRow]) -> Subject:
-    instance, _ = scene
-    graph = context.hidden[instance].graph
     return Subject(
         context.tables.scenes[scene],
         tuple(tasks),
         tuple(p for task in tasks for p in context.positions.get(task.task_id, ())),
         _asked_name(tasks, "treatment"),
         _asked_name(tasks, "outcome"),
-        (len(graph.nodes), len(graph.edges), len(graph.latent)),
+        context.hidden[scene[0]].told,
     )
 
 

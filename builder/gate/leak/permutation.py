@@ -31,6 +31,7 @@ from builder.gate.leak.classifier import (
 )
 from builder.gate.leak.facts import MIN_CLASS, Fact, facts, merge_rare
 from builder.gate.leak.features import disclosures, everything_else
+from builder.tracks import TRACKS
 from grader.errors import UsageError
 
 LEVEL: Final = 0.01
@@ -120,23 +121,30 @@ class _Prepared:
     strata: Ints
 
 
-def leak_test(
-    release: Path, *, permutations: int = 999, split: str | None = None, track: str = "causalds"
-) -> LeakReport:
+def leak_test(release: Path, *, permutations: int = 999, split: str | None = None) -> LeakReport:
     """Run the leak test over a release folder (``public`` and, for private truths, ``private``).
 
-    ``split`` restricts it to one split. The result is a function of the release's bytes and
-    ``permutations`` alone. Raises ``UsageError`` for an absent release, split or private side.
+    It looks for the facts of every track that states some; ``split`` restricts it to one split.
+    The result is a function of the release's bytes and ``permutations`` alone. Raises
+    ``UsageError`` for an absent release, split or private side.
     """
-    present = gate_tables.splits(gate_tables.public_side(release), track)
-    if split is not None and split not in present:
-        raise UsageError(
-            f"{release}: no split '{split}' of {track}; choose from {', '.join(present) or 'none'}"
-        )
+    public = gate_tables.public_side(release)
+    present = [
+        (name, track)
+        for track in gate_tables.tracks(public)
+        if TRACKS[track].leak_facts is not None
+        for name in gate_tables.splits(public, track)
+    ]
+    if split is not None and split not in (name for name, _ in present):
+        choice = ", ".join(name for name, _ in present) or "none"
+        raise UsageError(f"{release}: no split '{split}' to test; choose from {choice}")
     prepared: list[_Prepared] = []
     skipped: list[tuple[str, str, str]] = []
-    for name in present if split is None else [split]:
-        for fact in facts(gate_tables.split_tables(release, track, name)):
+    for name, track in present:
+        leak_facts = TRACKS[track].leak_facts
+        if leak_facts is None or split not in (None, name):
+            continue
+        for fact in facts(gate_tables.split_tables(release, track, name), leak_facts):
             item = _prepare(name, fact)
             if isinstance(item, str):
                 skipped.append((name, fact.name, item))

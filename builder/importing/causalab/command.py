@@ -32,8 +32,8 @@ from builder.importing.causalab.reference import (
 )
 from builder.release.config import Draw, ExamConfig, ReleaseConfig, SplitConfig
 from builder.release.rows import world_row
-from builder.release.types import Built, InstanceSpec
 from builder.seeds import hmac_key, id_key, instance_key, public_id, stream
+from builder.track import Asked, Built, InstanceSpec
 from grader.errors import UsageError
 from grader.io.jsonio import canonical
 from grader.laboratory.model import Model, Term
@@ -100,6 +100,7 @@ def plan_imported(config: Imported, split: str, count_root: bytes) -> list[Insta
                         "tasks": [len(members)] * 2,
                     }
                 ),
+                asked=Asked((len(members), len(members))),
             )
         )
     return specs

@@ -32,9 +32,8 @@ from builder.importing.release import (
     write_release,
 )
 from builder.importing.release import finish as finish_release
-from builder.release.exams import DrawnExam
 from builder.release.rows import TrueValue, truth_row
-from builder.release.types import Row
+from builder.track import DrawnExam, Row
 from grader.errors import UsageError
 from grader.io.jsonio import canonical
 from grader.io.schemas import first_problem

@@ -9,7 +9,7 @@ import pyarrow as pa
 from builder.importing.causalds.layout import ExamFolder
 from builder.importing.files import FETCH, Floats, read_columns, read_object
 from builder.release.schemas import TEXT, TRUTH, table_schema
-from builder.release.types import Row
+from builder.track import Row
 from grader.errors import UsageError
 
 _TABLE = pa.list_(pa.struct([("name", TEXT), ("values", pa.list_(pa.float64()))]))

@@ -11,7 +11,7 @@ from builder.importing.causalds.scene import Scene
 from builder.importing.causalds.truth import candidates, collider_names, conditioning
 from builder.importing.files import Document
 from builder.release import rows
-from builder.release.types import Row
+from builder.track import Row
 from grader.errors import UsageError
 from grader.io.jsonio import clip
 from grader.names import did_you_mean

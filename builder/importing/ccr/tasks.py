@@ -24,11 +24,10 @@ from builder.ccr.make.units import CELLS, cell_probabilities
 from builder.ccr.plan.contexts import TRACK_NAME
 from builder.ccr.rows import PREFIX, answer_bits, fractions
 from builder.importing.release import Config, ImportedSplit, Source, finish, grouped, write_release
-from builder.release.exams import DrawnExam
 from builder.release.rows import TrueValue, task_row, truth_row
 from builder.release.schemas import TRUTH
-from builder.release.types import Row
 from builder.seeds import public_id
+from builder.track import DrawnExam, Row
 from grader.spec import variant
 
 SPLIT: Final = "imported"

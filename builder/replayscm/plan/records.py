@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from builder.release.instance_keys import keyed_specs, plan_stream, shuffled
-from builder.release.types import InstanceSpec
 from builder.replayscm.plan.config import Config
 from builder.replayscm.plan.pools import POOLS
+from builder.track import Asked, InstanceSpec
 from grader.errors import UsageError
 from grader.io.jsonio import canonical
 
@@ -21,11 +21,18 @@ class ProgramPlan:
     pools: tuple[str, ...]
     matched: bool
 
+    @property
+    def asked(self) -> Asked:
+        """What the release machinery reads of the plan: a task a pool."""
+        count = len(self.pools)
+        if count > 1:
+            return Asked((count, count))
+        return Asked(levels=(("variant", POOLS[self.pools[0]].variant),))
+
     def to_json(self) -> str:
-        """Canonical JSON, with what ``plan`` shows a person."""
-        shown: dict[str, object] = {"tasks": [len(self.pools)] * 2}
-        if len(self.pools) == 1:
-            shown["variant"] = POOLS[self.pools[0]].variant
+        """Canonical JSON."""
+        asked = self.asked
+        shown = {"tasks": asked.tasks, **dict(asked.levels)}
         return canonical({"pools": self.pools, "matched": self.matched, **shown})
 
     @staticmethod

@@ -1,0 +1,179 @@
+"""What the builder's machinery knows of a track: one record, and what passes between the two.
+
+The machinery (``release``, ``gate``, ``cli``) asks a track nothing but what stands in its
+:class:`Track`; ``builder.tracks`` is the list of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+    from builder.settings import TomlTable
+    from grader.model import Task, Truth
+    from grader.spec import Variant
+
+Row = dict[str, object]
+"""One row of a config: column name to a plain value that fits the config's Arrow schema."""
+
+Read = Callable[[str, Sequence[str]], Iterable[Mapping[str, Any]]]
+"""(config, columns) -> the rows of a config that is built."""
+
+Composition = Mapping[str, Mapping[str, Mapping[str, float]]]
+"""Axis -> level -> {"requested": count, "realised": count}."""
+
+Kind = Literal["constant", "random"]
+"""An answer that knows nothing: the same to every task of a shape, or a seeded guess."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked of one instance: the least and the most tasks, the exam that it is planned
+    for, and its level on each axis that plans are counted by (pairs of axis and level)."""
+
+    tasks: tuple[int, int] = (1, 1)
+    exam: str | None = None
+    levels: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceSpec:
+    """One instance to build: all that ``Track.build`` may depend on.
+
+    ``key`` seeds the hidden world, ``id_key`` names the instance and its tasks (see
+    ``builder.seeds``); both stay out of ``repr`` so that no message can carry them.
+    ``config_json`` is canonical JSON of whatever the track decided while planning; nobody else
+    reads it: what the machinery needs of a plan is ``asked``.
+    """
+
+    track: str
+    split: str
+    index: int
+    key: bytes = field(repr=False)
+    instance_id: str
+    private: bool
+    id_key: bytes = field(repr=False)
+    config_json: str
+    asked: Asked = Asked()
+
+    @property
+    def label(self) -> str:
+        """``track/split/index``, the name that ``build --only`` takes."""
+        return f"{self.track}/{self.split}/{self.index}"
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What one instance became.
+
+    ``rows`` maps a config to its rows; ``rejections`` counts rejected attempts by reason;
+    ``seconds`` says how long each stage took and never enters a release.
+    """
+
+    rows: dict[str, list[Row]]
+    rejections: tuple[tuple[str, int], ...] = ()
+    seconds: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnExam:
+    """The tasks of an exam in order. Of a matched ablation, each task's bundle and arm; of a
+    composed exam, what was requested beside what came out."""
+
+    task_ids: tuple[str, ...]
+    bundles: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    composition: Composition = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExamFiles:
+    """How a track composes an exam of its own from an exam file (TOML).
+
+    ``parse(table)`` checks the file and gives a model with a count ``tasks``; ``plan_for(config,
+    exams, where)`` gives the settings of a private-truth split whose instances are planned for the
+    exams (pairs of name and model); ``compose(model, read, key, where)`` draws the exam from what
+    was built. Each raises ``UsageError`` naming the place.
+    """
+
+    parse: Callable[[TomlTable], Any]
+    plan_for: Callable[[Any, tuple[tuple[str, Any], ...], str], Any]
+    compose: Callable[[Any, Read, bytes, str], DrawnExam]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Floors:
+    """What answers that know nothing look like and what they deserve.
+
+    ``why`` says by answer shape what the constant answer scores, and why. ``answer(kind, task,
+    truth, rng)`` is the text of an answer file, for which the truth lends the names that a story
+    tells and nothing else. ``points(task, truth, answer)`` are the points in [0, 1] by the
+    variant's published rule, derived independently of the grader's scorers.
+    """
+
+    why: Mapping[str, str]
+    answer: Callable[[Kind, Task, Truth, np.random.Generator], str]
+    points: Callable[[Task, Truth, str], float]
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenFacts:
+    """What the leak test asks of one hidden world.
+
+    ``told`` are the counts that a story may give away: variables, edges, unmeasured variables.
+    ``facts`` are the private facts by name; their values are compared as text.
+    """
+
+    told: tuple[int, int, int]
+    facts: Mapping[str, str]
+
+
+def _uncounted(_config: Any, _specs: Sequence[InstanceSpec]) -> Composition:
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Track:
+    """One exam of the benchmark as the builder's machinery sees it.
+
+    ``name`` names the configs, ``name`` and ``name_...``; ``tables`` maps a config to its explicit
+    Arrow schema, whose first column is the id of its rows; ``private`` are the configs that a
+    private-truth split keeps out of the public repository.
+
+    ``parse(table, where)`` checks the track's TOML table and raises ``UsageError`` naming the key;
+    ``plan(config, split, count_root, private)`` gives the instances of a split in index order;
+    ``build(spec)`` builds one of them, a pure function of ``spec``.
+
+    ``audit(world, truths, labels, shown)`` derives every truth of an instance a second time and
+    returns one line per problem: ``world`` is its world row, ``truths`` its truth rows, ``labels``
+    its row of labels or None, ``shown`` a scene row, or ``{"tasks": [task rows]}`` without scenes.
+    ``inputs(variant, inputs)`` names the members that a task's declared inputs must have.
+
+    ``scenes``: the track ships ``<name>_scenes``; without them prompts hold all there is.
+    ``protocol``: all tasks of an instance are one protocol, even in a private-truth split.
+    ``published(table)`` is the track's TOML table as a manifest may show it; ``composition(config,
+    specs)`` what was requested beside what was planned; ``leak_facts(world row)`` the private
+    facts that the leak test looks for, None for an instance that only shows another one again.
+    """
+
+    name: str
+    tables: Mapping[str, pa.Schema]
+    private: frozenset[str]
+    parse: Callable[[Mapping[str, object], str], Any]
+    plan: Callable[[Any, str, bytes, bool], list[InstanceSpec]]
+    build: Callable[[InstanceSpec], Built]
+    audit: Callable[
+        [Mapping[str, Any], Sequence[Mapping[str, Any]], Mapping[str, Any] | None, Any], list[str]
+    ]
+    floors: Floors
+    inputs: Callable[[Variant, Mapping[str, Any]], frozenset[str]]
+    scenes: bool = False
+    protocol: bool = False
+    exams: ExamFiles | None = None
+    published: Callable[[Mapping[str, object]], Mapping[str, object]] = dict
+    composition: Callable[[Any, Sequence[InstanceSpec]], Composition] = _uncounted
+    leak_facts: Callable[[Mapping[str, Any]], HiddenFacts | None] | None = None
