@@ -4,7 +4,7 @@ The public side is what the agent is told, the private side what the laboratory 
 come from the engine that grading replays, so building and replay cannot differ.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,8 +20,9 @@ from builder.causalab.make.equations import (
     sample_trace_bases,
 )
 from builder.causalab.make.precision import is_precise
-from builder.causalab.make.undecided import Evidence, Step, undecided_pairs
-from builder.causalab.plan.suites import Hidden, Setting, Suite, label
+from builder.causalab.make.undecided import Setup, undecided_pairs
+from builder.causalab.plan.suites import Hidden, Setting, Suite
+from builder.causalab.plan.suites import label as label_of
 from builder.causalab.plan.topology import FREQUENCY, properties
 from builder.seeds import stream
 from grader.laboratory.model import Crystal, Mode, Model
@@ -163,7 +164,7 @@ def _disturbance(
 ) -> tuple[tuple[str, ...], tuple[float, ...]]:
     if suite.hidden is None:
         return (), ()
-    rng = stream(key, f"disturbance/{label(suite, setting)}")
+    rng = stream(key, f"disturbance/{label_of(suite, setting)}")
     values = disturbance_values(suite.hidden)
     sequence = tuple(values[int(i)] for i in rng.integers(len(values), size=suite.budget))
     return _affected(graph, suite.hidden, stream(key, "affected")), sequence
@@ -186,78 +187,101 @@ def _affected(graph: LatentDAG, hidden: Hidden, rng: np.random.Generator) -> tup
 def episode_parts(
     graph: LatentDAG, suite: Suite, setting: Setting, drawn: Drawn, mode: Mode = "shift"
 ) -> Parts:
-    """Both sides of the episode, readings taken from the engine."""
-    model = drawn.equations.model
-    reactor = model.read(drawn.reactor)
-    public = {
-        "variables": [
-            {
-                "name": name,
-                "display": DISPLAY[name],
-                "controllable": name in drawn.controllable,
-                "low": float(BASES[0]),
-                "high": float(BASES[1]),
-            }
-            for name in properties(graph)
-        ],
-        "target": {"name": FREQUENCY, "display": DISPLAY[FREQUENCY]},
-        "family": suite.family,
-        "mode": mode,
-        "frequency_may_be_parent": suite.acts,
-        "disturbed": suite.hidden is not None,
-        "records": [model.read(bases) for bases in drawn.records],
-        "chain": _chain(model, drawn, mode),
-        "opening": model.read(drawn.manipulator) if suite.budget else None,
-        "reactor": {name: reactor[name] for name in properties(graph)},
-        "reactor_range": list(REACTOR_RANGES[setting]),
-        "budget": suite.budget,
-        "tolerance": TOLERANCE,
-    }
-    private = {
-        "suite": suite.name,
-        "setting": setting,
-        "regime": f"{suite.observations}o{suite.budget}i",
-        "equations": drawn.equations.to_json(),
-        "base": drawn.equations.base,
-        "records": [dict(bases) for bases in drawn.records],
-        "manipulator": dict(drawn.manipulator),
-        "reactor": dict(drawn.reactor),
-        "disturbance": None
-        if suite.hidden is None
-        else {
-            "nodes": list(drawn.affected),
-            "values": list(disturbance_values(suite.hidden)),
-            "sequence": list(drawn.sequence),
-        },
-        "undecided": [list(pair) for pair in undecided_pairs(evidence(suite, drawn, mode))],
-        "frequency": reactor[FREQUENCY],
-    }
-    return Parts(public, private)
-
-
-def _chain(model: Model, drawn: Drawn, mode: Mode) -> list[dict[str, object]]:
-    if not drawn.trace:
-        return []
-    crystal = Crystal(model, drawn.records[0], mode)
-    steps: list[dict[str, object]] = []
-    for name, value in drawn.trace:
-        crystal.set(name, value)
-        steps.append({"set": {"name": name, "value": value}, "reading": crystal.read()})
-    return steps
-
-
-def evidence(suite: Suite, drawn: Drawn, mode: Mode) -> Evidence:
-    """What could be learned in the episode, for the rank checks."""
-    return Evidence(
-        terms=drawn.equations.terms,
-        base=drawn.equations.base,
-        quadratic=suite.family == "quadratic",
+    """Both sides of an episode of a suite."""
+    setup = Setup(
+        equations=drawn.equations,
+        family=suite.family,
         mode=mode,
         controllable=drawn.controllable,
         budget=suite.budget,
         disturbed=suite.hidden is not None,
         target_acts=suite.acts,
         records=drawn.records,
-        chain=tuple(Step(name, value) for name, value in drawn.trace),
+        chain=drawn.trace,
         manipulator=drawn.manipulator,
     )
+    label = {
+        "suite": suite.name,
+        "setting": setting,
+        "regime": f"{suite.observations}o{suite.budget}i",
+    }
+    disturbance = None
+    if suite.hidden is not None:
+        values = disturbance_values(suite.hidden)
+        disturbance = disturbance_json(drawn.affected, values, drawn.sequence)
+    return two_sides(setup, label, DISPLAY, drawn.reactor, disturbance)
+
+
+def disturbance_json(
+    nodes: Sequence[str], values: Sequence[float], sequence: Sequence[float]
+) -> dict[str, object]:
+    """A disturbance as the private side holds it; ``sequence`` has its value by intervention."""
+    return {"nodes": list(nodes), "values": list(values), "sequence": list(sequence)}
+
+
+def two_sides(
+    setup: Setup,
+    label: Mapping[str, str],
+    displays: Mapping[str, str],
+    reactor: Mapping[str, float],
+    disturbance: Mapping[str, object] | None,
+) -> Parts:
+    """What the agent is told and what the laboratory runs on, readings taken from the engine.
+
+    ``label`` names suite, setting and regime, ``displays`` the nodes as a person reads them;
+    ``reactor`` are the bases of the reactor's crystal.
+    """
+    model, target = setup.equations.model, setup.target
+    shown = model.read(reactor)
+    names = model.nodes[:-1]
+    low, high = (float(end) for end in BASES)
+    public = {
+        "variables": [
+            {
+                "name": name,
+                "display": displays[name],
+                "controllable": name in setup.controllable,
+                "low": low,
+                "high": high,
+            }
+            for name in names
+        ],
+        "target": {"name": target, "display": displays[target]},
+        "family": setup.family,
+        "mode": setup.mode,
+        "frequency_may_be_parent": setup.target_acts,
+        "disturbed": setup.disturbed,
+        "records": [model.read(bases) for bases in setup.records],
+        "chain": replayed(model, setup),
+        "opening": model.read(setup.manipulator) if setup.budget else None,
+        "reactor": {name: shown[name] for name in names},
+        "reactor_range": list(
+            REACTOR_RANGES["wide" if label["setting"] == "wide" else "reference"]
+        ),
+        "budget": setup.budget,
+        "tolerance": TOLERANCE,
+    }
+    private = {
+        **label,
+        "equations": setup.equations.to_json(),
+        "base": setup.equations.base,
+        "records": [dict(bases) for bases in setup.records],
+        "manipulator": dict(setup.manipulator),
+        "reactor": dict(reactor),
+        "disturbance": disturbance,
+        "undecided": [list(pair) for pair in undecided_pairs(setup)],
+        "frequency": shown[target],
+    }
+    return Parts(public, private)
+
+
+def replayed(model: Model, setup: Setup) -> list[dict[str, object]]:
+    """The settings of the chain, each with the reading after it."""
+    if not setup.chain:
+        return []
+    crystal = Crystal(model, setup.records[0], setup.mode)
+    steps: list[dict[str, object]] = []
+    for name, value in setup.chain:
+        crystal.set(name, value)
+        steps.append({"set": {"name": name, "value": value}, "reading": crystal.read()})
+    return steps

@@ -6,7 +6,7 @@ parabola with its lowest point inside the range of values, whose constant is in 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Final
 
 import numpy as np
@@ -35,18 +35,18 @@ class Equations:
     base: float
 
     @property
+    def target(self) -> str:
+        """Frequency's name: ``terms`` lists it last."""
+        return list(self.terms)[-1]
+
+    @property
     def model(self) -> Model:
-        """The same as the engine runs it; ``terms`` lists the nodes, frequency last."""
-        return Model.make(list(self.terms)[:-1], FREQUENCY, self.terms, self.base)
+        """The same as the engine runs it."""
+        return Model.make(list(self.terms)[:-1], self.target, self.terms, self.base)
 
     def to_json(self) -> dict[str, list[dict[str, object]]]:
         """The terms as the truth row keeps them."""
-        return {
-            name: [
-                {"parent": t.parent, "linear": t.linear, "quadratic": t.quadratic} for t in terms
-            ]
-            for name, terms in self.terms.items()
-        }
+        return {name: [asdict(term) for term in terms] for name, terms in self.terms.items()}
 
 
 def sample_equations(

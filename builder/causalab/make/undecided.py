@@ -21,7 +21,9 @@ from graphlib import TopologicalSorter
 from itertools import combinations
 from random import Random
 
+from builder.causalab.make.equations import Equations
 from builder.causalab.make.field import PRIME, null_space, solve, to_field
+from builder.causalab.plan.suites import Family
 from builder.causalab.plan.topology import Edge
 from grader.laboratory.model import Mode, Term
 
@@ -29,46 +31,42 @@ State = dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """A given intervention of the chain."""
+class Setup:
+    """The truth of an episode and everything that can be seen or set in it.
 
-    name: str
-    value: float
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """The truth and all that an agent could see of it.
-
-    ``terms`` lists the nodes, frequency last; ``records`` are the bases behind the prior records,
-    the first of which is the crystal of the ``chain``; with ``target_acts`` candidates may have
-    edges out of frequency.
+    ``records`` are the bases behind the prior records, the first of which is the crystal of the
+    ``chain``, the settings (name, value) that somebody made on it; with ``target_acts`` candidates
+    may have edges out of frequency.
     """
 
-    terms: Mapping[str, Sequence[Term]]
-    base: float
-    quadratic: bool
+    equations: Equations
+    family: Family
     mode: Mode
     controllable: frozenset[str]
     budget: int
     disturbed: bool
     target_acts: bool
     records: Sequence[Mapping[str, float]]
-    chain: Sequence[Step]
+    chain: Sequence[tuple[str, float]]
     manipulator: Mapping[str, float]
+
+    @property
+    def terms(self) -> Mapping[str, Sequence[Term]]:
+        """The terms of every node, frequency last."""
+        return self.equations.terms
 
     @property
     def target(self) -> str:
         """Frequency's name."""
-        return list(self.terms)[-1]
+        return self.equations.target
 
 
-def undecided_pairs(evidence: Evidence) -> list[Edge]:
+def undecided_pairs(setup: Setup) -> list[Edge]:
     """The undecided (cause, effect) pairs, sorted."""
-    possible = parent_sets(evidence)
+    possible = parent_sets(setup)
     found: list[Edge] = []
     for effect, sets in possible.items():
-        causes = {term.parent for term in evidence.terms[effect]}
+        causes = {term.parent for term in setup.terms[effect]}
         for cause in sorted({name for parents in sets for name in parents} | causes):
             flipped = [parents for parents in sets if (cause in parents) != (cause in causes)]
             if flipped and _acyclic({**possible, effect: flipped}):
@@ -94,20 +92,18 @@ def _acyclic(possible: Mapping[str, Sequence[frozenset[str]]]) -> bool:
     return True
 
 
-def parent_sets(evidence: Evidence) -> dict[str, list[frozenset[str]]]:
+def parent_sets(setup: Setup) -> dict[str, list[frozenset[str]]]:
     """Every set of causes that some candidate equation of a node has, the true one among them."""
-    experiments = Experiments(evidence)
-    return {node: _node_sets(evidence, experiments, node) for node in evidence.terms}
+    experiments = Experiments(setup)
+    return {node: _node_sets(setup, experiments, node) for node in setup.terms}
 
 
-def _node_sets(evidence: Evidence, experiments: "Experiments", node: str) -> list[frozenset[str]]:
-    truth = {term.parent: term for term in evidence.terms[node]}
+def _node_sets(setup: Setup, experiments: "Experiments", node: str) -> list[frozenset[str]]:
+    truth = {term.parent: term for term in setup.terms[node]}
     causes = [
-        name
-        for name in evidence.terms
-        if name != node and (evidence.target_acts or name != evidence.target)
+        name for name in setup.terms if name != node and (setup.target_acts or name != setup.target)
     ]
-    powers = (1, 2) if evidence.quadratic else (1,)
+    powers = (1, 2) if setup.family == "quadratic" else (1,)
     features = [(name, power) for name in causes for power in powers]
     rows: list[list[int]] = []
     for states, known in experiments.groups(node, len(features) + 2):
@@ -173,26 +169,26 @@ def _realisable(
 class Experiments:
     """States of the crystals under legal experiments, at random settings, in the field."""
 
-    def __init__(self, evidence: Evidence) -> None:
+    def __init__(self, setup: Setup) -> None:
         # Any fixed seed does: the outcome is the generic rank.
         self.random = Random(20260612)
-        self._evidence = evidence
+        self._setup = setup
         self._terms = {
             node: [(t.parent, to_field(t.linear), to_field(t.quadratic)) for t in terms]
-            for node, terms in evidence.terms.items()
+            for node, terms in setup.terms.items()
         }
-        causes = {node: [t.parent for t in terms] for node, terms in evidence.terms.items()}
+        causes = {node: [t.parent for t in terms] for node, terms in setup.terms.items()}
         self._order = tuple(TopologicalSorter(causes).static_order())
-        self._base = to_field(evidence.base)
-        self._records = [self._bases(bases) for bases in evidence.records]
-        self._manipulator = self._bases(evidence.manipulator)
+        self._base = to_field(setup.equations.base)
+        self._records = [self._bases(bases) for bases in setup.records]
+        self._manipulator = self._bases(setup.manipulator)
 
     def groups(self, node: str, count: int) -> Iterable[tuple[list[State], bool]]:
         """States that share ``node``'s base, and whether that base is known.
 
         ``count`` states are drawn for every set of properties that can be set.
         """
-        if node == self._evidence.target:
+        if node == self._setup.target:
             yield from self._target_groups(count)
             return
         yield from self._chain_groups(node)
@@ -200,40 +196,40 @@ class Experiments:
 
     def _target_groups(self, count: int) -> Iterable[tuple[list[State], bool]]:
         """Frequency's base is one unknown; nothing disturbs records, chain and opening."""
-        evidence = self._evidence
+        setup = self._setup
         calm = [self._state(bases) for bases in self._records]
         calm += [state for state, _ in self._chain_states()]
         settings: list[State] = []
-        if evidence.budget:
+        if setup.budget:
             calm.append(self._state(self._manipulator))
-            settings = self._drawn(evidence.controllable, count)
-        if evidence.disturbed:
+            settings = self._drawn(setup.controllable, count)
+        if setup.disturbed:
             yield calm, False
             yield settings, False
         else:
             yield calm + settings, False
 
     def _manipulator_groups(self, node: str, count: int) -> Iterable[tuple[list[State], bool]]:
-        evidence = self._evidence
-        if not evidence.budget:
+        setup = self._setup
+        if not setup.budget:
             return
-        unset = self._drawn(evidence.controllable - {node}, count)
-        if evidence.disturbed:
+        unset = self._drawn(setup.controllable - {node}, count)
+        if setup.disturbed:
             yield unset, False
         else:
             yield [self._state(self._manipulator), *unset], False
-        if node not in evidence.controllable or evidence.mode == "do":
+        if node not in setup.controllable or setup.mode == "do":
             return
-        if evidence.mode == "shift":
-            yield self._drawn(evidence.controllable, count, always=node), not evidence.disturbed
+        if setup.mode == "shift":
+            yield self._drawn(setup.controllable, count, always=node), not setup.disturbed
         else:
             level = self.random.randrange(PRIME)
-            drawn = self._drawn(evidence.controllable, count, always=node, level=level)
+            drawn = self._drawn(setup.controllable, count, always=node, level=level)
             yield drawn, False
 
     def _chain_groups(self, node: str) -> Iterable[tuple[list[State], bool]]:
         """The chain in pieces between settings of ``node``."""
-        if not self._evidence.chain:
+        if not self._setup.chain:
             return
         piece, known = [self._state(self._records[0])], False
         for state, name in self._chain_states():
@@ -241,8 +237,8 @@ class Experiments:
                 piece.append(state)
                 continue
             yield piece, known
-            piece, known = [state], self._evidence.mode == "shift"
-            if self._evidence.mode == "do":
+            piece, known = [state], self._setup.mode == "shift"
+            if self._setup.mode == "do":
                 return
         yield piece, known
 
@@ -250,16 +246,16 @@ class Experiments:
         """The state after each step of the chain, and what was set."""
         bases, held = dict(self._records[0]) if self._records else {}, dict[str, int]()
         found = []
-        for step in self._evidence.chain:
-            value = to_field(step.value)
-            if self._evidence.mode == "do":
-                held[step.name] = value
-            elif self._evidence.mode == "shift":
-                bases[step.name] = value
+        for name, stated in self._setup.chain:
+            value = to_field(stated)
+            if self._setup.mode == "do":
+                held[name] = value
+            elif self._setup.mode == "shift":
+                bases[name] = value
             else:
                 calm = self._state(bases)
-                bases[step.name] += value - calm[step.name]
-            found.append((self._state(bases, held), step.name))
+                bases[name] += value - calm[name]
+            found.append((self._state(bases, held), name))
         return found
 
     def _drawn(
@@ -274,14 +270,14 @@ class Experiments:
         ``always`` is in every set, at ``level`` where one is given.
         """
         others = sorted(set(names) - {always})
-        size = min(self._evidence.budget - (always is not None), len(others))
+        size = min(self._setup.budget - (always is not None), len(others))
         found = []
         for chosen in combinations(others, max(size, 0)):
             for _ in range(count):
                 settings = {name: self.random.randrange(PRIME) for name in chosen}
                 if always is not None:
                     settings[always] = self.random.randrange(PRIME) if level is None else level
-                if self._evidence.mode == "do":
+                if self._setup.mode == "do":
                     found.append(self._state(self._manipulator, settings))
                 else:
                     found.append(self._state({**self._manipulator, **settings}))
@@ -297,7 +293,7 @@ class Experiments:
             if held and node in held:
                 values[node] = held[node]
                 continue
-            total = self._base if node == self._evidence.target else bases[node]
+            total = self._base if node == self._setup.target else bases[node]
             for parent, linear, quadratic in self._terms[node]:
                 value = values[parent]
                 total += (quadratic * value + linear) * value

@@ -17,8 +17,15 @@ import numpy as np
 
 from builder.causalab import rows
 from builder.causalab.check.audit import IMPORTED
-from builder.causalab.make.episode import REACTOR_DRAWS, REACTOR_RANGES, TOLERANCE, Parts
-from builder.causalab.make.undecided import Evidence, Step, undecided_pairs
+from builder.causalab.make.episode import (
+    REACTOR_DRAWS,
+    REACTOR_RANGES,
+    Parts,
+    disturbance_json,
+    two_sides,
+)
+from builder.causalab.make.equations import BASES, Equations
+from builder.causalab.make.undecided import Setup
 from builder.causalab.plan.graphs import TRACK_NAME
 from builder.importing.causalab.reference import (
     TARGET,
@@ -28,7 +35,6 @@ from builder.importing.causalab.reference import (
     Record,
     bases_behind,
     read_folder,
-    replayed,
 )
 from builder.release.config import Draw, ExamConfig, ReleaseConfig, SplitConfig
 from builder.release.rows import world_row
@@ -36,13 +42,12 @@ from builder.seeds import hmac_key, id_key, instance_key, public_id, stream
 from builder.track import Asked, Built, InstanceSpec
 from grader.errors import UsageError
 from grader.io.jsonio import canonical
-from grader.laboratory.model import Model, Term
+from grader.laboratory.model import Term
 
 SEED: Final = "causal-exams import-causalab 1"
 """The seed of everything that the reference's records lack."""
 OBSERVATION_SEED: Final = 42
 OBSERVATIONS: Final = 2
-_LOW, _HIGH = 0.0, 100.0
 
 Seeding = Literal["reference", "own"]
 
@@ -143,52 +148,31 @@ def complete(record: Record, key: bytes, seeding: Seeding) -> Parts:
     Raises :class:`builder.importing.causalab.reference.Malformed` when no reactor crystal
     has its frequency within the reactor's range.
     """
-    model = record.model
     records = _records(record, key, seeding)
-    given = record.given
+    given, hidden = record.given, record.hidden
     if given is not None:
         records = [bases_behind(record, reading) for reading in given.observations] + records
-    manipulator, reactor = _crystals(record, model, key)
+    manipulator, reactor = _crystals(record, key)
     budget = 0 if given is not None else record.budget
-    hidden = record.hidden
-    public: dict[str, Any] = {
-        "variables": [
-            {"name": n, "display": record.displays[n], "controllable": True, "low": _LOW,
-             "high": _HIGH}
-            for n in record.names
-        ],
-        "target": {"name": TARGET, "display": record.displays[TARGET]},
-        "family": record.family,
-        "mode": "pin",
-        "frequency_may_be_parent": record.acts,
-        "disturbed": hidden is not None,
-        "records": [model.read(bases) for bases in records],
-        "chain": replayed(record),
-        "opening": model.read(manipulator) if budget else None,
-        "reactor": {name: model.read(reactor)[name] for name in record.names},
-        "reactor_range": list(REACTOR_RANGES["reference"]),
-        "budget": budget,
-        "tolerance": TOLERANCE,
-    }  # fmt: skip
-    observed = len(records)
-    private = {
+    setup = Setup(
+        equations=record.equations,
+        family=record.family,
+        mode="pin",
+        controllable=frozenset(record.names),
+        budget=budget,
+        disturbed=hidden is not None,
+        target_acts=record.acts,
+        records=records,
+        chain=given.settings if given is not None else (),
+        manipulator=manipulator,
+    )
+    label = {
         "suite": record.suite,
         "setting": "reference",
-        "regime": f"{observed}o{budget}i",
-        "equations": {
-            name: [asdict(term) for term in terms] for name, terms in record.terms.items()
-        },
-        "base": record.base,
-        "records": records,
-        "manipulator": manipulator,
-        "reactor": reactor,
-        "disturbance": None if hidden is None else _disturbance(hidden, budget, key),
-        "undecided": [list(pair) for pair in undecided_pairs(
-            _evidence(record, records, manipulator, budget)
-        )],
-        "frequency": model.read(reactor)[TARGET],
-    }  # fmt: skip
-    return Parts(public, private)
+        "regime": f"{len(records)}o{budget}i",
+    }
+    disturbance = None if hidden is None else _disturbance(hidden, budget, key)
+    return two_sides(setup, label, record.displays, reactor, disturbance)
 
 
 def _records(record: Record, key: bytes, seeding: Seeding) -> list[dict[str, float]]:
@@ -208,16 +192,15 @@ def observation_stream(names: Sequence[str], count: int) -> list[dict[str, float
 
 
 def _drawn(names: Sequence[str], rng: np.random.Generator) -> dict[str, float]:
-    values = rng.integers(int(_LOW), int(_HIGH) + 1, len(names))
+    values = rng.integers(BASES[0], BASES[1] + 1, len(names))
     return {name: float(value) for name, value in zip(names, values, strict=True)}
 
 
-def _crystals(
-    record: Record, model: Model, key: bytes
-) -> tuple[dict[str, float], dict[str, float]]:
+def _crystals(record: Record, key: bytes) -> tuple[dict[str, float], dict[str, float]]:
     """The manipulator's and the reactor's bases, the latter with a target within the range."""
     if record.presets:
         return dict(record.presets[2]), dict(record.presets[3])
+    model = record.equations.model
     manipulator = _drawn(record.names, stream(key, "manipulator"))
     rng = stream(key, "reactor")
     low, high = REACTOR_RANGES["reference"]
@@ -230,33 +213,7 @@ def _crystals(
 
 def _disturbance(hidden: Hidden, budget: int, key: bytes) -> dict[str, object]:
     drawn = stream(key, "disturbance").integers(len(hidden.values), size=budget)
-    return {
-        "nodes": list(hidden.nodes),
-        "values": list(hidden.values),
-        "sequence": [hidden.values[int(i)] for i in drawn],
-    }
-
-
-def _evidence(
-    record: Record,
-    records: Sequence[Mapping[str, float]],
-    manipulator: Mapping[str, float],
-    budget: int,
-) -> Evidence:
-    settings = record.given.settings if record.given is not None else ()
-    return Evidence(
-        terms=record.terms,
-        base=record.base,
-        quadratic=record.family == "quadratic",
-        mode="pin",
-        controllable=frozenset(record.names),
-        budget=budget,
-        disturbed=record.hidden is not None,
-        target_acts=record.acts,
-        records=records,
-        chain=tuple(Step(name, value) for name, value in settings),
-        manipulator=manipulator,
-    )
+    return disturbance_json(hidden.nodes, hidden.values, [hidden.values[int(i)] for i in drawn])
 
 
 def _record(entry: Mapping[str, Any]) -> Record:
@@ -264,7 +221,11 @@ def _record(entry: Mapping[str, Any]) -> Record:
     fields = dict(entry)
     fields["names"] = tuple(fields["names"])
     order = (*fields["names"], TARGET)  # JSON objects are written with sorted keys
-    fields["terms"] = {n: tuple(Term(**term) for term in fields["terms"][n]) for n in order}
+    terms = fields["equations"]["terms"]
+    fields["equations"] = Equations(
+        {name: tuple(Term(**term) for term in terms[name]) for name in order},
+        fields["equations"]["base"],
+    )
     fields["presets"] = tuple(fields["presets"])
     if fields["hidden"] is not None:
         hidden = fields["hidden"]

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from builder.causalab.make.equations import Equations
 from builder.causalab.plan.suites import Family
 from grader.errors import UsageError
 from grader.io.jsonio import BadJson, parse_strict
-from grader.laboratory.model import Crystal, CyclicModel, Model, Term
+from grader.laboratory.model import Crystal, CyclicModel, Term
 
 TARGET: Final = "resonanceFreq"
 MAX_FILE_BYTES: Final = 50_000_000
@@ -52,17 +53,15 @@ class Given:
 class Record:
     """One model of the reference.
 
-    ``names`` are the controllable nodes in the file's order, ``terms`` the terms of every node in
-    summation order (frequency last). ``presets`` are the fixed crystals of a quadratic record: two
-    observations, manipulator, reactor.
+    ``names`` are the controllable nodes in the file's order; ``presets`` the fixed crystals of a
+    quadratic record: two observations, manipulator, reactor.
     """
 
     suite: str
     graph_id: str
     names: tuple[str, ...]
     displays: Mapping[str, str]
-    terms: Mapping[str, tuple[Term, ...]]
-    base: float
+    equations: Equations
     budget: int
     family: Family
     acts: bool
@@ -73,12 +72,9 @@ class Record:
     @property
     def edges(self) -> list[tuple[str, str]]:
         """(cause, effect) pairs, sorted."""
-        return sorted((t.parent, node) for node, terms in self.terms.items() for t in terms)
-
-    @property
-    def model(self) -> Model:
-        """The model as the engine runs it; raises ``CyclicModel``."""
-        return Model.make(self.names, TARGET, self.terms, self.base)
+        return sorted(
+            (t.parent, node) for node, terms in self.equations.terms.items() for t in terms
+        )
 
 
 def read_folder(folder: Path) -> tuple[list[Record], str]:
@@ -123,7 +119,7 @@ def _records(file: Path, data: bytes) -> Iterator[Record]:
             if not isinstance(document, dict):
                 raise Malformed("not an object")
             record = _record(file.stem, document)
-            replayed(record)
+            check_trace(record)
             yield record
         except BadJson as error:
             raise UsageError(f"{file}: line {number}: {error.message}") from None
@@ -150,8 +146,10 @@ def _record(suite: str, document: Mapping[str, Any]) -> Record:
         _member(document, "graph_id", str),
         names,
         {name: _member(_entry(nodes, name), "display_name", str) for name in order},
-        {name: _terms(name, _entry(nodes, name), edges, params, family) for name in order},
-        _number(params, "base_freq", "params"),
+        Equations(
+            {name: _terms(name, _entry(nodes, name), edges, params, family) for name in order},
+            _number(params, "base_freq", "params"),
+        ),
         _budget(document),
         family,
         acts,
@@ -295,28 +293,24 @@ def bases_behind(record: Record, reading: Mapping[str, float]) -> Bases:
     for name in record.names:
         inflow = sum(
             term.quadratic * reading[term.parent] ** 2 + term.linear * reading[term.parent]
-            for term in record.terms[name]
+            for term in record.equations.terms[name]
         )
         found[name] = round(reading[name] - inflow, 2) + 0.0
     return found
 
 
-def replayed(record: Record) -> list[dict[str, object]]:
-    """The trace on the first observation's crystal, as an episode's chain; empty without one.
-
-    Raises :class:`Malformed` where it does not show what the record says, and ``CyclicModel``.
-    """
-    model, given = record.model, record.given
+def check_trace(record: Record) -> None:
+    """Raises :class:`Malformed` where a trace is not what the model gives, and ``CyclicModel``."""
+    model, given = record.equations.model, record.given
     if given is None:
-        return []
+        return
     for reading in given.observations:
         if model.read(bases_behind(record, reading)) != dict(reading):
             raise Malformed("bootstrap_past_data: an observation is not what the model gives")
     crystal = Crystal(model, bases_behind(record, given.observations[0]), "pin")
-    steps: list[dict[str, object]] = []
-    for (name, value), reading in zip(given.settings, given.readings, strict=True):
-        crystal.set(name, value)
+    for number, (setting, reading) in enumerate(
+        zip(given.settings, given.readings, strict=True), start=1
+    ):
+        crystal.set(*setting)
         if crystal.read() != dict(reading):
-            raise Malformed(f"bootstrap_past_data: intervention {len(steps) + 1} does not replay")
-        steps.append({"set": {"name": name, "value": value}, "reading": crystal.read()})
-    return steps
+            raise Malformed(f"bootstrap_past_data: intervention {number} does not replay")
