@@ -1,5 +1,7 @@
 """What every test may use: the mini release, built once a session by the real command."""
 
+import fcntl
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,9 +19,20 @@ def root() -> Path:
 
 @pytest.fixture(scope="session")
 def mini_release(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """``splits/mini.toml``, built with the command a user types; the gate included."""
-    out = tmp_path_factory.mktemp("mini") / "release"
-    command = [sys.executable, "build_dataset.py", "build", "splits/mini.toml", "--out", str(out)]
-    done = subprocess.run([*command, "--quiet"], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+    """``splits/mini.toml``, built with the command a user types; the gate included.
+
+    Workers share it: whoever comes first builds it, the others wait.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent  # of this run, with a folder for each worker
+    out = folder / "mini" / "release"
+    out.parent.mkdir(exist_ok=True)
+    with (folder / "mini" / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not out.exists():  # it gets this name once it is complete
+            command = [sys.executable, "build_dataset.py", "build", "splits/mini.toml"]
+            command += ["--out", str(out), "--quiet"]
+            done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+            assert done.returncode == 0, done.stdout + done.stderr
     return out

@@ -2,6 +2,20 @@
 
 import json
 
+PARSER_FAILURES = (
+    ("nothing in the file; an empty file is no abstention", "", "empty"),
+    ("cut off", "{", "not_json"),
+    ("fenced as in a chat reply", "```json\n%(right)s\n```", "not_json"),
+    ("a bare null names no field, so it abstains from nothing", "null", "not_object"),
+    ("a list around the object", "[%(right)s]", "not_object"),
+    ("which of the two is meant?", '{"%(field)s": 1, "%(field)s": 1}', "duplicate_key"),
+    ("no JSON number", '{"%(field)s": NaN}', "non_finite"),
+    ("beyond a double, read as infinity by careless parsers", '{"%(field)s": 1e999}', "non_finite"),
+    ("19 digits; 18 are read", '{"%(field)s": 1111111111111111111}', "huge_number"),
+    ("an object in place of the answer", '{"%(field)s": {}}', "schema"),
+)
+"""What no answer of any shape may be: why, the text made of a right one, the reason code."""
+
 
 def json_malformations(text: str) -> dict[str, bytes]:
     """What can go wrong with a JSON file, whatever the variant."""
