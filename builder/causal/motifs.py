@@ -16,6 +16,16 @@ class Motif:
     treatment: str
     outcome: str
 
+    @property
+    def effect(self) -> tuple[LatentDAG, str, str]:
+        """The effect that is asked about: graph, treatment and outcome."""
+        return self.graph, self.treatment, self.outcome
+
+    @property
+    def others(self) -> list[str]:
+        """The observed nodes beside treatment and outcome, in node order."""
+        return [v for v in self.graph.observed if v not in (self.treatment, self.outcome)]
+
 
 def _motif(name: str, edges: str, latent: str = "", treatment: str = "X") -> Motif:
     """Read edges written as "X>M M>Y"; nodes are ordered by first mention."""

@@ -27,7 +27,7 @@ from builder.causalds.make.scene import (
 )
 from builder.causalds.plan.config import Config, parse_config, with_exams
 from builder.causalds.plan.realised import Table, composition_table
-from builder.causalds.plan.scenes import TRACK_NAME, can_host, plan_scenes
+from builder.causalds.plan.scenes import TRACK_NAME, plan_scenes
 from builder.causalds.plan.types import ScenePlan
 from builder.causalds.plan.views import CLEAN
 from builder.seeds import attempt_key, stream
@@ -134,7 +134,7 @@ def _questions(scene: Scene, key: bytes, view: str, attempt: int) -> list[tuple[
     found = [
         (name, question)
         for name in _eligible(plan, attempt)
-        if can_host(name, plan)
+        if ASKERS[name].can_host(plan)
         for question in ASKERS[name].ask(scene, stream(key, f"order/{name}{suffix}"))
     ]
     if plan.variant is None or not found:

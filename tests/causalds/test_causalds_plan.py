@@ -12,7 +12,6 @@ from builder.causal import MOTIFS
 from builder.causalds.ask import ASKERS
 from builder.causalds.make.scene import narrate
 from builder.causalds.plan.blueprint import largest_remainder
-from builder.causalds.plan.scenes import can_host
 from builder.causalds.plan.types import ScenePlan
 from builder.seeds import id_key, instance_key, public_id
 from builder.track import InstanceSpec
@@ -83,17 +82,17 @@ def test_private_plans_spread_the_variants_evenly(scenes: int) -> None:
     """Each private scene has one task, and no variant is starved."""
     plans = _plans(specs(private=True, scenes=scenes))
     counts = Counter(plan.variant for plan in plans)
-    hosted = {key for key in ASKERS if any(can_host(key, plan) for plan in plans)}
+    hosted = {key for key in ASKERS if any(ASKERS[key].can_host(plan) for plan in plans)}
     assert len(counts) == min(scenes, len(hosted))
     assert max(counts.values()) - min(counts.values()) <= 1, counts
-    assert all(plan.variant and can_host(plan.variant, plan) for plan in plans)
+    assert all(plan.variant and ASKERS[plan.variant].can_host(plan) for plan in plans)
 
 
 def test_private_plans_cope_where_few_scenes_can_host_a_variant() -> None:
     """With binary outcomes only there is no interval to predict; the others share its place."""
     for changes in ({"outcome_binary": 1.0}, {"motifs": {"fork": 1}}, {"scenes": 1}):
         plans = _plans(specs(private=True, **{"scenes": 30, **changes}))
-        assert all(plan.variant and can_host(plan.variant, plan) for plan in plans)
+        assert all(plan.variant and ASKERS[plan.variant].can_host(plan) for plan in plans)
 
 
 ADJUSTMENT = {
@@ -152,7 +151,7 @@ def test_the_eligibility_table(motif: str, outcome: Any) -> None:
     """Effects are asked without a directed path too (value 0), adjustment sets are not."""
     plan = _plan(motif, outcome)
     missing = HOSTS[motif] | ({"prediction.prediction_interval"} if outcome == "binary" else set())
-    assert {key for key in ASKERS if not can_host(key, plan)} == missing
+    assert {key for key in ASKERS if not ASKERS[key].can_host(plan)} == missing
 
 
 def test_four_tellings_share_the_problem_and_nothing_else() -> None:

@@ -9,8 +9,7 @@ import pytest
 from causalds_scenes import asked, private, public, world
 
 from builder.causalds.ask import ASKERS
-from builder.causalds.exams.labels import label_class, possible_classes
-from builder.causalds.plan.scenes import can_host
+from builder.causalds.exams.labels import label_class
 from builder.causalds.plan.types import ScenePlan
 
 SCENES = [(built, world(built)) for built in public()]
@@ -122,7 +121,7 @@ def test_the_classes_that_planning_expects_are_those_that_come_out() -> None:
             target = json.loads(truth["target_json"])
             classes[key].add(label_class(target, truth["value"], truth["should_abstain"]))
         for key, found in classes.items():
-            possible = set(possible_classes(key, plan))
+            possible = set(ASKERS[key].possible_classes(plan))
             if key.endswith("direct_vs_indirect_dominance"):
                 possible.add("tie")
             if key.startswith(("collider_phenomenon", "association.")):
@@ -134,7 +133,7 @@ def test_a_variant_is_asked_only_where_its_graph_can_host_it() -> None:
     """Planning and asking must agree on eligibility."""
     for built, record in SCENES:
         plan = ScenePlan.from_json(json.dumps(record["plan"]))
-        assert all(can_host(key, plan) for key, _, _ in asked(built))
+        assert all(ASKERS[key].can_host(plan) for key, _, _ in asked(built))
 
 
 def test_a_private_scene_is_asked_its_planned_variant() -> None:

@@ -3,19 +3,21 @@
 Valid sets follow the generalised adjustment criterion (``builder.causal.adjustment``).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
 
 import numpy as np
 
 from builder.causal import (
-    LatentDAG,
+    Motif,
     forbidden_controls,
-    identification_method,
     minimal_adjustment_sets,
     valid_adjustment_sets,
 )
+from builder.causalds.ask.association import ends
+from builder.causalds.ask.eligible import ate, directed_path
 from builder.causalds.ask.identification import estimand
-from builder.causalds.ask.registry import Question, Truth, asks, directed_path
+from builder.causalds.ask.registry import ENDS, Classes, Question, Truth, asks
 from builder.causalds.ask.wording import (
     IDENTIFIABLE,
     READING,
@@ -25,12 +27,42 @@ from builder.causalds.ask.wording import (
     shuffled,
 )
 from builder.causalds.make.scene import Scene
+from builder.causalds.plan.types import ScenePlan
+
+_INPUTS: Final = ENDS | {"available"}
 
 
-@asks("identification.one_valid_adjustment_set", hosts=directed_path)
+def _category(motif: Motif, plan: ScenePlan) -> str:
+    """ "set" if there is a valid set, else why there is none."""
+    if valid_adjustment_sets(*motif.effect):
+        return "set"
+    return "no_backdoor" if ate(motif, plan) else "non_id"
+
+
+def _category_class(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
+    return (_category(motif, plan),)
+
+
+def _counted(count: Callable[[tuple[frozenset[str], ...]], int]) -> Classes:
+    """What is counted of the valid sets; the category where there are none."""
+
+    def classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
+        sets = valid_adjustment_sets(*motif.effect)
+        return (str(count(sets)) if sets else _category(motif, plan),)
+
+    return classes
+
+
+@asks(
+    "identification.one_valid_adjustment_set",
+    rank=2,
+    inputs=_INPUTS,
+    classes=_category_class,
+    hosts=directed_path,
+)
 def one_valid_adjustment_set(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Any one valid set."""
-    sets = _named(scene, valid_adjustment_sets(*_query(scene)))
+    sets = _named(scene, valid_adjustment_sets(*scene.motif.effect))
     yield _question(
         scene,
         rng,
@@ -41,15 +73,21 @@ def one_valid_adjustment_set(scene: Scene, rng: np.random.Generator) -> Iterator
         + "\n\n- If no adjustment is needed, the empty list `[]` is a valid set.\n"
         + _words("list")
         + f"\n\n{RIGHT_OR_WRONG}",
-        {"category": _category(scene), "sets": sets},
+        {"category": _category(scene.motif, scene.plan), "sets": sets},
     )
 
 
-@asks("identification.minimal_adjustment_set_size", hosts=directed_path)
+@asks(
+    "identification.minimal_adjustment_set_size",
+    rank=3,
+    inputs=_INPUTS,
+    classes=_counted(lambda sets: min(map(len, sets))),
+    hosts=directed_path,
+)
 def minimal_adjustment_set_size(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The size of the smallest valid set."""
-    sizes = [len(found) for found in valid_adjustment_sets(*_query(scene))]
-    word = _category(scene)
+    sizes = [len(found) for found in valid_adjustment_sets(*scene.motif.effect)]
+    word = _category(scene.motif, scene.plan)
     yield _question(
         scene,
         rng,
@@ -63,11 +101,17 @@ def minimal_adjustment_set_size(scene: Scene, rng: np.random.Generator) -> Itera
     )
 
 
-@asks("identification.n_valid_adjustment_sets", hosts=directed_path)
+@asks(
+    "identification.n_valid_adjustment_sets",
+    rank=4,
+    inputs=_INPUTS,
+    classes=_counted(len),
+    hosts=directed_path,
+)
 def n_valid_adjustment_sets(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The number of valid sets."""
-    word = _category(scene)
-    count = len(valid_adjustment_sets(*_query(scene)))
+    word = _category(scene.motif, scene.plan)
+    count = len(valid_adjustment_sets(*scene.motif.effect))
     accepted = {"set": [count], "no_backdoor": ["no_backdoor", 0], "non_id": ["non_id"]}[word]
     yield _question(
         scene,
@@ -83,7 +127,13 @@ def n_valid_adjustment_sets(scene: Scene, rng: np.random.Generator) -> Iterator[
     )
 
 
-@asks("identification.all_minimal_adjustment_sets", hosts=directed_path)
+@asks(
+    "identification.all_minimal_adjustment_sets",
+    rank=5,
+    inputs=_INPUTS,
+    classes=_category_class,
+    hosts=directed_path,
+)
 def all_minimal_adjustment_sets(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Every inclusion-minimal valid adjustment set."""
     yield _question(
@@ -99,17 +149,23 @@ def all_minimal_adjustment_sets(scene: Scene, rng: np.random.Generator) -> Itera
         + "\n\nScored by the F1 score of your sets against the true ones; the two words are right "
         "or wrong.",
         {
-            "category": _category(scene),
-            "sets": _named(scene, minimal_adjustment_sets(*_query(scene))),
+            "category": _category(scene.motif, scene.plan),
+            "sets": _named(scene, minimal_adjustment_sets(*scene.motif.effect)),
         },
     )
 
 
-@asks("bias_diagnostic.forbidden_controls_list", hosts=directed_path)
+@asks(
+    "bias_diagnostic.forbidden_controls_list",
+    rank=1,
+    inputs=_INPUTS,
+    classes=_category_class,
+    hosts=directed_path,
+)
 def forbidden_controls_list(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The variables that are in no valid set."""
-    word = _category(scene)
-    names = sorted(map(scene.name, forbidden_controls(*_query(scene)))) if word == "set" else []
+    word = _category(scene.motif, scene.plan)
+    found = forbidden_controls(*scene.motif.effect) if word == "set" else ()
     yield _question(
         scene,
         rng,
@@ -122,15 +178,14 @@ def forbidden_controls_list(scene: Scene, rng: np.random.Generator) -> Iterator[
         + _words("list")
         + "\n\nScored by the F1 score of your names against the true ones; the two words are right "
         "or wrong.",
-        {"category": word, "names": names},
+        {"category": word, "names": sorted(map(scene.name, found))},
     )
 
 
 def _question(
     scene: Scene, rng: np.random.Generator, ask: str, answer: str, target: dict[str, object]
 ) -> Question:
-    x, y = scene.motif.treatment, scene.motif.outcome
-    available = shuffled(rng, [scene.name(node) for node in scene.columns if node not in (x, y)])
+    available = shuffled(rng, map(scene.name, scene.others))
     x_name, y_name = scene.treatment.name, scene.outcome.name
     return Question(
         question=(
@@ -144,12 +199,8 @@ def _question(
             f"affected, directly or through others, by a variable that does.\n\n{ask}"
         ),
         answer=answer,
-        inputs={
-            "treatment": scene.treatment.name,
-            "outcome": scene.outcome.name,
-            "available": available,
-        },
-        truth=Truth(target=target, should_abstain=_category(scene) == "non_id"),
+        inputs={**ends(scene), "available": available},
+        truth=Truth(target=target, should_abstain=_category(scene.motif, scene.plan) == "non_id"),
     )
 
 
@@ -158,17 +209,6 @@ def _words(what: str) -> str:
         '- If there is no valid set, but the effect is identifiable: `"no_backdoor"` in place of '
         f'the {what}.\n- If the effect is not identifiable: `"non_id"` in place of the {what}.'
     )
-
-
-def _query(scene: Scene) -> tuple[LatentDAG, str, str]:
-    return scene.motif.graph, scene.motif.treatment, scene.motif.outcome
-
-
-def _category(scene: Scene) -> str:
-    """ "set" if there is a valid set, else why there is none."""
-    if valid_adjustment_sets(*_query(scene)):
-        return "set"
-    return "non_id" if identification_method(*_query(scene)) == "none" else "no_backdoor"
 
 
 def _named(scene: Scene, sets: Iterable[frozenset[str]]) -> list[list[str]]:

@@ -4,7 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from builder.causalds.ask.registry import Question, Truth, asks
+from builder.causal import Motif
+from builder.causalds.ask.eligible import VALUE, unrelated
+from builder.causalds.ask.registry import ENDS, Question, Truth, asks
 from builder.causalds.ask.wording import (
     RIGHT_OR_WRONG,
     bold,
@@ -16,10 +18,19 @@ from builder.causalds.ask.wording import (
     rely,
 )
 from builder.causalds.make.scene import Scene
+from builder.causalds.plan.types import ScenePlan
 from builder.scm import association_margin, clear_sign
 
 
-@asks("association.sign_only")
+def _sign_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
+    return ("unknown",) if unrelated(motif, plan) else ("+", "-")
+
+
+def _number_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
+    return ("zero",) if unrelated(motif, plan) else VALUE
+
+
+@asks("association.sign_only", rank=0, inputs=ENDS, classes=_sign_classes)
 def sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The sign of the population correlation, where an honest analyst can tell it."""
     margin = margin_of(scene)
@@ -41,7 +52,7 @@ def sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     )
 
 
-@asks("association.effect_size_point")
+@asks("association.effect_size_point", rank=1, inputs=ENDS, classes=_number_classes)
 def effect_size_point(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The population correlation as a number."""
     x, y = bold(scene.treatment), bold(scene.outcome)

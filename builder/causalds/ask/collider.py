@@ -7,6 +7,7 @@ bias" would nearly always be right. Of each kind it is the first in table order,
 
 from collections.abc import Iterator
 from itertools import islice
+from typing import Final
 
 import numpy as np
 
@@ -19,7 +20,13 @@ from builder.causalds.ask.association import (
     sign_list,
 )
 from builder.causalds.ask.conditional import MOST_NAMED, partial
-from builder.causalds.ask.registry import Question, Truth, asks, other_variable
+from builder.causalds.ask.eligible import (
+    VALUE,
+    association_vanishes,
+    opens_path,
+    other_variable,
+)
+from builder.causalds.ask.registry import ENDS, Question, Truth, asks
 from builder.causalds.ask.wording import (
     READING,
     RIGHT_OR_WRONG,
@@ -30,44 +37,66 @@ from builder.causalds.ask.wording import (
     rely,
 )
 from builder.causalds.make.scene import Scene
+from builder.causalds.plan.types import ScenePlan
 from builder.scm import clear_sign, is_structural_zero
-from builder.words import Kind
+
+_NAMED: Final = ENDS | {"collider"}
 
 
-def opens_or_separates(motif: Motif, outcome_kind: Kind) -> bool:
-    """Some other node opens a path between treatment and outcome, or blocks all of them."""
-    x, y, others = _ends_and_others(motif)
-    return any(
-        opens_collider_bias(motif.graph, x, y, z) or motif.graph.d_separated((x,), (y,), (z,))
-        for z in others
-    )
+def _opens(motif: Motif, node: str) -> bool:
+    return opens_collider_bias(*motif.effect, node)
 
 
-def opens_or_seems_to(motif: Motif, outcome_kind: Kind) -> bool:
-    """Some other node opens a path between treatment and outcome, or might seem to."""
-    x, y, others = _ends_and_others(motif)
-    return any(opens_collider_bias(motif.graph, x, y, z) or _seems(motif, z) for z in others)
-
-
-def _ends_and_others(motif: Motif) -> tuple[str, str, list[str]]:
-    x, y = motif.treatment, motif.outcome
-    return x, y, [node for node in motif.graph.observed if node not in (x, y)]
-
-
-def _seems(motif: Motif, node: str) -> bool:
+def _seems_to_open(motif: Motif, node: str) -> bool:
     """Affected by the treatment or the outcome, or by two nodes at once."""
     graph = motif.graph
-    below = graph.descendants(motif.treatment) | graph.descendants(motif.outcome)
+    below = graph.descendants((motif.treatment, motif.outcome))
     return node in below or len(graph.parents(node)) > 1
 
 
-@asks("collider_phenomenon.induced_association_boolean", hosts=opens_or_separates)
+def _opens_or_separates(motif: Motif, plan: ScenePlan) -> bool:
+    """Some other node opens a path between treatment and outcome, or blocks all of them."""
+    separated = motif.graph.d_separated
+    return any(
+        _opens(motif, z) or separated(motif.treatment, motif.outcome, z) for z in motif.others
+    )
+
+
+def _opens_or_seems_to(motif: Motif, plan: ScenePlan) -> bool:
+    """Some other node opens a path between treatment and outcome, or might seem to."""
+    return any(_opens(motif, z) or _seems_to_open(motif, z) for z in motif.others)
+
+
+def _presence_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
+    present, absent = opens_path(motif, plan), association_vanishes(motif, plan)
+    return (*(("True",) if present else ()), *(("False",) if absent else ()))
+
+
+def _sign_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
+    return ("+", "-", *(("unknown",) if association_vanishes(motif, plan) else ()))
+
+
+def _strength_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
+    return (*VALUE, *(("zero",) if association_vanishes(motif, plan) else ()))
+
+
+def _bias_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
+    return (str(opens_path(motif, plan)),)
+
+
+@asks(
+    "collider_phenomenon.induced_association_boolean",
+    rank=0,
+    inputs=_NAMED,
+    classes=_presence_classes,
+    hosts=_opens_or_separates,
+)
 def induced_association_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Whether treatment and outcome are associated given a named variable: one given which they
     are not, and one that opens a path where it is the table's first, in about a third of the
     scenes that have one. Otherwise "they are" would be right five times in six."""
-    unassociated = (n for n in _others(scene) if is_structural_zero(scene.truths.partial(n)))
-    opener = [n for n in _others(scene)[:1] if n in _openers(scene)]
+    unassociated = (n for n in scene.others if is_structural_zero(scene.truths.partial(n)))
+    opener = [n for n in scene.others[:1] if _opens(scene.motif, n)]
     for node in (*opener, *islice(unassociated, 1)):
         margin = margin_of(scene, node)
         sign = clear_sign(scene.truths.partial(node), margin)
@@ -88,7 +117,13 @@ def induced_association_boolean(scene: Scene, rng: np.random.Generator) -> Itera
         )
 
 
-@asks("collider_phenomenon.induced_association_sign_only", hosts=other_variable)
+@asks(
+    "collider_phenomenon.induced_association_sign_only",
+    rank=1,
+    inputs=_NAMED,
+    classes=_sign_classes,
+    hosts=other_variable,
+)
 def induced_association_sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The sign of the partial correlation given a named variable."""
     for node in _named(scene):
@@ -111,7 +146,13 @@ def induced_association_sign_only(scene: Scene, rng: np.random.Generator) -> Ite
         )
 
 
-@asks("collider_phenomenon.induced_association_strength_point", hosts=other_variable)
+@asks(
+    "collider_phenomenon.induced_association_strength_point",
+    rank=2,
+    inputs=_NAMED,
+    classes=_strength_classes,
+    hosts=other_variable,
+)
 def induced_association_strength_point(
     scene: Scene, rng: np.random.Generator
 ) -> Iterator[Question]:
@@ -132,13 +173,20 @@ def induced_association_strength_point(
         )
 
 
-@asks("bias_diagnostic.collider_bias_boolean", hosts=opens_or_seems_to)
+@asks(
+    "bias_diagnostic.collider_bias_boolean",
+    rank=0,
+    inputs=_NAMED,
+    classes=_bias_classes,
+    hosts=_opens_or_seems_to,
+)
 def collider_bias_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Whether controlling for a named variable opens a non-causal path: about those that do, where
     there are any, else about one that might seem to."""
     openers = _openers(scene)
+    seeming = [node for node in scene.others if _seems_to_open(scene.motif, node)]
     x_name, y_name = scene.treatment.name, scene.outcome.name
-    for node in openers[:MOST_NAMED] or _seeming(scene)[:1]:
+    for node in openers[:MOST_NAMED] or seeming[:1]:
         z = bold(scene.variables[node])
         yield Question(
             question=(
@@ -168,24 +216,13 @@ def collider_bias_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Qu
 def _named(scene: Scene) -> list[str]:
     """One node that opens a path between treatment and outcome and one that does not."""
     openers = _openers(scene)
-    rest = [node for node in _others(scene) if node not in openers]
+    rest = [node for node in scene.others if node not in openers]
     return [*openers[:1], *rest[:1]]
 
 
 def _openers(scene: Scene) -> list[str]:
     """The nodes that open a path between treatment and outcome."""
-    x, y = scene.motif.treatment, scene.motif.outcome
-    return [n for n in _others(scene) if opens_collider_bias(scene.motif.graph, x, y, n)]
-
-
-def _seeming(scene: Scene) -> list[str]:
-    """The nodes that might seem to open one."""
-    return [node for node in _others(scene) if _seems(scene.motif, node)]
-
-
-def _others(scene: Scene) -> list[str]:
-    """The observed nodes beside treatment and outcome, in table order."""
-    return [n for n in scene.columns if n not in (scene.motif.treatment, scene.motif.outcome)]
+    return [node for node in scene.others if _opens(scene.motif, node)]
 
 
 def _setting(scene: Scene, node: str) -> str:

@@ -5,6 +5,7 @@ from typing import Final
 
 import numpy as np
 
+from builder.causal import Motif
 from builder.causalds.ask.association import (
     association_label,
     correlation,
@@ -12,13 +13,8 @@ from builder.causalds.ask.association import (
     margin_of,
     sign_list,
 )
-from builder.causalds.ask.registry import (
-    Question,
-    Truth,
-    asks,
-    other_variable,
-    two_other_variables,
-)
+from builder.causalds.ask.eligible import VALUE, one_class, other_variable, two_other_variables
+from builder.causalds.ask.registry import ENDS, Question, Truth, asks
 from builder.causalds.ask.wording import (
     RIGHT_OR_WRONG,
     bold,
@@ -31,13 +27,45 @@ from builder.causalds.ask.wording import (
     shuffled,
 )
 from builder.causalds.make.scene import Scene
+from builder.causalds.plan.types import ScenePlan
 from builder.scm import clear_largest_change, clear_sign
 
 MOST_NAMED: Final = 3
 """A scene's questions name at most so many variables to condition on."""
 
+_NAMED: Final = ENDS | {"conditioning_var"}
 
-@asks("association.sign_before_after", hosts=other_variable)
+
+def _unaffected(motif: Motif) -> set[bool]:
+    """Whether some of the other variables have no bearing on the association by the graph alone,
+    and whether some may have."""
+    x, y, separated = motif.treatment, motif.outcome, motif.graph.d_separated
+    return {
+        separated(x, (y, z)) or separated(y, (x, z)) or separated(z, (x, y)) for z in motif.others
+    }
+
+
+def _agreement_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
+    return ("same", "different")
+
+
+def _change_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
+    kinds = _unaffected(motif)
+    return (*(("zero",) if True in kinds else ()), *(VALUE if False in kinds else ()))
+
+
+def _change_sign_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
+    kinds = _unaffected(motif)
+    return (*(("0",) if True in kinds else ()), *(("+", "-") if False in kinds else ()))
+
+
+@asks(
+    "association.sign_before_after",
+    rank=2,
+    inputs=_NAMED,
+    classes=_agreement_classes,
+    hosts=other_variable,
+)
 def sign_before_after(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Both signs: of the correlation and of the partial correlation given a named variable."""
     for node in named(scene):
@@ -64,7 +92,13 @@ def sign_before_after(scene: Scene, rng: np.random.Generator) -> Iterator[Questi
         )
 
 
-@asks("association.delta_point", hosts=other_variable)
+@asks(
+    "association.delta_point",
+    rank=4,
+    inputs=_NAMED,
+    classes=_change_classes,
+    hosts=other_variable,
+)
 def delta_point(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The change of the association as a number."""
     for node in named(scene):
@@ -84,7 +118,13 @@ def delta_point(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
         )
 
 
-@asks("association.delta_sign_only", hosts=other_variable)
+@asks(
+    "association.delta_sign_only",
+    rank=3,
+    inputs=_NAMED,
+    classes=_change_sign_classes,
+    hosts=other_variable,
+)
 def delta_sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The sign of the change of the association."""
     for node in named(scene):
@@ -113,7 +153,13 @@ def delta_sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question
         )
 
 
-@asks("association.argmax_change", hosts=two_other_variables)
+@asks(
+    "association.argmax_change",
+    rank=5,
+    inputs=ENDS | {"candidates"},
+    classes=one_class,
+    hosts=two_other_variables,
+)
 def argmax_change(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The variable that changes the association most."""
     nodes = named(scene)
@@ -144,8 +190,7 @@ def named(scene: Scene) -> list[str]:
 
     That order is random and the same in every view and every telling of a scene.
     """
-    ends = {scene.motif.treatment, scene.motif.outcome}
-    return [node for node in scene.columns if node not in ends][:MOST_NAMED]
+    return scene.others[:MOST_NAMED]
 
 
 def partial(scene: Scene, node: str) -> str:

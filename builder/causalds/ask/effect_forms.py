@@ -1,8 +1,11 @@
 """How an effect is asked for, whichever effect it is: as a number, an interval or a sign."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from typing import Final
 
+from builder.causalds.ask.association import ends
 from builder.causalds.ask.registry import Question, Truth
 from builder.causalds.ask.wording import (
     IDENTIFIABLE,
@@ -26,47 +29,50 @@ RULES: Final = (
 )
 """What identifiability means for an estimate; to be formatted with ``estimand``."""
 
-Extra = Mapping[str, object]
+
+@dataclass(frozen=True, slots=True)
+class AskedEffect:
+    """One effect as it is asked about, whatever the form of the answer.
+
+    ``name`` is its short name ("ATE"), ``text`` defines it, ``value`` is None where it is not
+    identifiable; ``field`` is the answer's member for its number. ``inputs`` come on top of
+    treatment, outcome and levels; ``detail`` tells the effects of one scene apart. ``zero`` says
+    whether it can be exactly 0 in the scenes that are asked.
+    """
+
+    name: str
+    text: str
+    value: Quantity | None
+    field: str = "value"
+    inputs: Mapping[str, object] = dataclass_field(default_factory=dict)
+    detail: str = ""
+    zero: bool = True
 
 
-def point(
-    scene: Scene,
-    name: str,
-    text: str,
-    field: str,
-    effect: Quantity | None,
-    extra: Extra | None = None,
-    detail: str = "",
-) -> Question:
-    """The effect as a number; ``text`` defines it, ``field`` is the answer's member."""
+def point(scene: Scene, effect: AskedEffect) -> Question:
+    """The effect as a number."""
+    name, field = effect.name, effect.field
     return Question(
-        question=f"{text}\n\nEstimate it.\n\n{RULES.format(estimand=name)}",
+        question=f"{effect.text}\n\nEstimate it.\n\n{RULES.format(estimand=name)}",
         answer=(
             f"A JSON object with the field `{field}`:\n\n{example({field: 1.23})}\n\n"
             f"{_abstain({field: None})}\n\nScored by |your value - {name}|, relative to "
             f"1 + |{name}|."
         ),
-        inputs={**effect_inputs(scene), **(extra or {})},
+        inputs={**effect_inputs(scene), **effect.inputs},
         truth=_truth(effect),
-        detail=detail,
+        detail=effect.detail,
     )
 
 
-def interval(
-    scene: Scene,
-    name: str,
-    text: str,
-    field: str,
-    effect: Quantity | None,
-    extra: Extra | None = None,
-    detail: str = "",
-) -> Question:
+def interval(scene: Scene, effect: AskedEffect) -> Question:
     """The effect with a central 95% interval."""
+    name, field = effect.name, effect.field
     level = percent(1 - EFFECT_ALPHA)
     form = {field: 1.23, "ci_lower": 0.98, "ci_upper": 1.48}
     return Question(
         question=(
-            f"{text}\n\nEstimate it, and give a **central {level} confidence interval** "
+            f"{effect.text}\n\nEstimate it, and give a **central {level} confidence interval** "
             f"for it.\n\n{RULES.format(estimand=name)}"
         ),
         answer=(
@@ -76,45 +82,34 @@ def interval(
             f"times the distance by which the {name} misses the interval, relative to "
             f"1 + |{name}|. `ci_lower` must not exceed `ci_upper`."
         ),
-        inputs={**effect_inputs(scene), **(extra or {}), "alpha": EFFECT_ALPHA},
+        inputs={**effect_inputs(scene), **effect.inputs, "alpha": EFFECT_ALPHA},
         truth=_truth(effect),
-        detail=detail,
+        detail=effect.detail,
     )
 
 
-def sign(
-    scene: Scene,
-    name: str,
-    text: str,
-    effect: Quantity | None,
-    extra: Extra | None = None,
-    detail: str = "",
-    *,
-    zero: bool = True,
-) -> Iterator[Question]:
-    """The effect's sign, where it is zero by the graph or clear of zero.
-
-    ``zero`` says whether the effect can be exactly 0 in the scenes that are asked.
-    """
-    label = None if effect is None else clear_effect_sign(effect, scene.truths.outcome_sd)
-    if effect is not None and label is None:
+def sign(scene: Scene, effect: AskedEffect) -> Iterator[Question]:
+    """The effect's sign, where it is zero by the graph or clear of zero."""
+    name, value = effect.name, effect.value
+    label = None if value is None else clear_effect_sign(value, scene.truths.outcome_sd)
+    if value is not None and label is None:
         return
     labels = {"+": f"if the {name} is positive", "-": f"if the {name} is negative"}
-    if zero:
+    if effect.zero:
         labels["0"] = f"if the {name} is exactly 0"
     labels["unknown"] = f"if the {name} is not identifiable, and only then"
     yield Question(
         question=(
-            f"{text}\n\nReport its sign:\n\n{listed(labels)}\n\n{RULES.format(estimand=name)}\n\n"
-            f"{effect_margin(name, zero=zero)}"
+            f"{effect.text}\n\nReport its sign:\n\n{listed(labels)}\n\n"
+            f"{RULES.format(estimand=name)}\n\n{effect_margin(name, zero=effect.zero)}"
         ),
         answer=(
             f"A JSON object with the field `sign`:\n\n{example({'sign': '+'})}\n\n"
             f"The labels are {either(labels)}. {RIGHT_OR_WRONG}"
         ),
-        inputs={**effect_inputs(scene), **(extra or {})},
-        truth=Truth(target={"accepted": [label or "unknown"]}, should_abstain=effect is None),
-        detail=detail,
+        inputs={**effect_inputs(scene), **effect.inputs},
+        truth=Truth(target={"accepted": [label or "unknown"]}, should_abstain=value is None),
+        detail=effect.detail,
     )
 
 
@@ -130,17 +125,12 @@ def effect_margin(name: str, *, zero: bool = True) -> str:
 def effect_inputs(scene: Scene) -> dict[str, object]:
     """Treatment, outcome and the compared levels."""
     x0, x1 = scene.truths.levels
-    return {
-        "treatment": scene.treatment.name,
-        "outcome": scene.outcome.name,
-        "x0": x0,
-        "x1": x1,
-    }
+    return {**ends(scene), "x0": x0, "x1": x1}
 
 
 def _abstain(form: Mapping[str, None]) -> str:
     return f"If the effect is not identifiable, and only then, answer\n\n{example(form)}"
 
 
-def _truth(quantity: Quantity | None) -> Truth:
-    return Truth(target={}, quantity=quantity, should_abstain=quantity is None)
+def _truth(effect: AskedEffect) -> Truth:
+    return Truth(target={}, quantity=effect.value, should_abstain=effect.value is None)

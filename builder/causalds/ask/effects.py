@@ -7,17 +7,20 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from builder.causal import Motif
 from builder.causalds.ask.association import correlation, margin_of
 from builder.causalds.ask.effect_forms import (
     RULES,
+    AskedEffect,
     effect_inputs,
     effect_margin,
     interval,
     point,
     sign,
 )
+from builder.causalds.ask.eligible import ate, directed_path, effect_numbers, effect_signs, ett
 from builder.causalds.ask.identification import treated
-from builder.causalds.ask.registry import Question, Truth, asks
+from builder.causalds.ask.registry import LEVELS, Question, Truth, asks
 from builder.causalds.ask.wording import (
     RIGHT_OR_WRONG,
     bold,
@@ -27,37 +30,52 @@ from builder.causalds.ask.wording import (
     rely,
 )
 from builder.causalds.make.scene import Scene
+from builder.causalds.plan.types import ScenePlan
 from builder.scm import clear_effect_sign, clear_sign
 
 
-@asks("effect_estimate.ate_point")
+def _ate(scene: Scene) -> AskedEffect:
+    return AskedEffect("ATE", average(scene), scene.truths.ate, "ate")
+
+
+def _ett(scene: Scene) -> AskedEffect:
+    return AskedEffect("ETT", treated(scene), scene.truths.ett)
+
+
+def _match_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
+    if not ate(motif, plan):
+        return ("None",)
+    return ("True", "False") if directed_path(motif, plan) else ("False",)
+
+
+@asks("effect_estimate.ate_point", rank=1, inputs=LEVELS, classes=effect_numbers(ate))
 def ate_point(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The average treatment effect."""
-    yield point(scene, "ATE", average(scene), "ate", scene.truths.ate)
+    yield point(scene, _ate(scene))
 
 
-@asks("effect_estimate.ate_uq_95")
+@asks("effect_estimate.ate_uq_95", rank=2, inputs=LEVELS | {"alpha"}, classes=effect_numbers(ate))
 def ate_uq_95(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The average treatment effect with a central 95% interval."""
-    yield interval(scene, "ATE", average(scene), "ate", scene.truths.ate)
+    yield interval(scene, _ate(scene))
 
 
-@asks("effect_estimate.ate_sign_only")
+@asks("effect_estimate.ate_sign_only", rank=0, inputs=LEVELS, classes=effect_signs(ate))
 def ate_sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The sign of the average treatment effect."""
-    yield from sign(scene, "ATE", average(scene), scene.truths.ate)
+    yield from sign(scene, _ate(scene))
 
 
-@asks("effect_estimate.ate_vs_assoc_sign_match")
+@asks("effect_estimate.ate_vs_assoc_sign_match", rank=3, inputs=LEVELS, classes=_match_classes)
 def ate_vs_assoc_sign_match(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Whether the association points the way the effect does."""
-    ate = scene.truths.ate
+    effect = scene.truths.ate
     margin = margin_of(scene)
     associated = clear_sign(scene.truths.association, margin)
-    caused = None if ate is None else clear_effect_sign(ate, scene.truths.outcome_sd)
-    if associated is None or (ate is not None and caused is None):
+    caused = None if effect is None else clear_effect_sign(effect, scene.truths.outcome_sd)
+    if associated is None or (effect is not None and caused is None):
         return
-    right = None if ate is None else caused == associated != "0"
+    right = None if effect is None else caused == associated != "0"
     yield Question(
         question=(
             f"{average(scene)}\n\n{correlation(scene)}\n\nDo the ATE and r have the same sign, "
@@ -71,26 +89,31 @@ def ate_vs_assoc_sign_match(scene: Scene, rng: np.random.Generator) -> Iterator[
             f"answer\n\n{example({'matches': None})}\n\n{RIGHT_OR_WRONG}"
         ),
         inputs=effect_inputs(scene),
-        truth=Truth(target={"accepted": [right]}, should_abstain=ate is None),
+        truth=Truth(target={"accepted": [right]}, should_abstain=effect is None),
     )
 
 
-@asks("counterfactual_effect.effect_point")
+@asks("counterfactual_effect.effect_point", rank=1, inputs=LEVELS, classes=effect_numbers(ett))
 def ett_point(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The effect of treatment on the treated."""
-    yield point(scene, "ETT", treated(scene), "value", scene.truths.ett)
+    yield point(scene, _ett(scene))
 
 
-@asks("counterfactual_effect.effect_uq_95")
+@asks(
+    "counterfactual_effect.effect_uq_95",
+    rank=2,
+    inputs=LEVELS | {"alpha"},
+    classes=effect_numbers(ett),
+)
 def ett_uq_95(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The effect of treatment on the treated with a central 95% interval."""
-    yield interval(scene, "ETT", treated(scene), "value", scene.truths.ett)
+    yield interval(scene, _ett(scene))
 
 
-@asks("counterfactual_effect.sign_only")
+@asks("counterfactual_effect.sign_only", rank=0, inputs=LEVELS, classes=effect_signs(ett))
 def ett_sign(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The sign of the effect of treatment on the treated."""
-    yield from sign(scene, "ETT", treated(scene), scene.truths.ett)
+    yield from sign(scene, _ett(scene))
 
 
 def average(scene: Scene) -> str:

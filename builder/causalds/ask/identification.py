@@ -5,8 +5,10 @@ from typing import Final
 
 import numpy as np
 
-from builder.causal import identification_method, nde_identifiable, nie_identifiable
-from builder.causalds.ask.registry import Question, Truth, asks
+from builder.causal import Motif, identification_method, nde_identifiable, nie_identifiable
+from builder.causalds.ask.association import ends
+from builder.causalds.ask.eligible import ate, ett, mediated
+from builder.causalds.ask.registry import ENDS, LEVELS, Question, Truth, asks
 from builder.causalds.ask.wording import (
     IDENTIFIABLE,
     READING,
@@ -18,6 +20,7 @@ from builder.causalds.ask.wording import (
     shuffled,
 )
 from builder.causalds.make.scene import Scene
+from builder.causalds.plan.types import ScenePlan
 
 NATURAL: Final = {
     "NDE": "E[Y(x1, M(x0)) - Y(x0, M(x0))], the natural direct effect (NDE)",
@@ -26,10 +29,28 @@ NATURAL: Final = {
 """The natural effects in symbols, x0 being the reference."""
 
 
-@asks("identification.method_label")
+_INPUTS: Final = ENDS | {"observed"}
+
+
+def _method_class(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
+    return (identification_method(*motif.effect),)
+
+
+def _ate_class(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
+    return (str(ate(motif, plan)),)
+
+
+def _counterfactual_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
+    verdicts = {ett(motif, plan)}
+    if mediated(motif, plan):
+        verdicts |= {nde_identifiable(*motif.effect), nie_identifiable(*motif.effect)}
+    return tuple(sorted(map(str, verdicts)))
+
+
+@asks("identification.method_label", rank=1, inputs=_INPUTS, classes=_method_class)
 def method_label(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The first of five labels that applies to the average treatment effect."""
-    method = _method(scene)
+    method = identification_method(*scene.motif.effect)
     observed = shuffled(rng, scene.observed)
     x_name, y_name = scene.treatment.name, scene.outcome.name
     yield Question(
@@ -59,7 +80,7 @@ def method_label(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     )
 
 
-@asks("identification.identifiable_boolean")
+@asks("identification.identifiable_boolean", rank=0, inputs=_INPUTS, classes=_ate_class)
 def identifiable(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Whether the average treatment effect is identifiable."""
     observed = shuffled(rng, scene.observed)
@@ -71,22 +92,30 @@ def identifiable(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
         ),
         answer=_BOOLEAN,
         inputs=_inputs(scene, observed),
-        truth=_verdict(_method(scene) != "none"),
+        truth=_verdict(ate(scene.motif, scene.plan)),
     )
 
 
-@asks("counterfactual_identification.identifiable_boolean")
+@asks(
+    "counterfactual_identification.identifiable_boolean",
+    rank=0,
+    inputs=_INPUTS | LEVELS | {"estimand"},
+    classes=_counterfactual_classes,
+)
 def counterfactual(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Whether the ETT is identifiable; and the NDE and the NIE, where there are mediators."""
-    graph, x, y = scene.motif.graph, scene.motif.treatment, scene.motif.outcome
+    motif = scene.motif
     observed = shuffled(rng, scene.observed)
     x0, x1 = scene.truths.levels
     inputs = {**_inputs(scene, observed), "x0": x0, "x1": x1}
     yield _asked(scene, inputs, "ETT", treated(scene), scene.truths.ett is not None)
-    if not graph.mediators(x, y):
+    if not mediated(motif, scene.plan):
         return
     between = mediators(scene, rng)
-    verdicts = {"NDE": nde_identifiable(graph, x, y), "NIE": nie_identifiable(graph, x, y)}
+    verdicts = {
+        "NDE": nde_identifiable(*motif.effect),
+        "NIE": nie_identifiable(*motif.effect),
+    }
     for name, verdict in verdicts.items():
         text = natural(scene, between, (name,))
         yield _asked(scene, {**inputs, "mediators": between}, name, text, verdict)
@@ -162,21 +191,12 @@ _BOOLEAN: Final = (
 )
 
 
-def _method(scene: Scene) -> str:
-    motif = scene.motif
-    return identification_method(motif.graph, motif.treatment, motif.outcome)
-
-
 def _measured(observed: list[str]) -> str:
     return f"These variables are measured (in no particular order):\n\n{bullets(observed)}"
 
 
 def _inputs(scene: Scene, observed: list[str]) -> dict[str, object]:
-    return {
-        "treatment": scene.treatment.name,
-        "outcome": scene.outcome.name,
-        "observed": observed,
-    }
+    return {**ends(scene), "observed": observed}
 
 
 def _verdict(value: bool) -> Truth:

@@ -5,51 +5,94 @@ lies between; neither is then zero by the graph.
 """
 
 from collections.abc import Iterator
+from typing import Final
 
 import numpy as np
 
-from builder.causalds.ask.effect_forms import RULES, effect_inputs, interval, point, sign
-from builder.causalds.ask.identification import mediators, natural
-from builder.causalds.ask.registry import (
-    Question,
-    Truth,
-    asks,
-    mediated,
-    mediated_and_direct,
+from builder.causal import Motif
+from builder.causalds.ask.effect_forms import (
+    RULES,
+    AskedEffect,
+    effect_inputs,
+    interval,
+    point,
+    sign,
 )
+from builder.causalds.ask.eligible import mediated, mediated_and_direct, natural_verdicts
+from builder.causalds.ask.identification import mediators, natural
+from builder.causalds.ask.registry import LEVELS, Question, Truth, asks
 from builder.causalds.ask.wording import RIGHT_OR_WRONG, either, example, listed, number, percent
 from builder.causalds.make.scene import Scene
-from builder.scm import EFFECT_MARGIN, TIE_BAND, Quantity, clear_dominance
+from builder.causalds.plan.types import ScenePlan
+from builder.scm import EFFECT_MARGIN, TIE_BAND, clear_dominance
+
+_INPUTS: Final = LEVELS | {"mediators", "estimand"}
 
 
-@asks("mediation_effect.effect_point", hosts=mediated)
+def _number_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
+    return tuple(sorted({"value" if one else "abstain" for one in natural_verdicts(motif)}))
+
+
+def _sign_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
+    found = natural_verdicts(motif)
+    return (*(("+", "-") if any(found) else ()), *(() if all(found) else ("unknown",)))
+
+
+def _dominance_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
+    return ("direct", "indirect") if all(natural_verdicts(motif)) else ("None",)
+
+
+def _effects(scene: Scene, rng: np.random.Generator) -> Iterator[AskedEffect]:
+    """The natural effects that this scene is asked about."""
+    between = mediators(scene, rng)
+    direct = scene.motif.treatment in scene.motif.graph.parents(scene.motif.outcome)
+    for name, value in (("NDE", scene.truths.nde), ("NIE", scene.truths.nie)):
+        if direct or name == "NIE":
+            inputs = {"mediators": between, "estimand": name}
+            text = natural(scene, between, (name,))
+            yield AskedEffect(name, text, value, inputs=inputs, detail=name, zero=False)
+
+
+@asks(
+    "mediation_effect.effect_point",
+    rank=2,
+    inputs=_INPUTS,
+    classes=_number_classes,
+    hosts=mediated,
+)
 def effect_point(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """A natural effect as a number."""
-    between = mediators(scene, rng)
-    for name, effect in _effects(scene):
-        yield point(scene, name, _text(scene, between, name), "value", effect,
-                    _inputs(between, name), name)  # fmt: skip
+    for effect in _effects(scene, rng):
+        yield point(scene, effect)
 
 
-@asks("mediation_effect.effect_uq_95", hosts=mediated)
+@asks(
+    "mediation_effect.effect_uq_95",
+    rank=3,
+    inputs=_INPUTS | {"alpha"},
+    classes=_number_classes,
+    hosts=mediated,
+)
 def effect_uq_95(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """A natural effect with a central 95% interval."""
-    between = mediators(scene, rng)
-    for name, effect in _effects(scene):
-        yield interval(scene, name, _text(scene, between, name), "value", effect,
-                       _inputs(between, name), name)  # fmt: skip
+    for effect in _effects(scene, rng):
+        yield interval(scene, effect)
 
 
-@asks("mediation_effect.sign_only", hosts=mediated)
+@asks("mediation_effect.sign_only", rank=0, inputs=_INPUTS, classes=_sign_classes, hosts=mediated)
 def sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The sign of a natural effect."""
-    between = mediators(scene, rng)
-    for name, effect in _effects(scene):
-        yield from sign(scene, name, _text(scene, between, name), effect, _inputs(between, name),
-                        name, zero=False)  # fmt: skip
+    for effect in _effects(scene, rng):
+        yield from sign(scene, effect)
 
 
-@asks("mediation_effect.direct_vs_indirect_dominance", hosts=mediated_and_direct)
+@asks(
+    "mediation_effect.direct_vs_indirect_dominance",
+    rank=1,
+    inputs=LEVELS | {"mediators"},
+    classes=_dominance_classes,
+    hosts=mediated_and_direct,
+)
 def direct_vs_indirect_dominance(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Which of the two natural effects is larger in absolute value."""
     between = mediators(scene, rng)
@@ -80,17 +123,3 @@ def direct_vs_indirect_dominance(scene: Scene, rng: np.random.Generator) -> Iter
         inputs={**effect_inputs(scene), "mediators": between},
         truth=Truth(target={"accepted": [label]}, should_abstain=nde is None or nie is None),
     )
-
-
-def _effects(scene: Scene) -> list[tuple[str, Quantity | None]]:
-    """The natural effects that this scene is asked about."""
-    direct = scene.motif.treatment in scene.motif.graph.parents(scene.motif.outcome)
-    return [*([("NDE", scene.truths.nde)] if direct else []), ("NIE", scene.truths.nie)]
-
-
-def _text(scene: Scene, between: list[str], name: str) -> str:
-    return natural(scene, between, (name,))
-
-
-def _inputs(between: list[str], name: str) -> dict[str, object]:
-    return {"mediators": between, "estimand": name}

@@ -2,23 +2,32 @@
 
 An asker looks at a scene and yields its questions with their truths: one, several that name
 different variables or estimands, or none where the scene cannot be asked this (a label too close to
-its boundary, say). What depends on the graph and the kinds alone is stated by ``hosts``, so that
-planning knows it before any world is drawn.
+its boundary, say). With it stands all else that composing an exam needs to know of the variant. The
+second derivation of its truths (``check.tasks``) and the points of uninformed answers
+(``check.floors``) are kept apart, so that one mistake cannot be made in both places at once.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from builder.causal import Motif
 from builder.causalds.make.scene import Scene
+from builder.causalds.plan.types import ScenePlan
 from builder.scm import Quantity
-from builder.words import Kind
 from grader.spec import VARIANTS
 
-Hosts = Callable[[Motif, Kind], bool]
-"""(motif, kind of the outcome) -> whether such a scene can be asked the variant at all."""
+ENDS: Final = frozenset({"treatment", "outcome"})
+LEVELS: Final = ENDS | {"x0", "x1"}
+NATURAL_EFFECTS: Final = ("NDE", "NIE")
+
+Hosts = Callable[[Motif, ScenePlan], bool]
+"""(graph with its ends, plan) -> whether such a scene can be asked the variant at all."""
+
+Classes = Callable[[Motif, ScenePlan], tuple[str, ...]]
+"""(graph with its ends, plan) -> the classes of answers that such a scene can have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,59 +64,55 @@ Ask = Callable[[Scene, np.random.Generator], Iterator[Question]]
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """How one variant is asked, and of which scenes."""
+    """How one variant is asked, and of which scenes.
+
+    ``rank`` orders the variants of a family, 0 the easiest (an editorial order: paper A.8).
+    ``inputs`` are the members of its ``inputs_json``: nothing else about a task is public by
+    design. ``hosts`` and ``classes`` say what the graph and the kinds alone decide, so that
+    planning knows it before any world is drawn: whether a scene can be asked the variant, and, if
+    so, which classes (``exams.labels``) its answer can have. A class that also depends on the
+    numbers may turn out to be rare.
+    """
 
     key: str
-    hosts: Hosts
     ask: Ask
+    rank: int
+    inputs: frozenset[str]
+    classes: Classes
+    hosts: Hosts
+
+    def can_host(self, plan: ScenePlan) -> bool:
+        """Whether a scene of this plan can be asked the variant."""
+        return self.hosts(plan.query, plan)
+
+    def possible_classes(self, plan: ScenePlan) -> tuple[str, ...]:
+        """The classes of answers in scenes of this plan, which must be able to host the variant."""
+        return self.classes(plan.query, plan)
+
+    def declares(self, inputs: Mapping[str, object]) -> frozenset[str]:
+        """The members that the inputs of a task must have; who names a natural effect names the
+        mediators that it runs through, too."""
+        natural = inputs.get("estimand") in NATURAL_EFFECTS
+        return self.inputs | {"mediators"} if natural else self.inputs
 
 
-_FOUND: dict[str, Asker] = {}
+_FOUND: Final[dict[str, Asker]] = {}
 
 
-def any_scene(motif: Motif, outcome_kind: Kind) -> bool:
+def any_scene(motif: Motif, plan: ScenePlan) -> bool:
     """Every scene can be asked this."""
     return True
 
 
-def directed_path(motif: Motif, outcome_kind: Kind) -> bool:
-    """A directed path leads from treatment to outcome."""
-    return motif.outcome in motif.graph.descendants(motif.treatment)
-
-
-def other_variable(motif: Motif, outcome_kind: Kind) -> bool:
-    """Some variable beside treatment and outcome is observed."""
-    return len(motif.graph.observed) > 2
-
-
-def two_other_variables(motif: Motif, outcome_kind: Kind) -> bool:
-    """Two variables beside treatment and outcome are observed."""
-    return len(motif.graph.observed) > 3
-
-
-def mediated(motif: Motif, outcome_kind: Kind) -> bool:
-    """A directed path of two steps or more leads from treatment to outcome."""
-    return bool(motif.graph.mediators(motif.treatment, motif.outcome))
-
-
-def mediated_and_direct(motif: Motif, outcome_kind: Kind) -> bool:
-    """The treatment affects the outcome directly and through some other variable."""
-    direct = motif.treatment in motif.graph.parents(motif.outcome)
-    return direct and mediated(motif, outcome_kind)
-
-
-def continuous_outcome(motif: Motif, outcome_kind: Kind) -> bool:
-    """The outcome is continuous."""
-    return outcome_kind == "continuous"
-
-
-def asks(key: str, hosts: Hosts = any_scene) -> Callable[[Ask], Ask]:
+def asks(
+    key: str, *, rank: int, inputs: frozenset[str], classes: Classes, hosts: Hosts = any_scene
+) -> Callable[[Ask], Ask]:
     """Registers the decorated function as the asker of the variant ``key``."""
 
     def register(ask: Ask) -> Ask:
         if key in _FOUND:
             raise ValueError(f"two askers for {key}")
-        _FOUND[key] = Asker(key, hosts, ask)
+        _FOUND[key] = Asker(key, ask, rank, inputs, classes, hosts)
         return ask
 
     return register

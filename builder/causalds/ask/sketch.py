@@ -1,14 +1,18 @@
 """The causal graph as the story tells it (rung 2)."""
 
 from collections.abc import Iterator
+from typing import Final
 
 import numpy as np
 
+from builder.causalds.ask.eligible import one_class
 from builder.causalds.ask.registry import Question, Truth, asks
 from builder.causalds.ask.wording import READING, example
 from builder.causalds.make.scene import Scene
 
-_RULES = (
+_INPUTS: Final = frozenset({"variables"})
+
+_RULES: Final = (
     "- A directly affects B if changing A, with all the other variables held where they are, would "
     "change B.\n"
     "- Leave out effects that only run through another of the variables.\n"
@@ -18,10 +22,9 @@ _RULES = (
 )
 
 
-@asks("causal_sketch.edges_only")
+@asks("causal_sketch.edges_only", rank=1, inputs=_INPUTS, classes=one_class)
 def edges_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """All direct effects, unmeasured variables included."""
-    target = _target(scene)
     yield Question(
         question=(
             "List every direct effect in the causal graph that the background describes, from "
@@ -35,11 +38,11 @@ def edges_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
             + "\n\nScored by the F1 score of your directed edges against the true ones."
         ),
         inputs={"variables": len(scene.motif.graph.nodes)},
-        truth=target,
+        truth=_target(scene),
     )
 
 
-@asks("causal_sketch.skeleton_edges")
+@asks("causal_sketch.skeleton_edges", rank=0, inputs=_INPUTS, classes=one_class)
 def skeleton_edges(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """All pairs with a direct effect in either direction."""
     yield Question(

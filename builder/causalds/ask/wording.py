@@ -76,7 +76,7 @@ def rely(what: str, margin: str) -> str:
 RIGHT_OR_WRONG: Final = "Right or wrong, nothing between."
 
 
-def shuffled(rng: np.random.Generator, names: Sequence[str]) -> list[str]:
+def shuffled(rng: np.random.Generator, names: Iterable[str]) -> list[str]:
     """The names in a seeded order that has nothing to do with the graph."""
     ordered = sorted(names)
     return [ordered[int(i)] for i in rng.permutation(len(ordered))]

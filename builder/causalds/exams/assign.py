@@ -11,33 +11,32 @@ from typing import Final
 
 import numpy as np
 
+from builder.causalds.ask import ASKERS
 from builder.causalds.exams.cells import Cell, Hosts, choose_cell
 from builder.causalds.exams.draw import composition
-from builder.causalds.exams.labels import possible_classes
 from builder.causalds.exams.model import FAMILIES, ExamModel
 from builder.causalds.plan.realised import Table
 from builder.causalds.plan.types import ScenePlan
 from grader.errors import UsageError
 
-POOL: Final = 4
+SPARE: Final = 4
 """A balanced exam chooses among so many times the scenes that it needs."""
 
-CanHost = Callable[[str, ScenePlan], bool]
 DrawPlans = Callable[[int], list[ScenePlan]]
 """Plans of a number of scenes, of the split's composition, in random order."""
 
 
 def assign(
-    exam: str, model: ExamModel, plans: DrawPlans, can_host: CanHost, rng: np.random.Generator
+    exam: str, model: ExamModel, plans: DrawPlans, rng: np.random.Generator
 ) -> list[ScenePlan]:
     """The plans of an exam's scenes, each with its variant, view and exam.
 
     Raises ``UsageError`` where no scene of the composition can be asked some variant.
     """
     if model.kind == "composed":
-        found = [_composed(model, plan, can_host, rng) for plan in plans(model.tasks)]
+        found = [_composed(model, plan, rng) for plan in plans(model.tasks)]
     else:
-        found = list(_balanced(exam, model, plans(POOL * model.tasks), can_host, rng))
+        found = list(_balanced(exam, model, plans(SPARE * model.tasks), rng))
     return [replace(plan, exam=exam) for plan in found]
 
 
@@ -62,12 +61,10 @@ def _cell(plan: ScenePlan) -> Cell:
     return Cell(family, variant, plan.views[0].name)
 
 
-def _composed(
-    model: ExamModel, plan: ScenePlan, can_host: CanHost, rng: np.random.Generator
-) -> ScenePlan:
+def _composed(model: ExamModel, plan: ScenePlan, rng: np.random.Generator) -> ScenePlan:
     views = [view.name for view in plan.views]
     hosts: Hosts = {
-        family: {name: views for name in names if can_host(f"{family}.{name}", plan)}
+        family: {name: views for name in names if ASKERS[f"{family}.{name}"].can_host(plan)}
         for family, names in FAMILIES.items()
     }
     cell = choose_cell(model, plan.structure, hosts, rng)
@@ -84,11 +81,10 @@ def _balanced(
     exam: str,
     model: ExamModel,
     plans: Sequence[ScenePlan],
-    can_host: CanHost,
     rng: np.random.Generator,
 ) -> Iterator[ScenePlan]:
     keys = [f"{family}.{name}" for family, names in FAMILIES.items() for name in names]
-    hosts = {key: _by_class(key, plans, can_host) for key in keys}
+    hosts = {key: _by_class(key, plans) for key in keys}
     for key in keys:
         if not hosts[key]:
             raise UsageError(
@@ -116,11 +112,11 @@ def _balanced(
         yield _asked(plan, key, plan.views[view % len(plan.views)].name, wanted)
 
 
-def _by_class(key: str, plans: Sequence[ScenePlan], can_host: CanHost) -> dict[str, list[int]]:
+def _by_class(key: str, plans: Sequence[ScenePlan]) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for place, plan in enumerate(plans):
-        if can_host(key, plan):
-            for label in possible_classes(key, plan):
+        if ASKERS[key].can_host(plan):
+            for label in ASKERS[key].possible_classes(plan):
                 found.setdefault(label, []).append(place)
     return found
 

@@ -13,6 +13,7 @@ from typing import Final
 
 import numpy as np
 
+from builder.causalds.ask import ASKERS
 from builder.causalds.exams.model import FAMILIES, GRAFTED, OTHERWISE, ExamModel, Weights
 from builder.causalds.plan.views import VIEWS
 from grader.variants.causalds import CAUSALDS
@@ -20,29 +21,10 @@ from grader.variants.causalds import CAUSALDS
 _RUNG: Final = {v.family: v.rung for v in CAUSALDS}
 
 RANKS: Final[Mapping[str, tuple[str, ...]]] = {
-    "prediction": ("point_predictor", "prediction_interval"),
-    "association": (
-        "sign_only", "effect_size_point", "sign_before_after", "delta_sign_only", "delta_point",
-        "argmax_change",
-    ),
-    "collider_phenomenon": (
-        "induced_association_boolean", "induced_association_sign_only",
-        "induced_association_strength_point",
-    ),
-    "causal_sketch": ("skeleton_edges", "edges_only"),
-    "identification": (
-        "identifiable_boolean", "method_label", "one_valid_adjustment_set",
-        "minimal_adjustment_set_size", "n_valid_adjustment_sets", "all_minimal_adjustment_sets",
-    ),
-    "effect_estimate": ("ate_sign_only", "ate_point", "ate_uq_95", "ate_vs_assoc_sign_match"),
-    "bias_diagnostic": ("collider_bias_boolean", "forbidden_controls_list"),
-    "counterfactual_identification": ("identifiable_boolean",),
-    "counterfactual_effect": ("sign_only", "effect_point", "effect_uq_95"),
-    "mediation_effect": (
-        "sign_only", "direct_vs_indirect_dominance", "effect_point", "effect_uq_95",
-    ),
-}  # fmt: skip
-"""Variants of each family, easiest first (an editorial order: paper A.8)."""
+    family: tuple(sorted(names, key=lambda name: ASKERS[f"{family}.{name}"].rank))
+    for family, names in FAMILIES.items()
+}
+"""Variants of each family, easiest first."""
 
 
 @dataclass(frozen=True, slots=True)

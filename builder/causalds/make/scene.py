@@ -121,6 +121,11 @@ class Scene:
         return self.variables[self.motif.outcome]
 
     @property
+    def others(self) -> list[str]:
+        """The observed nodes beside treatment and outcome, in table order."""
+        return [v for v in self.columns if v not in (self.motif.treatment, self.motif.outcome)]
+
+    @property
     def observed(self) -> list[str]:
         """Story names of the observed variables, in table order."""
         return [self.variables[node].name for node in self.columns]

@@ -5,7 +5,7 @@ same motif, with as many grafts, the same verdict and the same kind of injected 
 that happened is in the manifest.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -20,6 +20,7 @@ from builder.causal import (
     harmless_latent,
     random_graft,
 )
+from builder.causalds.ask import ASKERS
 from builder.causalds.plan.config import Config
 from builder.causalds.plan.types import ScenePlan
 from builder.words.naming import Namer, Naming
@@ -35,12 +36,11 @@ def name_scenes(
     rng: np.random.Generator,
     split: str,
     private: bool,
-    can_host: Callable[[str, ScenePlan], bool],
 ) -> list[ScenePlan]:
     """The plans with their names, no two with the same set of them.
 
-    ``can_host`` says whether a plan can be asked a variant, which a graph drawn again must still
-    allow. Raises :class:`UsageError` when the knowledge graph has too few names.
+    A graph that is drawn again must still be able to host the planned variant. Raises
+    :class:`UsageError` when the knowledge graph has too few names.
     """
     namer = Namer(rng, len(plans), "private" if private else "public")
     named = []
@@ -51,7 +51,7 @@ def name_scenes(
             if naming is not None:
                 break
             found = _drawn_again(plan, config, rng)
-            if plan.variant is None or can_host(plan.variant, found):
+            if plan.variant is None or ASKERS[plan.variant].can_host(found):
                 naming = namer.name(found.query.graph, found.kinds, first)
         if naming is None:
             raise UsageError(

@@ -63,7 +63,7 @@ def plan_scenes(config: Config, split: str, count_root: bytes, private: bool) ->
     plans = shuffled(plans, rng)
     if config.words == KNOWLEDGE:
         names = plan_stream(count_root, TRACK_NAME, split, "names")
-        plans = name_scenes(plans, config, names, split, private, can_host)
+        plans = name_scenes(plans, config, names, split, private)
     if config.llm is not None:
         draws = plan_stream(count_root, TRACK_NAME, split, "llm")
         dealer = Dealer(config.llm, f"{TRACK_NAME}.llm", draws)
@@ -85,9 +85,7 @@ def _for_exams(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
         plans = _plans(replace(config, scenes=scenes), rng)
         return shuffled(plans, rng)
 
-    return [
-        plan for name, model in config.exams for plan in assign(name, model, draw, can_host, rng)
-    ]
+    return [plan for name, model in config.exams for plan in assign(name, model, draw, rng)]
 
 
 def _plans(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
@@ -175,7 +173,10 @@ def _with_variants(rng: np.random.Generator, plans: Sequence[ScenePlan]) -> list
 
     Variants that few plans can host choose first; what they cannot use goes to the others.
     """
-    hosts = {key: [i for i, plan in enumerate(plans) if can_host(key, plan)] for key in ASKERS}
+    hosts = {
+        key: [i for i, plan in enumerate(plans) if asker.can_host(plan)]
+        for key, asker in ASKERS.items()
+    }
     keys = sorted((key for key in ASKERS if hosts[key]), key=lambda key: len(hosts[key]))
     free = set(range(len(plans)))
     chosen: dict[int, str] = {}
@@ -187,7 +188,7 @@ def _with_variants(rng: np.random.Generator, plans: Sequence[ScenePlan]) -> list
         free.difference_update(taken)
         chosen.update(dict.fromkeys(taken, key))
     for i in sorted(free):  # the last variant could not take them all: any that fits
-        fitting = [key for key in keys if can_host(key, plans[i])]
+        fitting = [key for key in keys if ASKERS[key].can_host(plans[i])]
         chosen[i] = fitting[int(rng.integers(len(fitting)))]
     return [replace(plan, variant=chosen[i]) for i, plan in enumerate(plans)]
 
@@ -199,8 +200,3 @@ def _with_views(rng: np.random.Generator, plans: Sequence[ScenePlan]) -> list[Sc
     dealt = [view for view in views for _ in range(counts[view.name])]
     order = rng.permutation(len(plans))
     return [replace(p, views=(dealt[int(i)],)) for p, i in zip(plans, order, strict=True)]
-
-
-def can_host(key: str, plan: ScenePlan) -> bool:
-    """Whether a scene of this plan can be asked a variant, as far as graph and kinds decide."""
-    return ASKERS[key].hosts(plan.query, plan.outcome_kind)

@@ -1,0 +1,119 @@
+"""What the graph and the kinds of a planned scene alone decide: who hosts a variant, which classes
+of answers there can be. Conditions of one variant only stand beside its asker.
+
+All functions have the signatures ``Hosts`` and ``Classes`` of ``ask.registry``.
+"""
+
+from typing import Final
+
+from builder.causal import (
+    Motif,
+    ate_identifiable,
+    ett_identifiable,
+    nde_identifiable,
+    nie_identifiable,
+    opens_collider_bias,
+)
+from builder.causalds.ask.registry import Classes, Hosts
+from builder.causalds.plan.types import ScenePlan
+
+VALUE: Final = ("value",)
+"""The class of numbers and sets that no class tells apart."""
+
+
+def one_class(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
+    """All answers count as one class."""
+    return VALUE
+
+
+def directed_path(motif: Motif, plan: ScenePlan) -> bool:
+    """A directed path leads from treatment to outcome."""
+    return motif.outcome in motif.graph.descendants(motif.treatment)
+
+
+def other_variable(motif: Motif, plan: ScenePlan) -> bool:
+    """Some variable beside treatment and outcome is observed."""
+    return len(motif.others) > 0
+
+
+def two_other_variables(motif: Motif, plan: ScenePlan) -> bool:
+    """Two variables beside treatment and outcome are observed."""
+    return len(motif.others) > 1
+
+
+def mediated(motif: Motif, plan: ScenePlan) -> bool:
+    """A directed path of two steps or more leads from treatment to outcome."""
+    return bool(motif.graph.mediators(motif.treatment, motif.outcome))
+
+
+def mediated_and_direct(motif: Motif, plan: ScenePlan) -> bool:
+    """The treatment affects the outcome directly and through some other variable."""
+    return motif.treatment in motif.graph.parents(motif.outcome) and mediated(motif, plan)
+
+
+def continuous_outcome(motif: Motif, plan: ScenePlan) -> bool:
+    """The outcome is continuous."""
+    return plan.outcome_kind == "continuous"
+
+
+def unrelated(motif: Motif, plan: ScenePlan) -> bool:
+    """The graph makes treatment and outcome independent."""
+    return motif.graph.d_separated(motif.treatment, motif.outcome)
+
+
+def opens_path(motif: Motif, plan: ScenePlan) -> bool:
+    """Some other variable opens a path between treatment and outcome."""
+    return any(opens_collider_bias(*motif.effect, z) for z in motif.others)
+
+
+def association_vanishes(motif: Motif, plan: ScenePlan) -> bool:
+    """The partial correlation given some other variable is zero: by the graph, or by the graph and
+    equations that are lines."""
+    x, y, separated = motif.treatment, motif.outcome, motif.graph.d_separated
+    lines = plan.continuous == "linear_additive"
+    return any(
+        separated(x, (y, z)) or separated(y, (x, z)) or (lines and separated(x, y, z))
+        for z in motif.others
+    )
+
+
+def ate(motif: Motif, plan: ScenePlan) -> bool:
+    """The average treatment effect is identifiable."""
+    return ate_identifiable(*motif.effect)
+
+
+def ett(motif: Motif, plan: ScenePlan) -> bool:
+    """The effect on the treated is identifiable."""
+    return ett_identifiable(*motif.effect, binary_treatment=plan.treatment_kind == "binary")
+
+
+def natural_verdicts(motif: Motif) -> list[bool]:
+    """Identifiability of the natural effects that a mediated scene is asked about: the direct one
+    where the treatment affects the outcome directly, and the indirect one."""
+    direct = motif.treatment in motif.graph.parents(motif.outcome)
+    return [
+        *([nde_identifiable(*motif.effect)] if direct else []),
+        nie_identifiable(*motif.effect),
+    ]
+
+
+def effect_numbers(identifiable: Hosts) -> Classes:
+    """The classes of an effect's number."""
+
+    def classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
+        if not identifiable(motif, plan):
+            return ("abstain",)
+        return VALUE if directed_path(motif, plan) else ("zero",)
+
+    return classes
+
+
+def effect_signs(identifiable: Hosts) -> Classes:
+    """The classes of an effect's sign."""
+
+    def classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
+        if not identifiable(motif, plan):
+            return ("unknown",)
+        return ("+", "-") if directed_path(motif, plan) else ("0",)
+
+    return classes
