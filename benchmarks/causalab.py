@@ -17,6 +17,7 @@ from baselines.causalab.agents import solver
 from baselines.causalab.host import host
 from benchmarks.replayscm import tasks_of
 from builder.causalab.track import TRACK
+from builder.settings import TomlTable
 from builder.track import Built
 from grader.laboratory import MODES, Crystal, Episode, Laboratory
 from grader.model import RawAnswer, Task, Truth
@@ -64,7 +65,7 @@ def main() -> int:
 
 def build() -> list[Built]:
     """Every suite in both settings."""
-    config = TRACK.parse({"graphs": GRAPHS}, "benchmark")
+    config = TRACK.parse(TomlTable({"graphs": GRAPHS}, "benchmark."))
     return [TRACK.build(spec) for spec in TRACK.plan(config, "dev", SEED, False)]
 
 

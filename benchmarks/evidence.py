@@ -41,6 +41,7 @@ from builder.scm import (
 )
 from builder.scm import average_treatment_effect as effect
 from builder.seeds import attempt_key, stream
+from builder.settings import TomlTable
 from builder.track import Built
 
 BATCHES = 4
@@ -65,7 +66,7 @@ class Drawn:
 
 def scenes(count: int, seed: str, **changes: object) -> Iterator[Drawn]:
     """``count`` scenes as the builder would draw them, its rejections included."""
-    config = TRACK.parse({"scenes": count, **TABLE, **changes}, "evidence")
+    config = TRACK.parse(TomlTable({"scenes": count, **TABLE, **changes}, "evidence."))
     for spec in plan_scenes(config, "evidence", seed.encode(), False):
         plan = ScenePlan.from_json(spec.config_json)
         for attempt in range(60):
@@ -240,10 +241,14 @@ class ViewReport:
 
 def check_views(count: int, seed: str = "views 1") -> ViewReport:
     """Labels and truths alike in all views; every row and bundle passes its second derivation."""
-    config = TRACK.parse(
-        {"scenes": count, **TABLE, "rows": {"train": 2000, "test": 200}, "outcome_measured": 0.2,
-         "views": ["clean", "proxy", "proxy_hard"]}, "evidence",
-    )  # fmt: skip
+    table = {
+        **TABLE,
+        "scenes": count,
+        "rows": {"train": 2000, "test": 200},
+        "outcome_measured": 0.2,
+        "views": ["clean", "proxy", "proxy_hard"],
+    }
+    config = TRACK.parse(TomlTable(table, "evidence."))
     report = ViewReport()
     for spec in plan_scenes(config, "views", seed.encode(), False):
         built = TRACK.build(spec)
@@ -324,7 +329,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f"differs between views; {views.problems} problems of the second derivation; least "
         f"information on a grid of 4,001 points {views.least:.3f} times the threshold"
     )
-    config = TRACK.parse({"scenes": 953, **TABLE}, "evidence")
+    config = TRACK.parse(TomlTable({"scenes": 953, **TABLE}, "evidence."))
     plans = [
         ScenePlan.from_json(s.config_json) for s in plan_scenes(config, "dev", b"views", False)
     ]

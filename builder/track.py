@@ -144,7 +144,7 @@ class Track:
     Arrow schema, whose first column is the id of its rows; ``private`` are the configs that a
     private-truth split keeps out of the public repository.
 
-    ``parse(table, where)`` checks the track's TOML table and raises ``UsageError`` naming the key;
+    ``parse(table)`` checks the track's TOML table and raises ``UsageError`` naming the key;
     ``plan(config, split, count_root, private)`` gives the instances of a split in index order;
     ``build(spec)`` builds one of them, a pure function of ``spec``.
 
@@ -163,7 +163,7 @@ class Track:
     name: str
     tables: Mapping[str, pa.Schema]
     private: frozenset[str]
-    parse: Callable[[Mapping[str, object], str], Any]
+    parse: Callable[[TomlTable], Any]
     plan: Callable[[Any, str, bytes, bool], list[InstanceSpec]]
     build: Callable[[InstanceSpec], Built]
     audit: Callable[

@@ -12,7 +12,6 @@ from builder.causalab.plan.config import Config, parse_config
 from builder.causalab.plan.graphs import TRACK_NAME, GraphPlan, plan_graphs
 from builder.importing.causalab.command import Imported, build_imported, is_imported, plan_imported
 from builder.seeds import attempt_key
-from builder.settings import TomlTable
 from builder.track import Built, Floors, InstanceSpec, Row, Track
 
 INPUTS: Final = frozenset(
@@ -74,7 +73,7 @@ TRACK: Final = Track(
     name=TRACK_NAME,
     tables=rows.SCHEMAS,
     private=rows.PRIVATE_CONFIGS,
-    parse=lambda table, where: parse_config(TomlTable(table, f"{where}.")),
+    parse=parse_config,
     plan=plan_split,
     build=build,
     audit=audit_instance,

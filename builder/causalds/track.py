@@ -31,7 +31,6 @@ from builder.causalds.plan.scenes import TRACK_NAME, plan_scenes
 from builder.causalds.plan.types import ScenePlan
 from builder.causalds.plan.views import CLEAN
 from builder.seeds import attempt_key, stream
-from builder.settings import TomlTable
 from builder.track import Built, DrawnExam, ExamFiles, Floors, InstanceSpec, Read, Row, Track
 from builder.words.llm.settings import published
 from grader.spec import variant as variant_of
@@ -195,7 +194,7 @@ TRACK: Final = Track(
     name=TRACK_NAME,
     tables=rows.SCHEMAS,
     private=rows.PRIVATE_CONFIGS,
-    parse=lambda table, where: parse_config(TomlTable(table, f"{where}.")),
+    parse=parse_config,
     plan=plan_scenes,
     build=build,
     audit=audit_instance,

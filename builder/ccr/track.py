@@ -42,7 +42,6 @@ from builder.ccr.plan.config import parse_config
 from builder.ccr.plan.contexts import TRACK_NAME, ContextPlan, plan_contexts
 from builder.ccr.rows import Question
 from builder.seeds import attempt_key, stream
-from builder.settings import TomlTable
 from builder.track import Built, Floors, InstanceSpec, Track
 
 INPUTS: Final[Mapping[str, frozenset[str]]] = {
@@ -264,7 +263,7 @@ TRACK: Final = Track(
     name=TRACK_NAME,
     tables=rows.SCHEMAS,
     private=rows.PRIVATE_CONFIGS,
-    parse=lambda table, where: parse_config(TomlTable(table, f"{where}.")),
+    parse=parse_config,
     plan=plan_contexts,
     build=build,
     audit=audit_instance,

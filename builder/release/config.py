@@ -110,10 +110,7 @@ def _split(splits: TomlTable, name: str, path: Path, tracks: Mapping[str, Track]
             f"missing; a split needs a table for at least one track ({', '.join(sorted(tracks))})",
         )
     seed, secret_env, secret_file = _root_source(table, truth, path)
-    parsed = tuple(
-        (track, tracks[track].parse(table.table(track).values, f"{table.where}{track}"))
-        for track in named
-    )
+    parsed = tuple((track, tracks[track].parse(table.table(track))) for track in named)
     exams = _exams(table, named, tracks)
     parsed = tuple(
         (track, _with_exams(tracks[track], settings, exams, truth, f"{table.where}{track}"))

@@ -12,7 +12,6 @@ from builder.replayscm.make.instance import make_instance
 from builder.replayscm.plan.config import parse_config
 from builder.replayscm.plan.records import TRACK_NAME, ProgramPlan, plan_programs
 from builder.seeds import attempt_key
-from builder.settings import TomlTable
 from builder.track import Built, Floors, InstanceSpec, Row, Track
 
 _DECLARED: Final = frozenset({"variables", "roots", "order", "blocks", "max_parents", "worlds"})
@@ -57,7 +56,7 @@ TRACK: Final = Track(
     name=TRACK_NAME,
     tables=rows.SCHEMAS,
     private=rows.PRIVATE_CONFIGS,
-    parse=lambda table, where: parse_config(TomlTable(table, f"{where}.")),
+    parse=parse_config,
     plan=plan_programs,
     build=build,
     audit=audit_instance,

@@ -11,6 +11,7 @@ from builder.causalab.ask.prompt import MODE_SENTENCES, write_prompt
 from builder.causalab.plan.config import Config
 from builder.causalab.plan.suites import PAPER, SUITES
 from builder.causalab.track import TRACK
+from builder.settings import TomlTable
 from builder.track import Built, InstanceSpec
 from grader.errors import UsageError
 from grader.laboratory import Episode
@@ -20,7 +21,7 @@ ROOT = b"causalab build tests"
 
 
 def config(**table: object) -> Config:
-    return TRACK.parse(table, "splits.dev.causalab")
+    return TRACK.parse(TomlTable(table, "splits.dev.causalab."))
 
 
 def specs(private: bool = False, **table: object) -> list[InstanceSpec]:

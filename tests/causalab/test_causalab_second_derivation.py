@@ -12,6 +12,7 @@ import pytest
 from builder.causalab.check.audit import audit_instance
 from builder.causalab.check.floors import WHY, floor_points, uninformed_answer
 from builder.causalab.track import TRACK
+from builder.settings import TomlTable
 from builder.track import Built
 from grader.model import RawAnswer, Task, Truth
 from grader.score import score_answer
@@ -21,7 +22,7 @@ SUITES = ["main-4", "quad-hard", "hidden-range-5", "freqparent-4", "golden-4", "
 
 def build() -> list[Built]:
     table = {"graphs": 2, "suites": SUITES}
-    config = TRACK.parse(table, "x")
+    config = TRACK.parse(TomlTable(table, "x."))
     return [TRACK.build(spec) for spec in TRACK.plan(config, "dev", b"second", False)]
 
 

@@ -11,6 +11,7 @@ import random
 import pytest
 
 from builder.causalab.track import TRACK
+from builder.settings import TomlTable
 from grader.laboratory import Episode, Laboratory
 from grader.tracks.causalab.evidence import Evidence
 from grader.tracks.causalab.identification import identify
@@ -20,7 +21,7 @@ SUITES = ["main-3", "main-4", "quad-hard", "freqparent-4", "3o6i-4"]
 
 def episodes(mode: str) -> list[Episode]:
     """Built episodes with room for many more interventions."""
-    config = TRACK.parse({"graphs": 2, "mode": mode, "suites": SUITES}, "test")
+    config = TRACK.parse(TomlTable({"graphs": 2, "mode": mode, "suites": SUITES}, "test."))
     found = []
     for spec in TRACK.plan(config, "dev", b"undecided pairs", False):
         rows = TRACK.build(spec).rows

@@ -8,6 +8,7 @@ from typing import Any
 from builder.causal import MOTIFS
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.track import TRACK
+from builder.settings import TomlTable
 from builder.track import Built, InstanceSpec
 
 ROOT = b"a root of a test, 32 bytes long."
@@ -31,7 +32,7 @@ def specs(
     *, private: bool = False, root: bytes = ROOT, split: str = "dev", **changes: object
 ) -> list[InstanceSpec]:
     """The plan of a split."""
-    config = TRACK.parse(table(**changes), "test.toml: splits.dev.causalds")
+    config = TRACK.parse(TomlTable(table(**changes), "test.toml: splits.dev.causalds."))
     return plan_scenes(config, split, root, private)
 
 

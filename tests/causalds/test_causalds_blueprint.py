@@ -29,13 +29,16 @@ from builder.causalds.plan.presets import PRESETS
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
 from builder.causalds.track import TRACK
+from builder.settings import TomlTable
 
 WHERE = "x.toml: splits.dev.causalds"
 SCENES = 953
 
 
 def planned(composition: str, scenes: int = SCENES, **changes: object) -> list[ScenePlan]:
-    config = TRACK.parse({"scenes": scenes, "composition": composition, **changes}, WHERE)
+    config = TRACK.parse(
+        TomlTable({"scenes": scenes, "composition": composition, **changes}, f"{WHERE}.")
+    )
     return [
         ScenePlan.from_json(spec.config_json) for spec in plan_scenes(config, "dev", ROOT, False)
     ]
@@ -141,7 +144,7 @@ def test_a_graft_shares_exactly_its_anchor() -> None:
 
 def test_composition_table_shows_requested_beside_realised(full: list[ScenePlan]) -> None:
     """The manifest and ``plan`` print it."""
-    config = TRACK.parse({"scenes": SCENES, "composition": "full"}, WHERE)
+    config = TRACK.parse(TomlTable({"scenes": SCENES, "composition": "full"}, f"{WHERE}."))
     table = TRACK.composition(config, plan_scenes(config, "dev", ROOT, False))
     told = table.pop("names")
     assert told["structures drawn again"]["realised"] < 0.1 * SCENES
@@ -168,8 +171,8 @@ def test_scenes_of_every_structure_can_be_built_and_audited() -> None:
     from builder.causalds.check.audit import audit_instance
 
     config = TRACK.parse(
-        {"scenes": 20, "composition": "full", "rows": {"train": 400, "test": 100},
-         "planted": {"napkin": 0.05, "mediation_confounded": 0.05}}, WHERE
+        TomlTable({"scenes": 20, "composition": "full", "rows": {"train": 400, "test": 100},
+         "planted": {"napkin": 0.05, "mediation_confounded": 0.05}}, f"{WHERE}.")
     )  # fmt: skip
     for spec in plan_scenes(config, "dev", ROOT, False):
         built = TRACK.build(spec).rows

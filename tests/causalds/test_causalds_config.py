@@ -8,6 +8,7 @@ from causalds_scenes import table
 from builder.causal import MOTIFS
 from builder.causalds.track import TRACK
 from builder.release.config import load_config
+from builder.settings import TomlTable
 from builder.tracks import TRACKS
 from grader.errors import UsageError
 
@@ -16,21 +17,21 @@ WHERE = "x.toml: splits.dev.causalds"
 
 def test_a_full_table_is_read() -> None:
     """Zero weights drop out, motifs come in catalogue order, whatever the file's order."""
-    config = TRACK.parse(table(motifs={"iv": 2, "chain": 0.5, "fork": 0}), WHERE)
+    config = TRACK.parse(TomlTable(table(motifs={"iv": 2, "chain": 0.5, "fork": 0}), f"{WHERE}."))
     assert config.composition.motifs == (("chain", 0.5), ("iv", 2.0))
     assert (config.scenes, config.train, config.test) == (28, 400, 100)
 
 
 def test_defaults_are_those_of_the_paper() -> None:
     """Rows and kinds may be left out."""
-    config = TRACK.parse({"scenes": 1, "motifs": {"chain": 1}}, WHERE)
+    config = TRACK.parse(TomlTable({"scenes": 1, "motifs": {"chain": 1}}, f"{WHERE}."))
     assert (config.train, config.test) == (16000, 4000)
     assert (config.treatment_binary, config.outcome_binary) == (0.75, 0.4)
 
 
 def test_every_motif_of_the_catalogue_is_accepted() -> None:
     """The parser must not lag behind the catalogue."""
-    config = TRACK.parse(table(motifs=dict.fromkeys(MOTIFS, 1)), WHERE)
+    config = TRACK.parse(TomlTable(table(motifs=dict.fromkeys(MOTIFS, 1)), f"{WHERE}."))
     assert [name for name, _ in config.composition.motifs] == list(MOTIFS)
 
 
@@ -96,7 +97,7 @@ def _proxy(**settings: object) -> dict[str, object]:
 def test_bad_values_are_refused_by_name(changes: dict[str, object], message: str) -> None:
     """A mistake in a split file must be found before any work, and say where it is."""
     with pytest.raises(UsageError) as error:
-        TRACK.parse(table(**changes), WHERE)
+        TRACK.parse(TomlTable(table(**changes), f"{WHERE}."))
     assert f"{WHERE}{message}" in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -118,7 +119,7 @@ def test_the_split_files_of_the_repository_are_good(root: Path, name: str) -> No
 def test_a_missing_number_of_scenes_is_refused() -> None:
     """There is no sensible default for the size of a release."""
     with pytest.raises(UsageError, match=r"causalds\.scenes: missing"):
-        TRACK.parse({"motifs": {"chain": 1}}, WHERE)
+        TRACK.parse(TomlTable({"motifs": {"chain": 1}}, f"{WHERE}."))
 
 
 @pytest.mark.parametrize(
@@ -138,7 +139,7 @@ def test_quotas_that_no_scenes_meet_are_named_while_planning(
     changes: dict[str, object], message: str
 ) -> None:
     """Some quotas hang on others; planning finds them out, and nothing has been built by then."""
-    config = TRACK.parse({"scenes": 28, **changes}, WHERE)
+    config = TRACK.parse(TomlTable({"scenes": 28, **changes}, f"{WHERE}."))
     with pytest.raises(UsageError) as error:
         TRACK.plan(config, "dev", b"x" * 32, False)
     assert str(error.value).startswith("splits.dev.causalds.") and message in str(error.value)

@@ -191,7 +191,7 @@ def _private_plans(root: Path, **tasks: int) -> list[ScenePlan]:
     scenes = sum(tasks.values())
     settings = table(scenes=scenes, composition="full", views=["clean", "proxy", "proxy_hard"])
     del settings["motifs"]
-    config = with_exams(TRACK.parse(settings, "here"), exams, "here")
+    config = with_exams(TRACK.parse(TomlTable(settings, "here.")), exams, "here")
     specs = plan_scenes(config, "test", ROOT, True)
     return [ScenePlan.from_json(spec.config_json) for spec in specs]
 
@@ -209,7 +209,7 @@ def test_private_scenes_are_planned_for_their_exams(root: Path) -> None:
 
 def test_a_private_split_refuses_ablations_and_wrong_sums(root: Path) -> None:
     """One scene asked several times would give its own truth away."""
-    config = TRACK.parse(table(scenes=60), "here")
+    config = TRACK.parse(TomlTable(table(scenes=60), "here."))
     with pytest.raises(UsageError, match="several times"):
         with_exams(config, (("layer", model(root, "observation-layer", tasks=60)),), "here")
     with pytest.raises(UsageError, match="scenes = 30"):
@@ -221,7 +221,7 @@ def test_a_wanted_class_is_what_a_balanced_scene_is_asked_for(root: Path) -> Non
     exams = (("balanced", model(root, "balanced", tasks=33)),)
     settings = table(scenes=33, composition="full")
     del settings["motifs"]
-    config = with_exams(TRACK.parse(settings, "here"), exams, "here")
+    config = with_exams(TRACK.parse(TomlTable(settings, "here.")), exams, "here")
     built = [TRACK.build(spec) for spec in plan_scenes(config, "test", ROOT, True)[:8]]
     for one in built:
         plan = json.loads(one.rows["causalds_worlds"][0]["world_json"])["plan"]  # type: ignore[arg-type]

@@ -18,6 +18,7 @@ from builder.causalds.show.pictures import graph_svg, recovery_svg
 from builder.causalds.track import TRACK
 from builder.cli.main import main
 from builder.scm import MECHANISMS, Parent
+from builder.settings import TomlTable
 from grader.errors import UsageError
 
 
@@ -26,10 +27,10 @@ def release(tmp_path_factory: pytest.TempPathFactory):
     """Two scenes, three views, as shards on disk, with recoverability diagnostics."""
     folder = tmp_path_factory.mktemp("inspect")
     config = TRACK.parse(
-        {"scenes": 2, "composition": "full", "rows": {"train": 300, "test": 80},
+        TomlTable({"scenes": 2, "composition": "full", "rows": {"train": 300, "test": 80},
          "views": ["clean", "proxy", "proxy_hard"], "diagnostics": True,
          "observation": {"proxy": {"columns": [2, 2], "concepts": [1, 1]},
-                         "proxy_hard": {"columns": [2, 2], "concepts": [1, 1]}}}, "t",
+                         "proxy_hard": {"columns": [2, 2], "concepts": [1, 1]}}}, "t."),
     )  # fmt: skip
     done = [TRACK.build(spec) for spec in plan_scenes(config, "dev", ROOT, False)]
     (folder / "public").mkdir()

@@ -25,6 +25,7 @@ from builder.causalds.plan.types import ScenePlan
 from builder.causalds.plan.views import VIEWS, Thresholds, View
 from builder.causalds.track import TRACK
 from builder.scm import Noise, Spread
+from builder.settings import TomlTable
 from builder.track import Built
 
 ALL_VIEWS = ("clean", "proxy", "proxy_hard")
@@ -33,12 +34,11 @@ ALL_VIEWS = ("clean", "proxy", "proxy_hard")
 @cache
 def built(**_: object) -> tuple[Built, ...]:
     config = TRACK.parse(
-        {
+        TomlTable({
             "scenes": 24, "composition": "full", "rows": {"train": 900, "test": 100},
             "views": list(ALL_VIEWS), "outcome_measured": 0.3,
             "planted": {"napkin": 0.05, "mediation_confounded": 0.05},
-        },
-        "test.toml: splits.dev.causalds",
+        }, "test.toml: splits.dev.causalds."),
     )  # fmt: skip
     return tuple(TRACK.build(spec) for spec in plan_scenes(config, "dev", ROOT, False))
 
@@ -253,7 +253,7 @@ def test_noise_of_varying_scale_lowers_information_where_it_is_large() -> None:
 
 def test_private_scenes_ship_one_view_each() -> None:
     """One scene under two views would give away what the measurements hide."""
-    config = TRACK.parse(table(scenes=30, views=list(ALL_VIEWS)), "t")
+    config = TRACK.parse(TomlTable(table(scenes=30, views=list(ALL_VIEWS)), "t."))
     planned = plan_scenes(config, "test", ROOT, True)
     plans = [ScenePlan.from_json(spec.config_json) for spec in planned]
     assert sorted(plan.views[0].name for plan in plans) == sorted(ALL_VIEWS * 10)

@@ -7,6 +7,7 @@ import pytest
 
 from builder.causalds.show.reading import reading_page
 from builder.cli.main import main
+from builder.settings import TomlTable
 from grader.errors import UsageError
 
 
@@ -24,7 +25,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "rows": {"train": 60, "test": 20},
         "motifs": {"chain": 1, "confounding": 1, "iv": 1},
     }
-    specs = TRACK.plan(TRACK.parse(table, "here"), "dev", b"reading", False)
+    specs = TRACK.plan(TRACK.parse(TomlTable(table, "here.")), "dev", b"reading", False)
     built = [TRACK.build(spec).rows for spec in specs]
     for config in ("causalds_worlds", "causalds_scenes"):
         file = folder / "public" / config / "dev-00000-of-00001.parquet"

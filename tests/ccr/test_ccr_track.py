@@ -9,6 +9,7 @@ from ccr_worlds import built
 from builder.ccr.check.audit import audit_instance
 from builder.ccr.track import TRACK
 from builder.cli.main import main
+from builder.settings import TomlTable
 
 PRIVATE = """
 name = "hidden"
@@ -48,7 +49,7 @@ def test_a_private_split_passes_its_gate_and_grades_100(
 def test_every_kind_of_context_has_its_own_tasks() -> None:
     """A given value in one task must not be another's answer: one task a stated context."""
     table = {"simulation": 4, "long": 1, "direct": 5, "deductive": 12, "linear": 9}
-    specs = TRACK.plan(TRACK.parse(table, "here"), "dev", b"root", False)
+    specs = TRACK.plan(TRACK.parse(TomlTable(table, "here.")), "dev", b"root", False)
     plans = [json.loads(spec.config_json) for spec in specs]
     assert len({spec.instance_id for spec in specs}) == 31
     assert sum(plan["variant"] is None for plan in plans) == 5

@@ -4,13 +4,12 @@ import json
 import os
 import signal
 import time
-from collections.abc import Mapping
 
 import pyarrow as pa
 
 from builder.seeds import attempt_key, id_key, instance_key, public_id, stream
+from builder.settings import TomlTable
 from builder.track import Asked, Built, Floors, InstanceSpec, Track
-from grader.errors import UsageError
 from grader.io.jsonio import canonical
 
 VARIANTS = ("effect_estimate.ate_point", "association.sign_only", "causal_sketch.edges_only")
@@ -52,13 +51,9 @@ TABLES = {
 }  # fmt: skip
 
 
-def parse(table: Mapping[str, object], where: str) -> int:
-    for key in table:
-        if key not in ("scenes", "fail_at"):
-            raise UsageError(f"{where}.{key}: unknown key")
-    if not isinstance(table.get("scenes"), int):
-        raise UsageError(f"{where}.scenes: missing; add scenes = 40")
-    return int(str(table["scenes"]))
+def parse(table: TomlTable) -> int:
+    table.only("scenes", "fail_at")
+    return table.whole("scenes", 1, 1000)
 
 
 def plan(config: int, split: str, count_root: bytes, private: bool) -> list[InstanceSpec]:

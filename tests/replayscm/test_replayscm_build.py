@@ -10,6 +10,7 @@ from puzzles import ROOT, built, items, of_pool
 from builder.replayscm.plan.config import Config
 from builder.replayscm.plan.pools import POOLS
 from builder.replayscm.track import TRACK
+from builder.settings import TomlTable
 from builder.track import Built, InstanceSpec
 from grader.errors import UsageError
 from grader.io.schemas import first_problem
@@ -139,7 +140,7 @@ def test_shared_programs_are_refused_where_truth_is_private() -> None:
 def test_a_bad_setting_is_named_with_its_place(table: dict[str, object], key: str) -> None:
     """A typo in a split file must cost a second, not a build."""
     with pytest.raises(UsageError, match=f"here.replayscm.{key}: ") as refused:
-        TRACK.parse(table, "here.replayscm")
+        TRACK.parse(TomlTable(table, "here.replayscm."))
     assert "\n" not in str(refused.value)
 
 

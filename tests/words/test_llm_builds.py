@@ -16,6 +16,7 @@ from builder.causalds.plan.types import ScenePlan
 from builder.causalds.track import TRACK
 from builder.release.config import load_config
 from builder.release.parts import build_instance
+from builder.settings import TomlTable
 from builder.track import Built, InstanceSpec
 from grader.errors import UsageError
 
@@ -50,7 +51,9 @@ def _table(model: Model, tmp_path: Path, **llm: Any) -> dict[str, Any]:
 
 
 def _specs(model: Model, tmp_path: Path, private: bool = False, **llm: Any) -> list[InstanceSpec]:
-    config = TRACK.parse(_table(model, tmp_path, **llm), "test.toml: splits.dev.causalds")
+    config = TRACK.parse(
+        TomlTable(_table(model, tmp_path, **llm), "test.toml: splits.dev.causalds.")
+    )
     return plan_scenes(config, "dev", ROOT, private)
 
 
@@ -173,9 +176,9 @@ def test_words_and_their_table_go_together(model: Model, tmp_path: Path) -> None
     """Each without the other is a slip."""
     table = _table(model, tmp_path)
     with pytest.raises(UsageError, match=r"llm: missing; give a table such as"):
-        TRACK.parse({k: v for k, v in table.items() if k != "llm"}, "x")
+        TRACK.parse(TomlTable({k: v for k, v in table.items() if k != "llm"}, "x."))
     with pytest.raises(UsageError, match=r'llm: serves words = "llm" alone'):
-        TRACK.parse({**table, "words": "fictional"}, "x")
+        TRACK.parse(TomlTable({**table, "words": "fictional"}, "x."))
 
 
 def test_neither_manifest_nor_world_rows_tell_places(model: Model, tmp_path: Path) -> None:
