@@ -8,10 +8,13 @@ from grader.model import Checked, Score, Task, TrackSummary, Truth
 from grader.shape import Variant
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from grader.draw.page import Section
+    from grader.draw.table import Table
 
 Summarise = Callable[[Sequence[Score], Mapping[str, Truth], Mapping[str, Checked]], TrackSummary]
-Report = dict[str, Any]
+Report = Mapping[str, Any]
+BoardColumn = tuple[str, list[str]]
+"""A heading on a leaderboard, and a cell for each submission."""
 
 
 def _no_facts(_: Truth) -> Mapping[str, Any]:
@@ -38,11 +41,14 @@ class Track:
     ``draw``
         one verified answer as a page (``explain --html``).
     ``tables``
-        further tables in the terminal, given the track's part of a report.
+        further tables of one report in the terminal. A redacted report lacks members of a track's
+        part: what is shown of it is for the track to say, here and in ``sections``.
     ``sections``
-        further sections of a page, (heading, HTML), given the reports of all submissions.
-    ``shows_redacted``
-        whether tables and sections make do with what a redacted report keeps.
+        further sections of a page about one or more submissions.
+    ``board_columns``
+        further columns of a leaderboard; by default those of the families, where there is room.
+    ``compared``
+        further tables of a comparison, given the track's part of it.
     """
 
     name: str
@@ -53,6 +59,7 @@ class Track:
     summarise: Summarise | None = None
     certify: Callable[[Task, Truth], str | None] | None = None
     draw: Callable[[Task, Truth, Checked], str] | None = None
-    tables: "Callable[[Mapping[str, Any]], Sequence[RenderableType]] | None" = None
-    sections: Callable[[Sequence[Report]], Sequence[tuple[str, str]]] | None = None
-    shows_redacted: bool = False
+    tables: "Callable[[Report], Sequence[Table]] | None" = None
+    sections: "Callable[[Sequence[Report]], Sequence[Section]] | None" = None
+    board_columns: Callable[[Sequence[Report]], list[BoardColumn]] | None = None
+    compared: "Callable[[Mapping[str, Any]], Sequence[Table]] | None" = None

@@ -36,8 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Grade both, compare, print and write."""
     from grader.io.files import write_text
     from grader.report.comparison import compare
-    from grader.show.comparison import comparison_view
-    from grader.show.terminal import console
+    from grader.show.terminal import comparison_view, console
 
     if arguments.json and arguments.html and arguments.json == arguments.html:
         raise UsageError(f"--html {arguments.html}: --json has this name; choose another")
@@ -53,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         write_text(arguments.json, pretty(result))
     if arguments.html:
-        from grader.show.comparison_page import comparison_page
+        from grader.show.pages import comparison_page
 
         write_text(arguments.html, comparison_page(result))
     console().print(comparison_view(result))

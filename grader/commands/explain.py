@@ -32,10 +32,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the explanation."""
+    from grader.draw.words import number
     from grader.io.jsonio import canonical
     from grader.report.export import truth_json
     from grader.score import score, verify
-    from grader.show.terminal import console, number, plain
+    from grader.show.terminal import console, plain
     from grader.submission.check import REASONS, check
     from grader.submission.collect import collect
 

@@ -102,17 +102,17 @@ def _write(arguments: argparse.Namespace, graded: Graded, session: Session) -> N
             write_scores(path, kind, graded.scores, truths)
     if arguments.html:
         from grader.io.files import write_text
-        from grader.show.html import page
-        from grader.show.tasks import tasks_section
+        from grader.show.pages import every_task, page
 
-        rows = [tasks_section(graded.scores, truths)] if session.reveal else []
+        rows = [every_task(graded.scores, truths)] if session.reveal else []
         title = graded.report["release"]["name"]
         write_text(arguments.html, page([(1, graded.report)], title, rows))
 
 
 def _print(arguments: argparse.Namespace, graded: Graded) -> None:
     report = graded.report
-    from grader.show.terminal import console, points_text, report_view
+    from grader.draw.words import points_text
+    from grader.show.terminal import console, report_view
 
     if arguments.quiet:
         census = report["census"]

@@ -33,7 +33,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Grade all, rank, print and write."""
-    from grader.show.leaderboard import leaderboard_view
+    from grader.draw.table import in_terminal
+    from grader.show.leaderboard import leaderboard
     from grader.show.terminal import console, plain
     from grader.tracks.causalds.composite import leaderboard_ranks
 
@@ -61,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     title = f"{session.release.name} · {session.split}/{session.exam}"
     if arguments.html:
         from grader.io.files import write_text
-        from grader.show.html import page
+        from grader.show.pages import page
 
         write_text(arguments.html, page(ranked, title))
     if arguments.json:
@@ -74,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
             for k, (place, report) in enumerate(ranked)
         ]
         write_text(arguments.json, pretty(rows))
-    console().print(leaderboard_view(ranked, title))
+    console().print(in_terminal(leaderboard(ranked, title).without("shows from")))
     return 0
 
 

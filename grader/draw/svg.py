@@ -1,105 +1,198 @@
-"""Inline SVG: its frame, untrusted text, points with intervals, and a heat map."""
+"""A small kit for pictures: elements, measured words, scales, axes, marks and legends.
 
-from collections.abc import Sequence
-from html import escape
+Coordinates are pixels of the picture's own box, y downwards; the box scales with the page. Every
+function returns markup, with what it was given as text escaped.
+"""
 
-ROW = 30
-LABEL_WIDTH = 230
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from grader.draw.words import safe
+
+_HUES: Final = (280, 45, 330, 190, 95, 0, 255)
+INKS: Final = (
+    "var(--mark)",
+    "var(--other)",
+    "var(--third)",
+    *(f"hsl({hue} 62% 52%)" for hue in _HUES),
+)
+"""One per series, from the start again after ten; its mark has a shape as well."""
+
+_NARROW: Final = frozenset("ijltfrI.,:;'|!()[]·- ")
+_WIDE: Final = frozenset("mwMW@%…")
+_LINE: Final = 22
+"""Height of a line of a legend."""
 
 
-def text(value: str, limit: int = 200) -> str:
-    """Untrusted text for HTML and SVG: escaped, without control characters, bounded."""
-    printable = "".join(c if c.isprintable() else "\ufffd" for c in value)
-    shown = printable if len(printable) <= limit else printable[: limit - 1] + "…"
-    return escape(shown, quote=True)
+@dataclass(frozen=True, slots=True)
+class Svg:
+    """A picture; several that are ``inline`` stand side by side, as large as they are."""
 
+    title: str
+    width: float
+    height: float
+    parts: Sequence[str]
+    inline: bool = False
 
-def interval_plot(rows: Sequence[tuple[str, float | None, Sequence[float] | None]]) -> str:
-    """One line per system: a dot at its points, a bar over its 95% interval, axis 0 to 100."""
-    width, plot, top = 860, 560, 26
-    left = LABEL_WIDTH
-    height = top + ROW * len(rows) + 8
-    parts = [open_svg(width, height, "Points of each system with 95% intervals")]
-    for tick in range(0, 101, 20):
-        x = left + plot * tick / 100
-        parts.append(f'<line class="grid" x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{height - 4}"/>')
-        parts.append(f'<text class="axis" x="{x:.1f}" y="16" text-anchor="middle">{tick}</text>')
-    for position, (name, points, interval) in enumerate(rows):
-        y = top + ROW * position + ROW / 2
-        parts.append(label(name, left - 10, y))
-        if points is None:
-            parts.append(
-                f'<text class="axis" x="{left + 6}" y="{y + 4:.1f}">no overall points</text>'
-            )
-            continue
-        if interval is not None:
-            a, b = (left + plot * bound / 100 for bound in interval)
-            parts.append(
-                f'<line class="bar" x1="{a:.1f}" y1="{y:.1f}" x2="{b:.1f}" y2="{y:.1f}">'
-                f"<title>95% interval {interval[0]:.1f} to {interval[1]:.1f}</title></line>"
-            )
-        x = left + plot * points / 100
-        parts.append(f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="5.5"/>')
-        parts.append(
-            f'<text class="value" x="{left + plot + 14}" y="{y + 4:.1f}">{points:.1f}</text>'
+    def markup(self) -> str:
+        """The whole element. On a narrow screen a wide picture scrolls and stays readable."""
+        style = f"max-width:{self.width:.0f}px;min-width:{min(self.width, 600):.0f}px"
+        if self.inline:
+            style = f"display:inline-block;width:{self.width:.0f}px"
+        title = safe(self.title)
+        return (
+            f'<svg viewBox="0 0 {self.width:.0f} {self.height:.0f}" style="{style}" role="img" '
+            f'aria-label="{title}" xmlns="http://www.w3.org/2000/svg"><title>{title}</title>'
+            f"{''.join(self.parts)}</svg>"
         )
-    return "".join([*parts, "</svg>"])
 
 
-def heat_map(
-    systems: Sequence[str], families: Sequence[str], cells: Sequence[Sequence[float | None]]
+def element(tag: str, inside: str = "", hover: str = "", /, **attributes: str | float) -> str:
+    """One element around finished markup; ``kind`` is its class, ``_`` in a name means ``-``."""
+    named = "".join(
+        f' {"class" if name == "kind" else name.replace("_", "-")}="{_value(value)}"'
+        for name, value in attributes.items()
+    )
+    told = f"<title>{safe(hover)}</title>" if hover else ""
+    return f"<{tag}{named}>{told}{inside}</{tag}>"
+
+
+def _value(value: str | float) -> str:
+    return safe(value, 100_000) if isinstance(value, str) else f"{value:.1f}"
+
+
+def line(
+    start: tuple[float, float], end: tuple[float, float], hover: str = "", /, **style: str | float
 ) -> str:
-    """Points per family (columns) and system (rows), shaded from 0 to 100.
+    """A straight line."""
+    (x1, y1), (x2, y2) = start, end
+    return element("line", "", hover, x1=x1, y1=y1, x2=x2, y2=y2, **style)
 
-    ``cells[row][column]`` is points or ``None`` where the exam has no such task.
+
+def arrow(
+    start: tuple[float, float], end: tuple[float, float], hover: str = "", size: float = 7, /,
+    **style: str | float,
+) -> str:  # fmt: skip
+    """A line with a head at its end, in one group that has the style."""
+    (x1, y1), (x2, y2) = start, end
+    length = math.hypot(x2 - x1, y2 - y1) or 1
+    along, beside = size * (x2 - x1) / length, size * (y2 - y1) / length
+    x, y = x2 - along, y2 - beside
+    head = (
+        f"M{x2:.1f} {y2:.1f}L{x - beside / 2:.1f} {y + along / 2:.1f}"
+        f"L{x + beside / 2:.1f} {y - along / 2:.1f}z"
+    )
+    parts = line(start, (x, y)) + element("path", d=head, kind="head")
+    return element("g", parts, hover, **style)
+
+
+def words(
+    x: float, y: float, value: str, kind: str = "", anchor: str = "start", room: float = 0,
+    **more: str,
+) -> str:  # fmt: skip
+    """Text at its baseline; where it has no ``room``, it is cut and the whole shows on hovering."""
+    cut = fit(value, room) if room else value
+    attributes = {"kind": kind} if kind else {}
+    inside = safe(cut, 400)
+    return element("text", inside, value if cut != value else "", x=x, y=y, text_anchor=anchor,
+                   **attributes, **more)  # fmt: skip
+
+
+def width_of(value: str, size: float = 13) -> float:
+    """About how wide text is in the page's font, which nobody can ask without a browser."""
+    units = (
+        0.36 if c in _NARROW else 0.95 if c in _WIDE else 0.7 if c.isupper() else 0.6
+        for c in value
+    )  # fmt: skip
+    return size * sum(units)
+
+
+def fit(value: str, room: float, size: float = 13) -> str:
+    """As much of ``value`` as fits into ``room``, with dots where something is left out."""
+    if width_of(value, size) <= room:
+        return value
+    kept = value
+    while kept and width_of(kept + "…", size) > room:
+        kept = kept[:-1]
+    return kept + "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Values from ``low`` to ``high`` on pixels from ``start`` to ``end``."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    log: bool = False
+
+    def __call__(self, value: float) -> float:
+        """The pixel of a value."""
+        low, high, at = self.low, self.high, value
+        if self.log:
+            low, high, at = (math.log10(bound) for bound in (low, high, value))
+        return self.start + (self.end - self.start) * (at - low) / (high - low)
+
+
+Ticks = Iterable[tuple[float, str]]
+QUARTERS: Final = [(tick, f"{tick:g}") for tick in (0, 0.25, 0.5, 0.75, 1)]
+
+
+def axes(
+    x: Scale, y: Scale, across: Ticks, upwards: Ticks, title: str = "", upright: bool = False
+) -> list[str]:
+    """Level lines at the ticks ``upwards``, names at those ``across``, a title below.
+
+    With ``upright`` there are upright lines too.
     """
-    column = max(66, min(104, 620 // max(1, len(families))))
-    longest = max((len(family) for family in families), default=0)
-    top = 24 + 4 * min(longest, 40)
-    width = LABEL_WIDTH + column * len(families) + 60
-    height = top + ROW * len(systems) + 6
-    parts = [open_svg(width, height, "Points per family and system")]
-    for position, family in enumerate(families):
-        x = LABEL_WIDTH + column * (position + 0.5)
-        parts.append(
-            f'<text class="axis" transform="translate({x:.1f},{top - 8}) rotate(-32)">'
-            f"{text(family.replace('_', ' '), 40)}</text>"
-        )
-    for row, (name, values) in enumerate(zip(systems, cells, strict=True)):
-        y = top + ROW * row
-        parts.append(label(name, LABEL_WIDTH - 10, y + ROW / 2))
-        for position, value in enumerate(values):
-            parts.append(_cell(LABEL_WIDTH + column * position, y, column, value))
-    return "".join([*parts, "</svg>"])
+    parts = []
+    for value, name in upwards:
+        at = y(value)
+        parts.append(line((x.start, at), (x.end, at), kind="grid"))
+        parts.append(words(x.start - 8, at + 4, name, "axis", "end"))
+    for value, name in across:
+        at = x(value)
+        if upright:
+            parts.append(line((at, y.start), (at, y.end), kind="grid"))
+        parts.append(words(at, y.start + 20, name, "axis", "middle"))
+    if title:
+        parts.append(words((x.start + x.end) / 2, y.start + 42, title, "axis", "middle"))
+    return parts
 
 
-def _cell(x: float, y: float, width: float, value: float | None) -> str:
-    box = f'x="{x + 1:.1f}" y="{y + 1:.1f}" width="{width - 2:.1f}" height="{ROW - 2}" rx="3"'
-    middle = f'x="{x + width / 2:.1f}" y="{y + ROW / 2 + 4:.1f}" text-anchor="middle"'
-    if value is None:
-        return f'<rect class="none" {box}/><text class="axis" {middle}>–</text>'
-    # The number is printed in every cell, so the shade is a help and never the only carrier.
-    shade = 0.06 + 0.94 * value / 100
-    ink = "on" if value > 55 else "off"
-    return (
-        f'<rect class="heat" {box} fill-opacity="{shade:.2f}"/>'
-        f'<text class="cell {ink}" {middle}>{value:.0f}</text>'
-    )
+def ink(series: int) -> str:
+    """The colour of a series."""
+    return INKS[series % len(INKS)]
 
 
-def label(name: str, x: float, y: float) -> str:
-    """A row's name, right-aligned at ``x``; the whole of it on hovering."""
-    return (
-        f'<text class="label" x="{x:.1f}" y="{y + 4:.1f}" text-anchor="end">{text(name, 30)}'
-        f"<title>{text(name)}</title></text>"
-    )
+def mark(series: int, x: float, y: float, hover: str = "") -> str:
+    """Circle, diamond or square: colour is never the only carrier."""
+    fill = f"fill:{ink(series)}"
+    if series % 3 == 0:
+        return element("circle", "", hover, cx=x, cy=y, r=5, style=fill)
+    if series % 3 == 1:
+        shape = f"M{x:.1f} {y - 6:.1f}l6 6l-6 6l-6 -6z"
+        return element("path", "", hover, d=shape, style=fill)
+    return element("rect", "", hover, x=x - 4.5, y=y - 4.5, width=9, height=9, style=fill)
 
 
-def open_svg(width: float, height: float, title: str) -> str:
-    """The opening tag. On a narrow screen the picture scrolls rather than becoming unreadable."""
-    return (
-        f'<svg class="wide" viewBox="0 0 {width:.0f} {height:.0f}" '
-        f'style="max-width:{width:.0f}px;min-width:{min(width, 600):.0f}px" role="img" '
-        f'aria-label="{title}" '
-        f'xmlns="http://www.w3.org/2000/svg"><title>{title}</title>'
-    )
+def legend(names: Sequence[str], x: float, top: float) -> list[str]:
+    """The marks of all series below each other, each with its name."""
+    return [
+        mark(series, x, top + _LINE * series)
+        + words(x + 14, top + 4 + _LINE * series, name, room=250)
+        for series, name in enumerate(names)
+    ]
+
+
+def legend_height(names: Sequence[str]) -> float:
+    """How high :func:`legend` is."""
+    return _LINE * len(names)
+
+
+def legend_width(names: Sequence[str]) -> float:
+    """How wide :func:`legend` is."""
+    return 30 + max((min(250, width_of(name)) for name in names), default=0)

@@ -1,34 +1,78 @@
-"""The leaderboard as a terminal table."""
+"""The leaderboard as a table, for terminal and page, with the columns of the exam's tracks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.table import Table
+from grader.draw.table import Cell, Table
+from grader.draw.words import interval_text, points
+from grader.show.systems import SYSTEM, Report, name_of, skipped
+from grader.tracks import TRACKS
 
-from grader.show.columns import columns
-from grader.show.words import plain, points_text
+Ranked = Sequence[tuple[int, Report]]
+"""Places and reports, best first; several may share a place."""
 
 
-def leaderboard_view(ranked: Sequence[tuple[int, dict[str, Any]]], title: str) -> Table:
+def leaderboard(ranked: Ranked, title: str = "Leaderboard") -> Table:
     """Several submissions, best first."""
     reports = [report for _, report in ranked]
-    table = Table(title=plain(title), title_justify="left", title_style="bold")
-    table.add_column("#", justify="right")
-    table.add_column("system", overflow="fold")
-    table.add_column("points [95% interval]", justify="right", no_wrap=True)
     middle = columns(reports)
-    for heading, _ in middle:
-        table.add_column(plain(heading), justify="right")
-    table.add_column("scored", justify="right")
-    table.add_column("invalid", justify="right")
-    for place, (rank, report) in enumerate(ranked):
+    head = ["#", "system", "points [95% interval]", "shows from", *(name for name, _ in middle)]
+    rows = []
+    for position, (place, report) in enumerate(ranked):
         census = report["census"]
-        table.add_row(
-            str(rank),
-            plain(report["submission"]["system"]),
-            points_text(report["points"], report["points_interval"]),
-            *(cell(place, report) for _, cell in middle),
-            f"{census['scored']}/{census['tasks']}",
-            str(census["invalid"]),
+        rows.append(
+            [
+                str(place),
+                SYSTEM.cell({"system": name_of(report)}),
+                headline(report),
+                points(report["detectable"]),
+                *(cells[position] for _, cells in middle),
+                f"{census['scored']}/{census['tasks']}",
+                str(census["invalid"]),
+            ]
         )
-    return table
+    return Table(title, [*head, "scored", "invalid"], rows, left=2)
+
+
+def headline(report: Mapping[str, Any]) -> Cell:
+    """Points with their interval."""
+    interval = report["points_interval"]
+    # Without points there is nothing for an interval to be about.
+    aside = "" if report["points"] is None or not interval else interval_text(interval, 1)
+    return Cell(points(report["points"]), "points", aside)
+
+
+def columns(reports: Sequence[Report]) -> list[tuple[str, list[str]]]:
+    """Headings and cells: points by track where there are several, what tracks add, and cost.
+
+    A track without columns of its own has those of its families, where it is the only one. What
+    a submission leaves alone while it attempts others has a dash, as its overall points have.
+    """
+    tracks = list(reports[0]["tracks"])
+    found = []
+    if len(tracks) > 1:
+        found += [(track, [_track_points(r, track) for r in reports]) for track in tracks]
+    for name in tracks:
+        track = TRACKS[name]
+        if track.board_columns is not None:
+            found += track.board_columns(reports)
+        elif len(tracks) == 1:
+            families = reports[0]["tracks"][name]["slices"].get("family", {})
+            found += [(f, [_family_points(r, name, f) for r in reports]) for f in families]
+    return [*found, ("tok/task", [tokens(report["usage"]) for report in reports])]
+
+
+def _track_points(report: Report, track: str) -> str:
+    return points(None if skipped(report, track) else report["tracks"][track]["points"])
+
+
+def _family_points(report: Report, track: str, family: str) -> str:
+    return points(report["tracks"][track]["slices"]["family"].get(family, {}).get("points"))
+
+
+def tokens(usage: Mapping[str, Any]) -> str:
+    """Mean tokens per task, in and out, as ``12.9k``; a dash where nothing was reported."""
+    if usage["input_tokens"] is None and usage["output_tokens"] is None:
+        return "–"
+    total = (usage["input_tokens"] or 0) + (usage["output_tokens"] or 0)
+    return f"{total / 1000:.1f}k"

@@ -1,43 +1,43 @@
-"""Reports as terminal tables (rich). Untrusted text is shown as text, never as markup."""
+"""Reports and comparisons in the terminal. Untrusted text is shown as text, never as markup."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
-from rich.table import Table
 from rich.text import Text
 
-from grader.show.words import interval_text, number, plain, points_text, pools, tokens
+from grader.draw.table import in_terminal
+from grader.draw.words import points_text, printable, signed, signed_interval
+from grader.show import comparison
+from grader.show.report import runs, variants
+from grader.show.systems import Report, name_of
 from grader.tracks import TRACKS
 
-__all__ = ["console", "number", "plain", "points_text", "pools", "report_view", "tokens"]
+
+def plain(text: str) -> Text:
+    """``text`` from a submission: no markup, control characters made visible."""
+    return Text(printable(text), overflow="fold")
 
 
-def report_view(report: dict[str, Any]) -> RenderableType:
-    """One submission: headline, census, readings and families."""
-    census = report["census"]
+def report_view(report: Report) -> RenderableType:
+    """One submission: headline, census, and the tables of each track."""
+    census, detectable = report["census"], report["detectable"]
+    shows = "" if detectable is None else f"   differences show from {detectable:.1f}"
     head = Text.assemble(
         ("points ", "bold"),
         (points_text(report["points"], report["points_interval"]), "bold green"),
-        _shows_from(report["detectable"]),
-        f"   {census['scored']} scored, {census['missing']} missing, "
+        f"{shows}   {census['scored']} scored, {census['missing']} missing, "
         f"{census['invalid']} invalid of {census['tasks']} tasks",
     )
-    title = plain(
-        f"{report['submission']['system']} · {report['release']['name']} · "
-        f"{report['split']}/{report['exam']}"
-    )
-    parts: list[RenderableType] = [Panel(head, title=title, title_align="left")]
+    title = f"{name_of(report)} · {report['release']['name']} · {report['split']}/{report['exam']}"
+    parts: list[RenderableType] = [_panel(head, title)]
     for name, track in report["tracks"].items():
-        parts.append(_families(name, track))
-        if track["readings"]:
-            parts.append(_readings(track["readings"]))
-        record = TRACKS[name]
-        if record.tables is not None and (record.shows_redacted or not report.get("redacted")):
-            parts += record.tables(track)
+        tables = TRACKS[name].tables
+        more = tables(report) if tables else []
+        parts += map(in_terminal, [variants(name, track), *more])
     if "attempts" in report:
-        parts.append(_runs(report["attempts"]))
+        parts.append(in_terminal(runs(report)))
     if census["invalid_reasons"]:
         reasons = ", ".join(f"{key} {n}" for key, n in census["invalid_reasons"].items())
         parts.append(Text(f"invalid answers: {reasons} (--csv FILE lists them)", "yellow"))
@@ -48,70 +48,22 @@ def report_view(report: dict[str, Any]) -> RenderableType:
     return Group(*parts)
 
 
-def _shows_from(detectable: float | None) -> str:
-    return "" if detectable is None else f"   differences show from {detectable:.1f}"
-
-
-def _families(name: str, track: dict[str, Any]) -> Table:
-    headline = points_text(track["points"], track["points_interval"])
-    table = Table(
-        title=plain(f"{name}: {headline} points"), title_justify="left", title_style="bold"
+def comparison_view(result: Mapping[str, Any]) -> RenderableType:
+    """Headline, who answered what, and the tables of each track."""
+    points = result["points"]
+    head = Text.assemble(
+        (f"{signed(points['difference'])} points " if points else "", "bold green"),
+        f"{signed_interval(points['interval'])}  " if points else "",
+        f"{comparison.verdict(comparison.headline(result))}\n{comparison.answered(result)}",
     )
-    table.add_column("variant")
-    for column in ("tasks", "missing", "invalid", "points", "pass rate", "NRel err", "F1 loss"):
-        table.add_column(column, justify="right")
-    for level, row in track["slices"]["variant"].items():
-        table.add_row(
-            level,
-            str(row["tasks"]),
-            str(row["missing"]),
-            str(row["invalid"]),
-            number(row["points"], 1),
-            number(row.get("pass_rate")),
-            number(row.get("med_nrel_err")),
-            number(row.get("med_f1_loss")),
-        )
-    return table
+    names = " − ".join(result[side]["system"] for side in ("first", "second"))
+    title = f"{names} · {result['release']} · {result['split']}/{result['exam']}"
+    tables = [t for name, track in result["tracks"].items() for t in comparison.tables(name, track)]
+    return Group(_panel(head, title), *map(in_terminal, tables))
 
 
-def _runs(attempts: Mapping[str, Any]) -> Table:
-    """Each attempt as a complete exam, with mean and spread."""
-    table = Table(title="attempts as complete exams", title_justify="left", title_style="bold")
-    table.add_column("figure")
-    for run in attempts["runs"]:
-        table.add_column(plain(run["attempt"]), justify="right")
-    for column in ("mean", "SD"):
-        table.add_column(column, justify="right")
-    for figure, digits, label in (("points", 1, "points"), ("causalds_score", 3, "CausalDSScore")):
-        for name, spread in attempts[figure].items():
-            values = [run[figure].get(name) for run in attempts["runs"]]
-            ends = [None, None] if spread is None else [spread["mean"], spread["sd"]]
-            if any(value is not None for value in values):
-                cells = [number(value, digits) for value in [*values, *ends]]
-                table.add_row(plain(f"{label}, {name}"), *cells)
-    return table
-
-
-def _readings(readings: dict[str, Any]) -> Table:
-    table = Table(title="CausalDS readings", title_justify="left", title_style="bold")
-    table.add_column("reading")
-    for column in (
-        "CausalDSScore ↓", "95% interval", "PassRate ↑", "S_NR ↓", "Med NRelErr ↓", "Med F1-loss ↓",
-        "n pass/numeric/F1",
-    ):  # fmt: skip
-        table.add_column(column, justify="right")
-    for name, row in readings.items():
-        table.add_row(
-            name,
-            number(row["causalds_score"], 4),
-            interval_text(row["causalds_score_interval"]),
-            number(row.get("pass_rate")),
-            number(row["s_nr"]),
-            number(row.get("med_nrel_err")),
-            number(row.get("med_f1_loss")),
-            pools(row),
-        )
-    return table
+def _panel(head: Text, title: str) -> Panel:
+    return Panel(head, title=plain(title), title_align="left")
 
 
 def console(*, stderr: bool = False) -> Console:

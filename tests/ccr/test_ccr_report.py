@@ -10,8 +10,8 @@ from baselines.__main__ import main
 from grader.io.release import Release
 from grader.io.schemas import first_problem
 from grader.pipeline import Graded, Session
-from grader.show.html import page
-from grader.tracks.ccr.page import commuting, cut_tree_drawing
+from grader.show.pages import page
+from grader.tracks.ccr.page import commuting, cut_tree
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def test_the_page_draws_every_context(graded: dict[str, Graded]) -> None:
     contexts = graded["ccr-perfect"].report["tracks"]["ccr"]["details"]["contexts"]
     assert len(contexts) == 6
     for context in contexts:
-        drawing = ElementTree.fromstring(cut_tree_drawing(context))
+        drawing = ElementTree.fromstring(cut_tree(context).markup())
         tag = "{http://www.w3.org/2000/svg}"
         valid = sum(len(line["path"]) - 1 for line in context["compositions"] if line["valid"])
         assert len(drawing.findall(f"{tag}path")) == len(context["pairs"]) + valid

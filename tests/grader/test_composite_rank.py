@@ -79,4 +79,5 @@ def test_only_systems_that_answer_causalds_are_ranked() -> None:
 def test_a_slice_ranks_its_own_tasks() -> None:
     """Table 14: the order inside a view may be the reverse of the whole."""
     reports = [report(1, {"all": 0.9, "clean": 0.2}), report(1, {"all": 0.1, "clean": 0.8})]
-    assert axis_ranks(reports, "view", "fixed") == {"clean": [1.0, 0.0]}
+    tracks = [one["tracks"]["causalds"] for one in reports]
+    assert axis_ranks(tracks, "view", "fixed") == {"clean": [1.0, 0.0]}

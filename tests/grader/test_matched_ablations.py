@@ -10,6 +10,7 @@ from grading import Runner, put
 from score_rows import failed, row
 from small_release import SCHEMAS, shard_entry, task_id, write_manifest, write_shard
 
+from grader.draw import page as draw
 from grader.io.release import Release
 from grader.model import Score, Task
 from grader.report.table import ScoreTable
@@ -181,8 +182,9 @@ def test_an_exam_states_its_bundles_in_two_optional_columns(
     assert found["ranges"]["max"] == pytest.approx(0.5)
     assert found["ranges"]["listed"][0]["variant"] == "effect_estimate.ate_point"
     page = sections([report])
-    (content,) = [html for heading, html in page if heading == "causalds: matched ablation"]
-    assert "every bundle" in content and "effect_estimate.ate_point" in content
+    (section,) = [one for one in page if one.title == "causalds: matched ablation"]
+    html = draw.page("title", "", [section], "")
+    assert "every bundle" in html and "effect_estimate.ate_point" in html
 
 
 def test_exams_without_the_columns_state_nothing(release: Path) -> None:

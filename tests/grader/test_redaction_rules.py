@@ -224,10 +224,8 @@ def test_every_track_of_a_redacted_run_can_be_shown(mini_release: Path) -> None:
     from grader.io.release import Release
     from grader.pipeline import Session
     from grader.report.comparison import compare
-    from grader.show.comparison import comparison_view
-    from grader.show.comparison_page import comparison_page
-    from grader.show.html import page
-    from grader.show.terminal import report_view
+    from grader.show.pages import comparison_page, page
+    from grader.show.terminal import comparison_view, report_view
 
     session = Session(Release.open(mini_release), None, "mini")
     session.reveal = False

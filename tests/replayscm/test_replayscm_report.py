@@ -8,12 +8,13 @@ import pytest
 from puzzles import items
 
 from baselines.replayscm.symbolic import symbolic
+from grader.draw import page as draw
 from grader.model import Score
 from grader.report.table import ScoreTable
 from grader.score import score_answer
-from grader.tracks.replayscm.page import pools_table, sections
-from grader.tracks.replayscm.page_tables import rate
+from grader.tracks.replayscm.page import sections
 from grader.tracks.replayscm.report import extras
+from grader.tracks.replayscm.tables import in_terminal, rate
 
 
 @pytest.fixture(scope="module")
@@ -106,10 +107,11 @@ def test_the_page_shows_ladder_and_scatter_with_escaped_names(report: dict[str, 
         "submission": {"system": "<b>bold</b>"},
         "tracks": {"replayscm": {**report, "attempted": 3}},
     }
-    html = "".join(content for _, content in sections([submission]))
+    html = draw.page("title", "", sections([submission]), "")
     assert html.count("<svg") == 3 and "Hid-Roots" in html and "<b>bold" not in html
     assert "paper: symbolic exact-search" in html
-    assert pools_table({"pools": report["pools"]}).row_count == len(report["pools"])
+    (pools,) = in_terminal(submission)
+    assert len(pools.rows) == len(report["pools"])
     assert sections([{"submission": {"system": "x"}, "tracks": {}}]) == []
 
 
@@ -190,5 +192,5 @@ def test_the_small_tables_agree_with_the_rows(scores: list[Score], report: dict[
         "submission": {"system": "<i>x</i>"},
         "tracks": {"replayscm": {**report, "attempted": 3}},
     }
-    headings = [heading for heading, _ in sections([submission])]
+    headings = [section.title for section in sections([submission]) if section.blocks]
     assert sum("supplied program" in heading for heading in headings) == 2

@@ -24,7 +24,8 @@ from grader.tracks.causalab.submission import (
 from grader.variants.causalab import CAUSALAB
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from grader.draw.page import Section
+    from grader.draw.table import Table
 
 __all__ = [
     "SCORERS",
@@ -110,13 +111,13 @@ def _draw(task: Task, truth: Truth, verified: Checked) -> str:
     return page(open_submission(task, truth, verified.content))
 
 
-def _tables(track: Mapping[str, Any]) -> "Sequence[RenderableType]":
-    from grader.tracks.causalab.page import suites_table
+def _tables(report: Report) -> "Sequence[Table]":
+    from grader.tracks.causalab.tables import in_terminal
 
-    return [suites_table(track)]
+    return in_terminal(report)
 
 
-def _sections(reports: Sequence[Report]) -> Sequence[tuple[str, str]]:
+def _sections(reports: Sequence[Report]) -> "Sequence[Section]":
     from grader.tracks.causalab.page import sections
 
     return sections(reports)

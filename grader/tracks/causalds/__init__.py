@@ -52,11 +52,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from grader.model import Content, Task, Truth
-from grader.track import Report, Track
+from grader.track import BoardColumn, Report, Track
 from grader.variants.causalds import CAUSALDS
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from grader.draw.page import Section
+    from grader.draw.table import Table
 
 Scorer = Callable[[Task, Truth, Any], Content]
 
@@ -66,16 +67,28 @@ SCORERS: Final[Mapping[str, Scorer]] = {
 """``family.variant`` to its scorer; a variant without one fails here, at import."""
 
 
-def _tables(track: Mapping[str, Any]) -> "Sequence[RenderableType]":
-    from grader.tracks.causalds.terminal import tables
+def _tables(report: Report) -> "Sequence[Table]":
+    from grader.tracks.causalds.tables import in_terminal
 
-    return tables(track)
+    return in_terminal(report)
 
 
-def _sections(reports: Sequence[Report]) -> Sequence[tuple[str, str]]:
+def _sections(reports: Sequence[Report]) -> "Sequence[Section]":
     from grader.tracks.causalds.page import sections
 
     return sections(reports)
+
+
+def _board_columns(reports: Sequence[Report]) -> list[BoardColumn]:
+    from grader.tracks.causalds.tables import board_columns
+
+    return board_columns(reports)
+
+
+def _compared(track: Mapping[str, Any]) -> "Sequence[Table]":
+    from grader.tracks.causalds.tables import compared
+
+    return compared(track)
 
 
 TRACK: Final = Track(
@@ -83,5 +96,6 @@ TRACK: Final = Track(
     variants=CAUSALDS,
     tables=_tables,
     sections=_sections,
-    shows_redacted=True,
+    board_columns=_board_columns,
+    compared=_compared,
 )

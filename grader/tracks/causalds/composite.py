@@ -42,17 +42,14 @@ def leaderboard_ranks(reports: Sequence[Mapping[str, Any]]) -> list[dict[str, fl
 
 
 def axis_ranks(
-    reports: Sequence[Mapping[str, Any]], axis: str, reading: str
+    tracks: Sequence[Mapping[str, Any]], axis: str, reading: str
 ) -> dict[str, list[float | None]]:
-    """Composite Rank inside every level of one axis (Table 14), by level in the reports' order."""
-    levels: dict[str, None] = {}
-    for report in reports:
-        levels |= dict.fromkeys(report["tracks"]["causalds"]["slices"].get(axis, {}))
-    found = {}
-    for level in levels:
-        rows = [
-            report["tracks"]["causalds"]["slices"].get(axis, {}).get(level, {})
-            for report in reports
-        ]
-        found[level] = composite_ranks([row.get("readings", {}).get(reading, {}) for row in rows])
-    return found
+    """Composite Rank inside every level of one axis (Table 14), by level in the tracks' order."""
+    slices = [track["slices"].get(axis, {}) for track in tracks]
+    levels = dict.fromkeys(level for found in slices for level in found)
+    return {
+        level: composite_ranks(
+            [found.get(level, {}).get("readings", {}).get(reading, {}) for found in slices]
+        )
+        for level in levels
+    }

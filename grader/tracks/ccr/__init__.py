@@ -10,7 +10,8 @@ from grader.tracks.ccr.simulation import score_pair
 from grader.variants.ccr import CCR
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from grader.draw.page import Section
+    from grader.draw.table import Table
 
 SCORERS: Final[Mapping[str, Callable[[Task, Truth, Any], Content]]] = {
     "simulation.pair": score_pair,
@@ -30,13 +31,13 @@ def _summarise(
     return summarise(scores, truths, checked)
 
 
-def _tables(track: Mapping[str, Any]) -> "Sequence[RenderableType]":
-    from grader.tracks.ccr.terminal import taxonomy
+def _tables(report: Report) -> "Sequence[Table]":
+    from grader.tracks.ccr.tables import in_terminal
 
-    return [taxonomy(track)]
+    return in_terminal(report)
 
 
-def _sections(reports: Sequence[Report]) -> Sequence[tuple[str, str]]:
+def _sections(reports: Sequence[Report]) -> "Sequence[Section]":
     from grader.tracks.ccr.page import sections
 
     return sections(reports)
@@ -48,5 +49,4 @@ TRACK: Final = Track(
     summarise=_summarise,
     tables=_tables,
     sections=_sections,
-    shows_redacted=True,
 )

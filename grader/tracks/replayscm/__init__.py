@@ -11,7 +11,8 @@ from grader.tracks.replayscm.submission import check
 from grader.variants.replayscm import REPLAYSCM
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from grader.draw.page import Section
+    from grader.draw.table import Table
 
 __all__ = ["SCORERS", "TRACK", "check", "facts", "gold_answer"]
 
@@ -50,13 +51,13 @@ def _certify(task: Task, truth: Truth) -> str | None:
     return problem_of(task, truth)
 
 
-def _tables(track: Mapping[str, Any]) -> "Sequence[RenderableType]":
-    from grader.tracks.replayscm.page import pools_table
+def _tables(report: Report) -> "Sequence[Table]":
+    from grader.tracks.replayscm.tables import in_terminal
 
-    return [pools_table(track)]
+    return in_terminal(report)
 
 
-def _sections(reports: Sequence[Report]) -> Sequence[tuple[str, str]]:
+def _sections(reports: Sequence[Report]) -> "Sequence[Section]":
     from grader.tracks.replayscm.page import sections
 
     return sections(reports)

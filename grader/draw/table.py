@@ -1,0 +1,142 @@
+"""A table as a value, with one renderer for the terminal and one for a page.
+
+Cells and headings are plain text, which may be a submitter's: each renderer escapes it.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from grader.draw.words import number, printable, safe
+
+if TYPE_CHECKING:
+    import rich.table
+
+Row = Mapping[str, Any]
+
+_SUBSCRIPT: Final = re.compile(r"_([A-Z]+)")
+_LONGEST: Final = 400
+"""Characters of a cell that a page shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell that is more than a word or a number.
+
+    ``aside`` qualifies the text and is drawn softer, such as the interval of an estimate.
+    """
+
+    text: str
+    kind: Literal["", "name", "code", "long", "good", "points"] = ""
+    aside: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.text}  {self.aside}" if self.aside else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A heading, and the cell that stands under it for a row of figures."""
+
+    heading: str
+    cell: Callable[[Row], str | Cell]
+
+
+def figure(key: str | Sequence[str], heading: str, words: Callable[[Any], str] = number) -> Column:
+    """The column of one figure, by its key or the path to it; a row may lack it."""
+    path = (key,) if isinstance(key, str) else key
+    return Column(heading, lambda row: words(find(row, *path)))
+
+
+def find(row: Any, *path: str) -> Any:
+    """What stands at the end of a path of keys; ``None`` where a step of it is missing."""
+    for key in path:
+        row = (row or {}).get(key)
+    return row
+
+
+def word(key: str, heading: str | None = None) -> Column:
+    """The column of a word or a count, as it stands in the row."""
+    return Column(key if heading is None else heading, lambda row: str(row[key]))
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What a table says; its first ``left`` columns are aligned left, the others right."""
+
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str | Cell]]
+    left: int = 1
+    note: str = ""
+
+    @staticmethod
+    def of(
+        title: str, columns: Sequence[Column], rows: Sequence[Row], left: int = 1, note: str = ""
+    ) -> "Table":
+        """The table of ``rows`` under ``columns``."""
+        head = [column.heading for column in columns]
+        return Table(title, head, [[c.cell(row) for c in columns] for row in rows], left, note)
+
+    def without(self, *headings: str) -> "Table":
+        """Without some columns, such as that of the system in a table about one alone."""
+        kept = [place for place, heading in enumerate(self.head) if heading not in headings]
+        head = [self.head[place] for place in kept]
+        rows = [[row[place] for place in kept] for row in self.rows]
+        left = sum(place < self.left for place in kept)
+        return replace(self, head=head, rows=rows, left=max(1, left))
+
+
+def in_terminal(table: Table) -> "rich.table.Table":
+    """The table for rich. Text is shown as text, never as markup."""
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    drawn = RichTable(
+        title=Text(printable(table.title)),
+        title_justify="left",
+        title_style="bold",
+        caption=Text(table.note) if table.note else None,
+        caption_justify="left",
+    )
+    for place, heading in enumerate(table.head):
+        # A number and its interval would be hard to tell apart on two lines.
+        cells = (row[place] for row in table.rows)
+        whole = any(isinstance(cell, Cell) and cell.aside for cell in cells)
+        align: Literal["left", "right"] = "left" if place < table.left else "right"
+        drawn.add_column(Text(printable(heading)), justify=align, no_wrap=whole, overflow="fold")
+    for row in table.rows:
+        drawn.add_row(*(Text(printable(str(cell)), overflow="fold") for cell in row))
+    return drawn
+
+
+def on_page(table: Table) -> str:
+    """The table as HTML, under its note."""
+    note = f'<p class="note">{safe(table.note, 2_000)}</p>' if table.note else ""
+    head = "".join(
+        f"<th{_side(table, place)}>{_heading(heading)}</th>"
+        for place, heading in enumerate(table.head)
+    )
+    lines = (
+        "".join(f"<td{_side(table, place)}>{_cell(cell)}</td>" for place, cell in enumerate(row))
+        for row in table.rows
+    )
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f"{note}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _side(table: Table, place: int) -> str:
+    return ' class="l"' if place < table.left else ""
+
+
+def _heading(heading: str) -> str:
+    return _SUBSCRIPT.sub(r"<sub>\1</sub>", safe(heading)).replace(" ↓", "&nbsp;↓")
+
+
+def _cell(cell: str | Cell) -> str:
+    if isinstance(cell, str):
+        return safe(cell, _LONGEST)
+    text = safe(cell.text, _LONGEST)
+    shown = f'<span class="{cell.kind}">{text}</span>' if cell.kind else text
+    return shown + (f' <span class="aside">{safe(cell.aside)}</span>' if cell.aside else "")

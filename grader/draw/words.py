@@ -1,0 +1,77 @@
+"""Numbers as words, and untrusted text made safe, for terminal, page and picture alike."""
+
+from collections.abc import Sequence
+from html import escape
+
+
+def printable(value: str) -> str:
+    """``value`` with its control characters made visible."""
+    return "".join(c if c.isprintable() else "\ufffd" for c in value)
+
+
+def safe(value: str, limit: int = 200) -> str:
+    """Untrusted text for HTML and SVG: escaped, without control characters, bounded."""
+    shown = printable(value)
+    return escape(shown if len(shown) <= limit else shown[: limit - 1] + "…", quote=True)
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A number for a table; a dash where there is none."""
+    if value is None:
+        return "–"
+    return f"{value:.{digits}f}" if abs(value) < 1e6 else f"{value:.2e}"
+
+
+def points(value: float | None) -> str:
+    """Points, with one digit; a dash where there are none."""
+    return number(value, 1)
+
+
+def percent(share: float | None) -> str:
+    """A share as a percentage with one digit; a dash where there is none."""
+    return "–" if share is None else f"{100 * share:.1f}%"
+
+
+def count(value: float | None) -> str:
+    """A count or a rung as it is; a dash where a redacted report leaves it out."""
+    return "–" if value is None else f"{value:.0f}"
+
+
+def count_text(value: float | None) -> str:
+    """A large count with its unit, such as 12.9k or 2.45M; a dash where there is none."""
+    if value is None:
+        return "–"
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= size:
+            return f"{value / size:.2f}{unit}" if value < 10 * size else f"{value / size:.1f}{unit}"
+    return f"{value:.0f}"
+
+
+def interval_text(interval: Sequence[float] | None, digits: int = 3) -> str:
+    """An interval; a dash where there is none."""
+    return "–" if interval is None else f"[{interval[0]:.{digits}f}, {interval[1]:.{digits}f}]"
+
+
+def signed(value: float | None, digits: int = 1) -> str:
+    """A difference with its sign; a dash where there is none."""
+    return "–" if value is None else f"{_unsigned_zero(value, digits):+.{digits}f}"
+
+
+def signed_interval(interval: Sequence[float] | None, digits: int = 1) -> str:
+    """An interval of differences; a dash where there is none."""
+    if interval is None:
+        return "–"
+    low, high = (_unsigned_zero(bound, digits) for bound in interval)
+    return f"[{low:+.{digits}f}, {high:+.{digits}f}]"
+
+
+def _unsigned_zero(value: float, digits: int) -> float:
+    """``value`` as it is printed, but never -0.0."""
+    return round(value, digits) + 0.0
+
+
+def points_text(value: float | None, interval: Sequence[float] | None) -> str:
+    """Points with their 95% interval."""
+    if value is None or interval is None:
+        return points(value)
+    return f"{points(value)}  {interval_text(interval, 1)}"

@@ -1,0 +1,49 @@
+"""The systems that a table or a page shows: each system's part of its report, with its name."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from grader.draw.table import Cell, Column
+
+Report = Mapping[str, Any]
+Part = Mapping[str, Any]
+"""What a report says of one track, and under ``system`` the name of its system."""
+
+SYSTEM: Final = Column("system", lambda row: Cell(row["system"], "name"))
+"""The first column of every table about several systems."""
+
+
+def name_of(report: Report) -> str:
+    """What the submission calls its system: untrusted text."""
+    return str(report["submission"]["system"])
+
+
+def part_of(report: Report, track: str) -> Part:
+    """One report's part; without figures where the exam has nothing of the track."""
+    return {**report["tracks"].get(track, {}), "system": name_of(report)}
+
+
+def parts_of(reports: Sequence[Report], track: str) -> list[Part]:
+    """The parts of those that answer something of the track."""
+    parts = [part_of(report, track) for report in reports]
+    return [part for part in parts if part.get("attempted")]
+
+
+def rows_of(parts: Sequence[Part], member: str) -> list[dict[str, Any]]:
+    """The rows under one member of each part, each with the name of its system."""
+    return [{**row, "system": part["system"]} for part in parts for row in part.get(member, ())]
+
+
+def levels_of(parts: Sequence[Part], member: str) -> list[dict[str, Any]]:
+    """The named rows under one member of each part, with the name of the system and their own."""
+    return [
+        {**row, "system": part["system"], "level": level}
+        for part in parts
+        for level, row in part.get(member, {}).items()
+    ]
+
+
+def skipped(report: Report, track: str) -> bool:
+    """Whether a submission answers nothing of ``track``, and something of another."""
+    tracks = report["tracks"]
+    return not tracks[track]["attempted"] and any(one["attempted"] for one in tracks.values())

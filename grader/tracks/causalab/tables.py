@@ -1,0 +1,80 @@
+"""The causalab tables: suites, and how a session gets on."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from grader.draw.table import Cell, Column, Table, figure, word
+from grader.draw.words import number
+from grader.show.systems import SYSTEM, Part, Report, levels_of, part_of
+
+_FIGURES: Final = {
+    "exact": "exact",
+    "edge_f1": "edge F1",
+    "edge_f1_full": "all pairs",
+    "skeleton_f1": "skeleton F1",
+    "shd": "SHD ↓",
+    "freq_edge_f1": "freq. edge F1",
+    "coefficient_f1": "coefficient F1",
+    "coefficient_f1_reference": "(reference)",
+    "root_f1": "root F1",
+    "class_size": "class size",
+    "budget_share": "budget used",
+    "premature": "premature",
+    "consistent": "consistent",
+}
+_BRIEF: Final = (
+    "edge_f1", "shd", "coefficient_f1", "root_f1", "budget_share", "premature", "consistent",
+)  # fmt: skip
+"""What fits a terminal; the page has all."""
+
+_UNSIGNED: Final = (
+    "Transcripts were replayed, which proves that each is a possible session with its episode. "
+    "Only --transcript-key with the host's key proves that the session took place."
+)
+_NOTE: Final = (
+    "Accuracy is within the stated tolerance, with Wilson’s 95% interval; edge F1 is over the "
+    "pairs that experiments can decide. Class size: graphs that the interventions made leave "
+    "equivalent (up to 5 nodes). Premature: predicted although experiments left could still tell "
+    "candidates apart."
+)
+
+
+def in_terminal(report: Report) -> list[Table]:
+    """The suites of one submission; a redacted report has none."""
+    table = suites([part_of(report, "causalab")], brief=True)
+    return [table.without("system")] if table.rows else []
+
+
+def suites(parts: Sequence[Part], brief: bool = False) -> Table:
+    """Every suite and regime; ``brief`` is what fits a terminal."""
+    columns = (
+        SYSTEM,
+        word("level", "suite, regime"),
+        word("tasks"),
+        figure("accuracy", "accuracy") if brief else Column("accuracy", _accuracy),
+        *(figure(key, name) for key, name in _FIGURES.items() if key in _BRIEF or not brief),
+    )
+    signed = all(part["metrics"]["n_transcripts"] == part["metrics"]["n_signed"]
+                 for part in parts if part.get("suites"))  # fmt: skip
+    notes = [*([] if signed else [_UNSIGNED]), *([] if brief else [_NOTE])]
+    rows = levels_of(parts, "suites")
+    return Table.of("causalab suites", columns, rows, left=2, note=" ".join(notes))
+
+
+def _accuracy(rates: Any) -> Cell:
+    low, high = rates["intervals"]["accuracy"]
+    return Cell(number(rates["accuracy"]), aside=f"[{low:.2f}, {high:.2f}]")
+
+
+def progress(parts: Sequence[Part]) -> Table:
+    """Edge F1 of the hypotheses held on the way, where interventions were made."""
+    columns = (
+        SYSTEM,
+        word("level", "suite, regime"),
+        figure("edge_f1_at_0", "before the first"),
+        *(figure(f"edge_f1_at_{share}", f"{share}%") for share in (25, 50, 75)),
+        figure("edge_f1", "final"),
+    )
+    note = "All-edge F1 of the hypothesis held after that share of the session’s own interventions."
+    rows = [row for row in levels_of(parts, "suites") if row["used"]]
+    return Table.of("edge F1 as a session goes on", columns, rows, left=2, note=note)

@@ -1,0 +1,291 @@
+"""The causalds tables: readings, coverage, cost, ranks, repeated attempts, matched ablations."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from grader.draw.table import Column, Row, Table, figure, find, word
+from grader.draw.words import (
+    count,
+    count_text,
+    interval_text,
+    number,
+    percent,
+    points,
+    signed,
+    signed_interval,
+)
+from grader.show.systems import SYSTEM, Part, Report, levels_of, part_of, rows_of, skipped
+from grader.tracks.causalds.composite import axis_ranks, leaderboard_ranks
+
+AXES: Final = {
+    "rung": "rung",
+    "family": "family",
+    "variant": "variant",
+    "view": "observation view",
+    "structure": "structure",
+    "input_mode": "input mode",
+}
+
+
+def in_terminal(report: Report) -> list[Table]:
+    """What there is to show of one submission beyond its variants."""
+    parts = [part_of(report, "causalds")]
+    found = [readings(parts), calibration(parts), attempts(parts), *matched(parts), cost(parts)]
+    return [table.without("system") for table in found if table.rows]
+
+
+def readings(parts: Sequence[Part]) -> Table:
+    """CausalDSScore and its components in both readings."""
+    columns = (
+        SYSTEM,
+        word("level", "reading"),
+        figure("causalds_score", "CausalDSScore ↓", lambda score: number(score, 4)),
+        figure("causalds_score_interval", "95% interval", interval_text),
+        figure("pass_rate", "PassRate ↑"),
+        figure("s_nr", "S_NR ↓"),
+        figure("med_nrel_err", "Med NRelErr ↓"),
+        figure("med_f1_loss", "Med F1-loss ↓"),
+        Column("n pass/numeric/F1", _pools),
+    )
+    return Table.of("CausalDS readings", columns, levels_of(parts, "readings"), left=2)
+
+
+def _pools(row: Row) -> str:
+    """Sizes of the pools; a dash where a redacted report leaves them out."""
+    sizes = [row["n_pass"], row["n_nrel"], row["n_f1"]]
+    return "–" if None in sizes else "/".join(map(str, sizes))
+
+
+def board_columns(reports: Sequence[Report]) -> list[tuple[str, list[str]]]:
+    """Headings and cells on a leaderboard; with the components of the score where there is room."""
+    shown = {"causalds_score": "CausalDSScore ↓"}
+    if len(reports[0]["tracks"]) == 1:
+        shown |= {"pass_rate": "PassRate", "s_nr": "S_NR ↓", "med_f1_loss": "F1 loss ↓"}
+    parts = [
+        None if skipped(report, "causalds") else part_of(report, "causalds") for report in reports
+    ]
+    found = [
+        (name, [number(find(part, "readings", "fixed", key)) for part in parts])
+        for key, name in shown.items()
+    ]
+    ranks = [number(rank.get("fixed")) for rank in leaderboard_ranks(reports)]
+    return [found[0], ("Comp. Rank ↓", ranks), *found[1:]]
+
+
+def compared(track: Mapping[str, Any]) -> list[Table]:
+    """CausalDSScore of two submissions, and its difference."""
+    rows = [
+        {"reading": reading, **row["causalds_score"]}
+        for reading, row in track.get("readings", {}).items()
+        if row["causalds_score"] is not None
+    ]
+    columns = (
+        word("reading"),
+        figure("first", "first"),
+        figure("second", "second"),
+        figure("difference", "difference", lambda value: signed(value, 3)),
+        figure("interval", "95% interval", lambda ends: signed_interval(ends, 3)),
+        figure("detectable", "shows from"),
+    )
+    return [Table.of("CausalDSScore (lower is better)", columns, rows)]
+
+
+def abstention(parts: Sequence[Part]) -> Table:
+    """Table 4 in both readings, and the share of continuous tasks with a valid answer."""
+
+    def paper(side: str) -> Column:
+        return Column(f"{side}, paper (n)", lambda part: (
+            f"{percent(find(part, 'metrics', f'paper_{side}_pass_rate'))} "
+            f"({count(find(part, 'metrics', f'paper_{side}_tasks'))})"
+        ))  # fmt: skip
+
+    columns = (
+        SYSTEM,
+        figure(("metrics", "content_pass_rate"), "content, fixed", percent),
+        figure(("metrics", "abstention_pass_rate"), "abstention, fixed", percent),
+        paper("content"),
+        paper("abstention"),
+        figure(("metrics", "numeric_valid"), "valid numbers", count),
+        figure(("metrics", "numeric_expected"), "of", count),
+    )
+    return Table.of("Content against abstention", columns, parts)
+
+
+def calibration(parts: Sequence[Part]) -> Table:
+    """How often intervals hold the truth, beside how often they promise to."""
+    columns = (
+        SYSTEM,
+        word("variant"),
+        figure("valid", "valid", count),
+        figure("tasks", "of", count),
+        figure("nominal", "promised", percent),
+        figure("coverage", "covered", percent),
+        figure("coverage_interval", "95% interval", interval_text),
+        figure("median_normalised_width", "median width / scale"),
+    )
+    title = "Intervals: how often they hold the truth"
+    return Table.of(title, columns, rows_of(parts, "calibration"), left=2)
+
+
+def by_view(parts: Sequence[Part], views: Sequence[str]) -> Table:
+    """Tables 5 and 6: pass rate, median and mean error under each view."""
+    figures = (("pass_rate", "pass", percent), ("med_nrel_err", "median err", number),
+               ("mean_nrel_err", "mean err", number))  # fmt: skip
+    columns = [
+        figure(("slices", "view", view, "readings", "fixed", key), f"{view} {heading}", words)
+        for view in views
+        for key, heading, words in figures
+    ]
+    note = (
+        "Fixed reading: a number that is missing, invalid or withheld costs 10. Views hold "
+        "different tasks: only a matched ablation compares like with like."
+    )
+    return Table.of("Error by observation view", [SYSTEM, *columns], parts, note=note)
+
+
+def cost(parts: Sequence[Part]) -> Table:
+    """Figure 4 and Table 18: tokens per task against CausalDSScore."""
+    columns = (
+        SYSTEM,
+        figure(("usage", "tasks"), "tasks reported", count),
+        figure(("usage", "total_tokens"), "tokens", count_text),
+        figure(("usage", "tokens_per_task"), "tokens/task", count_text),
+        figure(("usage", "calls_per_task"), "calls/task", points),
+        figure(("usage", "seconds_per_task"), "seconds/task", points),
+        figure(("usage", "total_cost_usd"), "cost", _dollars),
+        figure(("readings", "fixed", "causalds_score"), "CausalDSScore ↓"),
+        figure(("usage", "tokens_per_quality", "fixed"), "tokens/(1−score)", count_text),
+    )
+    return Table.of("Cost", columns, [part for part in parts if find(part, "usage", "tasks")])
+
+
+def _dollars(cost: float | None) -> str:
+    return "–" if cost is None else f"${cost:,.2f}"
+
+
+def ranks(parts: Sequence[Part]) -> Table:
+    """Table 14: Composite Rank inside each rung, view and input mode."""
+    found = {
+        f"{AXES[axis]} {level}": [number(rank) for rank in ranks]
+        for axis in ("rung", "view", "input_mode")
+        for level, ranks in axis_ranks(parts, axis, "fixed").items()
+    }
+    rows = [
+        [SYSTEM.cell(part), *(column[place] for column in found.values())]
+        for place, part in enumerate(parts)
+    ]
+    note = (
+        "Average place in pass rate, S_NR and F1 loss, 0 best and 1 worst; ties share their "
+        "places. It compares the systems of this page only."
+    )
+    return Table("Composite Rank by slice", ["system", *found], rows, note=note)
+
+
+def slices(part: Part, axis: str) -> Table:
+    """Every slice along one axis, in both readings."""
+    fixed, paper = ("readings", "fixed"), ("readings", "paper")
+    columns = (
+        word("level", AXES[axis]),
+        word("tasks"),
+        figure("points", "points", points),
+        figure("points_interval", "95% interval", lambda ends: interval_text(ends, 1)),
+        figure((*fixed, "pass_rate"), "PassRate", percent),
+        figure((*fixed, "s_nr"), "S_NR ↓"),
+        figure((*fixed, "med_f1_loss"), "F1 loss ↓"),
+        figure((*fixed, "causalds_score"), "score (fixed) ↓"),
+        figure((*fixed, "causalds_score_interval"), "95% interval", interval_text),
+        figure((*paper, "causalds_score"), "score (paper) ↓"),
+    )
+    rows = [{**row, "level": level} for level, row in part["slices"].get(axis, {}).items()]
+    return Table.of("", columns, rows)
+
+
+def attempts(parts: Sequence[Part]) -> Table:
+    """Tables 7, 19 and 20: what the first k attempts pass, and their best and worst loss."""
+    kinds = {"pass_at": "pass@k", "pass_all": "pass^k", "pass_at_first": "passed in the first k"}
+    shares = {"unstable": "unstable", "stable_fail": "always fails"}
+    repeated = [part for part in parts if part.get("attempts")]
+    most = max((part["attempts"]["attempts"] for part in repeated), default=0)
+    rows = []
+    for part in repeated:
+        found, binary = part["attempts"], part["attempts"]["binary"]
+        lines: list[tuple[str, list[str]]] = []
+        if binary is not None:
+            about = "" if binary["tasks"] is None else f" ({binary['tasks']} tasks)"
+            lines += [(kinds[key] + about, [*map(percent, binary[key])]) for key in kinds]
+            # Both are about all attempts, and stand under the last.
+            before = [""] * (found["attempts"] - 1)
+            lines += [(shares[key], [*before, percent(binary[key])]) for key in shares]
+        lines += [
+            (f"{side}-of-k loss, {name}", list(map(_candidates, pool[side])))
+            for name, pool in found["pools"].items()
+            for side in ("best", "worst")
+        ]
+        rows += [
+            [SYSTEM.cell(part), label, *cells, *[""] * (most - len(cells))]
+            for label, cells in lines
+        ]
+    head = ["system", "figure", *(f"k = {k}" for k in range(1, most + 1))]
+    note = (
+        "Pools follow the truth alone. Losses are medians over tasks with a valid answer, which "
+        "are counted in brackets. The headline is that of the first attempt."
+    )
+    return Table("Repeated attempts, pools by the truth", head, rows, left=2, note=note)
+
+
+def _candidates(row: Row) -> str:
+    return number(row["median"]) + ("" if row["valid"] is None else f" ({row['valid']})")
+
+
+def matched(parts: Sequence[Part]) -> tuple[Table, Table, Table]:
+    """Tables 24 and 25: views of one scene, what each arm lost, tellings of one problem."""
+    found = [{**part["matched"], "system": part["system"]} for part in parts if part.get("matched")]
+    contrasts = (
+        SYSTEM,
+        Column("contrast", lambda row: f"{row['arm']} − {row['reference']}"),
+        word("pairs"),
+        figure("mean", "mean", lambda mean: signed(mean, 3)),
+        figure("sd", "SD"),
+        figure("interval", "95% interval", interval_text),
+        word("worse"),
+        figure("survivor_mean", "both answered"),
+        word("survivor_pairs", "of these"),
+    )
+    arms = (
+        SYSTEM,
+        word("arm"),
+        word("tasks"),
+        word("committed"),
+        word("false_abstentions", "false abstentions"),
+        figure("mean_loss", "mean loss"),
+        figure("median_survivor_loss", "median of answered"),
+    )
+    ranges = (
+        SYSTEM,
+        word("bundles"),
+        word("nontrivial", "moved"),
+        word("large", "moved far"),
+        figure("mean", "mean range"),
+        figure("interval", "95% interval", interval_text),
+        figure("max", "largest"),
+        figure("mean_sd", "mean SD"),
+    )
+    pairs = (
+        "The same question about the same scene under two views; loss capped at 1, which is also "
+        "what no answer costs."
+    )
+    tellings = "One formal problem under several tellings: how far the capped loss moves."
+    moved = [{**row["ranges"], "system": row["system"]} for row in found if row["ranges"]]
+    return (
+        Table.of("Matched views: capped loss, paired", contrasts, rows_of(found, "contrasts"), 2,
+                 pairs),
+        Table.of("Matched tasks by arm", arms, rows_of(found, "arms"), 2),
+        Table.of("Matched tellings: range of the capped loss", ranges, moved, note=tellings),
+    )  # fmt: skip
+
+
+def bundles(part: Part) -> Table:
+    """Table 23, bundle by bundle, the most moved first."""
+    names = ("bundle", "variant", "structure", "rung", "members", "failed")
+    columns = [*map(word, names), figure("lowest", "lowest"), figure("highest", "highest")]
+    return Table.of("", columns, find(part, "matched", "ranges", "listed") or (), left=3)

@@ -1,0 +1,127 @@
+"""The replayscm tables: pools, edits by depth, a supplied program's worth, alternatives found."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from grader.draw.table import Cell, Column, Table, word
+from grader.show.systems import SYSTEM, Part, Report, levels_of, part_of, rows_of
+
+PUBLISHED: Final[Mapping[str, Mapping[str, tuple[float, float, float]]]] = {
+    "paper: symbolic exact-search": {
+        "Ord-Full": (0.980, 0.884, 0.596),
+        "Hid-Full": (0.900, 0.892, 0.536),
+        "Block": (0.960, 0.927, 0.650),
+        "Hid-Roots": (0.950, 0.880, 0.560),
+    },
+    "paper: bnlearn+DSL": {
+        "Ord-Full": (0.996, 0.880, 0.596),
+        "Hid-Full": (0.996, 0.896, 0.620),
+        "Block": (1.000, 0.899, 0.620),
+        "Hid-Roots": (0.900, 0.867, 0.530),
+    },
+}
+"""TrainExact, HeldoutWorldExact, HeldoutExact of the paper's non-LLM rows (Table H.2).
+
+On other items than ours: for orientation only.
+"""
+
+
+def in_terminal(report: Report) -> list[Table]:
+    """The pools of one submission; a redacted report has none."""
+    table = pools([part_of(report, "replayscm")])
+    return [table.without("system")] if table.rows else []
+
+
+def rate(value: float | None, denominator: int | None = None) -> str:
+    """A rate to three digits; ``*`` over 1 to 5 cases, a dash over none (§5.1)."""
+    if value is None or denominator == 0:
+        return "–"
+    if denominator is not None and 1 <= denominator <= 5:
+        return "*"
+    return f"{value:.3f}"
+
+
+def _rate(key: str, heading: str, about: str | None = None) -> Column:
+    """A rate, over as many cases as the row has under ``about``."""
+    return Column(heading, lambda row: rate(row[key], row[about] if about else None))
+
+
+def pools(parts: Sequence[Part], published: bool = False) -> Table:
+    """What was reached in each pool; with ``published``, the paper's rows below."""
+    columns = (
+        SYSTEM,
+        word("level", "pool"),
+        word("tasks"),
+        _rate("valid", "valid"),
+        _rate("train_exact", "TrainExact"),
+        _rate("heldout_world_exact", "HeldoutWorld"),
+        _rate("heldout_exact", "HeldoutExact"),
+        _rate("parent_f1", "parent F1"),
+        _rate("joint", "Alt joint"),
+        _rate("heldout_given_train", "HoExact | train", "n_train_exact"),
+        word("reasoning_error_cells", "reasoning"),
+        word("missing_evidence_cells", "missing"),
+    )
+    note = (
+        "reasoning, missing: wrong held-out cells on which every legal program that fits the "
+        "training worlds agrees, and those that the evidence leaves open; * a rate over 1 to 5 "
+        "answers"
+    )
+    table = Table.of("replayscm pools", columns, levels_of(parts, "pools"), 2, note)
+    if not published:
+        return table
+    rows: list[Sequence[str | Cell]] = [
+        [Cell(name, "name"), pool, "", "", *map(rate, rates), *[""] * 5]
+        for name, found in PUBLISHED.items()
+        for pool, rates in found.items()
+    ]
+    note += ". The rows of the paper are on other items: for orientation only"
+    return Table(table.title, table.head, [*table.rows, *rows], 2, note)
+
+
+def edits(parts: Sequence[Part]) -> Table:
+    """Table G.5: where alternatives edit the supplied program, by depth."""
+    columns = (
+        SYSTEM,
+        word("pool"),
+        word("depth"),
+        word("vars", "variables"),
+        _rate("changed_rate", "changed"),
+        _rate("parents_and_mechanism_rate", "parents and mechanism"),
+        _rate("mechanism_only_rate", "mechanism only"),
+        _rate("share_of_changes", "share of changes"),
+    )
+    return Table.of("Edits by depth", columns, rows_of(parts, "edits"), left=3)
+
+
+def supplied(parts: Sequence[Part]) -> Table:
+    """Table G.1: does a supplied program help?"""
+    columns = (
+        SYSTEM,
+        word("induction"),
+        word("alternative"),
+        word("programs"),
+        _rate("induced", "HeldoutExact"),
+        _rate("joint", "Alt joint"),
+        _rate("joint_if_not_induced", "Alt joint | not induced", "n_not_induced"),
+    )
+    return Table.of("A supplied program", columns, rows_of(parts, "supplied"), left=3)
+
+
+def discovery(parts: Sequence[Part]) -> Table:
+    """Tables F.13 and F.14: alternatives found, as evidence is added."""
+    solved = "n_solved_both"
+    columns = (
+        SYSTEM,
+        word("less", "less evidence"),
+        word("more", "more evidence"),
+        word("programs"),
+        _rate("found_less", "found"),
+        _rate("found_more", "found with more"),
+        _rate("delta", "difference"),
+        word(solved, "solved both"),
+        _rate("found_less_if_solved", "found | solved", solved),
+        _rate("found_more_if_solved", "with more | solved", solved),
+        _rate("delta_if_solved", "difference | solved", solved),
+    )
+    return Table.of("Alternatives found", columns, rows_of(parts, "discovery"), left=3)
