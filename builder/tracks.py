@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from typing import Any, Final
 
 from builder.track import Track
 
@@ -33,10 +34,15 @@ class LazyTracks(Mapping[str, Track]):
         return len(self._references)
 
 
+def load(reference: str) -> Any:
+    """What stands at ``module:attribute``."""
+    module, attribute = reference.split(":")
+    return getattr(import_module(module), attribute)
+
+
 def load_track(reference: str) -> Track:
     """The track at ``module:attribute``."""
-    module, attribute = reference.split(":")
-    track: Track = getattr(import_module(module), attribute)
+    track: Track = load(reference)
     return track
 
 
@@ -48,3 +54,19 @@ TRACKS = LazyTracks(
         "replayscm": "builder.replayscm.track:TRACK",
     }
 )
+
+TRACK_COMMANDS: Final = (
+    "builder.causalds.show.commands:INSPECT",
+    "builder.causalds.show.commands:READ",
+)
+"""Commands that a track adds to the builder's; their modules import nothing heavy."""
+
+IMPORTERS: Final = (
+    "builder.importing.causalab.commands:IMPORT",
+    "builder.importing.causalds.commands:IMPORT",
+    "builder.importing.ccr.commands:IMPORT",
+)
+"""Commands that turn what others published into a release."""
+
+EXAMPLE: Final = "causalds/dev/17"
+"""An instance as examples name it."""

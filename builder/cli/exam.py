@@ -1,21 +1,13 @@
 """``build_dataset.py exam``: another exam from a release that is built."""
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Final
+
+from builder.cli.command import OK, Command
 
 
-def add_exam(commands: Any, add: Callable[..., argparse.ArgumentParser]) -> None:
-    """Adds the command to the builder's parser."""
-    parser = add(
-        commands,
-        "exam",
-        _exam,
-        "draw another exam from a release that is built",
-        "exam --from release --exam splits/exams/realistic.toml",
-        "exam --from release --exam my-exam.toml --name hard-2 --seed again",
-    )
+def _add_exam(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--from", dest="release", type=Path, required=True, metavar="RELEASE", help="its folder"
     )
@@ -26,10 +18,10 @@ def add_exam(commands: Any, add: Callable[..., argparse.ArgumentParser]) -> None
 
 
 def _exam(options: argparse.Namespace) -> int:
-    from builder.release.extra_exam import draw_again
+    from builder.release.extra_exam import draw_extra_exam
     from builder.release.summary import describe_exam
 
-    added = draw_again(
+    added = draw_extra_exam(
         options.release,
         options.exam,
         split=options.split,
@@ -37,4 +29,16 @@ def _exam(options: argparse.Namespace) -> int:
         seed=options.seed,
     )
     describe_exam(added, options.release)
-    return 0
+    return OK
+
+
+EXAM: Final = Command(
+    "exam",
+    "draw another exam from a release that is built",
+    (
+        "exam --from release --exam splits/exams/realistic.toml",
+        "exam --from release --exam my-exam.toml --name hard-2 --seed again",
+    ),
+    _add_exam,
+    _exam,
+)

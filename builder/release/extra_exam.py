@@ -32,7 +32,7 @@ class NewExam:
     remarks: tuple[str, ...]
 
 
-def draw_again(
+def draw_extra_exam(
     release: Path, file: Path, *, split: str | None, name: str | None, seed: str | None
 ) -> NewExam:
     """Draw the exam that ``file`` describes from the tasks of a split with public truth.

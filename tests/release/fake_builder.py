@@ -10,6 +10,7 @@ from unittest.mock import patch
 
 import fake_track
 
+from builder.cli import command
 from builder.cli import main as cli
 from builder.release import identity, manifest
 from builder.tracks import TRACKS
@@ -36,7 +37,7 @@ def small_track() -> Iterator[None]:
     TRACKS.register("causalds", fake_track.REFERENCE)
     try:
         with (
-            patch.object(cli, "_gate", gate),
+            patch.object(command, "gate", gate),
             patch.object(identity, "source_sha256", lambda: "0" * 64),
             patch.object(manifest, "source_sha256", lambda: "0" * 64),
         ):

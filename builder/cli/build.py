@@ -1,0 +1,160 @@
+"""``build_dataset.py build`` and ``plan``: a release, or its description, from a split file."""
+
+import argparse
+import shlex
+import sys
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from builder.cli import command
+from builder.cli.command import BUG, FAILED, OK, PROGRAM, Command, add_workers
+from builder.tracks import EXAMPLE
+from grader.errors import UsageError
+
+if TYPE_CHECKING:
+    from builder.release.build import Outcome
+    from builder.release.config import ReleaseConfig
+    from builder.release.progress import Reporter
+    from builder.release.roots import Root
+
+
+def _add_split_file(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("toml", type=Path, metavar="TOML", help="the split file")
+
+
+def _add_build(parser: argparse.ArgumentParser) -> None:
+    _add_split_file(parser)
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("release"),
+        metavar="DIR",
+        help="the release to write (default: release)",
+    )
+    add_workers(parser)
+    parser.add_argument(
+        "--fresh",
+        action="store_true",
+        help="use nothing of an earlier run; replace a finished release",
+    )
+    parser.add_argument(
+        "--only",
+        metavar="TRACK/SPLIT/INDEX",
+        help="build this instance alone and print its rows' summary as JSON",
+    )
+    parser.add_argument(
+        "--update-lock", action="store_true", help="write the content hashes to TOML's .lock.json"
+    )
+    parser.add_argument("--quiet", action="store_true", help="show warnings and errors only")
+
+
+def _build(options: argparse.Namespace) -> int:
+    from builder.release.build import build_alone
+    from builder.release.config import load_config
+    from builder.release.engine import InstanceFailed, WorkerDied
+    from builder.release.progress import Reporter
+    from builder.release.roots import read_roots
+    from grader.io.jsonio import pretty
+
+    reporter = Reporter(options.quiet)
+    config = load_config(options.toml)
+    roots, warnings = read_roots(config)
+    for warning in warnings:
+        reporter.warn(warning)
+    try:
+        if options.only is not None:
+            print(pretty(build_alone(config, roots, options.only)), end="")
+            return OK
+        outcome = build_gated(config, roots, options, reporter)
+    except InstanceFailed as error:
+        print(
+            f"{error.details}\nbug in the builder at {error.label}: {error.summary}\nrebuild it "
+            f"alone: {PROGRAM} build {shlex.quote(str(options.toml))} --only {error.label}",
+            file=sys.stderr,
+        )
+        return BUG
+    except WorkerDied as error:
+        print(f"error: {error}", file=sys.stderr)
+        return BUG
+    except OSError as error:
+        raise UsageError(
+            f"--out {options.out}: {error.strerror or error} ({error.filename or 'writing'}); "
+            "make room or name another folder, then run the same command again"
+        ) from None
+    return _conclude(options, config, outcome, reporter)
+
+
+def build_gated(
+    config: "ReleaseConfig",
+    roots: Mapping[str, "Root"],
+    options: argparse.Namespace,
+    reporter: "Reporter",
+) -> "Outcome":
+    """Builds a release behind the gate, with the options that every building command has; what
+    the gate refuses is told."""
+    from builder.release.build import build_release
+
+    outcome = build_release(
+        config,
+        options.out,
+        roots,
+        partial(command.gate, workers=options.workers),
+        workers=options.workers,
+        fresh=options.fresh,
+        reporter=reporter,
+    )
+    if outcome.status == "refused by the gate":
+        assert outcome.gate is not None
+        print(outcome.gate.markdown, file=sys.stderr)
+    return outcome
+
+
+def _conclude(
+    options: argparse.Namespace, config: "ReleaseConfig", outcome: "Outcome", reporter: "Reporter"
+) -> int:
+    """What a person wants to know after a build."""
+    from builder.release.summary import describe_outcome, report_lock
+
+    if outcome.status == "refused by the gate":
+        print(
+            f"the gate refused the release, which stays in {outcome.folder}; {options.out} was "
+            f"not touched: see {outcome.folder / 'GATE.md'}, mend, run the same command again",
+            file=sys.stderr,
+        )
+        return FAILED
+    report_lock(config, outcome.manifest, options.update_lock, reporter)
+    describe_outcome(outcome, options.out, reporter)
+    return OK
+
+
+def _plan(options: argparse.Namespace) -> int:
+    from builder.release.config import load_config
+    from builder.release.planning import plan_specs
+    from builder.release.roots import placeholder_roots
+    from builder.release.summary import describe_plan
+
+    config = load_config(options.toml)
+    describe_plan(config, plan_specs(config, placeholder_roots(config)))
+    return OK
+
+
+BUILD: Final = Command(
+    "build",
+    "build a release from a split file",
+    (
+        "build splits/mini.toml --out release",
+        "build splits/mini.toml --out release --workers 8 --fresh",
+        f"build splits/mini.toml --only {EXAMPLE}",
+    ),
+    _add_build,
+    _build,
+)
+PLAN: Final = Command(
+    "plan",
+    "show what a split file asks for; needs no secret",
+    ("plan splits/mini.toml",),
+    _add_split_file,
+    _plan,
+)

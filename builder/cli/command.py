@@ -1,0 +1,93 @@
+"""What a command of ``build_dataset.py`` is, and what several of them share.
+
+Heavy imports wait inside the functions that need them: ``--help`` needs no numerical library.
+"""
+
+import argparse
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from grader.errors import UsageError
+
+if TYPE_CHECKING:
+    from builder.release.build import GateResult
+    from builder.release.progress import Reporter
+
+PROGRAM: Final = "python build_dataset.py"
+OK, FAILED, UNUSABLE, BUG, INTERRUPTED = 0, 1, 2, 3, 130
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command: its name, one line about it, examples, its arguments, and what it does.
+
+    ``run`` returns the exit code; ``arguments`` declares the options on the command's parser.
+    """
+
+    name: str
+    about: str
+    examples: tuple[str, ...]
+    arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], int]
+
+
+def add_release(parser: argparse.ArgumentParser) -> None:
+    """The release to look at."""
+    parser.add_argument("release", type=Path, metavar="RELEASE", help="a release folder")
+
+
+def add_written_release(parser: argparse.ArgumentParser) -> None:
+    """``--out`` of a command that has no release to fall back on."""
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="RELEASE", help="the release to write"
+    )
+
+
+def add_workers(parser: argparse.ArgumentParser) -> None:
+    """``--workers``."""
+    parser.add_argument(
+        "--workers",
+        type=_positive,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="worker processes (default: one per CPU)",
+    )
+
+
+def _positive(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if not 1 <= number <= 100_000:
+        raise argparse.ArgumentTypeError(f"{text!r} is no positive whole number")
+    return number
+
+
+def need_release(folder: Path) -> None:
+    """Raises ``UsageError`` where there is no release."""
+    if not (folder / "public" / "manifest.json").is_file():
+        raise UsageError(
+            f"{folder}: no release there (public/manifest.json is absent); name the folder that "
+            "`build --out` wrote"
+        )
+
+
+def gate(release: Path, reporter: "Reporter", *, workers: int) -> "GateResult":
+    """Runs the gate over a release folder."""
+    from builder.gate.run import run_gate
+
+    return run_gate(release, reporter.note, workers=workers)
+
+
+def write_page(file: Path, page: str, *told: str) -> None:
+    """Writes a page for a person, then prints ``told`` and where it is; raises ``UsageError``."""
+    try:
+        file.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{file}: cannot be written ({error.strerror or error})") from None
+    for line in (*told, f"page: {file}"):
+        print(line)
