@@ -10,16 +10,8 @@ from typing import Any
 
 import yaml
 
-from builder.gate.tables import (
-    SceneRow,
-    SplitTables,
-    TaskRow,
-    configs,
-    open_shard,
-    rows,
-    shards,
-    splits,
-)
+from builder.gate.tables import SceneRow, SplitTables, TaskRow
+from builder.release.reader import SIDES, column_names, configs, rows, shards, splits
 from builder.tracks import TRACKS
 from grader.spec import Variant
 from grader.spec import variant as variant_of
@@ -247,13 +239,13 @@ def raw_ids(release: Path) -> dict[str, list[str]]:
     Exams have no id of their own, and a scene has a row per view: they are left out.
     """
     found: dict[str, list[str]] = {}
-    for side in ("public", "private"):
+    for side in SIDES:
         for config in configs(release / side):
             if config.endswith(("_exams", "_scenes")):
                 continue
             for split in splits(release / side, config):
                 paths = shards(release / side, config, split)
-                column = open_shard(paths[0]).schema_arrow.names[0] if paths else ""
+                column = column_names(paths)[0]
                 found[f"{config}/{split}"] = [row[column] for row in rows(paths, [column])]
     return found
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Final
 
 from builder.gate import checks as gate_checks
-from builder.gate import tables as gate_tables
 from builder.gate.known_answers import (
     CEILING,
     CEILING_TASKS,
@@ -26,8 +25,9 @@ from builder.gate.known_answers import (
 from builder.gate.leak.permutation import LeakReport, leak_test
 from builder.gate.second_derivation import AuditJobs, audit
 from builder.gate.secrecy import forget, secrecy_problems
-from builder.gate.tables import SplitTables
+from builder.gate.tables import SplitTables, split_tables, tracks
 from builder.release.engine import map_instances
+from builder.release.reader import configs, public_side, splits
 from grader.io.release import Release
 from grader.tracks import VARIANTS
 from grader.verify import verify
@@ -92,16 +92,16 @@ def run_gate(
     """
     tell = progress or (lambda _: None)
     tell("gate: hashes, rows and cards")
-    gate_tables.public_side(release)
+    public_side(release)
     opened = Release.open(release)
     lines = [*_integrity(opened, release), *_cards(release)]
     if not all(line.ok for line in lines):
         return GateReport(tuple(lines))
     tell("gate: ids, prompts, exams, specification, secrecy")
     tables = [
-        gate_tables.split_tables(release, track, split)
-        for track in gate_tables.tracks(release / "public")
-        for split in gate_tables.splits(release / "public", track)
+        split_tables(release, track, split)
+        for track in tracks(release / "public")
+        for split in splits(release / "public", track)
     ]
     lines += _structure(release, tables)
     if not all(line.ok for line in lines):
@@ -143,7 +143,7 @@ def _cards(release: Path) -> list[GateLine]:
     lines = []
     for side in ("public", "private"):
         if (release / side).is_dir():
-            found = gate_tables.configs(release / side)
+            found = configs(release / side)
             problems = gate_checks.card_problems(release / side)
             lines.append(_line(f"{side} card", problems, f"{len(found)} configs match their files"))
     return lines

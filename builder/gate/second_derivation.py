@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from builder.gate import tables as gate_tables
-from builder.gate.tables import SplitTables
+from builder.gate.tables import SplitTables, scene_rows
+from builder.release.reader import rows, shards
 from builder.tracks import TRACKS, load_track
 
 AuditJob = tuple[str, Mapping[str, Any], Sequence[Mapping[str, Any]], Any, Mapping[str, Any]]
@@ -50,8 +50,7 @@ def _audit_jobs(release: Path, table: SplitTables) -> Iterator[AuditJob]:
     for truth in table.truth.values():
         truths.setdefault(truth["instance_id"], []).append(truth)
     labels = {
-        row["instance_id"]: row
-        for row in gate_tables.rows(gate_tables.shards(side, f"{table.track}_labels", table.split))
+        row["instance_id"]: row for row in rows(shards(side, f"{table.track}_labels", table.split))
     }
     reference = TRACKS.reference(table.track)
     if not TRACKS[table.track].scenes:
@@ -60,9 +59,7 @@ def _audit_jobs(release: Path, table: SplitTables) -> Iterator[AuditJob]:
             yield reference, world, truths.get(name, []), labels.get(name), asked[name]
         return
     views = {task.task_id: task.view for task in table.tasks.values()}
-    for scene in gate_tables.scene_rows(
-        gate_tables.shards(release / "public", f"{table.track}_scenes", table.split)
-    ):
+    for scene in scene_rows(shards(release / "public", f"{table.track}_scenes", table.split)):
         name = scene["instance_id"]
         shown = [t for t in truths.get(name, []) if views.get(t["task_id"]) == scene["view"]]
         if name in table.worlds:
@@ -72,7 +69,7 @@ def _audit_jobs(release: Path, table: SplitTables) -> Iterator[AuditJob]:
 def _task_rows(release: Path, table: SplitTables) -> dict[str, Mapping[str, Any]]:
     """For a track without scenes: instance to ``{"tasks": [its task rows]}``."""
     found: dict[str, list[Mapping[str, Any]]] = {}
-    for row in gate_tables.rows(gate_tables.shards(release / "public", table.track, table.split)):
+    for row in rows(shards(release / "public", table.track, table.split)):
         found.setdefault(row["instance_id"], []).append(row)
     return {instance: {"tasks": members} for instance, members in found.items()}
 

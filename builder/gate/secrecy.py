@@ -9,14 +9,8 @@ from typing import Final
 
 import pyarrow as pa
 
-from builder.gate.tables import (
-    PRIVATE_PARTS,
-    SHARD,
-    SplitTables,
-    configs,
-    open_shard,
-    shards,
-)
+from builder.gate.tables import PRIVATE_PARTS, SplitTables
+from builder.release.reader import SHARD, column_names, configs, groups, open_shard, shards
 
 SHARED_COLUMNS: Final = frozenset({"task_id", "instance_id"})
 """Columns that private configs have in common with public ones by design."""
@@ -42,13 +36,11 @@ def secrecy_problems(public: Path, private: Path, table: SplitTables) -> list[st
     hidden = {
         name
         for config in configs(private)
-        for path in shards(private, config, table.split)
-        for name in open_shard(path).schema_arrow.names
+        for name in column_names(shards(private, config, table.split))
     } - SHARED_COLUMNS
     for config in configs(public):
-        for path in shards(public, config, table.split):
-            names = set(open_shard(path).schema_arrow.names)
-            problems += [f"{config}: has the private column {n}" for n in sorted(names & hidden)]
+        names = set(column_names(shards(public, config, table.split)))
+        problems += [f"{config}: has the private column {n}" for n in sorted(names & hidden)]
     files = [path for path in sorted(public.rglob("*")) if path.is_file()]
     state = tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in files)
     blob, runs = _public_text(state, table.split)
@@ -128,9 +120,9 @@ def _texts_of(path: Path) -> Iterator[str]:
     with open_shard(path) as file:
         for key, value in (file.metadata.metadata or {}).items():
             yield f"{key!r} {value!r}"
-        for group in range(file.metadata.num_row_groups):
-            for column in file.read_row_group(group).columns:
-                yield from _strings(column.combine_chunks())
+    for table, _ in groups([path]):
+        for column in table.columns:
+            yield from _strings(column.combine_chunks())
 
 
 def _strings(array: pa.Array) -> Iterator[str]:

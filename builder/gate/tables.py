@@ -5,21 +5,17 @@ builder's memory.
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from builder.release.reader import groups, public_side, rows, shards, splits
 from grader.errors import UsageError
 from grader.tracks import TRACKS
 
-SHARD: Final = re.compile(
-    r"(?P<split>[A-Za-z0-9_]+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.parquet"
-)
 PRIVATE_PARTS: Final = ("truth", "labels", "worlds")
 """The configs ``<track>_<part>`` that hold what an exam must not give away."""
 
@@ -62,6 +58,10 @@ class TaskRow:
         return f"{self.family}.{self.variant}"
 
 
+_TASK_COLUMNS: Final = (
+    "task_id", "instance_id", "rung", "family", "variant", "view", "input_mode", "prompt",
+    "answer_schema", "answer_file",
+)  # fmt: skip
 NESTED: Final = ("data", "test_features", "calibration")
 """Columns of ``<track>_scenes`` that hold tables."""
 
@@ -94,37 +94,9 @@ class SplitTables:
     worlds: Mapping[str, Mapping[str, Any]]
 
 
-def shards(root: Path, config: str, split: str) -> list[Path]:
-    """The Parquet files of ``config`` for ``split`` under ``root``, in shard order."""
-    folder = root / config
-    if not folder.is_dir():
-        return []
-    found = [(path, SHARD.fullmatch(path.name)) for path in sorted(folder.iterdir())]
-    return [path for path, match in found if match is not None and match["split"] == split]
-
-
-def configs(root: Path) -> list[str]:
-    """The configs present under ``root`` (``public`` or ``private``), sorted."""
-    return sorted({path.parent.name for path in root.glob("*/*-00000-of-*.parquet")})
-
-
-def splits(root: Path, config: str) -> list[str]:
-    """The splits that ``config`` has under ``root``, sorted."""
-    found = (SHARD.fullmatch(path.name) for path in (root / config).glob("*.parquet"))
-    return sorted({match["split"] for match in found if match is not None})
-
-
 def tracks(public: Path) -> list[str]:
     """The tracks of which ``public`` holds tasks, in the grader's order."""
     return [track for track in TRACKS if splits(public, track)]
-
-
-def public_side(release: Path) -> Path:
-    """``release/public``; raises ``UsageError`` when there is no release."""
-    public = release / "public"
-    if not public.is_dir():
-        raise UsageError(f"{release}: no release here (no folder 'public'); build one first")
-    return public
 
 
 def split_tables(release: Path, track: str, split: str) -> SplitTables:
@@ -157,23 +129,9 @@ def split_tables(release: Path, track: str, split: str) -> SplitTables:
     )
 
 
-def rows(paths: Sequence[Path], columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
-    """The rows of some shards, one row group in memory at a time."""
-    for row, _ in placed_rows(paths, columns):
-        yield row
-
-
-def placed_rows(
-    paths: Sequence[Path], columns: list[str] | None = None
-) -> Iterator[tuple[dict[str, Any], Place]]:
-    """The rows of some shards, each with its :class:`Place`."""
-    for table, places in _groups(paths, columns):
-        yield from zip(table.to_pylist(), places, strict=True)
-
-
 def scene_rows(paths: Sequence[Path]) -> Iterator[dict[str, Any]]:
     """Rows of ``<track>_scenes``; values of the nested tables are float32 arrays, not lists."""
-    for group, _ in _groups(paths, None):
+    for group, _ in groups(paths):
         nested = [name for name in NESTED if name in group.column_names]
         plain = group.drop_columns(nested).to_pylist()
         tables = {name: [_series(cell) for cell in group.column(name)] for name in nested}
@@ -197,57 +155,33 @@ def _series(cell: pa.Scalar) -> list[dict[str, Any]]:
     ]
 
 
-def open_shard(path: Path) -> pq.ParquetFile:
-    """Open one shard; raises ``UsageError`` when it is no Parquet file."""
-    try:
-        return pq.ParquetFile(path)
-    except (pa.ArrowException, OSError) as error:
-        raise UsageError(
-            f"{path}: cannot be read as a release shard ({str(error).splitlines()[0]}); build again"
-        ) from None
-
-
-def _groups(
-    paths: Sequence[Path], columns: list[str] | None
+def _placed_groups(
+    paths: Sequence[Path], columns: Sequence[str] | None = None
 ) -> Iterator[tuple[pa.Table, list[Place]]]:
     position = 0
     for shard, path in enumerate(paths):
-        with open_shard(path) as file:
-            for group in range(file.metadata.num_row_groups):
-                meta = file.metadata.row_group(group)
-                chunks = tuple(
-                    meta.column(chunk).total_compressed_size for chunk in range(meta.num_columns)
-                )
-                sizes = (meta.total_byte_size, sum(chunks), *chunks)
-                places = [
-                    Place(position + offset, shard, group, offset, sizes)
-                    for offset in range(meta.num_rows)
-                ]
-                position += meta.num_rows
-                yield file.read_row_group(group, columns=columns), places
+        for group, (table, meta) in enumerate(groups([path], columns)):
+            chunks = tuple(
+                meta.column(chunk).total_compressed_size for chunk in range(meta.num_columns)
+            )
+            sizes = (meta.total_byte_size, sum(chunks), *chunks)
+            yield (
+                table,
+                [Place(position + row, shard, group, row, sizes) for row in range(meta.num_rows)],
+            )
+            position += meta.num_rows
 
 
 def _tasks(paths: Sequence[Path]) -> Iterator[TaskRow]:
-    for row, place in placed_rows(paths):
-        yield TaskRow(
-            row["task_id"],
-            row["instance_id"],
-            row["rung"],
-            row["family"],
-            row["variant"],
-            row["view"],
-            row["input_mode"],
-            row["prompt"],
-            row["answer_schema"],
-            row["answer_file"],
-            json.loads(row["inputs_json"]),
-            place,
-        )
+    for table, places in _placed_groups(paths):
+        for row, place in zip(table.to_pylist(), places, strict=True):
+            told = {name: row[name] for name in _TASK_COLUMNS}
+            yield TaskRow(**told, inputs=json.loads(row["inputs_json"]), place=place)
 
 
 def _scenes(paths: Sequence[Path]) -> Iterator[SceneRow]:
     """Scene rows; the nested tables are only measured, never turned into Python numbers."""
-    for table, places in _groups(paths, None):
+    for table, places in _placed_groups(paths):
         described = table.select(["instance_id", "view", "story", "columns"]).to_pylist()
         data, test = (_measure(table.column(name)) for name in ("data", "test_features"))
         for index, (row, place) in enumerate(zip(described, places, strict=True)):

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from builder.gate.tables import open_shard, public_side, shards
 from builder.release.build import moved_mass
 from builder.release.exams import EXAM_SCHEMA, exam_table, ordered
 from builder.release.manifest import content_hash, read_manifest, refuse_imported, write_manifest
+from builder.release.reader import public_side, rows, shards
 from builder.release.shards import ShardJob, shard_name, write_tables
 from builder.seeds import hmac_key
 from builder.settings import read_toml
@@ -56,8 +56,7 @@ def draw_extra_exam(
     key = hmac_key((seed or entry["seed"]).encode("utf-8"), f"{track}/{chosen}/exam/{name}")
 
     def read(config: str, columns: Sequence[str]) -> Iterator[Mapping[str, Any]]:
-        for shard in shards(public, config, chosen):
-            yield from open_shard(shard).read(columns=list(columns)).to_pylist()
+        return rows(shards(public, config, chosen), columns)
 
     exam = ordered(exams.compose(model, read, key, str(file)), key)
     config = f"{track}_exams"

@@ -1,17 +1,12 @@
 """Finding one scene in a release and showing it: ``build_dataset.py inspect RELEASE SCENE``."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
-
-import duckdb
+from typing import Any
 
 from builder.causalds.show.page import SceneRows, page, summary
+from builder.release.reader import every_shard, rows, rows_where
 from grader.errors import UsageError
-from grader.io import parquet
 from grader.names import did_you_mean
-
-_SIDES: Final = ("public", "private")
 
 
 def inspect_scene(release: Path, scene: str) -> tuple[str, str]:
@@ -19,44 +14,36 @@ def inspect_scene(release: Path, scene: str) -> tuple[str, str]:
 
     Raises ``UsageError`` when the release holds no worlds, or not this one.
     """
-    with parquet.connect() as connection:
-        world, split = _find(connection, release, scene)
-        name = world["instance_id"]
+    world, split = _find(release, scene)
 
-        def rows(config: str) -> list[dict[str, Any]]:
-            files = _shards(release, config, split)
-            return _read(connection, files, "instance_id = ?", name) if files else []
+    def of_scene(config: str) -> list[dict[str, Any]]:
+        paths = every_shard(release, config).get(split, [])
+        return list(rows_where(paths, "instance_id", world["instance_id"]))
 
-        scenes = {row["view"]: row for row in rows("causalds_scenes")}
-        order = [view for view in ("clean", "proxy", "proxy_hard") if view in scenes]
-        found = SceneRows(
-            world,
-            {view: scenes[view] for view in order},
-            rows("causalds"),
-            {row["task_id"]: row for row in rows("causalds_truth")},
-        )
+    scenes = {row["view"]: row for row in of_scene("causalds_scenes")}
+    order = [view for view in ("clean", "proxy", "proxy_hard") if view in scenes]
+    found = SceneRows(
+        world,
+        {view: scenes[view] for view in order},
+        of_scene("causalds"),
+        {row["task_id"]: row for row in of_scene("causalds_truth")},
+    )
     return page(found), summary(found)
 
 
-def _find(
-    connection: duckdb.DuckDBPyConnection, release: Path, scene: str
-) -> tuple[dict[str, Any], str]:
-    known: list[str] = []
-    for split in _splits(release):
-        files = _shards(release, "causalds_worlds", split)
-        prefix, _, index = scene.rpartition("/")
+def _find(release: Path, scene: str) -> tuple[dict[str, Any], str]:
+    worlds = every_shard(release, "causalds_worlds")
+    prefix, _, index = scene.rpartition("/")
+    for split, paths in worlds.items():
         if prefix == split and index.isdecimal():
-            found = _read(connection, files, '"index" = ?', int(index))
+            found = rows_where(paths, "index", int(index))
         else:
-            found = _read(connection, files, "instance_id = ?", scene)
-        if found:
-            return found[0], split
-        known += [
-            str(name)
-            for (name,) in connection.execute(
-                f"SELECT instance_id FROM {parquet.SCAN}", [[parquet.literal(f) for f in files]]
-            ).fetchall()
-        ]
+            found = rows_where(paths, "instance_id", scene)
+        for world in found:
+            return world, split
+    known = [
+        row["instance_id"] for paths in worlds.values() for row in rows(paths, ["instance_id"])
+    ]
     if not known:
         raise UsageError(
             f"{release}: holds no causalds_worlds; name a release with public truth, or one with "
@@ -64,30 +51,5 @@ def _find(
         )
     raise UsageError(
         f"{scene}: not among the {len(known)} scenes of {release}{did_you_mean(scene, known)}; "
-        f"name a scene such as {known[0]}, or split/index such as {_splits(release)[0]}/0"
+        f"name a scene such as {known[0]}, or split/index such as {min(worlds)}/0"
     )
-
-
-def _splits(release: Path) -> list[str]:
-    names = {path.name.split("-")[0] for path in _every(release, "causalds_worlds")}
-    return sorted(names)
-
-
-def _every(release: Path, config: str) -> Iterator[Path]:
-    for side in _SIDES:
-        yield from sorted((release / side / config).glob("*.parquet"))
-
-
-def _shards(release: Path, config: str, split: str) -> list[Path]:
-    return [path for path in _every(release, config) if path.name.split("-")[0] == split]
-
-
-def _read(
-    connection: duckdb.DuckDBPyConnection, files: list[Path], where: str, value: str | int
-) -> list[dict[str, Any]]:
-    result = connection.execute(
-        f"SELECT * FROM {parquet.SCAN} WHERE {where}",
-        [[parquet.literal(file) for file in files], value],
-    )
-    names = [column[0] for column in result.description or []]
-    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from builder.causalds.show.pictures import graph_svg
+from builder.release.reader import every_shard, rows
 from grader.errors import UsageError
-from grader.io import parquet
 
 Row = Mapping[str, Any]
 
-_SIDES: Final = ("public", "private")
 _STYLE: Final = (
     "body{font:17px/1.6 Georgia,serif;max-width:82em;margin:2em auto;padding:0 1.5em;color:#222;"
     "background:#fdfcf9}section{display:grid;grid-template-columns:minmax(0,1fr) minmax(0,1fr);"
@@ -45,21 +44,16 @@ def reading_page(release: Path, number: int) -> str:
 
 def _worlds(release: Path) -> list[dict[str, Any]]:
     """Every world of the release with its story, by id."""
-    found: list[dict[str, Any]] = []
-    with parquet.connect() as connection:
-        for side in _SIDES:
-            worlds = sorted((release / side / "causalds_worlds").glob("*.parquet"))
-            if not worlds:
-                continue
-            stories = sorted((release / "public" / "causalds_scenes").glob("*.parquet"))
-            result = connection.execute(
-                "SELECT w.instance_id, w.structure, w.motif, w.world_json, any_value(s.story) "
-                f"FROM {parquet.SCAN} w JOIN {parquet.SCAN} s USING (instance_id) "
-                "GROUP BY ALL ORDER BY w.instance_id",
-                [[parquet.literal(file) for file in files] for files in (worlds, stories)],
-            )
-            names = ("instance_id", "structure", "motif", "world_json", "story")
-            found += [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+    stories = {
+        row["instance_id"]: row["story"]
+        for paths in every_shard(release, "causalds_scenes").values()
+        for row in rows(paths, ("instance_id", "story"))
+    }
+    found = [
+        {**row, "story": stories[row["instance_id"]]}
+        for paths in every_shard(release, "causalds_worlds").values()
+        for row in rows(paths, ("instance_id", "structure", "motif", "world_json"))
+    ]
     if not found:
         raise UsageError(
             f"{release}: holds no causalds_worlds; name a release with public truth, or one with "

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from builder.gate import tables as gate_tables
 from builder.gate.leak.classifier import (
     Family,
     Floats,
@@ -31,6 +30,8 @@ from builder.gate.leak.classifier import (
 )
 from builder.gate.leak.facts import MIN_CLASS, Fact, facts, merge_rare
 from builder.gate.leak.features import disclosures, everything_else
+from builder.gate.tables import split_tables, tracks
+from builder.release.reader import public_side, splits
 from builder.tracks import TRACKS
 from grader.errors import UsageError
 
@@ -128,12 +129,12 @@ def leak_test(release: Path, *, permutations: int = 999, split: str | None = Non
     The result is a function of the release's bytes and ``permutations`` alone. Raises
     ``UsageError`` for an absent release, split or private side.
     """
-    public = gate_tables.public_side(release)
+    public = public_side(release)
     present = [
         (name, track)
-        for track in gate_tables.tracks(public)
+        for track in tracks(public)
         if TRACKS[track].leak_facts is not None
-        for name in gate_tables.splits(public, track)
+        for name in splits(public, track)
     ]
     if split is not None and split not in (name for name, _ in present):
         choice = ", ".join(name for name, _ in present) or "none"
@@ -144,7 +145,7 @@ def leak_test(release: Path, *, permutations: int = 999, split: str | None = Non
         leak_facts = TRACKS[track].leak_facts
         if leak_facts is None or split not in (None, name):
             continue
-        for fact in facts(gate_tables.split_tables(release, track, name), leak_facts):
+        for fact in facts(split_tables(release, track, name), leak_facts):
             item = _prepare(name, fact)
             if isinstance(item, str):
                 skipped.append((name, fact.name, item))

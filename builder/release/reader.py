@@ -1,0 +1,98 @@
+"""Reading a written release: which shards there are, and their rows a row group at a time.
+
+A *side* is ``release/public`` or ``release/private``: a folder of configs, each with the shards of
+its splits. Nothing here asks a manifest or the builder's memory.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from grader.errors import UsageError
+
+SIDES: Final = ("public", "private")
+SHARD: Final = re.compile(
+    r"(?P<split>[A-Za-z0-9_]+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.parquet"
+)
+
+
+def public_side(release: Path) -> Path:
+    """``release/public``; raises ``UsageError`` when there is no release."""
+    public = release / "public"
+    if not public.is_dir():
+        raise UsageError(f"{release}: no release here (no folder 'public'); build one first")
+    return public
+
+
+def configs(side: Path) -> list[str]:
+    """The configs of a side, sorted."""
+    return sorted({path.parent.name for path in side.glob("*/*-00000-of-*.parquet")})
+
+
+def splits(side: Path, config: str) -> list[str]:
+    """The splits that ``config`` has on a side, sorted."""
+    found = (SHARD.fullmatch(path.name) for path in (side / config).glob("*.parquet"))
+    return sorted({match["split"] for match in found if match is not None})
+
+
+def shards(side: Path, config: str, split: str) -> list[Path]:
+    """The Parquet files of ``config`` for ``split`` on a side, in shard order."""
+    found = [(path, SHARD.fullmatch(path.name)) for path in sorted((side / config).glob("*"))]
+    return [path for path, match in found if match is not None and match["split"] == split]
+
+
+def every_shard(release: Path, config: str) -> dict[str, list[Path]]:
+    """Split to the shards of ``config``, on whichever side of the release they are."""
+    return {
+        split: shards(release / side, config, split)
+        for side in SIDES
+        for split in splits(release / side, config)
+    }
+
+
+def column_names(paths: Sequence[Path]) -> list[str]:
+    """The columns of some shards of one config, in order; none without a shard."""
+    return list(open_shard(paths[0]).schema_arrow.names) if paths else []
+
+
+def groups(
+    paths: Sequence[Path], columns: Sequence[str] | None = None
+) -> Iterator[tuple[pa.Table, pq.RowGroupMetaData]]:
+    """The row groups of some shards, one in memory at a time, and what the file says of each."""
+    wanted = None if columns is None else list(columns)
+    for path in paths:
+        with open_shard(path) as file:
+            for number in range(file.num_row_groups):
+                table = file.read_row_group(number, columns=wanted)
+                yield table, file.metadata.row_group(number)
+
+
+def rows(paths: Sequence[Path], columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+    """The rows of some shards."""
+    for table, _ in groups(paths, columns):
+        yield from table.to_pylist()
+
+
+def rows_where(paths: Sequence[Path], column: str, value: object) -> Iterator[dict[str, Any]]:
+    """The rows with that value in that column; other row groups are not read whole."""
+    for path in paths:
+        with open_shard(path) as file:
+            for number in range(file.num_row_groups):
+                keys = file.read_row_group(number, columns=[column]).column(0).to_pylist()
+                places = [place for place, key in enumerate(keys) if key == value]
+                if places:
+                    yield from file.read_row_group(number).take(places).to_pylist()
+
+
+def open_shard(path: Path) -> pq.ParquetFile:
+    """Open one shard; raises ``UsageError`` when it is no Parquet file."""
+    try:
+        return pq.ParquetFile(path)
+    except (pa.ArrowException, OSError) as error:
+        raise UsageError(
+            f"{path}: cannot be read as a release shard ({str(error).splitlines()[0]}); build again"
+        ) from None
