@@ -5,54 +5,44 @@ from builder.causal.adjustment import (
     minimal_adjustment_sets,
     valid_adjustment_sets,
 )
-from builder.causal.graph import LatentDAG, Projection
+from builder.causal.graph import LatentDAG
 from builder.causal.growth import (
     AUXILIARY,
     HOSTS,
     confounded,
-    graft,
+    confounding_spoils,
     harmless_latent,
     random_graft,
-    single_grafts,
 )
 from builder.causal.identification import (
     ate_identifiable,
     ett_identifiable,
-    identify,
     nde_identifiable,
     nie_identifiable,
 )
-from builder.causal.method import Method, frontdoor_sets, identification_method
+from builder.causal.method import frontdoor_sets, identification_method
 from builder.causal.motifs import MOTIFS, PLANTED, Motif
 from builder.causal.paths import opens_collider_bias
-from builder.causal.proof.estimand import Effect, Estimand, Hedge
 
 __all__ = [
     "AUXILIARY",
     "HOSTS",
     "MOTIFS",
     "PLANTED",
-    "Effect",
-    "Estimand",
-    "Hedge",
     "LatentDAG",
-    "Method",
     "Motif",
-    "Projection",
     "ate_identifiable",
     "confounded",
+    "confounding_spoils",
     "ett_identifiable",
     "forbidden_controls",
     "frontdoor_sets",
-    "graft",
     "harmless_latent",
     "identification_method",
-    "identify",
     "minimal_adjustment_sets",
     "nde_identifiable",
     "nie_identifiable",
     "opens_collider_bias",
     "random_graft",
-    "single_grafts",
     "valid_adjustment_sets",
 ]

@@ -44,9 +44,7 @@ def graft(host: Motif, auxiliary: Motif, role: str, anchor: str, number: int) ->
 
 def anchors(host: Motif) -> tuple[str, ...]:
     """Where a fragment may be attached: observed nodes but treatment and outcome, else any."""
-    observed = host.graph.observed
-    others = tuple(v for v in observed if v not in (host.treatment, host.outcome))
-    return others or tuple(observed)
+    return tuple(host.others) or host.graph.observed
 
 
 def random_graft(
@@ -74,6 +72,11 @@ def confounded(motif: Motif) -> Motif:
     return _with_latent(motif, (motif.treatment, motif.outcome))
 
 
+def confounding_spoils(motif: Motif) -> bool:
+    """Whether that common cause makes an identifiable average effect unidentifiable."""
+    return ate_identifiable(*motif.effect) and not ate_identifiable(*confounded(motif).effect)
+
+
 def harmless_latent(rng: np.random.Generator, motif: Motif) -> Motif | None:
     """``motif`` with one more latent variable that changes no verdict, or None if none was found.
 
@@ -95,12 +98,11 @@ def harmless_latent(rng: np.random.Generator, motif: Motif) -> Motif | None:
 
 
 def _verdicts(motif: Motif) -> tuple[object, ...]:
-    query = motif.graph, motif.treatment, motif.outcome
     return (
-        identification_method(*query),
-        ate_identifiable(*query),
-        ett_identifiable(*query, binary_treatment=True),
-        ett_identifiable(*query, binary_treatment=False),
+        identification_method(*motif.effect),
+        ate_identifiable(*motif.effect),
+        ett_identifiable(*motif.effect, binary_treatment=True),
+        ett_identifiable(*motif.effect, binary_treatment=False),
     )
 
 

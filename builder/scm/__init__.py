@@ -10,10 +10,6 @@ from builder.scm.association import (
     SPREAD_BOUND,
     Associations,
     associations,
-    correlation,
-    zero_change,
-    zero_correlation,
-    zero_partial,
 )
 from builder.scm.margins import (
     EFFECT_MARGIN,
@@ -27,20 +23,15 @@ from builder.scm.margins import (
     clear_sign,
     is_structural_zero,
 )
-from builder.scm.mechanisms import MECHANISMS, Affine, Kind, MechanismFamily, Parent
+from builder.scm.mechanisms import MECHANISMS, Parent
 from builder.scm.mediation import natural_direct_effect, natural_indirect_effect
-from builder.scm.noise import NOISE_FAMILIES, Noise, NoiseFamily, Spread
+from builder.scm.noise import Noise, Spread
 from builder.scm.population import (
-    Moments,
     contrast,
-    population_moments,
-    population_quantiles,
 )
 from builder.scm.profiles import (
     BINARY_PROFILES,
     CONTINUOUS_PROFILES,
-    DEFAULT_PROFILE,
-    Profile,
     mixture_weights,
     profile,
 )
@@ -58,28 +49,20 @@ __all__ = [
     "BINARY_PROFILES",
     "CONTINUOUS_PROFILES",
     "CORRELATION_BOUND",
-    "DEFAULT_PROFILE",
     "EFFECT_BOUND",
     "EFFECT_MARGIN",
     "MEASURED_SIGN_MARGIN",
     "MECHANISMS",
-    "NOISE_FAMILIES",
     "PARTIAL_BOUND",
     "SIGN_MARGIN",
     "SPREAD_BOUND",
     "TIE_BAND",
-    "Affine",
     "Associations",
     "BoundNotMet",
-    "Kind",
-    "MechanismFamily",
-    "Moments",
     "NoWorldFound",
     "Node",
     "Noise",
-    "NoiseFamily",
     "Parent",
-    "Profile",
     "Quantity",
     "Spread",
     "World",
@@ -91,17 +74,11 @@ __all__ = [
     "clear_largest_change",
     "clear_sign",
     "contrast",
-    "correlation",
     "effect_on_treated",
     "is_structural_zero",
     "mixture_weights",
     "natural_direct_effect",
     "natural_indirect_effect",
-    "population_moments",
-    "population_quantiles",
     "profile",
     "sample_world",
-    "zero_change",
-    "zero_correlation",
-    "zero_partial",
 ]

@@ -89,13 +89,6 @@ def associations(
     )
 
 
-def correlation(
-    world: World, x: str, y: str, rng: np.random.Generator, bound: float = CORRELATION_BOUND
-) -> Quantity:
-    """The population Pearson correlation of X and Y alone; see ``associations``."""
-    return associations(world, x, y, (), rng, bound).marginal
-
-
 # --- zeros by construction -------------------------------------------------------------------
 
 

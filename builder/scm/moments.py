@@ -7,7 +7,6 @@ where the moments have closed forms, and only the difference is averaged (a cont
 Without that, squares of heavy-tailed noise would dominate the error.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -16,7 +15,7 @@ import numpy.typing as npt
 
 from builder.scm.affine import affine_moments
 from builder.scm.branches import branched_nodes, branches
-from builder.scm.rqmc import Estimate, Statistic, integrate, stack
+from builder.scm.rqmc import stack
 from builder.scm.world import Values, World
 
 Array = npt.NDArray[np.float64]
@@ -108,31 +107,3 @@ def _integrand(plan: MomentPlan, noise: Values) -> Array:
         control = _centred(plan, base, held)
         total = [t - b + k for t, b, k in zip(total, control, known, strict=True)]
     return stack(total)
-
-
-def estimate_moments(
-    world: World,
-    targets: tuple[str, ...],
-    statistic: Callable[[Array], Statistic],
-    allowed: Callable[[float], float],
-    rng: np.random.Generator,
-    question: str,
-) -> Estimate:
-    """Estimate a function of the moments of the targets.
-
-    ``statistic(centre)`` gets the constants c that were subtracted and returns the function of the
-    randomisations' means, in the order of ``MomentPlan.integrand``.
-
-    Raises:
-        BoundNotMet: see ``integrate``.
-    """
-    plan = plan_moments(world, targets)
-    return integrate(
-        world,
-        plan.drawn,
-        plan.integrand,
-        statistic(plan.centre),
-        allowed,
-        rng,
-        question,
-    )

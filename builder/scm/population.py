@@ -1,17 +1,14 @@
-"""Population mean, spread and quantiles of one node, and the contrast of a treatment."""
+"""Population quantiles of one node, and the contrast of a treatment."""
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from builder.scm.affine import affine_moments
 from builder.scm.branches import branched_nodes, branches
-from builder.scm.moments import estimate_moments
 from builder.scm.quantities import Quantity, as_quantity
 from builder.scm.rqmc import Statistic, delta_method, first_batch, integrate, stack
 from builder.scm.world import Values, World
@@ -19,51 +16,10 @@ from builder.scm.world import Values, World
 Array = npt.NDArray[np.float64]
 
 POPULATION_BOUND: Final = 0.001
-"""A mean, standard deviation or quantile is known to a standard error of this times 1 + sd."""
+"""A quantile is known to a standard error of this times 1 + sd."""
 
 QUARTILES: Final = (0.25, 0.75)
 _NEWTON_STEPS: Final = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Moments:
-    """Population mean and standard deviation of one node."""
-
-    mean: Quantity
-    sd: Quantity
-
-
-def population_moments(
-    world: World, node: str, rng: np.random.Generator, bound: float = POPULATION_BOUND
-) -> Moments:
-    """Mean and standard deviation of ``node``; a binary node's are p and sqrt(p (1 - p)).
-
-    Raises:
-        BoundNotMet: a standard error exceeds bound * (1 + sd) at the largest sample.
-    """
-    exact = affine_moments(world, (node,))
-    if exact is not None:
-        values = float(exact[0][0]), float(np.sqrt(exact[1][0, 0]))
-        mean_q, sd_q = (Quantity(value, 0.0, 0, "closed_form") for value in values)
-        return Moments(mean_q, sd_q)
-    binary = world.node(node).kind == "binary"
-    sd = estimate_moments(
-        world,
-        (node,),
-        _binary_sd if binary else _continuous_sd,
-        lambda value: bound * (1.0 + value),
-        rng,
-        f"standard deviation of {node}",
-    )
-    mean = estimate_moments(
-        world,
-        (node,),
-        _mean,
-        lambda value: bound * (1.0 + sd.value),
-        rng,
-        f"mean of {node}",
-    )
-    return Moments(as_quantity(mean, "rqmc"), as_quantity(sd, "rqmc"))
 
 
 def population_quantiles(
@@ -164,30 +120,5 @@ def _quantile_step(q: float, p: float) -> Statistic:
     def statistic(means: Array) -> tuple[float, float]:
         cdf, density = means.mean(axis=0)
         return float(q + (p - cdf) / density), delta_method(means, np.array([1.0 / density, 0.0]))
-
-    return statistic
-
-
-def _binary_sd(centre: Array) -> Statistic:
-    def statistic(means: Array) -> tuple[float, float]:
-        p = float(means[:, 0].mean() + centre[0])
-        sd = math.sqrt(p * (1.0 - p))
-        return sd, delta_method(means, np.array([(0.5 - p) / sd, 0.0]))
-
-    return statistic
-
-
-def _continuous_sd(centre: Array) -> Statistic:
-    def statistic(means: Array) -> tuple[float, float]:
-        first, second = means.mean(axis=0)
-        sd = math.sqrt(second - first * first)
-        return sd, delta_method(means, np.array([-first / sd, 0.5 / sd]))
-
-    return statistic
-
-
-def _mean(centre: Array) -> Statistic:
-    def statistic(means: Array) -> tuple[float, float]:
-        return float(means[:, 0].mean() + centre[0]), delta_method(means, np.array([1.0, 0.0]))
 
     return statistic

@@ -5,15 +5,11 @@ domain's graph, ``fictional`` invents a place, ``anonymous`` uses letters. ``tel
 of two to four paragraphs, ``verify`` re-reads a finished one against its facts.
 """
 
-from builder.words.fictional import invent_scene
 from builder.words.narration import Narration
-from builder.words.story import UnfaithfulStoryError, tell
 from builder.words.types import (
     Attestation,
     Facts,
     Kind,
-    Setting,
-    Telling,
     Variable,
     facts_from_json,
 )
@@ -24,12 +20,7 @@ __all__ = [
     "Facts",
     "Kind",
     "Narration",
-    "Setting",
-    "Telling",
-    "UnfaithfulStoryError",
     "Variable",
     "facts_from_json",
-    "invent_scene",
-    "tell",
     "verify",
 ]

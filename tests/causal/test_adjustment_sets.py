@@ -20,7 +20,7 @@ from builder.causal.proof.finite import (
     random_scm,
     run,
 )
-from builder.causal.sampling import random_query
+from builder.causal.proof.sampling import random_query
 
 # motif -> valid sets, forbidden controls
 EXPECTED = {

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from builder.causal import LatentDAG, opens_collider_bias
-from builder.causal.sampling import random_query
+from builder.causal.proof.sampling import random_query
 
 # edges, latent nodes, control, answer, why
 CASES = [

@@ -9,18 +9,17 @@ import pytest
 from builder.causal import (
     MOTIFS,
     PLANTED,
-    Estimand,
-    Hedge,
     LatentDAG,
     ate_identifiable,
     ett_identifiable,
-    identify,
     nde_identifiable,
     nie_identifiable,
 )
+from builder.causal.identification import identify
+from builder.causal.proof.estimand import Estimand, Hedge
 from builder.causal.proof.finite import FiniteSCM, joint_distribution, random_scm, true_effect
+from builder.causal.proof.sampling import random_query
 from builder.causal.proof.witness import find_witness
-from builder.causal.sampling import random_query
 
 # effect, binary_treatment, levels of the treatment
 ASKED = (

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from builder.causal import LatentDAG
-from builder.causal.sampling import random_query
+from builder.causal.proof.sampling import random_query
 
 
 def test_edge_order_does_not_change_a_graph() -> None:

@@ -15,7 +15,7 @@ from builder.causal import (
     valid_adjustment_sets,
 )
 from builder.causal.proof.finite import joint_distribution, noise_weights, random_scm, run
-from builder.causal.sampling import random_query
+from builder.causal.proof.sampling import random_query
 
 
 def graph(edges: str, latent: str = "") -> LatentDAG:

@@ -5,7 +5,7 @@ import pytest
 
 from builder.causal import MOTIFS, LatentDAG, ate_identifiable, ett_identifiable
 from builder.causal.proof import oracles
-from builder.causal.sampling import random_query
+from builder.causal.proof.sampling import random_query
 
 GRAPHS = 300
 

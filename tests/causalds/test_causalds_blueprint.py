@@ -15,13 +15,12 @@ from builder.causal import (
     ate_identifiable,
     confounded,
     ett_identifiable,
-    graft,
     harmless_latent,
     identification_method,
     nde_identifiable,
     nie_identifiable,
-    single_grafts,
 )
+from builder.causal.growth import graft, single_grafts
 from builder.causal.proof.agreement import Tally, compare
 from builder.causalds.check import graph as audit_graph
 from builder.causalds.plan.blueprint import structures

@@ -4,17 +4,8 @@ import numpy as np
 import pytest
 
 from builder.causal import LatentDAG
-from builder.scm import (
-    BoundNotMet,
-    Node,
-    Noise,
-    Quantity,
-    World,
-    associations,
-    correlation,
-    zero_partial,
-)
-from builder.scm.association import _covariances, _summarised, _Zeros, affine_given
+from builder.scm import BoundNotMet, Node, Noise, Quantity, World, associations
+from builder.scm.association import _covariances, _summarised, _Zeros, affine_given, zero_partial
 
 UNITS = 40_000
 ZERO = Quantity(0.0, 0.0, 0, "structural_zero")
@@ -159,7 +150,7 @@ def test_change_and_partial_correlation_fit_together(curved_cases) -> None:
         for z in others(case):
             gap = found.partial[z].value - found.marginal.value
             assert found.change[z].value == pytest.approx(gap, abs=1e-12)
-        alone = correlation(case.world, case.x, case.y, case.rng(3))
+        alone = associations(case.world, case.x, case.y, (), case.rng(3)).marginal
         assert abs(alone.value - found.marginal.value) <= 1e-12 + 5 * np.hypot(
             alone.se, found.marginal.se
         )

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from conftest import digest
+from node_moments import population_moments
 
 from builder.causal import MOTIFS, LatentDAG
 from builder.causalds.check.equations import conditional_mean, noise_scale
@@ -20,17 +21,16 @@ from builder.scm import (
     Parent,
     Spread,
     World,
+    associations,
     average_treatment_effect,
     contrast,
-    correlation,
     effect_on_treated,
     mixture_weights,
-    population_moments,
-    population_quantiles,
     profile,
     sample_world,
 )
 from builder.scm.equation import LOCATION_LIMIT
+from builder.scm.population import population_quantiles
 
 KINDS = ("continuous", "binary")
 PROFILES = [(c, "shifted_logistic") for c in CONTINUOUS_PROFILES] + [
@@ -139,7 +139,7 @@ def test_truths_agree_with_plain_monte_carlo(continuous, binary) -> None:
         rng = generator(f"truth/{continuous}/{binary}/{i}")
         levels = contrast(world, x, rng)
         pairs = [
-            (correlation(world, x, y, rng), population.correlation(x, y)),
+            (associations(world, x, y, (), rng).marginal, population.correlation(x, y)),
             (average_treatment_effect(world, x, y, *levels, rng), population.ate(x, y, levels)),
             (effect_on_treated(world, x, y, *levels, rng), population.ett(x, y, levels)),
         ]

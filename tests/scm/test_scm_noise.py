@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from builder.scm import NOISE_FAMILIES, Noise
+from builder.scm import Noise
+from builder.scm.noise import NOISE_FAMILIES
 
 
 def laws() -> list[Noise]:

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from node_moments import population_moments
 
-from builder.scm import contrast, population_moments, population_quantiles
+from builder.scm import contrast
+from builder.scm.population import population_quantiles
 
 UNITS = 60_000
 

@@ -1,5 +1,6 @@
 """True quantities against plain Monte Carlo on simulated units, and against identities."""
 
+import node_moments
 import numpy as np
 import pytest
 
@@ -10,11 +11,10 @@ from builder.scm import (
     Noise,
     Quantity,
     World,
+    associations,
     average_treatment_effect,
     contrast,
-    correlation,
     effect_on_treated,
-    population,
     quantities,
     sample_world,
 )
@@ -119,7 +119,7 @@ def test_standard_errors_are_honest_about_truths_known_by_quadrature(name: str) 
     for seed in range(200):
         rng = np.random.Generator(np.random.Philox(key=seed))
         if name == "correlation":
-            found = correlation(world, "X", "Y", rng)
+            found = associations(world, "X", "Y", (), rng).marginal
         elif name == "ate":
             found = average_treatment_effect(world, "X", "Y", x0, x1, rng)
         else:
@@ -167,13 +167,13 @@ def test_correlations_agree_with_simulated_ones(cases) -> None:
     """The truth of every association task; standard error by the moments of the influence."""
     sources = set()
     for case in cases:
-        truth = correlation(case.world, case.x, case.y, case.rng(1))
+        truth = associations(case.world, case.x, case.y, (), case.rng(1)).marginal
         values = case.world.simulate(case.rng(2), UNITS)
         a, b = ((values[v] - values[v].mean()) / values[v].std() for v in (case.x, case.y))
         r = float(np.mean(a * b))
         se = float(np.std(a * b - 0.5 * r * (a * a + b * b)) / np.sqrt(UNITS))
         assert close(truth, r, se), case.name
-        other = correlation(case.world, case.y, case.x, case.rng(3))
+        other = associations(case.world, case.y, case.x, (), case.rng(3)).marginal
         assert close(truth, other.value, other.se), case.name
         sources.add(truth.source)
     assert sources == {"structural_zero", "closed_form", "rqmc"}
@@ -198,7 +198,8 @@ def test_binary_nodes_anywhere_are_handled() -> None:
         truth = effect_on_treated(world, "V2", "V7", 0.0, 1.0, rng)
         assert close(truth, *mean_and_se(effects[seen["V2"] == 1.0]))
         r = np.corrcoef(seen["V2"], seen["V7"])[0, 1]
-        assert close(correlation(world, "V2", "V7", rng), float(r), 1.2 / np.sqrt(UNITS))
+        found = associations(world, "V2", "V7", (), rng).marginal
+        assert close(found, float(r), 1.2 / np.sqrt(UNITS))
 
 
 def test_integration_reproduces_the_closed_forms(cases) -> None:
@@ -231,7 +232,8 @@ def test_graph_zeros_are_exactly_zero(cases) -> None:
         for v in graph.nodes:
             if v != case.x:
                 separated = graph.d_separated((case.x,), (v,), ())
-                assert (correlation(case.world, case.x, v, case.rng()) == zero) == separated
+                found = associations(case.world, case.x, v, (), case.rng()).marginal
+                assert (found == zero) == separated
 
 
 def test_standard_errors_meet_their_bounds(many_cases) -> None:
@@ -242,7 +244,7 @@ def test_standard_errors_meet_their_bounds(many_cases) -> None:
             truth = effect(case.world, case.x, case.y, x0, x1, case.rng(1))
             assert truth.se <= 0.002 * (1 + abs(truth.value))
             assert (truth.draws == 0) == (truth.source in {"structural_zero", "closed_form"})
-        assert correlation(case.world, case.x, case.y, case.rng(1)).se <= 0.0005
+        assert associations(case.world, case.x, case.y, (), case.rng(1)).marginal.se <= 0.0005
 
 
 def test_quantities_are_functions_of_the_generator(cases) -> None:
@@ -267,7 +269,7 @@ def test_senseless_questions_are_refused(cases) -> None:
     """The effect of a variable on itself, or on units that took treatment 0.5."""
     case = next(c for c in cases if c.world.node(c.x).kind == "binary")
     with pytest.raises(ValueError, match="must differ"):
-        correlation(case.world, case.x, case.x, case.rng())
+        associations(case.world, case.x, case.x, (), case.rng())
     with pytest.raises(ValueError, match="must differ"):
         average_treatment_effect(case.world, case.x, case.x, 0.0, 1.0, case.rng())
     with pytest.raises(ValueError, match=r"never 0\.5"):
@@ -279,9 +281,9 @@ def test_standard_errors_of_functions_of_means_match_the_jackknife() -> None:
     rng = np.random.default_rng(0)
     for base, statistic in (
         ([0.6, 1.3], quantities._ratio),
-        ([-0.3, 0.25], population._binary_sd(np.array([0.5]))),
-        ([0.7, 2.0], population._continuous_sd(np.zeros(1))),
-        ([0.7, 2.0], population._mean(np.zeros(1))),
+        ([-0.3, 0.25], node_moments._binary_sd(np.array([0.5]))),
+        ([0.7, 2.0], node_moments._continuous_sd(np.zeros(1))),
+        ([0.7, 2.0], node_moments._mean(np.zeros(1))),
     ):
         means = np.array(base) + 1e-4 * rng.standard_normal((32, len(base)))
         left_out = [statistic(np.delete(means, i, axis=0))[0] for i in range(32)]

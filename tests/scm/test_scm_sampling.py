@@ -4,17 +4,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from node_moments import population_moments
 
 from builder.causal import LatentDAG
-from builder.scm import (
-    NOISE_FAMILIES,
-    NoWorldFound,
-    Profile,
-    population_moments,
-    sample_world,
-    sampling,
-)
+from builder.scm import NoWorldFound, sample_world, sampling
 from builder.scm.affine import affine_moments
+from builder.scm.noise import NOISE_FAMILIES
+from builder.scm.profiles import Profile
 
 
 def test_population_spreads_lie_in_the_declared_ranges(many_cases) -> None:

@@ -5,7 +5,8 @@ from typing import Any
 
 from llm_server import Answer, Model
 
-from builder.causal import MOTIFS, LatentDAG, graft
+from builder.causal import MOTIFS, LatentDAG
+from builder.causal.growth import graft
 from builder.words import Facts, Kind, Narration
 from builder.words.attested import verify_attested
 from builder.words.llm.request import Request, Seed

@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from builder.words import Kind, Variable, invent_scene
-from builder.words.fictional import invented_words, themes, town_names
+from builder.words import Kind, Variable
+from builder.words.fictional import invent_scene, invented_words, themes, town_names
 from grader.names import normal_name
 
 KINDS: dict[str, Kind] = {

@@ -8,8 +8,8 @@ import pytest
 
 from baselines.reader import read_story
 from builder.causal import MOTIFS
-from builder.words import Attestation, Facts, Kind, Telling, invent_scene, tell, verify
-from builder.words.fictional import themes
+from builder.words import Attestation, Facts, Kind, verify
+from builder.words.fictional import invent_scene, themes
 from builder.words.frames import (
     AS_IT_HAPPENED,
     ASIDES,
@@ -22,6 +22,8 @@ from builder.words.frames import (
     PAIRS,
 )
 from builder.words.letters import THEME as LETTER_THEME
+from builder.words.story import tell
+from builder.words.types import Telling
 from builder.words.verify import TECHNICAL, split_sentences
 
 

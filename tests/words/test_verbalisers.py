@@ -10,12 +10,13 @@ import pytest
 from baselines.reader import read_story
 from builder.causal import MOTIFS, LatentDAG
 from builder.seeds import hmac_key
-from builder.words import Facts, Kind, Narration, Setting, Variable, tell, verify
+from builder.words import Facts, Kind, Narration, Variable, verify
 from builder.words.frames import EFFECTS, LINKS, PAIRS, number_forms
 from builder.words.letters import LETTERS
 from builder.words.naming import Namer
 from builder.words.narration import Subject
-from builder.words.types import Theme
+from builder.words.story import tell
+from builder.words.types import Setting, Theme
 from builder.words.verbalise import LLM, VERBALISERS
 
 KEY = b"key"

@@ -26,9 +26,9 @@ from builder.causal.motifs import MOTIFS, PLANTED
 from builder.causal.proof import oracles
 from builder.causal.proof.estimand import Effect, Estimand
 from builder.causal.proof.finite import joint_distribution, random_scm, true_effect
+from builder.causal.proof.sampling import random_query
 from builder.causal.proof.witness import find_witness
 from builder.causal.refinement import shape_of
-from builder.causal.sampling import random_query
 
 TOLERANCE = 1e-9
 SHOWN = 20
@@ -130,8 +130,7 @@ def named_queries() -> list[Query]:
     plain = [*MOTIFS.values(), *PLANTED.values(), *grafts]
     shapes: dict[str, Query] = {}
     for motif in [*plain, *(confounded(one) for one in plain)]:
-        query = (motif.graph, motif.treatment, motif.outcome)
-        shapes.setdefault(_shape(query), query)
+        shapes.setdefault(_shape(motif.effect), motif.effect)
     return list(shapes.values())
 
 

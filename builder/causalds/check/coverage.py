@@ -19,8 +19,8 @@ from builder.causal import (
     PLANTED,
     LatentDAG,
     Motif,
-    ate_identifiable,
     confounded,
+    confounding_spoils,
 )
 from builder.causal.growth import single_grafts
 from builder.causal.refinement import shape_of
@@ -70,7 +70,7 @@ def structures(grafts: bool = True) -> Iterator[Structure]:
         for number, one in enumerate([motif, *grown]):
             label = name if number == 0 else f"{name} + graft {_graft_label(motif, one)}"
             variants = [(label, one)]
-            if _identifiable(one) and not _identifiable(confounded(one)) and name in MOTIFS:
+            if name in MOTIFS and confounding_spoils(one):
                 variants.append((f"{label}, confounded", confounded(one)))
             for said, found in variants:
                 for treatment, outcome in product(_KINDS, _KINDS):
@@ -149,10 +149,6 @@ def main_needs() -> Counter[str]:
             plan = ScenePlan.from_json(spec.config_json)
             needs[shape_of(plan.query.graph, plan.kinds)] += 1
     return needs
-
-
-def _identifiable(motif: Motif) -> bool:
-    return ate_identifiable(motif.graph, motif.treatment, motif.outcome)
 
 
 def _graft_label(host: Motif, grown: Motif) -> str:

@@ -18,10 +18,10 @@ from builder.causal import (
     HOSTS,
     MOTIFS,
     PLANTED,
-    LatentDAG,
     Motif,
     ate_identifiable,
     confounded,
+    confounding_spoils,
     harmless_latent,
     random_graft,
 )
@@ -118,7 +118,7 @@ def check(composition: Composition, scenes: int) -> None:
             f"carry one ({', '.join(HOSTS)}); ask for fewer, or for more of these motifs",
         )
     spoiled = _confounded_count(composition, scenes)
-    able = {name for name in MOTIFS if _can_be_confounded(name)}
+    able = {name for name, motif in MOTIFS.items() if confounding_spoils(motif)}
     there = sum(n for name, n in counts.items() if name in able)
     if spoiled > there:
         raise Impossible(
@@ -157,14 +157,6 @@ def _confounded_count(composition: Composition, scenes: int) -> int:
     return largest_remainder({"yes": share, "no": 1.0 - share}, scenes)["yes"]
 
 
-def _identifiable(motif: Motif) -> bool:
-    return ate_identifiable(motif.graph, motif.treatment, motif.outcome)
-
-
-def _can_be_confounded(name: str) -> bool:
-    return _identifiable(MOTIFS[name]) and not _identifiable(confounded(MOTIFS[name]))
-
-
 def _spread_evenly(rng: np.random.Generator, places: Sequence[int], count: int) -> list[int]:
     """``count`` of ``places``, evenly spaced from a random start, so that every motif gives."""
     if not count:
@@ -193,9 +185,7 @@ def _add_grafts(
 def _confound(composition: Composition, rng: np.random.Generator, found: list[Motif]) -> None:
     wanted = _confounded_count(composition, len(found))
     able = [
-        i
-        for i, motif in enumerate(found)
-        if motif.name in MOTIFS and _identifiable(motif) and not _identifiable(confounded(motif))
+        i for i, motif in enumerate(found) if motif.name in MOTIFS and confounding_spoils(motif)
     ]
     if wanted > len(able):
         raise Impossible("confounded", f"{wanted} scenes are wanted, but {len(able)} allow it")
@@ -206,7 +196,7 @@ def _confound(composition: Composition, rng: np.random.Generator, found: list[Mo
 def _add_harmless(composition: Composition, rng: np.random.Generator, found: list[Motif]) -> None:
     """Harmless latent variables, until the requested share is met."""
     unmeasured = [motif for motif in found if motif.graph.latent]
-    spoiled = sum(not _identifiable(motif) for motif in unmeasured)
+    spoiled = sum(not ate_identifiable(*motif.effect) for motif in unmeasured)
     fine = len(unmeasured) - spoiled
     if composition.harmless <= 0.0 or not spoiled:
         return
@@ -217,7 +207,7 @@ def _add_harmless(composition: Composition, rng: np.random.Generator, found: lis
     able = [
         i
         for i, motif in enumerate(found)
-        if motif.name in MOTIFS and not motif.graph.latent and _identifiable(motif)
+        if motif.name in MOTIFS and not motif.graph.latent and ate_identifiable(*motif.effect)
     ]
     if wanted > len(able):
         raise Impossible(
@@ -230,23 +220,3 @@ def _add_harmless(composition: Composition, rng: np.random.Generator, found: lis
         if grown is None:
             raise Impossible("harmless", f"no harmless place in a scene of {found[place].name}")
         found[place] = grown
-
-
-def tables(rows: Sequence[Structure]) -> dict[str, dict[str, int]]:
-    """What came out: counts by structure label, by verdict, and of unmeasured variables."""
-    graphs: list[LatentDAG] = [row.motif.graph for row in rows]
-    good = [_identifiable(row.motif) for row in rows]
-    hidden = [bool(graph.latent) for graph in graphs]
-    return {
-        "structures": _counted([row.label for row in rows]),
-        "verdicts": {"identifiable": sum(good), "not_identifiable": len(good) - sum(good)},
-        "unmeasured": {
-            "none": hidden.count(False),
-            "identifiable": sum(h and g for h, g in zip(hidden, good, strict=True)),
-            "not_identifiable": sum(h and not g for h, g in zip(hidden, good, strict=True)),
-        },
-    }
-
-
-def _counted(values: Sequence[str]) -> dict[str, int]:
-    return {value: values.count(value) for value in sorted(set(values))}

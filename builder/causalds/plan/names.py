@@ -82,10 +82,6 @@ def _injected(plan: ScenePlan) -> str | None:
     return min(added) if added else None
 
 
-def _identifiable(motif: Motif) -> bool:
-    return ate_identifiable(motif.graph, motif.treatment, motif.outcome)
-
-
 def _drawn_again(plan: ScenePlan, config: Config, rng: np.random.Generator) -> ScenePlan:
     """Another graph for a plan: other grafts, another place for a harmless variable."""
     motif, structure = _base(plan), plan.structure
@@ -93,7 +89,7 @@ def _drawn_again(plan: ScenePlan, config: Config, rng: np.random.Generator) -> S
     for number in range(1, grafts + 1):
         motif = random_graft(rng, motif, dict(config.composition.auxiliary), number)
     if _injected(plan) is not None:
-        spoiled = _identifiable(_base(plan)) and not _identifiable(plan.query)
+        spoiled = ate_identifiable(*_base(plan).effect) and not ate_identifiable(*plan.query.effect)
         grown = confounded(motif) if spoiled else harmless_latent(rng, motif)
         motif = motif if grown is None else grown
     graph = motif.graph

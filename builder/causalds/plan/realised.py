@@ -120,14 +120,10 @@ def _verdict_shares(parts: Composition) -> dict[str, float]:
     spoiled = parts.confounded + sum(
         share
         for name, share in _motif_shares(parts).items()
-        if not ate_identifiable(
-            catalogue[name].graph, catalogue[name].treatment, catalogue[name].outcome
-        )
+        if not ate_identifiable(*catalogue[name].effect)
     )
     return {"identifiable": 1.0 - spoiled, "not identifiable": spoiled}
 
 
 def _verdict(plan: ScenePlan) -> str:
-    query = plan.query
-    good = ate_identifiable(query.graph, query.treatment, query.outcome)
-    return "identifiable" if good else "not identifiable"
+    return "identifiable" if ate_identifiable(*plan.query.effect) else "not identifiable"
