@@ -5,7 +5,7 @@ unseen pattern of a superset of the hidden parents. Kept are those that a single
 intervention separates.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -71,18 +71,8 @@ def _flips(
         unseen = int(sets.every[k]) & ~int(tables.seen[child, k])
         for pattern in range(1 << len(members)):
             if unseen >> pattern & 1:
-                table = spread(_widened(program, child, members) ^ 1 << pattern, len(members))
+                table = spread(program.table_over(child, members) ^ 1 << pattern, len(members))
                 yield child, Choice(int(smallest.sizes[table]), members, table)
-
-
-def _widened(program: HiddenProgram, child: int, members: Sequence[int]) -> int:
-    """The hidden mechanism as a truth table over a larger set."""
-    parents = program.parents[child]
-    table = 0
-    for pattern in range(1 << len(members)):
-        mine = sum((pattern >> members.index(u) & 1) << bit for bit, u in enumerate(parents))
-        table |= (program.tables[child] >> mine & 1) << pattern
-    return table
 
 
 def spread(table: int, inputs: int) -> int:

@@ -11,7 +11,7 @@ from builder.replayscm.make.determinacy import Deviation, completable_pairs
 from builder.replayscm.make.programs import HiddenProgram, name_of
 from builder.replayscm.make.search import Choice, fit, formula_of
 from builder.replayscm.make.synthesis import smallest_formulas
-from builder.replayscm.make.tables import Rows, Tables, sets_of
+from builder.replayscm.make.tables import Rows, Tables, bits, sets_of
 from grader.tracks.replayscm.boolean import Formula
 
 
@@ -28,7 +28,7 @@ def counterexample(
 
     def place(v: int) -> bool:
         """Put ``v`` on its own parents if they are known, else on any set that is."""
-        mine = sum(1 << u for u in program.parents.get(v, ()))
+        mine = bits(program.parents.get(v, ()))
         if v in program.parents and not mine & ~known and not mine & ~setting.allowed[v]:
             formulas[v] = program.formulas[v]
             return True

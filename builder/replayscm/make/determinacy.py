@@ -53,7 +53,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from builder.replayscm.make.programs import HiddenProgram
-from builder.replayscm.make.tables import Flags, Rows, Tables, patterns, sets_of, tabulate
+from builder.replayscm.make.tables import Flags, Rows, Tables, bits, patterns, sets_of, tabulate
 from grader.tracks.replayscm.problem import ROOTS
 
 Disclosure = Literal["ordered", "block", "hidden", "hidden_roots"]
@@ -82,17 +82,13 @@ def disclosed_setting(
         if child not in program.windows:
             continue
         if disclosure == "ordered":
-            allowed[child] = _bits(program.order[:place])
+            allowed[child] = bits(program.order[:place])
         elif disclosure == "block":
             own = next(k for k, block in enumerate(blocks) if child in block)
-            allowed[child] = _bits(v for block in blocks[: own + 1] for v in block) & ~(1 << child)
+            allowed[child] = bits(v for block in blocks[: own + 1] for v in block) & ~(1 << child)
         else:
             allowed[child] = everything & ~(1 << child)
-    return Setting(_bits(program.roots), allowed)
-
-
-def _bits(variables: Iterator[int] | Sequence[int]) -> int:
-    return sum(1 << v for v in variables)
+    return Setting(bits(program.roots), allowed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +155,7 @@ def root_settings(n: int) -> Iterator[Setting]:
     """Every set of three roots, nothing else disclosed."""
     everything = (1 << n) - 1
     for chosen in combinations(range(n), ROOTS):
-        roots = _bits(chosen)
+        roots = bits(chosen)
         yield Setting(roots, {v: everything & ~(1 << v) for v in range(n) if not roots >> v & 1})
 
 
@@ -168,7 +164,7 @@ def is_unique(program: HiddenProgram, tables: Tables, completable: Flags) -> boo
     sets = sets_of(program.n)
     for child in program.endogenous:
         chosen = completable[child]
-        parents = _bits(program.parents[child])
+        parents = bits(program.parents[child])
         holds = (sets.masks & parents) == parents
         if not (holds & (tables.seen[child] == sets.every))[chosen].all():
             return False

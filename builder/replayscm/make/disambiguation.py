@@ -5,7 +5,6 @@ differs from V's mechanism, and whose smallest formula is at most two nodes larg
 at most eight.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -15,12 +14,14 @@ from numpy.typing import NDArray
 
 from builder.replayscm.make.programs import HiddenProgram
 from builder.replayscm.make.synthesis import INPUTS, smallest_formulas
-from builder.replayscm.make.tables import Tables, sets_of
+from builder.replayscm.make.tables import Tables, bits, sets_of
 from builder.replayscm.make.worlds import World
 from grader.tracks.replayscm.boolean import depends_on, size
 
 SLACK: Final = 2
 CAP: Final = 8
+_WEIGHTS: Final = 1 << np.arange(INPUTS)
+"""What turns a row of a function's inputs into the place in its truth table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,13 @@ class Alternative:
     child: int
     members: tuple[int, ...]
     table: int
+
+    def fails_in(self, world: World) -> bool:
+        """Whether an observed row of ``world`` contradicts it."""
+        if self.child in world.targets:
+            return False
+        pattern = world.rows[:, list(self.members)] @ _WEIGHTS[: len(self.members)]
+        return bool((((self.table >> pattern) & 1) != world.rows[:, self.child]).any())
 
 
 @cache
@@ -52,7 +60,7 @@ def alternatives(program: HiddenProgram, tables: Tables) -> list[Alternative]:
     for place, child in enumerate(program.order):
         if child not in program.windows:
             continue
-        earlier = sum(1 << v for v in program.order[:place])
+        earlier = bits(program.order[:place])
         cap = min(size(program.formulas[child]) + SLACK, CAP)
         own = (program.parents[child], program.tables[child])
         for k in np.flatnonzero(consistent[child] & ((sets.masks & ~earlier) == 0)):
@@ -65,15 +73,3 @@ def alternatives(program: HiddenProgram, tables: Tables) -> list[Alternative]:
                 if (members, table & every) != own:
                     found.append(Alternative(child, members, table & every))
     return found
-
-
-def killed_by(found: Sequence[Alternative], world: World) -> NDArray[np.bool_]:
-    """Which alternatives differ from the observed rows of ``world``."""
-    rows = world.rows.astype(np.int64)
-    weights = 1 << np.arange(INPUTS)
-    dead = np.zeros(len(found), dtype=bool)
-    for place, item in enumerate(found):
-        if item.child not in world.targets:
-            pattern = rows[:, list(item.members)] @ weights[: len(item.members)]
-            dead[place] = bool((((item.table >> pattern) & 1) != rows[:, item.child]).any())
-    return dead

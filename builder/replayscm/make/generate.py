@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from builder.attempts import Rejected
-from builder.replayscm.make.disambiguation import alternatives, killed_by
+from builder.replayscm.make.disambiguation import alternatives
 from builder.replayscm.make.programs import HiddenProgram, sample_program
 from builder.replayscm.make.shortcuts import survivors
 from builder.replayscm.make.tables import tabulate_worlds
@@ -133,7 +133,8 @@ def _disambiguate(
     found = alternatives(program, tabulate_worlds(training))
     chosen = list(training)
     while found and len(chosen) < len(training) + MAX_ADDED:
-        kills = np.array([killed_by(found, world) for world in pool])  # (worlds, alternatives)
+        # Shape (worlds, alternatives).
+        kills = np.array([[item.fails_in(world) for item in found] for world in pool])
         totals = kills.sum(axis=1)
         best = int(np.argmax(totals))
         if totals[best] < max(3, 0.5 * len(found)):

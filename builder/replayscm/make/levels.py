@@ -15,10 +15,11 @@ from builder.replayscm.make.determinacy import (
     disclosed_setting,
     is_unique,
 )
+from builder.replayscm.make.disambiguation import Alternative
 from builder.replayscm.make.generate import Evidence
 from builder.replayscm.make.programs import HiddenProgram
 from builder.replayscm.make.search import fit
-from builder.replayscm.make.tables import Flags, Tables, sets_of, tabulate_worlds
+from builder.replayscm.make.tables import Flags, Tables, bits, sets_of, tabulate_worlds
 from builder.replayscm.make.worlds import (
     Intervention,
     World,
@@ -104,7 +105,7 @@ def add_counterexamples(
         if len(worlds) >= limit:
             raise Rejected("counterexamples")
         pool = _drawn(rng, evidence, _multi_targets(rng, program, CANDIDATES))
-        kills = [sum(_differs(world, *item) for item in wrong) for world in pool]
+        kills = [sum(item.fails_in(world) for item in wrong) for world in pool]
         if max(kills):
             worlds.append(pool[int(np.argmax(kills))])
     if len(worlds) == len(extra):
@@ -147,9 +148,7 @@ def _openness(program: HiddenProgram, tables: Tables, pairs: Flags) -> Callable[
     child, k = np.nonzero(pairs)
     zeros, ones = tables.zeros[child, k], tables.ones[child, k]
     every = sets.every[k]
-    parents = np.array([
-        sum(1 << u for u in program.parents.get(v, ())) for v in range(program.n)
-    ])[child]  # fmt: skip
+    parents = np.array([bits(program.parents.get(v, ())) for v in range(program.n)])[child]
     misses = (sets.masks[k] & parents) != parents
     still = misses | ((zeros | ones) != every)
     child, k, zeros, ones, every, misses = (
@@ -159,11 +158,11 @@ def _openness(program: HiddenProgram, tables: Tables, pairs: Flags) -> Callable[
 
     def after(world: World) -> int:
         rows = world.rows.astype(np.int64)
-        bits = (1 << (rows @ weights)).astype(np.uint16)
+        shown = (1 << (rows @ weights)).astype(np.uint16)
         clamped = np.isin(child, world.targets)
         value = rows[:, child] == 1
-        new_ones = np.bitwise_or.reduce(np.where(value & ~clamped, bits, 0), axis=0)
-        new_zeros = np.bitwise_or.reduce(np.where(~value & ~clamped, bits, 0), axis=0)
+        new_ones = np.bitwise_or.reduce(np.where(value & ~clamped, shown, 0), axis=0)
+        new_zeros = np.bitwise_or.reduce(np.where(~value & ~clamped, shown, 0), axis=0)
         z, o = zeros | new_zeros, ones | new_ones
         consistent = (z & o) == 0
         unseen = np.bitwise_count(every & ~(z | o)).astype(np.int64)
@@ -214,38 +213,14 @@ def _missing(program: HiddenProgram, seen: dict[int, int]) -> list[int]:
     return [v for v, window in program.windows.items() if seen[v] != (1 << (1 << len(window))) - 1]
 
 
-Misfit = tuple[int, tuple[int, ...], int]
-"""Variable, parent set, fitted truth table."""
-
-
-def _misfits(program: HiddenProgram, tables: Tables) -> list[Misfit]:
+def _misfits(program: HiddenProgram, tables: Tables) -> list[Alternative]:
     """Fitted functions that are not the hidden mechanism, over every completable set."""
     sets = sets_of(program.n)
     pairs = completable_pairs(tables, disclosed_setting(program, "hidden"))
     found = []
     for child, k in np.argwhere(pairs).tolist():
-        choice = fit(tables, child, k)
-        if not _is_hidden(program, child, sets.members[k], choice.table):
-            found.append((child, sets.members[k], choice.table))
+        members, table = sets.members[k], fit(tables, child, k).table & int(sets.every[k])
+        hidden = set(program.parents[child]) <= set(members)
+        if not hidden or table != program.table_over(child, members):
+            found.append(Alternative(child, members, table))
     return found
-
-
-def _is_hidden(program: HiddenProgram, child: int, members: tuple[int, ...], table: int) -> bool:
-    """Whether a function of ``members`` is the mechanism of ``child``."""
-    parents = program.parents[child]
-    if not set(parents) <= set(members):
-        return False
-    for pattern in range(1 << len(members)):
-        mine = sum((pattern >> members.index(u) & 1) << bit for bit, u in enumerate(parents))
-        if (table >> pattern & 1) != (program.tables[child] >> mine & 1):
-            return False
-    return True
-
-
-def _differs(world: World, child: int, members: tuple[int, ...], table: int) -> bool:
-    """Whether an observed row contradicts a fitted function."""
-    if child in world.targets:
-        return False
-    rows = world.rows.astype(np.int64)
-    pattern = rows[:, list(members)] @ (1 << np.arange(len(members)))
-    return bool((((table >> pattern) & 1) != rows[:, child]).any())

@@ -5,7 +5,7 @@ them whose first three are the roots. Each endogenous variable has a window of e
 parents drawn from the window, and a formula that depends on all of them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,7 +17,6 @@ from grader.tracks.replayscm.boolean import (
     depth,
     essential,
     operation,
-    parse,
     size,
     to_text,
     truth_table,
@@ -66,6 +65,14 @@ class HiddenProgram:
         """The other variables, in latent order."""
         return self.order[ROOTS:]
 
+    def table_over(self, child: int, members: Sequence[int]) -> int:
+        """The mechanism of ``child`` as a truth table over a set that holds its parents."""
+        parents, table = self.parents[child], 0
+        for pattern in range(1 << len(members)):
+            mine = sum((pattern >> members.index(u) & 1) << bit for bit, u in enumerate(parents))
+            table |= (self.tables[child] >> mine & 1) << pattern
+        return table
+
     def mechanisms(self) -> dict[str, str]:
         """Label to formula text, as answers hold them."""
         return {name_of(v): to_text(self.formulas[v]) for v in sorted(self.endogenous)}
@@ -82,17 +89,6 @@ class HiddenProgram:
 def name_of(v: int) -> str:
     """The label of variable ``v``."""
     return f"X{v + 1}"
-
-
-def from_json(record: Mapping[str, Any]) -> HiddenProgram:
-    """The program that :meth:`HiddenProgram.to_json` wrote."""
-    order = tuple(int(name[1:]) - 1 for name in record["order"])
-    windows = {
-        int(child[1:]) - 1: tuple(int(name[1:]) - 1 for name in names)
-        for child, names in record["windows"].items()
-    }
-    formulas = {int(c[1:]) - 1: parse(text) for c, text in record["mechanisms"].items()}
-    return assemble(order, windows, formulas)
 
 
 def assemble(

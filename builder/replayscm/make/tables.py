@@ -20,6 +20,11 @@ Masks = NDArray[np.uint16]
 Flags = NDArray[np.bool_]
 
 
+def bits(variables: Iterable[int]) -> int:
+    """A set of variables as one number: bit v stands for variable v."""
+    return sum(1 << v for v in variables)
+
+
 @dataclass(frozen=True, slots=True)
 class Sets:
     """All subsets of n variables with at most K members.
@@ -32,7 +37,6 @@ class Sets:
     masks: NDArray[np.int64]
     weights: NDArray[np.int64]
     every: Masks
-    index: dict[tuple[int, ...], int]
 
 
 @cache
@@ -45,9 +49,9 @@ def sets_of(n: int) -> Sets:
     for k, chosen in enumerate(members):
         for bit, v in enumerate(chosen):
             weights[v, k] = 1 << bit
-    masks = np.array([sum(1 << v for v in chosen) for chosen in members], dtype=np.int64)
+    masks = np.array([bits(chosen) for chosen in members], dtype=np.int64)
     every = np.array([(1 << (1 << len(chosen))) - 1 for chosen in members], dtype=np.uint16)
-    return Sets(members, masks, weights, every, {c: k for k, c in enumerate(members)})
+    return Sets(members, masks, weights, every)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,15 +109,15 @@ def patterns(rows: Rows) -> NDArray[np.int64]:
 
 def tabulate(rows: Rows) -> Tables:
     """The partial tables of all variables over all sets."""
-    bits = (1 << patterns(rows)).astype(np.uint16)
+    shown = (1 << patterns(rows)).astype(np.uint16)
     n = rows.values.shape[1]
-    zeros = np.zeros((n, bits.shape[1]), dtype=np.uint16)
+    zeros = np.zeros((n, shown.shape[1]), dtype=np.uint16)
     ones = np.zeros_like(zeros)
     for v in range(n):
         free = ~rows.clamped[:, v]
         value = rows.values[:, v] == 1
-        zeros[v] = np.bitwise_or.reduce(bits[free & ~value], axis=0)
-        ones[v] = np.bitwise_or.reduce(bits[free & value], axis=0)
+        zeros[v] = np.bitwise_or.reduce(shown[free & ~value], axis=0)
+        ones[v] = np.bitwise_or.reduce(shown[free & value], axis=0)
     return Tables(zeros, ones)
 
 

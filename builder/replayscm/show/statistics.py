@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from builder.gate.tables import SplitTables
 from builder.release.generation_report import markdown_table, print_report
-from builder.replayscm.check.interpreter import Tree, read
+from grader.tracks.replayscm.boolean import depth, parse, size, variables
 
 LEVELS: Final = ("original", "extra", "cex", "certified")
 _MODES: Final = ("none", "hard_constant", "hard_assigned")
@@ -51,19 +51,19 @@ def report(table: SplitTables) -> str:
 
 
 def _programs(worlds: Sequence[Record]) -> list[list[str]]:
-    trees = [read(text) for world in worlds for text in world["program"]["mechanisms"].values()]
+    formulas = [parse(text) for world in worlds for text in world["program"]["mechanisms"].values()]
     windows = Counter(
         max(len(window) for window in world["program"]["windows"].values()) for world in worlds
     )
-    parents = [len(_names(tree)) for tree in trees]
+    parents = [len(variables(formula)) for formula in formulas]
     return [
         ["variables", "6–10", _range([len(world["program"]["order"]) for world in worlds])],
         ["roots", "3", "3"],
-        ["mechanism AST size", "3–14", _range([_size(tree) for tree in trees])],
-        ["mechanism depth", "2–6", _range([_depth(tree) for tree in trees])],
+        ["mechanism AST size", "3–14", _range([size(formula) for formula in formulas])],
+        ["mechanism depth", "2–6", _range([depth(formula) for formula in formulas])],
         ["parents per mechanism", "2 or more", _range(parents)],
         ["predecessor window", "2–5, mostly 4", ", ".join(
-            f"{size}: {count / len(worlds):.0%}" for size, count in sorted(windows.items()))],
+            f"{most}: {count / len(worlds):.0%}" for most, count in sorted(windows.items()))],
     ]  # fmt: skip
 
 
@@ -140,18 +140,6 @@ def _range(values: Sequence[float], digits: int = 0) -> str:
     if low == high:
         return f"{low:.{digits}f}"
     return f"{mean(values):.{max(digits, 2)}f} ({low:.{digits}f}–{high:.{digits}f})"
-
-
-def _names(tree: Tree) -> set[str]:
-    return {tree} if isinstance(tree, str) else {n for child in tree[1:] for n in _names(child)}
-
-
-def _size(tree: Tree) -> int:
-    return 1 if isinstance(tree, str) else 1 + sum(_size(child) for child in tree[1:])
-
-
-def _depth(tree: Tree) -> int:
-    return 1 if isinstance(tree, str) else 1 + max(_depth(child) for child in tree[1:])
 
 
 if __name__ == "__main__":
