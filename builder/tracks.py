@@ -1,6 +1,7 @@
 """The tracks that the builder knows, imported when first asked for."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Final
 
@@ -32,6 +33,15 @@ class LazyTracks(Mapping[str, Track]):
 
     def __len__(self) -> int:
         return len(self._references)
+
+    @contextmanager
+    def replaced(self, name: str, reference: str) -> Iterator[None]:
+        """Puts another record in a track's place while an importer builds with it."""
+        own, self._references[name] = self._references[name], reference
+        try:
+            yield
+        finally:
+            self._references[name] = own
 
 
 def load(reference: str) -> Any:

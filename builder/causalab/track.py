@@ -8,9 +8,8 @@ from builder.causalab import rows
 from builder.causalab.check.audit import audit_instance
 from builder.causalab.check.floors import WHY, floor_points, uninformed_answer
 from builder.causalab.make.episode import Parts, draw, episode_parts
-from builder.causalab.plan.config import Config, parse_config
+from builder.causalab.plan.config import parse_config
 from builder.causalab.plan.graphs import TRACK_NAME, GraphPlan, plan_graphs
-from builder.importing.causalab.command import Imported, build_imported, is_imported, plan_imported
 from builder.seeds import attempt_key
 from builder.track import Built, Floors, InstanceSpec, Row, Track
 
@@ -24,22 +23,11 @@ MAX_ATTEMPTS: Final = 100
 """Tries at the numbers of one graph before it is declared infeasible."""
 
 
-def plan_split(
-    config: Config | Imported, split: str, count_root: bytes, private: bool
-) -> list[InstanceSpec]:
-    """The graphs of a split, in index order."""
-    if isinstance(config, Imported):
-        return plan_imported(config, split, count_root)
-    return plan_graphs(config, split, count_root, private)
-
-
 def build(spec: InstanceSpec) -> Built:
     """One graph with its episodes, as rows; a rejected attempt is replaced by the next.
 
     Raises ``UsageError`` when none of ``MAX_ATTEMPTS`` will do.
     """
-    if is_imported(spec):
-        return build_imported(spec)
     plan = GraphPlan.from_json(spec.config_json)
     return first_accepted(
         spec, partial(_try, spec, plan), MAX_ATTEMPTS, "episode", "change the seed"
@@ -74,7 +62,7 @@ TRACK: Final = Track(
     tables=rows.SCHEMAS,
     private=rows.PRIVATE_CONFIGS,
     parse=parse_config,
-    plan=plan_split,
+    plan=plan_graphs,
     build=build,
     audit=audit_instance,
     floors=Floors(why=WHY, answer=uninformed_answer, points=floor_points),

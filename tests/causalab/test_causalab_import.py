@@ -9,7 +9,13 @@ import pytest
 from reference_files import four, freqparent, golden, hidden, quadratic, three, write_files
 
 from builder.cli.main import main
-from builder.importing.causalab.command import Seeding, complete, import_config, observation_stream
+from builder.importing.causalab.episodes import (
+    TRACK,
+    Seeding,
+    complete,
+    import_config,
+    observation_stream,
+)
 from builder.importing.causalab.reference import Record, read_folder
 from grader.errors import UsageError
 from grader.io.release import Release
@@ -119,8 +125,6 @@ def test_own_seeding_draws_other_observations_and_the_same_crystals(tmp_path: Pa
 
 def test_records_with_one_named_graph_are_one_instance(tmp_path: Path) -> None:
     config = import_config(write_files(tmp_path / "mini"), "reference")
-    from builder.causalab.track import TRACK
-
     ((_, imported),) = config.splits[0].tracks
     specs = TRACK.plan(imported, "dev", b"seed", False)
     suites = [

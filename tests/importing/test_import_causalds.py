@@ -22,7 +22,7 @@ from reference_layout import (
 
 from builder.causalds.ask.declared import declared_inputs
 from builder.cli.main import main as build
-from builder.importing.causalds.command import import_causalds
+from builder.importing.causalds.exams import import_causalds
 from grader.cli import main as grade
 from grader.io.release import Release
 from grader.io.schemas import first_problem

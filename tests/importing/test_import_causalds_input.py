@@ -9,7 +9,7 @@ from reference_exam import MEDIATED, write_reference
 from reference_layout import named
 
 from builder.cli.main import main as build
-from builder.importing.causalds.command import import_causalds
+from builder.importing.causalds.exams import import_causalds
 from grader.errors import UsageError
 
 

@@ -15,7 +15,7 @@ from reference_layout import (
 )
 
 from builder.cli.main import main as build
-from builder.importing.causalds.command import import_causalds
+from builder.importing.causalds.exams import import_causalds
 from grader.io.release import Release
 from grader.pipeline import Session
 from grader.verify import verify

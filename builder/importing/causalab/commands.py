@@ -7,6 +7,9 @@ from typing import Final
 from builder.cli.build import build_gated
 from builder.cli.command import FAILED, OK, Command, add_workers, add_written_release
 
+EPISODES: Final = "builder.importing.causalab.episodes:TRACK"
+"""The track whose episodes are read instead of drawn."""
+
 
 def _add_import(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", type=Path, metavar="DIR", help="its folder of .jsonl files")
@@ -24,15 +27,17 @@ def _add_import(parser: argparse.ArgumentParser) -> None:
 
 
 def _import(options: argparse.Namespace) -> int:
-    from builder.importing.causalab.command import import_config
+    from builder.importing.causalab.episodes import TRACK, import_config
     from builder.release.progress import Reporter
     from builder.release.roots import read_roots
     from builder.release.summary import describe_outcome
+    from builder.tracks import TRACKS
 
     reporter = Reporter(options.quiet)
     config = import_config(options.folder, options.seeding)
     roots, _ = read_roots(config)
-    outcome = build_gated(config, roots, options, reporter)
+    with TRACKS.replaced(TRACK.name, EPISODES):
+        outcome = build_gated(config, roots, options, reporter)
     if outcome.status == "refused by the gate":
         return FAILED
     describe_outcome(outcome, options.out, reporter)

@@ -1,7 +1,7 @@
 """Reading the public reference's JSONL files: one structural causal model a line.
 
 The files hold models only; what an episode needs beyond them is completed in
-:mod:`builder.importing.causalab.command`. Whatever does not fit the format is an error that
+:mod:`builder.importing.causalab.episodes`. Whatever does not fit the format is an error that
 names file, line and member, never a guess.
 """
 
@@ -53,11 +53,13 @@ class Given:
 class Record:
     """One model of the reference.
 
-    ``names`` are the controllable nodes in the file's order; ``presets`` the fixed crystals of a
-    quadratic record: two observations, manipulator, reactor.
+    It is what ``line`` of the file ``suite`` says. ``names`` are the controllable nodes in the
+    file's order; ``presets`` the fixed crystals of a quadratic record: two observations,
+    manipulator, reactor.
     """
 
     suite: str
+    line: str
     graph_id: str
     names: tuple[str, ...]
     displays: Mapping[str, str]
@@ -115,10 +117,7 @@ def _records(file: Path, data: bytes) -> Iterator[Record]:
         if not line.strip():
             continue
         try:
-            document = parse_strict(line)
-            if not isinstance(document, dict):
-                raise Malformed("not an object")
-            record = _record(file.stem, document)
+            record = read_record(file.stem, line)
             check_trace(record)
             yield record
         except BadJson as error:
@@ -127,7 +126,11 @@ def _records(file: Path, data: bytes) -> Iterator[Record]:
             raise UsageError(f"{file}: line {number}: {error}; it cannot be imported") from None
 
 
-def _record(suite: str, document: Mapping[str, Any]) -> Record:
+def read_record(suite: str, line: bytes) -> Record:
+    """The model in a line of the file ``suite``; raises ``BadJson`` and :class:`Malformed`."""
+    document = parse_strict(line)
+    if not isinstance(document, dict):
+        raise Malformed("not an object")
     nodes = _member(document, "nodes", dict)
     if TARGET not in nodes or not 3 <= len(nodes) <= MAX_NODES:
         raise Malformed(f"nodes: 3 to {MAX_NODES} of them, {TARGET} among them")
@@ -140,22 +143,22 @@ def _record(suite: str, document: Mapping[str, Any]) -> Record:
     params = _member(document, "params", dict)
     edges = _edges(document, nodes)
     order = (*names, TARGET)
-    acts = document.get("frequency_can_be_parent") is True
     return Record(
-        suite,
-        _member(document, "graph_id", str),
-        names,
-        {name: _member(_entry(nodes, name), "display_name", str) for name in order},
-        Equations(
+        suite=suite,
+        line=line.decode("utf-8"),
+        graph_id=_member(document, "graph_id", str),
+        names=names,
+        displays={name: _member(_entry(nodes, name), "display_name", str) for name in order},
+        equations=Equations(
             {name: _terms(name, _entry(nodes, name), edges, params, family) for name in order},
             _number(params, "base_freq", "params"),
         ),
-        _budget(document),
-        family,
-        acts,
-        _hidden(document, nodes),
-        _presets(document, names) if family == "quadratic" else (),
-        _given(document, names),
+        budget=_budget(document),
+        family=family,
+        acts=document.get("frequency_can_be_parent") is True,
+        hidden=_hidden(document, nodes),
+        presets=_presets(document, names) if family == "quadratic" else (),
+        given=_given(document, names),
     )
 
 

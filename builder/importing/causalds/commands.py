@@ -16,7 +16,7 @@ def _add_import(parser: argparse.ArgumentParser) -> None:
 
 
 def _import(options: argparse.Namespace) -> int:
-    from builder.importing.causalds.command import import_causalds
+    from builder.importing.causalds.exams import import_causalds
 
     summaries = import_causalds(options.folder, options.out)
     for summary in summaries:

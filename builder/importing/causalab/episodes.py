@@ -7,11 +7,11 @@ so they are drawn here from the stated seed :data:`SEED`. The mode is the enviro
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 
@@ -24,25 +24,26 @@ from builder.causalab.make.episode import (
     disturbance_json,
     two_sides,
 )
-from builder.causalab.make.equations import BASES, Equations
+from builder.causalab.make.equations import BASES
 from builder.causalab.make.undecided import Setup
 from builder.causalab.plan.graphs import TRACK_NAME
+from builder.causalab.track import TRACK as DRAWN
 from builder.importing.causalab.reference import (
     TARGET,
-    Given,
     Hidden,
     Malformed,
     Record,
     bases_behind,
     read_folder,
+    read_record,
 )
 from builder.release.config import Draw, ExamConfig, ReleaseConfig, SplitConfig
+from builder.release.instance_keys import keyed_specs
 from builder.release.rows import world_row
-from builder.seeds import hmac_key, id_key, instance_key, public_id, stream
+from builder.seeds import hmac_key, public_id, stream
 from builder.track import Asked, Built, InstanceSpec
 from grader.errors import UsageError
 from grader.io.jsonio import canonical
-from grader.laboratory.model import Term
 
 SEED: Final = "causal-exams import-causalab 1"
 """The seed of everything that the reference's records lack."""
@@ -80,51 +81,55 @@ def import_config(folder: Path, seeding: Seeding) -> ReleaseConfig:
     )  # fmt: skip
 
 
-def plan_imported(config: Imported, split: str, count_root: bytes) -> list[InstanceSpec]:
+@dataclass(frozen=True, slots=True)
+class RecordsPlan:
+    """The records of one named graph, each an episode of it."""
+
+    records: tuple[Record, ...]
+    seeding: Seeding
+
+    @property
+    def asked(self) -> Asked:
+        """What the release machinery reads of the plan: a task a record."""
+        return Asked((len(self.records), len(self.records)))
+
+    def to_json(self) -> str:
+        """Canonical JSON: the records as they were read."""
+        read = [{"suite": record.suite, "line": record.line} for record in self.records]
+        return canonical({"imported": read, "seeding": self.seeding})
+
+    @staticmethod
+    def from_json(text: str) -> "RecordsPlan":
+        """What :meth:`to_json` wrote."""
+        plan = json.loads(text)
+        records = (
+            read_record(entry["suite"], entry["line"].encode()) for entry in plan["imported"]
+        )
+        return RecordsPlan(tuple(records), plan["seeding"])
+
+
+def plan_imported(
+    config: Imported, split: str, count_root: bytes, private: bool
+) -> list[InstanceSpec]:
     """One instance per named graph: its records in all files are episodes of it."""
     groups: dict[str, list[Record]] = {}
     for record in config.records:
         key = canonical([sorted(record.names), record.edges])
         groups.setdefault(key, []).append(record)
-    specs = []
-    for index, members in enumerate(groups.values()):
-        ids = id_key(count_root, TRACK_NAME, split, index)
-        specs.append(
-            InstanceSpec(
-                track=TRACK_NAME,
-                split=split,
-                index=index,
-                key=instance_key(count_root, TRACK_NAME, split, index),
-                instance_id=public_id("graph", ids, "graph"),
-                private=False,
-                id_key=ids,
-                config_json=canonical(
-                    {
-                        "imported": [asdict(record) for record in members],
-                        "seeding": config.seeding,
-                        "tasks": [len(members)] * 2,
-                    }
-                ),
-                asked=Asked((len(members), len(members))),
-            )
-        )
-    return specs
-
-
-def is_imported(spec: InstanceSpec) -> bool:
-    """Whether a spec comes from :func:`plan_imported`."""
-    return "imported" in json.loads(spec.config_json)
+    plans = [RecordsPlan(tuple(members), config.seeding) for members in groups.values()]
+    place = (TRACK_NAME, split)
+    return keyed_specs(plans, place, ("graph", "graph"), count_root, private)
 
 
 def build_imported(spec: InstanceSpec) -> Built:
     """The episodes of one named graph, as rows. Raises ``UsageError`` for a record that cannot."""
-    settings = json.loads(spec.config_json)
-    records = [_record(entry) for entry in settings["imported"]]
+    plan = RecordsPlan.from_json(spec.config_json)
+    records = plan.records
     tasks, truths, names = [], [], {}
     for record in records:
         key = hmac_key(spec.key, record.suite)
         try:
-            parts = complete(record, key, settings["seeding"])
+            parts = complete(record, key, plan.seeding)
         except Malformed as error:
             raise UsageError(f"{record.suite}/{record.graph_id}: {error}") from None
         name = public_id(rows.PREFIX, spec.id_key, record.suite)
@@ -216,22 +221,5 @@ def _disturbance(hidden: Hidden, budget: int, key: bytes) -> dict[str, object]:
     return disturbance_json(hidden.nodes, hidden.values, [hidden.values[int(i)] for i in drawn])
 
 
-def _record(entry: Mapping[str, Any]) -> Record:
-    """What ``asdict`` made of a record, back from JSON."""
-    fields = dict(entry)
-    fields["names"] = tuple(fields["names"])
-    order = (*fields["names"], TARGET)  # JSON objects are written with sorted keys
-    terms = fields["equations"]["terms"]
-    fields["equations"] = Equations(
-        {name: tuple(Term(**term) for term in terms[name]) for name in order},
-        fields["equations"]["base"],
-    )
-    fields["presets"] = tuple(fields["presets"])
-    if fields["hidden"] is not None:
-        hidden = fields["hidden"]
-        fields["hidden"] = Hidden(tuple(hidden["nodes"]), tuple(hidden["values"]))
-    if fields["given"] is not None:
-        given = fields["given"]
-        settings = tuple((name, value) for name, value in given["settings"])
-        fields["given"] = Given(tuple(given["observations"]), settings, tuple(given["readings"]))
-    return Record(**fields)
+TRACK: Final = replace(DRAWN, plan=plan_imported, build=build_imported)
+"""The track, but for where its episodes come from."""
