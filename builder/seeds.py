@@ -15,9 +15,6 @@ import numpy as np
 ID_DIGITS: Final = 16
 """Hex digits in a public id: 64 bits, so that a million ids collide with probability 3e-8."""
 
-INSTANCE_LABEL: Final = "scene"
-"""The label under which an instance's own public id is derived from its id key."""
-
 
 def hmac_key(key: bytes, message: str) -> bytes:
     """HMAC-SHA256 of the UTF-8 bytes of ``message`` under ``key``: 32 bytes."""

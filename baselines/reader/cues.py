@@ -59,7 +59,6 @@ _THROUGH: Final = re.compile(
     r"\b(?:(?:only|solely|entirely|wholly|purely|exclusively|just) )?"
     r"(?:through|via|by way of|by means of|by (?:altering|changing|shifting|moving|first \w+ing))$"
 )
-_PASSIVE: Final = re.compile(r"\bby$")
 _DEPEND_ON: Final = re.compile(
     r"\b(?:depend\w*|rel(?:y|ies|ied|iant|iance|ying)|hing\w+|rests?|resting|rides?|riding|turns?|"
     r"contingent|conditional|conditioned|based|builds?|building|feeds?|draws?|drawing|dependent|"

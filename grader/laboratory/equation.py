@@ -122,7 +122,6 @@ class Equation:
         )
 
 
-_POWERS: Final = (("operator", "^"), ("operator", "**"))
 _SIGNS: Final = {("operator", "+"): 1.0, ("operator", "-"): -1.0}
 
 

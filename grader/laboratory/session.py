@@ -187,10 +187,6 @@ class Laboratory:
         if self._lines[-1]["event"] != "resumed":
             self._append("resumed")
 
-    def refuse_line(self, code: str, message: str, request: object) -> None:
-        """Refuse a request that named no operation; always raises :class:`Refused`."""
-        self._refuse(code, message, request)
-
     def note_refusal(self, request: str, error: str) -> None:
         """Write down a refused request, unless the session is closed or noted enough of them."""
         if self.phase != "closed" and self.refusals < MAX_REFUSALS:
