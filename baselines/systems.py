@@ -10,14 +10,20 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from baselines import trivial
 from baselines.causalab import agents
 from baselines.causalab.host import in_laboratory
-from baselines.causalds import informed, naive
 from baselines.ccr import reasoners as ccr
-from baselines.release import OpenedExam
+from baselines.release import OpenedExam, ShownScene
 from baselines.replayscm.floors import copy, majority
 from baselines.replayscm.structure import structure_and_formulas
 from baselines.replayscm.symbolic import symbolic
 from baselines.seeded import generator
-from baselines.solving import Solver, from_all_prompts, from_prompts, from_scenes, nothing
+from baselines.solving import (
+    Solver,
+    SolveTask,
+    from_all_prompts,
+    from_prompts,
+    from_scenes,
+    nothing,
+)
 from baselines.writing import Answer
 from grader.errors import UsageError
 from grader.model import Task
@@ -37,6 +43,19 @@ class System:
     note: str
     solvers: Mapping[str, Solver] = field(default_factory=dict)
     sees_truth: bool = False
+
+
+# The two analysts are imported when they are asked for: what they compute with takes a second.
+def _naive(scene: ShownScene) -> SolveTask:
+    from baselines.causalds.naive import make_solver
+
+    return make_solver(scene)
+
+
+def _informed(scene: ShownScene, *, corrected: bool = False) -> SolveTask:
+    from baselines.causalds.informed import make_solver
+
+    return make_solver(scene, corrected=corrected)
 
 
 def _guesser(task: Task) -> agents.Agent:
@@ -68,7 +87,7 @@ SYSTEMS: Final = (
         "naive",
         "regresses on everything and reports; never abstains",
         {
-            "causalds": from_scenes(naive.make_solver),
+            "causalds": from_scenes(_naive),
             "ccr": from_prompts(ccr.naive),
             "replayscm": from_prompts(majority),
             "causalab": in_laboratory("naive", lambda _: agents.observer, otherwise=nothing),
@@ -79,7 +98,7 @@ SYSTEMS: Final = (
         "reads the graph from the story, picks the identifying estimator, abstains; "
         "takes what measurements predict for the variable itself",
         {
-            "causalds": from_scenes(informed.make_solver),
+            "causalds": from_scenes(_informed),
             "ccr": from_prompts(ccr.perfect),
             "replayscm": from_prompts(symbolic),
             "causalab": in_laboratory("informed", lambda _: agents.solver, otherwise=nothing),
@@ -88,7 +107,7 @@ SYSTEMS: Final = (
     System(
         "double-sampling",
         "causalds only: informed, with estimates corrected by the calibration rows",
-        {"causalds": from_scenes(partial(informed.make_solver, corrected=True))},
+        {"causalds": from_scenes(partial(_informed, corrected=True))},
     ),
     System(
         "ccr-perfect",

@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.timing import REFERENCE, ROOT, paired
+from benchmarks.timing import PAIRED, REFERENCE, ROOT, paired
 
 
 def main() -> int:
@@ -28,9 +28,8 @@ def main() -> int:
         baseline = [sys.executable, "-m", "baselines", "informed", *release]
         subprocess.run([*baseline, "--out", str(answers)], cwd=ROOT, check=True)
         grade = [sys.executable, "-m", "grader", str(answers), *release, "--quiet"]
-        table = Table(title="whole process, median of paired runs; reference: " + REFERENCE[-1])
-        for column in ("command", "seconds", "reference", "ratio (min – max)", "target"):
-            table.add_column(column)
+        title = "whole process, median of paired runs; reference: " + REFERENCE[-1]
+        table = Table("command", *PAIRED, "target", title=title)
         for label, command, target in (
             ("grade, 100 causalds tasks", [*grade, "--track", "causalds"], "≤ 4"),
             ("grade, all tracks of mini", grade, ""),

@@ -5,9 +5,8 @@ the reference solver graded: parsed, verified by replay, scored and diagnosed. S
 time, so that a busy machine does not count.
 """
 
-import statistics
 import sys
-import time
+from time import process_time as clock
 from typing import Final
 
 from rich.console import Console
@@ -15,13 +14,12 @@ from rich.table import Table
 
 from baselines.causalab.agents import solver
 from baselines.causalab.host import host
-from benchmarks.replayscm import tasks_of
+from benchmarks.built import grading_seconds, pairs_of
+from benchmarks.timing import median_seconds
 from builder.causalab.track import TRACK
 from builder.settings import TomlTable
 from builder.track import Built
 from grader.laboratory import MODES, Crystal, Episode, Laboratory
-from grader.model import RawAnswer, Task, Truth
-from grader.score import score_answer
 from grader.tracks.causalab import episode_of
 
 SEED: Final = b"benchmark of causalab"
@@ -36,13 +34,12 @@ takes two. For orientation only: that environment draws a frame each time."""
 
 def main() -> int:
     """Build, time the engine, grade, and print the table."""
-    table = Table(title="causalab: rates and seconds, and the targets of the specification")
-    for column in ("what", "measured", "target", "note"):
-        table.add_column(column)
-    start = time.process_time()
+    title = "causalab: rates and seconds, and the targets of the specification"
+    table = Table("what", "measured", "target", "note", title=title)
+    start = clock()
     built = build()
-    spent = time.process_time() - start
-    pairs = [pair for instance in built for pair in tasks_of(instance, "causalab")]
+    spent = clock() - start
+    pairs = [pair for instance in built for pair in pairs_of(instance, "causalab")]
     table.add_row(f"all suites at {GRAPHS} graphs, 1 process", f"{spent:.1f} s", "< 30 s",
                   f"{len(pairs)} episodes")  # fmt: skip
     largest = max((episode_of(*pair) for pair in pairs), key=lambda e: len(e.nodes))
@@ -57,7 +54,7 @@ def main() -> int:
     chosen = chosen[:: max(1, len(chosen) // TRANSCRIPTS)][:TRANSCRIPTS]
     answers = [host(episode_of(*pair), solver, "solver").encode() for pair in chosen]
     table.add_row(f"grading {TRANSCRIPTS} transcripts of the solver",
-                  f"{grade(chosen, answers):.2f} s", "< 5 s",
+                  f"{grading_seconds(chosen, answers, TRANSCRIPTS, ROUNDS, clock):.2f} s", "< 5 s",
                   f"median of {ROUNDS}; every suite with interventions")  # fmt: skip
     Console(highlight=False).print(table)
     return 0
@@ -76,42 +73,26 @@ def engine_rate(episode: Episode, mode: str) -> float:
     """
     names = episode.names
     bases = episode.private["manipulator"]
-    rates = []
-    for _ in range(ROUNDS):
-        start = time.process_time()
+
+    def steps() -> None:
         for step in range(STEPS):
             if step % episode.budget == 0:
                 crystal = Crystal(episode.model, bases, mode)  # type: ignore[arg-type]
             crystal.set(names[step % len(names)], float(step % 100), 5.0)
-        rates.append(STEPS / (time.process_time() - start))
-    return statistics.median(rates)
+
+    return STEPS / median_seconds(steps, ROUNDS, clock)
 
 
 def session_rate(episode: Episode) -> float:
     """Steps a second through :class:`Laboratory`, which checks and writes its transcript."""
     names = episode.controllable
-    start, steps = time.process_time(), 0
-    while time.process_time() - start < 1:
+    start, steps = clock(), 0
+    while clock() - start < 1:
         session = Laboratory(episode)
         for step in range(episode.budget):
             session.intervene(names[step % len(names)], float(step % 100))
         steps += episode.budget
-    return steps / (time.process_time() - start)
-
-
-def grade(pairs: list[tuple[Task, Truth]], answers: list[bytes]) -> float:
-    """Seconds to check, verify and score the answers."""
-    repeated = [k % len(pairs) for k in range(TRANSCRIPTS)]
-    times = []
-    for _ in range(ROUNDS):
-        start = time.process_time()
-        for k in repeated:
-            task, truth = pairs[k]
-            result = score_answer(task, truth, RawAnswer("answer", answers[k]))
-            if result.status != "scored":
-                raise AssertionError(result.message)
-        times.append(time.process_time() - start)
-    return statistics.median(times)
+    return steps / (clock() - start)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -22,15 +21,13 @@ from rich.console import Console
 from rich.table import Table
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from benchmarks.built import main_config
 from builder.causalds.make import observe, scene
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.track import TRACK
 from builder.release.arrow import table_from_rows
-from builder.release.config import load_config
 from builder.seeds import stream
 from builder.track import InstanceSpec
-
-MAIN = Path(__file__).resolve().parent.parent / "splits" / "main.toml"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -44,9 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _measure(scenes: int) -> int:
     """Builds that many scenes and prints the table."""
-    split = load_config(MAIN).splits[0]
-    config = dict(split.tracks)[TRACK.name]
-    specs = plan_scenes(config, split.name, b"benchmark", False)[:scenes]
+    specs = plan_scenes(main_config(), "dev", b"benchmark", False)[:scenes]
     seconds: dict[str, float] = defaultdict(float)
     start, slowest = time.perf_counter(), 0.0
     for spec in specs:

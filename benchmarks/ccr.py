@@ -4,19 +4,17 @@ Times are of one core in one process. The reference beside them is one full enum
 16-node context, so that a figure can be read on another machine.
 """
 
-import json
 import random
 import statistics
 import sys
-import time
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.built import pairs_of
+from benchmarks.timing import median_seconds
 from builder.ccr import enumerated_quantities, prompts
 from builder.ccr.ask.themes import THEMES
 from builder.ccr.make.graph import chain
@@ -48,51 +46,27 @@ def spec(seed: int, sizes: tuple[int, ...], theme: str) -> InstanceSpec:
     return InstanceSpec("ccr", "dev", seed, key, name, False, ids, plan.to_json())
 
 
-def timed(function: Callable[[], Any], rounds: int) -> float:
-    """Median seconds of a call."""
-    found = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        function()
-        found.append(time.perf_counter() - start)
-    return statistics.median(found)
-
-
-def pairs(rows: dict[str, list[dict[str, Any]]]) -> list[tuple[Task, Truth]]:
-    truths = {row["task_id"]: row for row in rows["ccr_truth"]}
-    found = []
-    for row in rows["ccr"]:
-        truth = truths[row["task_id"]]
-        fields = {name: value for name, value in row.items() if name != "inputs_json"}
-        task = Task(**fields, inputs=json.loads(row["inputs_json"]))
-        target = json.loads(truth["target_json"])
-        kept = (truth["structure"], truth["value"], truth["value_se"], target)
-        found.append((task, Truth(task.task_id, task.instance_id, False, *kept)))
-    return found
-
-
 def enumeration() -> float:
     """Seconds of the reference: one context of 16 nodes, every pattern, every pair."""
     dag = chain(["cycle"] * 5, [4] * 5, np.random.default_rng(0))
     either: Operator = "or"
     gates = (either,) * len(dag.nodes)
     context = BooleanContext(dag, gates, gates, (4,) * len(gates))
-    return timed(lambda: enumerated_quantities(context), 5)
+    return median_seconds(lambda: enumerated_quantities(context), 5)
 
 
 def generation(console: Console, reference: float) -> None:
-    table = Table(title="contexts with units and prompts, one core")
-    for column in ("context", "theme", "seconds", "per second", "x reference", "target"):
-        table.add_column(column, justify="right")
+    columns = ("context", "theme", "seconds", "per second", "x reference", "target")
+    table = Table(*columns, title="contexts with units and prompts, one core")
     for theme in THEMES:
         seconds = statistics.median(
-            timed(partial(TRACK.build, spec(k, (3, 3, 3), theme)), 1) for k in range(30)
+            median_seconds(partial(TRACK.build, spec(k, (3, 3, 3), theme)), 1) for k in range(30)
         )
         ratio = f"{seconds / reference:.2f}"
         table.add_row("3 x 3", theme, f"{seconds:.4f}", f"{1 / seconds:.0f}", ratio, ">= 20/s")
     for sizes in ((3,) * 5, (6, 4, 6), (3,) * 9):
         seconds = statistics.median(
-            timed(partial(TRACK.build, spec(k, sizes, "CandyParty")), 1) for k in range(5)
+            median_seconds(partial(TRACK.build, spec(k, sizes, "CandyParty")), 1) for k in range(5)
         )
         ratio, target = f"{seconds / reference:.2f}", "< 1 s" if len(sizes) == 9 else ""
         row = ("x".join(map(str, sizes)), "CandyParty", f"{seconds:.4f}", f"{1 / seconds:.0f}")
@@ -105,7 +79,7 @@ def grading(console: Console) -> None:
     answers = 0
     seed = 0
     while answers < 100_000:
-        found = pairs(TRACK.build(spec(seed, (3, 3, 3), "abstract")).rows)
+        found = pairs_of(TRACK.build(spec(seed, (3, 3, 3), "abstract")), "ccr")
         answers += 3 * sum(task.inputs["units"] for task, _ in found)
         tasks += found
         seed += 1
@@ -120,7 +94,7 @@ def grading(console: Console) -> None:
         summarise([score(t, truths[t.task_id], checked[t.task_id]) for t, _ in tasks], truths,
                   checked)  # fmt: skip
 
-    seconds = timed(grade, 5)
+    seconds = median_seconds(grade, 5)
     console.print(
         f"grading {answers:,} yes/no answers ({len(tasks)} tasks, {seed} contexts, single answer "
         f"sets), from bytes to headline: {seconds:.3f} s (target < 1 s)"
@@ -149,7 +123,7 @@ def replicates(console: Console, tasks: list[tuple[Task, Truth]], truths: dict[s
             for _ in range(2):
                 resample(truth.target, checked[task.task_id].content, truth.instance_id)
 
-    whole, drawing = timed(grade, 3), timed(draw, 3)
+    whole, drawing = median_seconds(grade, 3), median_seconds(draw, 3)
     console.print(
         f"grading {len(tasks)} tasks with 5 replicates: {whole:.3f} s, of which resampling "
         f"{100 * drawing / whole:.0f}%"
@@ -165,7 +139,7 @@ def costs(console: Console) -> None:
     ):  # fmt: skip
         table.add_column(column, justify="right")
     for sizes in ((3, 3), (3, 3, 3), (4, 4, 4), (3,) * 5, (6, 4, 6), (3,) * 9):
-        found = pairs(TRACK.build(spec(0, sizes, "CandyParty")).rows)
+        found = pairs_of(TRACK.build(spec(0, sizes, "CandyParty")), "ccr")
         units = sum(task.inputs["units"] for task, _ in found)
         b = len(sizes)
         paper = PAPER_UNITS * (b + b * (b + 1))

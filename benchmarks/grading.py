@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.timing import measured, paired
+from benchmarks.timing import PAIRED, measured, paired
 from grader.gold import gold_answer
 from grader.model import Task, Truth
 from grader.spec import VARIANTS, Variant
@@ -45,9 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         exam = [CSV[k % 2] if k < PREDICTIONS else JSON[k % len(JSON)] for k in range(EXAM)]
         answers = _write(folder / "exam", exam, table=False)
         grade = [sys.executable, "-m", "grader", "--quiet", "--release"]
-        table = Table(title="whole process, median of paired runs")
-        for column in ("load", "seconds", "reference", "ratio (min – max)", "target"):
-            table.add_column(column)
+        table = Table("load", *PAIRED, "target", title="whole process, median of paired runs")
         load = f"{EXAM} tasks, {PREDICTIONS} prediction files of {ROWS:,} rows"
         command = [*grade, str(folder / "exam"), str(answers)]
         table.add_row(load, *paired(command), "≤ 6")

@@ -25,6 +25,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks.timing import MAIN
 from builder.gate.leak.permutation import leak_test
 from builder.gate.run import GateReport
 from builder.release.build import build_release
@@ -33,7 +34,6 @@ from builder.release.progress import Reporter
 from builder.release.roots import read_roots
 from grader.errors import UsageError
 
-MAIN: Final = Path(__file__).parent.parent / "splits" / "main.toml"
 SPLIT: Final = """
 name = "leak-exams"
 version = "0.1.0"

@@ -4,26 +4,23 @@ Stage shares of 250 hidden-order programs, then grading 1,500 answers, and the p
 against a plain dictionary interpreter of the same replay in the same run. Read the ratios.
 """
 
-import json
-import statistics
 import sys
 import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from baselines.replayscm.symbolic import symbolic
+from benchmarks.built import Pairs, grading_seconds, pairs_of
+from benchmarks.timing import median_seconds
 from builder.replayscm.check.interpreter import exact_worlds, read
 from builder.replayscm.make.synthesis import smallest_formulas
 from builder.replayscm.plan.config import Config
 from builder.replayscm.track import TRACK
 from builder.track import Built, InstanceSpec
 from grader.io.jsonio import canonical
-from grader.model import RawAnswer, Task, Truth
-from grader.score import score_answer
 from grader.tracks.replayscm.problem import make_program, pack, parse_map
 from grader.tracks.replayscm.replay import replay
 
@@ -36,20 +33,18 @@ ROUNDS = 5
 def main() -> int:
     """Build, solve, grade, and print the table."""
     console = Console(highlight=False)
-    table = Table(title="replayscm: seconds, and the targets of the specification")
-    for column in ("what", "seconds", "target", "note"):
-        table.add_column(column)
+    title = "replayscm: seconds, and the targets of the specification"
+    table = Table("what", "seconds", "target", "note", title=title)
     instances, seconds, stages = build()
     table.add_row(f"{PROGRAMS} hidden-order programs with audits, 2 processes", f"{seconds:.1f}",
                   "< 60", _shares(stages))  # fmt: skip
-    pairs = [pair for instance in instances for pair in tasks_of(instance)]
-    answers = []
+    pairs = [pair for instance in instances for pair in pairs_of(instance, "replayscm")]
     start = time.perf_counter()
-    for task, _ in pairs:
-        answers.append(canonical(symbolic(task)).encode())
+    answers = [canonical(symbolic(task)).encode() for task, _ in pairs]
     table.add_row(f"symbolic on {len(pairs)} tasks", f"{time.perf_counter() - start:.1f}", "", "")
-    table.add_row(f"check and score {RECORDS} answers", f"{grade(pairs, answers):.2f}", "< 3",
-                  f"median of {ROUNDS}")  # fmt: skip
+    graded = grading_seconds(pairs, answers, RECORDS, ROUNDS)
+    note = f"median of {ROUNDS}"
+    table.add_row(f"check and score {RECORDS} answers", f"{graded:.2f}", "< 3", note)
     ours, theirs = replays(pairs)
     table.add_row("replay of one record, packed", f"{ours * 1e6:.0f} µs", "",
                   f"{theirs / ours:.0f} times the speed of dictionaries "
@@ -87,38 +82,7 @@ def _shares(stages: Counter[str]) -> str:
     return ", ".join(f"{stage} {spent / total:.0%}" for stage, spent in stages.most_common())
 
 
-def tasks_of(instance: Built, track: str = "replayscm") -> list[tuple[Task, Truth]]:
-    """The tasks of a built instance with their truths."""
-    truths = {row["task_id"]: row for row in instance.rows[f"{track}_truth"]}
-    found = []
-    for row in instance.rows[track]:
-        values: dict[str, Any] = dict(row)
-        inputs = json.loads(values.pop("inputs_json"))
-        truth: dict[str, Any] = dict(truths[row["task_id"]])
-        kept = ("task_id", "instance_id", "should_abstain", "structure", "value", "value_se")
-        target = json.loads(truth["target_json"])
-        found.append(
-            (Task(inputs=inputs, **values), Truth(target=target, **{k: truth[k] for k in kept}))
-        )
-    return found
-
-
-def grade(pairs: list[tuple[Task, Truth]], answers: list[bytes]) -> float:
-    """Seconds to check and score 1,500 answers: the records repeated as often as needed."""
-    jobs = [
-        (*pairs[k % len(pairs)], RawAnswer("answer", answers[k % len(pairs)]))
-        for k in range(RECORDS)
-    ]
-    times = []
-    for _ in range(ROUNDS):
-        start = time.perf_counter()
-        for task, truth, raw in jobs:
-            score_answer(task, truth, raw)
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
-
-
-def replays(pairs: list[tuple[Task, Truth]], count: int = 60) -> tuple[float, float]:
+def replays(pairs: Pairs, count: int = 60) -> tuple[float, float]:
     """Seconds per record of the packed replay and of dictionaries, both from parsed formulas."""
     jobs = []
     for task, truth in pairs[:count]:
@@ -127,17 +91,17 @@ def replays(pairs: list[tuple[Task, Truth]], count: int = 60) -> tuple[float, fl
         program = make_program(truth.target["roots"], parse_map(truth.target["gold"]))
         trees = {name: read(text) for name, text in truth.target["gold"].items()}
         jobs.append((program, pack(names, worlds), trees, names, worlds))
-    ours, theirs = [], []
-    for _ in range(ROUNDS):
-        start = time.perf_counter()
-        packed = [replay(program, table).exact for program, table, *_ in jobs]
-        ours.append((time.perf_counter() - start) / len(jobs))
-        start = time.perf_counter()
-        plain = [all(exact_worlds(trees, names, worlds)) for *_, trees, names, worlds in jobs]
-        theirs.append((time.perf_counter() - start) / len(jobs))
-        if packed != plain:
-            raise AssertionError("the two replays disagree")
-    return statistics.median(ours), statistics.median(theirs)
+
+    def packed() -> list[bool]:
+        return [replay(program, table).exact for program, table, *_ in jobs]
+
+    def plain() -> list[bool]:
+        return [all(exact_worlds(trees, names, worlds)) for *_, trees, names, worlds in jobs]
+
+    if packed() != plain():
+        raise AssertionError("the two replays disagree")
+    ours, theirs = median_seconds(packed, ROUNDS), median_seconds(plain, ROUNDS)
+    return ours / len(jobs), theirs / len(jobs)
 
 
 if __name__ == "__main__":

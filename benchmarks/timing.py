@@ -1,17 +1,36 @@
-"""Times of whole processes, as ratios to the import of what the grader needs."""
+"""Times: of a call, and of whole processes as ratios to the import of what the grader needs."""
 
 import os
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 REFERENCE: Final = [sys.executable, "-c", "import duckdb, jsonschema"]
 ROUNDS: Final = 9
 ROOT: Final = Path(__file__).resolve().parent.parent
+MAIN: Final = ROOT / "splits" / "main.toml"
+
+
+def median_seconds(
+    function: Callable[[], Any],
+    rounds: int = 5,
+    clock: Callable[[], float] = time.perf_counter,
+) -> float:
+    """Median seconds of a call, by a clock that may be ``time.process_time``."""
+    found = []
+    for _ in range(rounds):
+        start = clock()
+        function()
+        found.append(clock() - start)
+    return statistics.median(found)
+
+
+PAIRED: Final = ("seconds", "reference", "ratio (min – max)")
+"""Column heads of what :func:`paired` gives."""
 
 
 def paired(command: list[str]) -> tuple[str, str, str]:

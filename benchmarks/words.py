@@ -17,12 +17,12 @@ from rich.console import Console
 from rich.table import Table
 
 from baselines.reader import read_story
+from benchmarks.built import main_config
 from benchmarks.words_leak import (
     FACTS,
     LeakResult,
     Told,
     leak_results,
-    main_config,
     masked,
     tell_many,
 )

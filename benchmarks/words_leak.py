@@ -14,7 +14,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,12 +32,10 @@ from builder.gate.leak.classifier import (
     smoothers,
 )
 from builder.gate.leak.facts import merge_rare
-from builder.release.config import load_config
 from builder.words import Narration
 from builder.words.story import relation_of
 from builder.words.verify import split_sentences
 
-MAIN = Path(__file__).resolve().parent.parent / "splits" / "main.toml"
 BATCH = 250
 """Scenes that are planned together, so that none share their names."""
 FACTS = ("motif", "identifiability")
@@ -52,13 +49,6 @@ class Told:
 
     plan: ScenePlan
     narration: Narration
-
-
-def main_config() -> Config:
-    """The causalds table of the split ``dev`` of splits/main.toml."""
-    config = dict(load_config(MAIN).splits[0].tracks)["causalds"]
-    assert isinstance(config, Config)
-    return config
 
 
 def tell_many(config: Config, number: int, seed: str) -> list[Told]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.built import pairs_of
 from builder.causalab.check.audit import audit_instance
 from builder.causalab.check.floors import WHY, floor_points, uninformed_answer
 from builder.causalab.track import TRACK
@@ -150,22 +151,7 @@ def test_a_missing_truth_and_a_stranger_are_problems() -> None:
 
 
 def tasks() -> list[tuple[Task, Truth]]:
-    found = []
-    for built in BUILT:
-        truths = {row["task_id"]: row for row in built.rows["causalab_truth"]}
-        for row in built.rows["causalab"]:
-            fields: dict[str, Any] = {k: v for k, v in row.items() if k != "inputs_json"}
-            truth: dict[str, Any] = truths[row["task_id"]]
-            found.append(
-                (
-                    Task(**fields, inputs=json.loads(str(row["inputs_json"]))),
-                    Truth(
-                        truth["task_id"], truth["instance_id"], False, truth["structure"],
-                        truth["value"], 0.0, json.loads(truth["target_json"]),
-                    ),
-                )
-            )  # fmt: skip
-    return found
+    return [pair for built in BUILT for pair in pairs_of(built, "causalab")]
 
 
 @pytest.mark.parametrize("kind", ["constant", "random"])

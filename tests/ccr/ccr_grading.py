@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ccr_worlds import built
-from test_ccr_prompts import tasks_of
 
+from benchmarks.built import pairs_of
 from grader.model import Checked, RawAnswer, Score, Task, TrackSummary, Truth
 from grader.score import score
 from grader.submission.check import check
@@ -20,8 +20,9 @@ class Exam:
     """Some contexts with their truths."""
 
     def __init__(self, *contexts: dict[str, Any]) -> None:
-        rows = [built(**context).rows for context in contexts]
-        self.pairs: list[tuple[Task, Truth]] = [p for row in rows for p in tasks_of(row)]
+        self.pairs: list[tuple[Task, Truth]] = [
+            pair for context in contexts for pair in pairs_of(built(**context), "ccr")
+        ]
         self.truths = {truth.task_id: truth for _, truth in self.pairs}
 
     def grade(self, solver: Solver) -> tuple[list[Score], dict[str, Checked]]:

@@ -10,6 +10,7 @@ from ccr_worlds import built, spec_of
 
 from baselines.ccr.reasoners import perfect
 from baselines.ccr.story import read_context, read_question, read_simulation
+from benchmarks.built import pairs_of
 from builder.ccr import cut_tree, prompts
 from builder.ccr.ask.text import decimal
 from builder.ccr.ask.themes import THEMES
@@ -17,31 +18,6 @@ from builder.ccr.make.model import context_from_json
 from builder.ccr.track import TRACK
 from grader.model import RawAnswer, Task, Truth
 from grader.score import score_answer
-
-
-def tasks_of(rows: dict[str, list[dict[str, object]]]) -> list[tuple[Task, Truth]]:
-    """Task and truth pairs as the grader sees them."""
-    truths = {row["task_id"]: row for row in rows["ccr_truth"]}
-    found = []
-    for row in rows["ccr"]:
-        fields = {k: v for k, v in row.items() if k != "inputs_json"}
-        task = Task(**fields, inputs=json.loads(row["inputs_json"]))  # type: ignore[arg-type]
-        truth = truths[task.task_id]
-        found.append(
-            (
-                task,
-                Truth(
-                    task.task_id,
-                    task.instance_id,
-                    False,
-                    str(truth["structure"]),
-                    truth["value"],  # type: ignore[arg-type]
-                    truth["value_se"],  # type: ignore[arg-type]
-                    json.loads(str(truth["target_json"])),
-                ),
-            )
-        )
-    return found
 
 
 def answer_question(prompt: str) -> bool:
@@ -67,8 +43,8 @@ def test_the_story_reader_answers_every_unit_from_the_text_alone(
 ) -> None:
     """One wrong answer means that a prompt lacks, or garbles, what is needed."""
     for seed in range(3):
-        rows = built(f"{theme}/{seed}", theme=theme, operators=operators, sizes=(3, 4, 3)).rows
-        for task, truth in tasks_of(rows):
+        made = built(f"{theme}/{seed}", theme=theme, operators=operators, sizes=(3, 4, 3))
+        for task, truth in pairs_of(made, "ccr"):
             answers = perfect(task)
             expected = {
                 rung: [bit == "1" for bit in bits] for rung, bits in truth.target["answers"].items()
@@ -80,7 +56,7 @@ def test_the_story_reader_answers_every_unit_from_the_text_alone(
 def test_single_questions_can_be_answered_one_call_at_a_time(theme: str) -> None:
     """Each full prompt of ``prompts(row)`` must stand by itself."""
     (row, *_) = built("calls", theme=theme, sizes=(3, 3)).rows["ccr"]
-    (truth,) = [t for task, t in tasks_of(built("calls", theme=theme, sizes=(3, 3)).rows)
+    (truth,) = [t for task, t in pairs_of(built("calls", theme=theme, sizes=(3, 3)), "ccr")
                 if task.task_id == row["task_id"]]  # fmt: skip
     found = list(prompts(row))
     units = json.loads(str(row["inputs_json"]))["units"]
@@ -98,8 +74,8 @@ def test_direct_and_deductive_prompts_hold_all_that_is_needed(purpose: str, them
         for sizes in ((3, 3), (3, 4, 3), (3, 3, 3, 3)):
             changes = {"purpose": purpose, "variant": f"{purpose}.boolean", "theme": theme}
             changes |= {"verdict": verdict if purpose == "deductive" else None}
-            rows = built(f"{theme}/{seed}", sizes=sizes, **changes).rows
-            ((task, truth),) = tasks_of(rows)
+            made = built(f"{theme}/{seed}", sizes=sizes, **changes)
+            ((task, truth),) = pairs_of(made, "ccr")
             assert points(task, truth, perfect(task)) == 1.0
             if purpose == "deductive":
                 assert truth.target["verdict"] == verdict
@@ -112,9 +88,9 @@ def test_linear_prompts_hold_all_that_is_needed(variant: str) -> None:
     """Equations in, effects out; the trap's two numbers differ."""
     for seed, verdict in enumerate(("value", "inconsistent", "insufficient")):
         sizes = (4, 4) if variant == "direct.trap" else (3, 4, 3)
-        rows = built(f"linear/{seed}", purpose="linear", variant=variant, verdict=verdict,
-                     sizes=sizes).rows  # fmt: skip
-        ((task, truth),) = tasks_of(rows)
+        made = built(f"linear/{seed}", purpose="linear", variant=variant, verdict=verdict,
+                     sizes=sizes)  # fmt: skip
+        ((task, truth),) = pairs_of(made, "ccr")
         assert points(task, truth, perfect(task)) == 1.0
         if variant == "direct.trap":
             first, second = perfect(task)["quantities"].values()  # type: ignore[index]
@@ -167,9 +143,9 @@ def test_every_given_has_four_significant_digits() -> None:
     values = [Fraction(3, 25), Fraction(9, 2), Fraction(-1, 3), Fraction(1, 12345678)]
     assert [decimal(v) for v in values] == ["0.1200", "4.500", "-0.3333", "0.00000008100"]
     for seed, verdict in enumerate(("value", "inconsistent", "insufficient")):
-        row = built(
+        made = built(
             f"digits/{seed}", purpose="deductive", variant="deductive.boolean", verdict=verdict
-        ).rows
-        ((task, _),) = tasks_of(row)
+        )
+        ((task, _),) = pairs_of(made, "ccr")
         for number in re.findall(r"\) = (\S+)$", task.prompt, re.MULTILINE):
             assert len(number.replace(".", "").lstrip("0")) == 4, number

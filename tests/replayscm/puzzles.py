@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from benchmarks.built import pairs_of
 from builder.replayscm.plan.config import Config
 from builder.replayscm.track import TRACK
 from builder.track import Built
@@ -62,20 +63,7 @@ def items(full: int = 6, matched: int = 5, seed: bytes = ROOT) -> tuple[Item, ..
 
 
 def items_of(instance: Built) -> list[Item]:
-    truths = {row["task_id"]: row for row in instance.rows["replayscm_truth"]}
-    return [_item(row, truths[row["task_id"]]) for row in instance.rows["replayscm"]]
-
-
-def _item(row: Any, truth: Any) -> Item:
-    task = {**row}
-    inputs = json.loads(task.pop("inputs_json"))
-    values = {
-        key: truth[key]
-        for key in ("task_id", "instance_id", "should_abstain", "structure", "value", "value_se")
-    }
-    return Item(
-        Task(inputs=inputs, **task), Truth(target=json.loads(truth["target_json"]), **values)
-    )
+    return [Item(*pair) for pair in pairs_of(instance, "replayscm")]
 
 
 def of_pool(label: str) -> list[Item]:

@@ -4,8 +4,9 @@ import statistics
 
 import pytest
 
+from benchmarks.built import main_config
 from benchmarks.words import problems_of, reader_f1
-from benchmarks.words_leak import leak_results, main_config, masked, tell_many
+from benchmarks.words_leak import leak_results, masked, tell_many
 
 pytestmark = pytest.mark.slow
 LEVEL = 0.01
