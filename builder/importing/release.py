@@ -106,8 +106,10 @@ def grouped(rows: Iterable[Row], keys: Sequence[str]) -> Group:
     return lambda: [ordered[k : k + GROUP_ROWS] for k in range(0, len(ordered), GROUP_ROWS)]
 
 
-def write_release(out: Path, source: Source, splits: Sequence[ImportedSplit]) -> dict[str, Any]:
-    """Write ``public`` in ``out``'s unfinished folder; its manifest. :func:`finish` names it.
+def write_release(
+    out: Path, source: Source, splits: Sequence[ImportedSplit], beside: Mapping[str, str]
+) -> dict[str, Any]:
+    """Write the release and the files ``beside`` its ``public``; its manifest.
 
     Raises ``UsageError`` when ``out`` exists or cannot be written.
     """
@@ -116,7 +118,11 @@ def write_release(out: Path, source: Source, splits: Sequence[ImportedSplit]) ->
     try:
         if unfinished.exists():
             shutil.rmtree(unfinished)
-        return _write(unfinished / "public", source, splits)
+        manifest = _write(unfinished / "public", source, splits)
+        for name, text in beside.items():
+            (unfinished / name).write_text(text, encoding="utf-8")
+        unfinished.rename(out)
+        return manifest
     except OSError as error:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise UsageError(
@@ -140,11 +146,6 @@ def _write(public: Path, source: Source, splits: Sequence[ImportedSplit]) -> dic
         more={"about": source.about, "licence": source.licence_text, "title": source.title},
     )
     return manifest
-
-
-def finish(out: Path) -> None:
-    """Give the written release its name."""
-    out.with_name(out.name + ".unfinished").rename(out)
 
 
 def check_free(out: Path) -> None:

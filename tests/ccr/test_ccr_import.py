@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from builder.cli.main import main
-from builder.importing.ccr.reading import import_tables
+from builder.importing.ccr.tasks import import_tables
 from grader.errors import UsageError
 
 HEADER = [

@@ -10,7 +10,7 @@ import pytest
 from test_ccr_import import FLU, NOTE_ROW, PARTY, flu_sample, note_sample, row, write
 
 from builder.ccr import prompts
-from builder.importing.ccr.reading import import_tables
+from builder.importing.ccr.tasks import import_tables
 from grader.cli import main as grade
 from grader.io.release import Release
 from grader.pipeline import Session

@@ -34,9 +34,9 @@ def linear_quantities(tree: CutTree, rng: np.random.Generator) -> list[Asked]:
     return [*asked, Asked("ate", tree.whole)]
 
 
-def trap_quantities(ends: tuple[str, str, str]) -> list[Asked]:
+def trap_quantities(ends: tuple[str, ...]) -> list[Asked]:
     """The product through the would-be cutpoint, and the global effect, which differs from it."""
-    return [Asked("ate", ends), Asked("ate", (ends[0], ends[2]))]
+    return [Asked("ate", ends), Asked("ate", (ends[0], ends[-1]))]
 
 
 def values_of(

@@ -12,11 +12,11 @@ from itertools import pairwise
 from typing import Any
 
 from builder.ccr.ask.questions import check_deduction
+from builder.ccr.ask.tasks import unpacked
 from builder.ccr.ask.text import Given
 from builder.ccr.make.graph import ancestors as ancestors_of
 from builder.ccr.make.model import BooleanContext, LinearContext, context_from_json
 from builder.ccr.make.quantities import Quantities, path_sum, twin_quantities
-from builder.ccr.rows import unpacked
 
 _RELATIVE = 1e-9
 

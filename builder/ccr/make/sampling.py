@@ -232,7 +232,7 @@ LEAST_EFFECT: Final = Fraction(1, 10)
 
 def sample_linear(
     sizes: Sequence[int], kinds: Sequence[str], rng: np.random.Generator, *, trap: bool = False
-) -> tuple[LinearContext, tuple[str, str, str]]:
+) -> tuple[LinearContext, tuple[str, ...]]:
     """A linear context none of whose asked effects is near zero, and (X, cutpoint, Y).
 
     With ``trap`` (two components of four nodes or more) one edge leads past the cutpoint, so that

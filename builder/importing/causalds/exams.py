@@ -31,7 +31,6 @@ from builder.importing.release import (
     grouped,
     write_release,
 )
-from builder.importing.release import finish as finish_release
 from builder.release.rows import TrueValue, truth_row
 from builder.track import DrawnExam, Row
 from grader.errors import UsageError
@@ -112,11 +111,8 @@ def import_causalds(folder: Path, out: Path) -> list[Summary]:
     exams = find_exams(folder)
     read = [_read_exam(exam) for exam in exams]
     splits = [_split(exam, found) for exam, found in zip(exams, read, strict=True)]
-    write_release(out, SOURCE, splits)
-    summaries = [found.summary for found in read]
-    _write_report(out, read)
-    finish_release(out)
-    return summaries
+    write_release(out, SOURCE, splits, {"IMPORT.md": _report(read)})
+    return [found.summary for found in read]
 
 
 def _read_exam(folder: ExamFolder) -> _Read:
@@ -310,8 +306,8 @@ def _scenes(folder: ExamFolder, views: Mapping[tuple[str, str], bool]) -> Iterab
         yield [scene_row(folder, scene_id, view, with_data=with_data)]
 
 
-def _write_report(out: Path, read: Sequence[_Read]) -> None:
-    """``IMPORT.md`` beside the repository: the summary, and each corrected truth."""
+def _report(read: Sequence[_Read]) -> str:
+    """``IMPORT.md``: the summary, and each corrected truth."""
     lines = ["# Import", ""]
     for found in read:
         lines += ["```", *found.summary.lines(), "```", ""]
@@ -332,8 +328,7 @@ def _write_report(out: Path, read: Sequence[_Read]) -> None:
             )
             lines.append(f"| `{name}` | {_cell(before)} | {_cell(str(row[CORRECTED]))} |")
         lines.append("")
-    unfinished = out.with_name(out.name + ".unfinished")
-    (unfinished / "IMPORT.md").write_text("\n".join(lines), encoding="utf-8")
+    return "\n".join(lines)
 
 
 def _cell(text: str) -> str:

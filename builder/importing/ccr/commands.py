@@ -13,7 +13,7 @@ def _add_import(parser: argparse.ArgumentParser) -> None:
 
 
 def _import(options: argparse.Namespace) -> int:
-    from builder.importing.ccr.reading import import_tables
+    from builder.importing.ccr.tasks import import_tables
 
     print(import_tables(options.tables, options.out))
     return OK

@@ -1,6 +1,4 @@
-"""Reading the public reference's tables into contexts of ours, with exact truth.
-
-What is read becomes a release in ``builder/importing/ccr/tasks.py``.
+"""Reading the public reference's tables into contexts of ours.
 
 The tables hold the model in their sentences only: the adjacency matrix and the Bernoulli
 parameters are columns, the functions are not. Each known sentence of the released themes is
@@ -12,21 +10,16 @@ import csv
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from builder.ccr.make.graph import cut_tree, numbered
-from builder.ccr.make.model import BooleanContext, Operator, evaluate
-from builder.ccr.make.quantities import exact_quantities
-from builder.ccr.rows import quantities_json
-from builder.importing.ccr.tasks import ImportedContext, write_contexts
-from builder.importing.release import check_free
+from builder.ccr.make.graph import numbered
+from builder.ccr.make.model import BooleanContext, Operator
 from grader.errors import UsageError
-from grader.io.jsonio import canonical
 
 COLUMNS: Final = (
     "Context ID",
@@ -68,67 +61,48 @@ class Theme:
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
-    """A context as it was read: theme, model, each node's sentence, the whole text."""
+class Sample:
+    """A case of a context: its bits by node, in node order, and the published text."""
 
+    bits: tuple[bool, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedContext:
+    """A context as it was read: theme, model, each node's sentence, the whole text, its cases.
+
+    ``samples`` are by their published id, in the order in which the tables list them.
+    """
+
+    name: str
     theme: str
     model: BooleanContext
     rules: Mapping[str, Rule]
-    story: str
+    text: str
+    samples: dict[str, Sample] = field(default_factory=dict)
 
 
-def import_tables(paths: Sequence[Path], out: Path) -> str:
-    """Read raw tables (CSV or Parquet) and write a release that can be graded.
+def read_tables(paths: Sequence[Path]) -> tuple[list[ImportedContext], int]:
+    """The contexts of raw tables (CSV or Parquet), by name, and the number of rows read.
 
-    Beside it lie ``contexts.jsonl`` (graph, functions, probabilities, cut tree and the exact
-    quantities of every pair) and ``samples.jsonl`` (bits and recomputed answers). Replicates of a
-    sample are read once. Returns a summary; raises ``UsageError`` naming file and row.
+    Replicates of a sample are read once. Raises ``UsageError`` naming file and row.
     """
-    check_free(out)
-    contexts: dict[str, _Read] = {}
-    samples: dict[tuple[str, str], dict[str, Any]] = {}
-    texts: dict[tuple[str, str], str] = {}
+    contexts: dict[str, ImportedContext] = {}
     rows = 0
     for path in paths:
         for number, row in enumerate(_rows(path), start=1):
             rows += 1
-            where = f"{path}: row {number}"
             try:
-                place = _take(row, path.stem, contexts, samples)
+                _take(row, path.stem, contexts)
             except (Unknown, ValueError, SyntaxError, KeyError) as error:
                 message = " ".join(str(error).split())
-                raise UsageError(f"{where}: {message}; this table cannot be imported") from None
-            texts.setdefault(place, row["Sample context"])
+                raise UsageError(
+                    f"{path}: row {number}: {message}; this table cannot be imported"
+                ) from None
     if not contexts:
         raise UsageError(f"{paths[0]}: no row; give the raw table of the reference")
-    lines = [
-        canonical(_context(name, found.theme, found.model, found.rules))
-        for name, found in sorted(contexts.items())
-    ]
-    told = [canonical(record) for _, record in sorted(samples.items())]
-    beside = {"contexts.jsonl": lines, "samples.jsonl": told}
-    tasks, left_out = write_contexts(
-        [_imported(name, found, samples, texts) for name, found in sorted(contexts.items())],
-        out,
-        {name: "\n".join(listed) + "\n" for name, listed in beside.items()},
-    )
-    without = "".join(f"; not a task: {reason}: {n}" for reason, n in sorted(left_out.items()))
-    return (
-        f"{out}: {tasks} tasks{without}; {len(contexts)} contexts and {len(samples)} samples from "
-        f"{rows} rows"
-    )
-
-
-def _imported(
-    name: str,
-    found: "_Read",
-    samples: Mapping[tuple[str, str], Mapping[str, Any]],
-    texts: Mapping[tuple[str, str], str],
-) -> ImportedContext:
-    """A context with its samples, in the order in which the tables list them."""
-    own = [place for place in samples if place[0] == name]
-    cases = [([bit == "1" for bit in samples[place]["bits"]], texts[place]) for place in own]
-    return ImportedContext(name, found.theme, found.model, found.story, cases)
+    return [found for _, found in sorted(contexts.items())], rows
 
 
 def _rows(path: Path) -> Iterator[dict[str, str]]:
@@ -147,13 +121,8 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
         raise UsageError(f"{path}: cannot be read ({error}); give a raw table") from None
 
 
-def _take(
-    row: Mapping[str, str],
-    table: str,
-    contexts: dict[str, "_Read"],
-    samples: dict[tuple[str, str], dict[str, Any]],
-) -> tuple[str, str]:
-    """Reads one row; the context and the sample that it is about."""
+def _take(row: Mapping[str, str], table: str, contexts: dict[str, ImportedContext]) -> None:
+    """Adds the sample of one row to the context that it is about."""
     absent = [name for name in COLUMNS if row.get(name) is None]
     if absent:
         raise Unknown(f"no column {absent[0]!r}")
@@ -164,20 +133,14 @@ def _take(
         raise Unknown(f"unknown theme in {story[:60]!r}")
     codes = dict(zip(_names(row["DAG nodes"]), _names(row["Exogenous variables"]), strict=True))
     rules = theme.rules(story, codes)
-    context = _model(row, rules)
-    if name in contexts and contexts[name].model != context:
+    model = _model(row, rules)
+    context = contexts.setdefault(name, ImportedContext(name, theme.name, model, rules, story))
+    if context.model != model:
         # Equal sizes in one list collide under one id in the reference.
         raise Unknown(f"context {row['Context ID']} holds two different models")
-    contexts[name] = _Read(theme.name, context, rules, story)
     bits = theme.bits(row["Sample context"], rules)
-    column = np.array([[bits[node]] for node in context.dag.nodes])
-    samples[name, row["Sample ID"]] = {
-        "context": name,
-        "sample": row["Sample ID"],
-        "bits": "".join(str(int(bits[node])) for node in context.dag.nodes),
-        "answers": _answers(context, column),
-    }
-    return name, row["Sample ID"]
+    sample = Sample(tuple(bits[node] for node in model.dag.nodes), row["Sample context"])
+    context.samples.setdefault(row["Sample ID"], sample)
 
 
 def _model(row: Mapping[str, str], rules: Mapping[str, Rule]) -> BooleanContext:
@@ -202,38 +165,6 @@ def _model(row: Mapping[str, str], rules: Mapping[str, Rule]) -> BooleanContext:
             raise Unknown(f"the sentence of {name!r} and the adjacency matrix differ")
     operators = tuple(rules[name].operator for name in names)
     return BooleanContext(numbered(parents, names), operators, operators, tuple(tenths))
-
-
-def _answers(context: BooleanContext, bits: Any) -> list[dict[str, object]]:
-    factual = evaluate(context, bits)
-    found = []
-    for cause, effect in cut_tree(context.dag).pairs:
-        x, y = context.dag.index[cause], context.dag.index[effect]
-        worlds = {kind: evaluate(context, bits, {x: level})[y] for kind, level in
-                  (("do_true", True), ("do_false", False))}  # fmt: skip
-        found.append(
-            {
-                "cause": cause,
-                "effect": effect,
-                "factual": bool(factual[y][0]),
-                **{kind: bool(values[0]) for kind, values in worlds.items()},
-            }
-        )
-    return found
-
-
-def _context(
-    name: str, theme: str, context: BooleanContext, rules: Mapping[str, Rule]
-) -> dict[str, object]:
-    tree = cut_tree(context.dag)
-    return {
-        "context": name,
-        "theme": theme,
-        "model": context.to_json(),
-        "tree": list(tree.nodes),
-        "needs": {node: rule.need for node, rule in rules.items()},
-        "quantities": quantities_json(exact_quantities(context, tree)),
-    }
 
 
 def _literal(cell: str) -> Any:

@@ -8,26 +8,35 @@ it, so that right answers give the exact quantities.
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from builder.ccr.ask.text import simulation_prompt
+from builder.ccr.ask.tasks import pair_task
 from builder.ccr.ask.themes import Words
-from builder.ccr.make.graph import CutTree, Pair, cut_tree, distance
-from builder.ccr.make.model import BooleanContext, evaluate
-from builder.ccr.make.quantities import Quantities, exact_quantities, responses
-from builder.ccr.make.units import CELLS, cell_probabilities
+from builder.ccr.make.graph import Pair, cut_tree
+from builder.ccr.make.model import Bits, evaluate
+from builder.ccr.make.quantities import exact_quantities, responses
+from builder.ccr.make.sampling import Sampled
+from builder.ccr.make.units import Units, cell_probabilities
 from builder.ccr.plan.contexts import TRACK_NAME
-from builder.ccr.rows import PREFIX, answer_bits, fractions
-from builder.importing.release import Config, ImportedSplit, Source, finish, grouped, write_release
+from builder.ccr.rows import PREFIX, quantities_json
+from builder.importing.ccr.reading import ImportedContext, read_tables
+from builder.importing.release import (
+    Config,
+    ImportedSplit,
+    Source,
+    check_free,
+    grouped,
+    write_release,
+)
 from builder.release.rows import TrueValue, task_row, truth_row
 from builder.release.schemas import TRUTH
 from builder.seeds import public_id
 from builder.track import DrawnExam, Row
+from grader.io.jsonio import canonical
 from grader.spec import variant
 
 SPLIT: Final = "imported"
@@ -45,27 +54,16 @@ SOURCE: Final = Source(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedContext:
-    """A context: its name, theme, model, the published text, and its samples in order.
+def import_tables(paths: Sequence[Path], out: Path) -> str:
+    """Read raw tables (CSV or Parquet) and write a release that can be graded.
 
-    ``samples`` are (bits by node in node order, the published text).
+    Beside it lie ``contexts.jsonl`` (graph, functions, probabilities, cut tree and the exact
+    quantities of every pair) and ``samples.jsonl`` (bits and recomputed answers). A pair is left
+    out where no sample falls into a cell that has a probability. Returns a summary; raises
+    ``UsageError`` naming file and row.
     """
-
-    name: str
-    theme: str
-    model: BooleanContext
-    text: str
-    samples: Sequence[tuple[Sequence[bool], str]]
-
-
-def write_contexts(
-    contexts: Sequence[ImportedContext], out: Path, beside: Mapping[str, str]
-) -> tuple[int, Counter[str]]:
-    """Write the release, with the files ``beside`` it; the number of tasks, and what is left out.
-
-    A pair is left out where no sample falls into a cell that has a probability.
-    """
+    check_free(out)
+    contexts, rows = read_tables(paths)
     tasks: list[Row] = []
     truths: list[Row] = []
     left_out: Counter[str] = Counter()
@@ -73,80 +71,116 @@ def write_contexts(
         for task, truth in _pairs(context, left_out):
             tasks.append(task)
             truths.append(truth)
-    order = tuple(str(task["task_id"]) for task in tasks)
     split = ImportedSplit(
         name=SPLIT,
         track=TRACK_NAME,
         seed="as published",
         configs={f"{TRACK_NAME}_truth": Config(TRUTH, grouped(truths, ["task_id"]))},
-        exams={EXAM: DrawnExam(order)},
+        exams={EXAM: DrawnExam(tuple(str(task["task_id"]) for task in tasks))},
         tasks=tasks,
         structures=Counter(str(truth["structure"]) for truth in truths),
         left_out=left_out,
     )
-    write_release(out, SOURCE, [split])
-    for name, text in beside.items():
-        (out.with_name(out.name + ".unfinished") / name).write_text(text, encoding="utf-8")
-    finish(out)
-    return len(tasks), left_out
+    samples = [record for context in contexts for record in _samples(context)]
+    write_release(
+        out,
+        SOURCE,
+        [split],
+        {
+            "contexts.jsonl": _lines(_context(context) for context in contexts),
+            "samples.jsonl": _lines(samples),
+        },
+    )
+    without = "".join(f"; not a task: {reason}: {n}" for reason, n in sorted(left_out.items()))
+    return (
+        f"{out}: {len(tasks)} tasks{without}; {len(contexts)} contexts and {len(samples)} samples "
+        f"from {rows} rows"
+    )
 
 
-def _pairs(context: ImportedContext, left_out: Counter[str]) -> list[tuple[Row, Row]]:
+def _lines(records: Iterable[Mapping[str, object]]) -> str:
+    return "".join(canonical(dict(record)) + "\n" for record in records)
+
+
+def _context(context: ImportedContext) -> dict[str, object]:
+    """A line of ``contexts.jsonl``."""
     tree = cut_tree(context.model.dag)
-    quantities = exact_quantities(context.model, tree)
+    return {
+        "context": context.name,
+        "theme": context.theme,
+        "model": context.model.to_json(),
+        "tree": list(tree.nodes),
+        "needs": {node: rule.need for node, rule in context.rules.items()},
+        "quantities": quantities_json(exact_quantities(context.model, tree)),
+    }
+
+
+def _samples(context: ImportedContext) -> Iterator[dict[str, object]]:
+    """The lines of ``samples.jsonl`` about a context, by the samples' ids."""
+    pairs = {pair: _answers(context, pair) for pair in cut_tree(context.model.dag).pairs}
+    place = {name: number for number, name in enumerate(context.samples)}
+    for name, sample in sorted(context.samples.items()):
+        yield {
+            "context": context.name,
+            "sample": name,
+            "bits": "".join(str(int(bit)) for bit in sample.bits),
+            "answers": [
+                {
+                    "cause": cause,
+                    "effect": effect,
+                    **{kind: bool(values[place[name]]) for kind, values in answers.items()},
+                }
+                for (cause, effect), answers in pairs.items()
+            ],
+        }
+
+
+def _answers(context: ImportedContext, pair: Pair) -> dict[str, Bits]:
+    """What is true of the effect in every sample, factually and under both interventions."""
+    model, bits = context.model, _bits(context)
+    cause, effect = (model.dag.index[name] for name in pair)
+    return {
+        "factual": evaluate(model, bits)[effect],
+        "do_true": evaluate(model, bits, {cause: True})[effect],
+        "do_false": evaluate(model, bits, {cause: False})[effect],
+    }
+
+
+def _bits(context: ImportedContext) -> Bits:
+    """The bits of all samples, shape (nodes, samples)."""
+    return np.array([sample.bits for sample in context.samples.values()], dtype=bool).T
+
+
+def _pairs(context: ImportedContext, left_out: Counter[str]) -> Iterator[tuple[Row, Row]]:
+    """The task and the truth of every pair that the samples can answer."""
+    tree = cut_tree(context.model.dag)
+    sampled = Sampled(context.model, tree, exact_quantities(context.model, tree), ())
     key = hashlib.sha256(context.name.encode("utf-8")).digest()
     instance = public_id("context", key, "context")
     words = _words(context)
-    bits = np.array([bits for bits, _ in context.samples], dtype=bool).T
-    cases = [" ".join(text.split()) for _, text in context.samples]
-    found = []
+    cases = [" ".join(sample.text.split()) for sample in context.samples.values()]
     for pair, response in responses(context.model, tree).items():
-        cells = dict(cell_probabilities(response))
-        cause, effect = (context.model.dag.index[name] for name in pair)
-        high, low = (
-            evaluate(context.model, bits, {cause: level})[effect] for level in (True, False)
-        )
+        cells = cell_probabilities(response)
+        answers = _answers(context, pair)
+        high, low = answers["do_true"], answers["do_false"]
+        units = Units(_bits(context), answers["factual"], high, low, (), 1, cells)
         sizes = Counter(f"{int(a)}{int(b)}" for a, b in zip(high, low, strict=True))
-        empty = [cell for cell in CELLS if cell in cells and not sizes[cell]]
+        empty = [name for name, _ in cells if not sizes[name]]
         if empty:
             left_out[f"a pair without a sample in the cell {empty[0]}"] += 1
             continue
-        name = public_id(PREFIX, key, f"{PAIR.key}/{pair[0]}/{pair[1]}")
-        target = {
-            **_facts(context.model, tree, pair, quantities[pair]),
-            "answers": {
-                "factual": answer_bits(evaluate(context.model, bits)[effect]),
-                "do_true": answer_bits(high),
-                "do_false": answer_bits(low),
-            },
-            "weights": {"cells": {cell: str(value) for cell, value in cells.items()}},
-        }
-        prompt = simulation_prompt(words, context.text, (cause, effect), cases, f"{name}.json")
-        inputs = {"cause": pair[0], "effect": pair[1], "units": len(cases)}
+        label = f"{PAIR.key}/{pair[0]}/{pair[1]}"
+        name = public_id(PREFIX, key, label)
+        task = pair_task(
+            sampled, words, context.text, pair, units, cases,
+            label=label, file=f"{name}.json", reference=pair == tree.whole,
+        )  # fmt: skip
         structure = f"{len(tree.components)} components"
-        value = TrueValue(float(quantities[pair]["pns"]))
-        found.append(
-            (
-                task_row(name, instance, PAIR, prompt, inputs),
-                truth_row(name, instance, structure, target, value),
-            )
+        value = TrueValue(float(sampled.quantities[pair]["pns"]))
+        yield (
+            task_row(name, instance, PAIR, task.prompt, task.inputs),
+            truth_row(name, instance, structure, task.target, value),
         )
-    return found
-
-
-def _facts(
-    model: BooleanContext, tree: CutTree, pair: Pair, values: Quantities
-) -> dict[str, object]:
-    """What the truth row says of the pair whatever the samples are."""
-    return {
-        "cause": pair[0],
-        "effect": pair[1],
-        "tree": list(tree.nodes),
-        "reference": pair == tree.whole,
-        "mediators": len(model.dag.mediators(*pair)),
-        "shortest_path": distance(model.dag, pair),
-        "exact": fractions(values),
-    }
 
 
 _STATES: Final[Mapping[str, tuple[str, str, str]]] = {

@@ -1,0 +1,164 @@
+"""The tasks of a context: prompt, declared inputs, truth, and what the audit needs besides."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from builder.ccr.ask.questions import VERDICTS, deduce, values_of
+from builder.ccr.ask.text import Asked, deductive_prompt, simulation_prompt
+from builder.ccr.ask.themes import Words
+from builder.ccr.make.graph import CutTree, Pair, distance
+from builder.ccr.make.model import Bits, LinearContext
+from builder.ccr.make.quantities import Quantities
+from builder.ccr.make.sampling import Sampled
+from builder.ccr.make.units import Units
+from builder.ccr.plan.contexts import ContextPlan
+from builder.seeds import stream
+
+
+@dataclass(frozen=True, slots=True)
+class ContextTask:
+    """One task: its public parts, its truth, and what the world row keeps for the audit.
+
+    ``label`` is unique inside the context; ``value`` is the exact answer where it is one number.
+    """
+
+    label: str
+    variant: str
+    prompt: str
+    inputs: Mapping[str, object]
+    value: Fraction | None
+    target: Mapping[str, object]
+    audit: Mapping[str, object]
+
+
+def pair_task(
+    sampled: Sampled,
+    words: Words,
+    story: str,
+    pair: Pair,
+    units: Units,
+    cases: Sequence[str],
+    *,
+    label: str,
+    file: str,
+    reference: bool,
+) -> ContextTask:
+    """A simulation task: one pair, its units told as cases.
+
+    ``reference``: its indirect paths are compositions.
+    """
+    dag = sampled.context.dag
+    cause, effect = (dag.index[name] for name in pair)
+    values = sampled.quantities[pair]
+    ends = {"cause": pair[0], "effect": pair[1]}
+    target = {
+        **ends,
+        "tree": list(sampled.tree.nodes),
+        "reference": reference,
+        "mediators": len(dag.mediators(*pair)),
+        "shortest_path": distance(dag, pair),
+        "answers": {
+            "factual": answer_bits(units.factual),
+            "do_true": answer_bits(units.high),
+            "do_false": answer_bits(units.low),
+        },
+        "weights": weights_json(units),
+        "exact": fractions(values),
+    }
+    return ContextTask(
+        label,
+        "simulation.pair",
+        simulation_prompt(words, story, (cause, effect), cases, file),
+        {**ends, "units": len(cases)},
+        values["pns"],
+        target,
+        {**ends, "bits": packed(units.bits)},
+    )
+
+
+def listed_task(
+    variant: str,
+    prompt: str,
+    asked: list[Asked],
+    quantities: Mapping[Pair, Quantities],
+    linear: LinearContext | None,
+) -> ContextTask:
+    """A task that asks for several quantities of a context: Q1, Q2 and on."""
+    values = values_of(asked, quantities, linear)
+    names = [f"Q{number}" for number in range(1, len(asked) + 1)]
+    listed = {name: quantity.text for name, quantity in zip(names, asked, strict=True)}
+    target = {
+        name: {"measure": quantity.measure, "path": list(quantity.path), "exact": str(value)}
+        for name, quantity, value in zip(names, asked, values, strict=True)
+    }
+    return ContextTask(
+        variant, variant, prompt, {"quantities": listed}, None, {"quantities": target}, {}
+    )
+
+
+def deductive_task(
+    plan: ContextPlan,
+    tree: CutTree,
+    values: Mapping[Pair, Fraction],
+    measure: str,
+    file: str,
+    key: bytes,
+) -> ContextTask:
+    """A deductive task over the PNS of a Boolean or the ATE of a linear context."""
+    assert plan.variant is not None
+    (verdict,) = (known for known in VERDICTS if known == plan.verdict)
+    found = deduce(tree, values, verdict, stream(key, "tasks"), bounded=measure == "pns")
+    prompt = deductive_prompt(
+        measure, tree.nodes, found.givens, found.target, file, stream(key, "order")
+    )
+    inputs = {
+        "measure": measure,
+        "cause": found.target[0],
+        "effect": found.target[1],
+        "cut_tree": list(tree.nodes),
+    }
+    target: dict[str, object] = {"verdict": found.verdict}
+    if found.value is not None:
+        target["exact"] = str(found.value)
+    givens = [[*given.pair, str(given.value)] for given in found.givens]
+    return ContextTask(
+        plan.variant,
+        plan.variant,
+        prompt,
+        inputs,
+        found.value,
+        target,
+        {"givens": givens, "cause": found.target[0], "effect": found.target[1]},
+    )
+
+
+def fractions(quantities: Mapping[str, Fraction]) -> dict[str, str]:
+    """Exact values as text, ``numerator/denominator``."""
+    return {name: str(value) for name, value in quantities.items()}
+
+
+def answer_bits(answers: Bits) -> str:
+    """True answers as text: 1 for yes, 0 for no, in unit order."""
+    return "".join("1" if answer else "0" for answer in answers.tolist())
+
+
+def weights_json(units: Units) -> dict[str, Any]:
+    """Exact weights: whole numerators over one denominator, or the probability of each cell."""
+    if units.exhaustive:
+        return {"numerators": list(units.numerators), "denominator": units.denominator}
+    return {"cells": {name: str(value) for name, value in units.cells}}
+
+
+def packed(bits: Bits) -> list[str]:
+    """Each node's bits over the units, eight to a byte, in hexadecimal."""
+    return [np.packbits(row).tobytes().hex() for row in bits]
+
+
+def unpacked(packed_bits: Sequence[str], count: int) -> Bits:
+    """What :func:`packed` packed, shape (nodes, ``count``)."""
+    octets = [np.frombuffer(bytes.fromhex(row), dtype=np.uint8) for row in packed_bits]
+    return np.array([np.unpackbits(row, count=count) for row in octets]).astype(bool)
