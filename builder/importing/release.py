@@ -6,24 +6,25 @@ published is the truth here, to the last digit.
 """
 
 import hashlib
-import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 
+from builder.release.arrow import table_from_rows
 from builder.release.card import write_card
 from builder.release.exams import EXAM_SCHEMA, exam_table
-from builder.release.identity import FORMAT, canary, library_versions, source_sha256
-from builder.release.manifest import content_hash, write_manifest
+from builder.release.identity import FORMAT, canary
+from builder.release.manifest import head, listing, write_manifest
 from builder.release.schemas import TASKS
-from builder.release.shards import GROUP_ROWS, Shard, ShardJob, shard_name, write_tables
+from builder.release.shards import GROUP_ROWS, Shard, marked, write_whole
 from builder.track import DrawnExam, Row
 from grader import __version__
 from grader.errors import UsageError
+from grader.io.files import new_folder
 from grader.io.jsonio import canonical
 
 TEMPLATE: Final = "imported.md"
@@ -75,24 +76,6 @@ class Source:
     licence_text: str
 
 
-def table_of(rows: Rows, schema: pa.Schema) -> pa.Table:
-    """``rows`` as a table of exactly ``schema``, values as they are.
-
-    Raises ``ValueError`` when a row lacks a column or has one too many, or where a column that may
-    not be null is.
-    """
-    names = set(schema.names)
-    for row in rows:
-        if row.keys() != names:
-            difference = sorted(names.symmetric_difference(row))
-            raise ValueError(f"a row and the schema differ in the columns {', '.join(difference)}")
-    columns = [pa.array([row[f.name] for row in rows], type=f.type) for f in schema]
-    for column, member in zip(columns, schema, strict=True):
-        if column.null_count and not member.nullable:
-            raise ValueError(f"the column {member.name} must not hold nulls")
-    return pa.Table.from_arrays(columns, schema=schema)
-
-
 def grouped(rows: Iterable[Row], keys: Sequence[str]) -> Group:
     """Small tables: the rows sorted by ``keys``, in groups of the usual size.
 
@@ -108,44 +91,25 @@ def grouped(rows: Iterable[Row], keys: Sequence[str]) -> Group:
 
 def write_release(
     out: Path, source: Source, splits: Sequence[ImportedSplit], beside: Mapping[str, str]
-) -> dict[str, Any]:
-    """Write the release and the files ``beside`` its ``public``; its manifest.
+) -> None:
+    """Write ``public`` and the texts ``beside`` it; all of it appears under ``out`` when whole.
 
     Raises ``UsageError`` when ``out`` exists or cannot be written.
     """
-    check_free(out)
-    unfinished = out.with_name(out.name + ".unfinished")
-    try:
-        if unfinished.exists():
-            shutil.rmtree(unfinished)
-        manifest = _write(unfinished / "public", source, splits)
+    with new_folder(out) as folder:
+        public = folder / "public"
+        shards = [shard for split in splits for shard in _write_split(public, source, split)]
+        manifest = _manifest(source, splits, shards)
+        write_manifest(manifest, public)
+        write_card(
+            manifest,
+            public,
+            template=TEMPLATE,
+            licence=source.licence,
+            more={"about": source.about, "licence": source.licence_text, "title": source.title},
+        )
         for name, text in beside.items():
-            (unfinished / name).write_text(text, encoding="utf-8")
-        unfinished.rename(out)
-        return manifest
-    except OSError as error:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        raise UsageError(
-            f"--out {out}: {error.strerror or error}; make room or name another folder"
-        ) from None
-    except UsageError:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        raise
-
-
-def _write(public: Path, source: Source, splits: Sequence[ImportedSplit]) -> dict[str, Any]:
-    public.mkdir(parents=True)
-    shards = [shard for split in splits for shard in _write_split(public, source, split)]
-    manifest = _manifest(source, splits, shards)
-    write_manifest(manifest, public)
-    write_card(
-        manifest,
-        public,
-        template=TEMPLATE,
-        licence=source.licence,
-        more={"about": source.about, "licence": source.licence_text, "title": source.title},
-    )
-    return manifest
+            (folder / name).write_text(text, encoding="utf-8")
 
 
 def check_free(out: Path) -> None:
@@ -154,8 +118,8 @@ def check_free(out: Path) -> None:
         raise UsageError(f"--out {out}: exists already; name another folder, or remove it first")
 
 
-def _write_split(public: Path, source: Source, split: ImportedSplit) -> Iterable[Shard]:
-    metadata = {"canary": f"causal-exams:{canary(source.release, source.version)}"}
+def _write_split(public: Path, source: Source, split: ImportedSplit) -> Iterator[Shard]:
+    mark = canary(source.release, source.version)
     exams = exam_table(split.exams)
     configs = {
         split.track: Config(TASKS, grouped(split.tasks, ["task_id"])),
@@ -163,16 +127,10 @@ def _write_split(public: Path, source: Source, split: ImportedSplit) -> Iterable
         **split.configs,
     }
     for name, config in sorted(configs.items()):
-        job = ShardJob(
-            name,
-            split.name,
-            public,
-            shard_name(name, split.name, 0, 1),
-            config.schema.with_metadata(metadata),
-            (),
-            (),
+        tables = (
+            table_from_rows(rows, config.schema, as_published=True) for rows in config.groups()
         )
-        yield write_tables(job, (table_of(rows, config.schema) for rows in config.groups()))
+        yield write_whole(name, split.name, public, marked(config.schema, mark), tables)
 
 
 def _manifest(
@@ -190,35 +148,12 @@ def _manifest(
         "format": FORMAT,
         "release": [source.release, source.version],
     }
-    configs: dict[str, dict[str, Any]] = {}
-    for shard in shards:
-        configs.setdefault(shard.config, {})[shard.split] = {
-            "rows": shard.rows,
-            "bytes": shard.bytes,
-            "content_sha256": content_hash([shard.groups]),
-        }
     return {
-        "format": FORMAT,
-        "release": source.release,
-        "version": source.version,
-        "visibility": "public",
-        "builder": __version__,
-        "source_sha256": source_sha256(),
-        "libraries": library_versions(),
-        "canary": canary(source.release, source.version),
+        **head(source.release, source.version, "public"),
         "fingerprint": hashlib.sha256(canonical(identity).encode("utf-8")).hexdigest(),
         "configuration": configuration,
         "splits": {split.name: _split(split) for split in splits},
-        "configs": configs,
-        "shards": {
-            shard.name: {
-                "rows": shard.rows,
-                "bytes": shard.bytes,
-                "sha256": shard.sha256,
-                "content_sha256": shard.content_sha256,
-            }
-            for shard in shards
-        },
+        **listing(shards),
         "commitments": {},
     }
 

@@ -52,8 +52,10 @@ def round_truth(value: float) -> float:
     return float(f"{value:.{TRUTH_DIGITS}g}") + 0.0
 
 
-def table_from_rows(rows: Sequence[Row], schema: pa.Schema) -> pa.Table:
-    """``rows`` as a table of exactly ``schema``, floats rounded.
+def table_from_rows(
+    rows: Sequence[Row], schema: pa.Schema, *, as_published: bool = False
+) -> pa.Table:
+    """``rows`` as a table of exactly ``schema``, floats rounded unless they are ``as_published``.
 
     Raises ``ValueError`` when a row lacks a column, has one too many or holds a float that is not
     finite, and ``pa.ArrowException`` when a value does not fit its type.
@@ -63,9 +65,9 @@ def table_from_rows(rows: Sequence[Row], schema: pa.Schema) -> pa.Table:
         if row.keys() != names:
             difference = sorted(names.symmetric_difference(row))
             raise ValueError(f"a row and the schema differ in the columns {', '.join(difference)}")
-    columns = [
-        _rounded(pa.array([row[field.name] for row in rows], type=field.type)) for field in schema
-    ]
+    columns = [pa.array([row[field.name] for row in rows], type=field.type) for field in schema]
+    if not as_published:
+        columns = [_rounded(column) for column in columns]
     for column, field in zip(columns, schema, strict=True):
         if column.null_count and not field.nullable:
             raise ValueError(f"the column {field.name} must not hold nulls")

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
-import pyarrow as pa
-
 from builder.release.arrow import content_sha256
 from builder.release.card import write_card
 from builder.release.config import ReleaseConfig
@@ -16,6 +14,7 @@ from builder.release.exams import (
     EXAM_SCHEMA,
     Candidate,
     Compose,
+    composed,
     draw_exams,
     exam_table,
 )
@@ -36,10 +35,10 @@ from builder.release.shards import (
     SHARD_BYTES,
     Shard,
     ShardJob,
+    marked,
     plan_shards,
-    shard_name,
     write_shard,
-    write_tables,
+    write_whole,
 )
 from builder.release.workspace import (
     Workspace,
@@ -119,9 +118,8 @@ def build_release(
         jobs = _shard_jobs(config, roots, parts, workspace, shard_bytes)
         shards = _write_shards(jobs, _worth(workers, parts), reporter)
         shards += _write_exams(config, exams, workspace)
-        contents = Contents(
-            config, roots, specs, parts, _exam_counts(exams), shards, _compositions(exams)
-        )
+        compositions = {place: composed(drawn) for place, drawn in exams.items()}
+        contents = Contents(config, roots, specs, parts, _exam_counts(exams), shards, compositions)
         manifest = _write_papers(contents, workspace)
         result = _run_gate(gate, workspace, reporter)
         if not result.ok:
@@ -229,18 +227,6 @@ def moved_mass(exams: Exams) -> Iterator[str]:
                     )
 
 
-def _compositions(exams: Exams) -> dict[tuple[str, str], dict[str, Mapping[str, Any]]]:
-    """(split, track) to "exam: axis" to the composition of that axis."""
-    return {
-        place: {
-            f"{name}: {axis}": levels
-            for name, exam in drawn.items()
-            for axis, levels in exam.composition.items()
-        }
-        for place, drawn in exams.items()
-    }
-
-
 def _exam_counts(exams: Exams) -> dict[str, dict[str, dict[str, int]]]:
     counts: dict[str, dict[str, dict[str, int]]] = {}
     for (split, track), drawn in exams.items():
@@ -267,7 +253,7 @@ def _shard_jobs(
                     parts[split.name, name],
                     table,
                     split.name,
-                    _marked(schema, config),
+                    marked(schema, canary(config.name, config.version)),
                     _repository(workspace, hidden),
                     roots[split.name].row_salts if hidden else None,
                     shard_bytes,
@@ -280,11 +266,6 @@ def _repository(workspace: Workspace, hidden: bool) -> Path:
         return workspace.public
     workspace.private.mkdir(mode=0o700, exist_ok=True)
     return workspace.private
-
-
-def _marked(schema: pa.Schema, config: ReleaseConfig) -> pa.Schema:
-    """The schema with the canary in its metadata, so that every shard carries it."""
-    return schema.with_metadata({"canary": f"causal-exams:{canary(config.name, config.version)}"})
 
 
 def _write_shards(jobs: Sequence[ShardJob], workers: int, reporter: Reporter) -> list[Shard]:
@@ -306,19 +287,11 @@ def _worth(workers: int, parts: Parts) -> int:
 def _write_exams(config: ReleaseConfig, exams: Exams, workspace: Workspace) -> list[Shard]:
     """One shard for the exams of each track and split; exam lists are public and small."""
     shards = []
+    schema = marked(EXAM_SCHEMA, canary(config.name, config.version))
     for (split, track), drawn in exams.items():
         if drawn:
-            table = f"{track}_exams"
-            job = ShardJob(
-                table,
-                split,
-                workspace.public,
-                shard_name(table, split, 0, 1),
-                _marked(EXAM_SCHEMA, config),
-                (),
-                (),
-            )
-            shards.append(write_tables(job, [exam_table(drawn)]))
+            name, table = f"{track}_exams", exam_table(drawn)
+            shards.append(write_whole(name, split, workspace.public, schema, [table]))
     return shards
 
 

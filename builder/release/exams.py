@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from builder.release.config import SplitConfig
 from builder.seeds import hmac_key
-from builder.track import DrawnExam
+from builder.track import Composition, DrawnExam
 from grader.errors import UsageError
 
 EXAM_SCHEMA: Final = pa.schema(
@@ -127,6 +127,15 @@ def exam_table(exams: Mapping[str, DrawnExam]) -> pa.Table:
         for position, task_id in enumerate(drawn.task_ids)
     ]
     return pa.Table.from_pylist(rows, schema=EXAM_SCHEMA)
+
+
+def composed(exams: Mapping[str, DrawnExam]) -> Composition:
+    """The compositions of exams as a manifest tells them, ``exam: axis`` being the axis."""
+    return {
+        f"{name}: {axis}": levels
+        for name, exam in exams.items()
+        for axis, levels in exam.composition.items()
+    }
 
 
 def rank(key: bytes, purpose: str, name: str) -> bytes:

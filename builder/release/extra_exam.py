@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from builder.release.build import moved_mass
-from builder.release.exams import EXAM_SCHEMA, exam_table, ordered
-from builder.release.manifest import content_hash, read_manifest, refuse_imported, write_manifest
+from builder.release.exams import EXAM_SCHEMA, composed, exam_table, ordered
+from builder.release.manifest import listing, read_manifest, refuse_imported, write_manifest
 from builder.release.reader import public_side, rows, shards
-from builder.release.shards import ShardJob, shard_name, write_tables
+from builder.release.shards import marked, write_whole
 from builder.seeds import hmac_key
 from builder.settings import read_toml
 from builder.track import DrawnExam, Read
@@ -62,8 +62,7 @@ def draw_extra_exam(
     config = f"{track}_exams"
     _write(public, config, chosen, {**_exams(read, config), name: exam}, manifest)
     entry["exams"][name] = {track: len(exam.task_ids)}
-    composition = entry["tracks"][track].setdefault("composition", {})
-    composition.update({f"{name}: {axis}": levels for axis, levels in exam.composition.items()})
+    entry["tracks"][track].setdefault("composition", {}).update(composed({name: exam}))
     asked = {"exam": file.name, "model": table.values} | ({} if seed is None else {"seed": seed})
     manifest["configuration"]["splits"][chosen].setdefault("exams", {})[name] = {track: asked}
     write_manifest(manifest, public)
@@ -115,24 +114,7 @@ def _write(
     manifest: dict[str, Any],
 ) -> None:
     """The shard of exams, and what the manifest says of it."""
-    job = ShardJob(
-        config,
-        split,
-        public,
-        shard_name(config, split, 0, 1),
-        EXAM_SCHEMA.with_metadata({"canary": f"causal-exams:{manifest['canary']}"}),
-        (),
-        (),
-    )
-    shard = write_tables(job, [exam_table(exams)])
-    manifest["shards"][shard.name] = {
-        "rows": shard.rows,
-        "bytes": shard.bytes,
-        "sha256": shard.sha256,
-        "content_sha256": shard.content_sha256,
-    }
-    manifest["configs"].setdefault(config, {})[split] = {
-        "rows": shard.rows,
-        "bytes": shard.bytes,
-        "content_sha256": content_hash([shard.groups]),
-    }
+    schema = marked(EXAM_SCHEMA, manifest["canary"])
+    listed = listing([write_whole(config, split, public, schema, [exam_table(exams)])])
+    manifest["shards"].update(listed["shards"])
+    manifest["configs"].setdefault(config, {}).update(listed["configs"][config])

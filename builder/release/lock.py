@@ -12,6 +12,7 @@ from typing import Any
 
 from builder.release.identity import FORMAT
 from grader.errors import UsageError
+from grader.io.files import write_text
 from grader.io.jsonio import pretty
 
 
@@ -36,10 +37,8 @@ def lock_document(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write_lock(file: Path, manifest: Mapping[str, Any]) -> None:
-    """Writes the lock file of a public manifest in one step."""
-    temporary = file.with_name(file.name + ".unfinished")
-    temporary.write_text(pretty(lock_document(manifest)), encoding="utf-8")
-    temporary.replace(file)
+    """Writes the lock file of a public manifest in one step; raises ``UsageError``."""
+    write_text(file, pretty(lock_document(manifest)))
 
 
 def compare_with_lock(file: Path, manifest: Mapping[str, Any]) -> list[str]:

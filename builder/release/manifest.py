@@ -17,6 +17,7 @@ from builder.track import Composition, InstanceSpec
 from builder.tracks import TRACKS
 from grader import __version__
 from grader.errors import UsageError
+from grader.io.files import file_sha256, write_text
 from grader.io.jsonio import canonical, pretty
 from grader.io.schemas import first_problem
 
@@ -67,10 +68,7 @@ def write_manifest(manifest: Mapping[str, Any], repository: Path) -> None:
     problem = first_problem("manifest", manifest)
     if problem is not None:
         raise ValueError(f"manifest.json would be invalid {problem}")
-    repository.mkdir(exist_ok=True)
-    unfinished = repository / f"{MANIFEST}.unfinished"
-    unfinished.write_text(pretty(manifest), encoding="utf-8")
-    unfinished.replace(repository / MANIFEST)
+    write_text(repository / MANIFEST, pretty(manifest))
 
 
 def read_manifest(repository: Path) -> dict[str, Any]:
@@ -103,8 +101,7 @@ def changed_shards(repository: Path, manifest: Mapping[str, Any]) -> list[str]:
     changed = []
     for name, entry in sorted(manifest["shards"].items()):
         try:
-            with (repository / name).open("rb") as handle:
-                digest = hashlib.file_digest(handle, "sha256").hexdigest()
+            digest = file_sha256(repository / name)
         except OSError:
             digest = ""
         if digest != entry["sha256"]:
@@ -114,19 +111,9 @@ def changed_shards(repository: Path, manifest: Mapping[str, Any]) -> list[str]:
 
 def _manifest(contents: Contents, repository: Path, *, private: bool) -> dict[str, Any]:
     config = contents.config
-    here = sorted(
-        (shard for shard in contents.shards if shard.repository == repository),
-        key=lambda shard: shard.name,
-    )
+    here = [shard for shard in contents.shards if shard.repository == repository]
     return {
-        "format": FORMAT,
-        "release": config.name,
-        "version": config.version,
-        "visibility": "private" if private else "public",
-        "builder": __version__,
-        "source_sha256": source_sha256(),
-        "libraries": library_versions(),
-        "canary": canary(config.name, config.version),
+        **head(config.name, config.version, "private" if private else "public"),
         "fingerprint": fingerprint(config, contents.roots),
         "configuration": config.document,
         "splits": {
@@ -134,16 +121,7 @@ def _manifest(contents: Contents, repository: Path, *, private: bool) -> dict[st
             for split in config.splits
             if split.private or not private
         },
-        "configs": _configs(here),
-        "shards": {
-            shard.name: {
-                "rows": shard.rows,
-                "bytes": shard.bytes,
-                "sha256": shard.sha256,
-                "content_sha256": shard.content_sha256,
-            }
-            for shard in here
-        },
+        **listing(here),
         "commitments": _commitments(contents.shards),
     }
 
@@ -214,25 +192,42 @@ def _counted(values: Iterable[str]) -> dict[str, int]:
     return dict(sorted(Counter(values).items()))
 
 
-def _configs(shards: Sequence[Shard]) -> dict[str, dict[str, Any]]:
-    """Rows, bytes and content hash of each config and split, from its shards in order."""
+def head(name: str, version: str, visibility: str) -> dict[str, Any]:
+    """The members that say what a release is and what made it."""
+    return {
+        "format": FORMAT,
+        "release": name,
+        "version": version,
+        "visibility": visibility,
+        "builder": __version__,
+        "source_sha256": source_sha256(),
+        "libraries": library_versions(),
+        "canary": canary(name, version),
+    }
+
+
+def listing(shards: Sequence[Shard]) -> dict[str, dict[str, Any]]:
+    """``shards``, and ``configs``: rows, bytes and content hash of each config and split.
+
+    A config's content hash is over the hashes of its row groups, shard after shard.
+    """
+    ordered = sorted(shards, key=lambda shard: shard.name)
     groups: dict[tuple[str, str], list[Shard]] = {}
-    for shard in shards:
+    for shard in ordered:
         groups.setdefault((shard.config, shard.split), []).append(shard)
     configs: dict[str, dict[str, Any]] = {}
     for (config, split), members in sorted(groups.items()):
+        digests = canonical([digest for shard in members for digest in shard.groups])
         configs.setdefault(config, {})[split] = {
             "rows": sum(shard.rows for shard in members),
             "bytes": sum(shard.bytes for shard in members),
-            "content_sha256": content_hash([shard.groups for shard in members]),
+            "content_sha256": hashlib.sha256(digests.encode("ascii")).hexdigest(),
         }
-    return configs
-
-
-def content_hash(groups: Iterable[Sequence[str]]) -> str:
-    """The content hash of a config: over the hashes of its row groups, shard after shard."""
-    text = canonical([digest for shard in groups for digest in shard])
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
+    told = ("rows", "bytes", "sha256", "content_sha256")
+    return {
+        "configs": configs,
+        "shards": {shard.name: {key: getattr(shard, key) for key in told} for shard in ordered},
+    }
 
 
 def _commitments(shards: Sequence[Shard]) -> dict[str, dict[str, dict[str, str]]]:

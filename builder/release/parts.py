@@ -5,7 +5,6 @@ staged as one uncompressed Arrow IPC file per config and a record with their has
 under its final name in one step. A rerun keeps the parts whose record and hashes match.
 """
 
-import hashlib
 import json
 import shutil
 import time
@@ -24,6 +23,7 @@ from builder.release.engine import InstanceFailed
 from builder.track import InstanceSpec, Track
 from builder.tracks import load_track
 from grader.errors import UsageError
+from grader.io.files import file_sha256
 from grader.io.jsonio import canonical
 
 PART_INSTANCES: Final = 20
@@ -174,7 +174,7 @@ def find_part(job: PartJob, track: str) -> Part | None:
     try:
         record = json.loads((job.folder / RECORD).read_bytes())
         for config, digest in record["sha256"].items():
-            if _file_sha256(job.folder / f"{config}.arrow") != digest:
+            if file_sha256(job.folder / f"{config}.arrow") != digest:
                 return None
         sizes = {config: (rows, size) for config, (rows, size) in record["sizes"].items()}
         return Part(job.folder, track, job.split, sizes, record["rejections"], record["seconds"])
@@ -200,7 +200,7 @@ def _publish(job: PartJob, part: Part) -> None:
     """Writes the record and gives the part its final name in one step."""
     folder = _temporary(job)
     record: dict[str, Any] = {
-        "sha256": {config: _file_sha256(folder / f"{config}.arrow") for config in part.sizes},
+        "sha256": {config: file_sha256(folder / f"{config}.arrow") for config in part.sizes},
         "sizes": part.sizes,
         "rejections": part.rejections,
         "seconds": part.seconds,
@@ -212,11 +212,6 @@ def _publish(job: PartJob, part: Part) -> None:
 
 def _temporary(job: PartJob) -> Path:
     return job.folder.with_name(job.folder.name + ".unfinished")
-
-
-def _file_sha256(file: Path) -> str:
-    with file.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
 def _summed(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

@@ -5,7 +5,6 @@ id; dictionaries are kept for strings only (measured: float32 tables grow with o
 lets the Hub's viewer and DuckDB read single pages.
 """
 
-import hashlib
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ import pyarrow.parquet as pq
 
 from builder.release.arrow import ContentHasher, commitment, content_sha256
 from builder.release.parts import Part, sort_key
+from grader.io.files import file_sha256
 
 SHARD_BYTES: Final = 256 * 2**20
 """Target size of a shard's rows in memory; a shard is a little smaller on disk."""
@@ -117,6 +117,19 @@ def shard_name(config: str, split: str, index: int, count: int) -> str:
     return f"{config}/{split}-{index:05d}-of-{count:05d}.parquet"
 
 
+def marked(schema: pa.Schema, canary: str) -> pa.Schema:
+    """The schema with the canary in its metadata, so that every shard carries it."""
+    return schema.with_metadata({"canary": f"causal-exams:{canary}"})
+
+
+def write_whole(
+    config: str, split: str, repository: Path, schema: pa.Schema, groups: Iterable[pa.Table]
+) -> Shard:
+    """Writes a config of a split as its only shard, one row group to a table."""
+    name = shard_name(config, split, 0, 1)
+    return write_tables(ShardJob(config, split, repository, name, schema, (), ()), groups)
+
+
 def write_shard(job: ShardJob) -> Shard:
     """Writes one shard from staged parts; runs in a worker."""
     return write_tables(job, _read_groups(job))
@@ -143,9 +156,7 @@ def write_tables(job: ShardJob, groups: Iterable[pa.Table]) -> Shard:
                 for row in table.to_pylist():
                     row_id, digest = commitment(job.row_salts, job.config, job.split, row)
                     commitments[row_id] = digest
-    with temporary.open("rb") as handle:
-        digest = hashlib.file_digest(handle, "sha256").hexdigest()
-    size = temporary.stat().st_size
+    digest, size = file_sha256(temporary), temporary.stat().st_size
     temporary.rename(file)
     return Shard(
         job.config,

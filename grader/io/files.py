@@ -1,5 +1,6 @@
-"""Writing files so that nobody ever sees half of one."""
+"""Writing files so that nobody ever sees half of one, and telling whether one was changed."""
 
+import hashlib
 import os
 import shutil
 import tempfile
@@ -14,6 +15,12 @@ def write_text(path: Path, text: str) -> None:
     """Write ``text`` as UTF-8 under a temporary name, then rename; raises ``UsageError``."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 of a file's bytes, hex; raises ``OSError``."""
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
 @contextmanager

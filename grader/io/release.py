@@ -3,7 +3,6 @@
 Only shards whose SHA-256 agrees with the manifest are read; each is hashed once a process.
 """
 
-import hashlib
 import json
 import os
 import re
@@ -14,6 +13,7 @@ from typing import Any, Self
 
 from grader.errors import UsageError
 from grader.io import parquet
+from grader.io.files import file_sha256
 from grader.io.jsonio import as_mapping
 from grader.model import Task, Truth
 from grader.names import did_you_mean
@@ -68,8 +68,7 @@ class Side:
             return
         file = self.path / name
         try:
-            with file.open("rb") as handle:
-                digest = hashlib.file_digest(handle, "sha256").hexdigest()
+            digest = file_sha256(file)
         except OSError as error:
             raise UsageError(
                 f"{file}: {error.strerror or error}; the manifest lists this shard, "
