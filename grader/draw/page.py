@@ -39,6 +39,9 @@ th.l, td.l { text-align:left }
         overflow-wrap:anywhere }
 .points { font-weight:700 } .good { color:var(--good) }
 code, .code { font:.93em ui-monospace,Menlo,Consolas,monospace; white-space:pre-wrap }
+.beside { display:grid; gap:8px 32px; align-items:start;
+          grid-template-columns:repeat(auto-fit, minmax(min(100%, 420px), 1fr)) }
+.beside > div { min-width:0; overflow-x:auto } .beside svg { min-width:0 !important }
 summary { cursor:pointer; padding:4px 0 } footer { font-size:13px }
 svg { width:100%; height:auto; display:block }
 svg text { font:13px system-ui,sans-serif; fill:var(--ink) }
@@ -49,13 +52,22 @@ svg .cell.on { fill:var(--card); font-weight:600 }
 @media (max-width:640px) { main { padding:18px 10px 32px } section { padding:14px 12px } }
 """
 
+_LONGEST: Final = 4_000
+"""Characters of a paragraph."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strong:
+    """Words in bold."""
+
+    text: str
+
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph after a few words in bold; ``note`` says how to read what stands beside it."""
+    """A paragraph of plain and bold words; a ``note`` says how to read what stands beside it."""
 
-    text: str
-    strong: str = ""
+    text: str | Sequence[str | Strong]
     note: bool = False
 
 
@@ -68,7 +80,14 @@ class Fold:
     opened: bool = False
 
 
-Block = Table | Svg | Paragraph | Fold
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Columns of blocks; on a narrow screen below each other."""
+
+    columns: "Sequence[Sequence[Block]]"
+
+
+Block = Table | Svg | Paragraph | Fold | Beside
 
 
 def filled(*tables: Table) -> list[Table]:
@@ -116,14 +135,20 @@ def _block(block: Block, titled: bool) -> str:
         case Svg():
             return block.markup()
         case Paragraph():
-            strong = f"<b>{safe(block.strong)}</b> " if block.strong else ""
-            note = ' class="note"' if block.note else ""
-            return f"<p{note}>{strong}{safe(block.text, 2_000)}</p>"
+            parts = [block.text] if isinstance(block.text, str) else block.text
+            text = "".join(
+                safe(part, _LONGEST) if isinstance(part, str) else f"<b>{safe(part.text)}</b>"
+                for part in parts
+            )
+            return f'<p class="note">{text}</p>' if block.note else f"<p>{text}</p>"
         case Fold():
             opened = " open" if block.opened else ""
             return (
                 f"<details{opened}><summary>{safe(block.summary)}</summary>"
                 f"{_blocks(block.blocks)}</details>"
             )
+        case Beside():
+            columns = "".join(f"<div>{_blocks(column)}</div>" for column in block.columns)
+            return f'<div class="beside">{columns}</div>'
         case _:
             assert_never(block)

@@ -28,13 +28,14 @@ _LINE: Final = 22
 
 @dataclass(frozen=True, slots=True)
 class Svg:
-    """A picture; several that are ``inline`` stand side by side, as large as they are."""
+    """A picture, from ``top`` down; ``inline`` ones stand side by side, as large as they are."""
 
     title: str
     width: float
     height: float
     parts: Sequence[str]
     inline: bool = False
+    top: float = 0
 
     def markup(self) -> str:
         """The whole element. On a narrow screen a wide picture scrolls and stays readable."""
@@ -42,9 +43,10 @@ class Svg:
         if self.inline:
             style = f"display:inline-block;width:{self.width:.0f}px"
         title = safe(self.title)
+        box = f"0 {self.top:.0f} {self.width:.0f} {self.height:.0f}"
         return (
-            f'<svg viewBox="0 0 {self.width:.0f} {self.height:.0f}" style="{style}" role="img" '
-            f'aria-label="{title}" xmlns="http://www.w3.org/2000/svg"><title>{title}</title>'
+            f'<svg viewBox="{box}" style="{style}" role="img" aria-label="{title}" '
+            f'xmlns="http://www.w3.org/2000/svg"><title>{title}</title>'
             f"{''.join(self.parts)}</svg>"
         )
 
@@ -72,11 +74,14 @@ def line(
 
 
 def arrow(
-    start: tuple[float, float], end: tuple[float, float], hover: str = "", size: float = 7, /,
-    **style: str | float,
+    start: tuple[float, float], end: tuple[float, float], hover: str = "", size: float = 7,
+    bend: tuple[float, float] | None = None, /, **style: str | float,
 ) -> str:  # fmt: skip
-    """A line with a head at its end, in one group that has the style."""
-    (x1, y1), (x2, y2) = start, end
+    """A line with a head at its end, in one group that has the style.
+
+    With ``bend`` it is a curve, which starts towards that point and comes from it.
+    """
+    (x1, y1), (x2, y2) = bend or start, end
     length = math.hypot(x2 - x1, y2 - y1) or 1
     along, beside = size * (x2 - x1) / length, size * (y2 - y1) / length
     x, y = x2 - along, y2 - beside
@@ -84,16 +89,21 @@ def arrow(
         f"M{x2:.1f} {y2:.1f}L{x - beside / 2:.1f} {y + along / 2:.1f}"
         f"L{x + beside / 2:.1f} {y - along / 2:.1f}z"
     )
-    parts = line(start, (x, y)) + element("path", d=head, kind="head")
-    return element("g", parts, hover, **style)
+    shaft = line(start, (x, y))
+    if bend is not None:
+        points = (f"{a:.1f} {b:.1f}" for a, b in (start, bend, (x, y)))
+        shaft = element("path", d="M{} Q{} {}".format(*points), style="fill:none")
+    return element("g", shaft + element("path", d=head, kind="head"), hover, **style)
 
 
 def words(
     x: float, y: float, value: str, kind: str = "", anchor: str = "start", room: float = 0,
-    **more: str,
+    size: float = 13, **more: str,
 ) -> str:  # fmt: skip
     """Text at its baseline; where it has no ``room``, it is cut and the whole shows on hovering."""
-    cut = fit(value, room) if room else value
+    cut = fit(value, room, size) if room else value
+    if size != 13:
+        more["style"] = f"font-size:{size:g}px"
     attributes = {"kind": kind} if kind else {}
     inside = safe(cut, 400)
     return element("text", inside, value if cut != value else "", x=x, y=y, text_anchor=anchor,

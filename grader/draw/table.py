@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 
 _SUBSCRIPT: Final = re.compile(r"_([A-Z]+)")
-_LONGEST: Final = 400
+_LONGEST: Final = 2_000
 """Characters of a cell that a page shows."""
 
 

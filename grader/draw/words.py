@@ -9,10 +9,14 @@ def printable(value: str) -> str:
     return "".join(c if c.isprintable() else "\ufffd" for c in value)
 
 
+def clipped(value: str, limit: int) -> str:
+    """``value``, or its beginning with dots where it is longer."""
+    return value if len(value) <= limit else value[: limit - 1] + "…"
+
+
 def safe(value: str, limit: int = 200) -> str:
     """Untrusted text for HTML and SVG: escaped, without control characters, bounded."""
-    shown = printable(value)
-    return escape(shown if len(shown) <= limit else shown[: limit - 1] + "…", quote=True)
+    return escape(clipped(printable(value), limit), quote=True)
 
 
 def number(value: float | None, digits: int = 3) -> str:

@@ -6,7 +6,7 @@ from typing import Any, Final
 from grader import __version__
 from grader.draw import page as draw
 from grader.draw.charts import Dot, DotRow, dot_rows, heat_map
-from grader.draw.page import Block, Fold, Paragraph, Section
+from grader.draw.page import Block, Fold, Paragraph, Section, Strong
 from grader.draw.svg import Svg
 from grader.draw.words import points, signed, signed_interval
 from grader.model import Score, Truth
@@ -85,14 +85,14 @@ def comparison_page(result: Mapping[str, Any]) -> str:
         difference = f"{signed(line['difference'])} points"
         span = f"{signed_interval(line['interval'])}: "
     head: list[Block] = [
-        Paragraph(str(result[side]["system"]), side) for side in ("first", "second")
+        Paragraph([Strong(side), f" {result[side]['system']}"]) for side in ("first", "second")
     ]
-    head.append(Paragraph(f"{span}{comparison.verdict(line)}.", difference))
+    head.append(Paragraph([Strong(difference), f" {span}{comparison.verdict(line)}."]))
     told = f"{comparison.answered(result)}. What was left out counts zero."
     head.append(Paragraph(told[0].upper() + told[1:], note=True))
     note = (
         "Intervals resample instances. Shows from: the difference that this exam would show with "
-        "80% power at the 5% level. Sign test: exact, over instances, ties left out."
+        "80% power at the 5% level."
     )
     sections = [
         Section("First minus second", head),

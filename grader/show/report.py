@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from grader.draw.table import Cell, Row, Table, figure, word
-from grader.draw.words import number, points, points_text
+from grader.draw.words import clipped, number, points, points_text
 from grader.model import Score, Truth
 from grader.report.export import truth_json
 from grader.show.leaderboard import Ranked
@@ -79,7 +79,7 @@ def tasks(scores: Sequence[Score], truths: Mapping[str, Truth]) -> Table:
                 number(score.points),
                 number(score.loss),
                 value,
-                *(Cell(text, "long") for text in [reason, *revealed]),
+                *(Cell(clipped(text, 400), "long") for text in [reason, *revealed]),
             ]
         )
     return Table("", [*head, "truth"] if truths else head, rows, left=4, note=note)

@@ -14,7 +14,7 @@ from builder.causalds.make.equations import equation
 from builder.causalds.make.recover import recoverability
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.show.inspection import inspect_scene
-from builder.causalds.show.pictures import graph_svg, recovery_svg
+from builder.causalds.show.pictures import graph_picture, recovery_picture
 from builder.causalds.track import TRACK
 from builder.cli.main import main
 from builder.scm import MECHANISMS, Parent
@@ -96,21 +96,24 @@ def test_the_graph_picture_has_every_node_and_edge() -> None:
     """A picture that drops an edge misleads."""
     for one in built():
         record = world(one)
-        tree = ET.fromstring(graph_svg(record))
+        tree = ET.fromstring(graph_picture(record).markup())
         space = "{http://www.w3.org/2000/svg}"
-        assert len(tree.findall(f"{space}path")) == len(record["world"]["edges"])
-        boxes = tree.findall(f"{space}g")
+        groups = tree.findall(f"{space}g")
+        arrows = [g for g in groups if g.find(f"{space}path[@class='head']") is not None]
+        assert len(arrows) == len(record["world"]["edges"])
+        boxes = [g for g in groups if g not in arrows]
         assert {b.find(f"{space}title").text for b in boxes} == set(record["variables"])
-        dashed = [b for b in boxes if b.find(f"{space}rect").get("stroke-dasharray")]
+        dashed = [b for b in boxes if b.find(f"{space}rect").get("style", "").count("dasharray")]
         assert len(dashed) == len(record["world"]["latent"])
 
 
 def test_the_recovery_picture_has_two_bars_a_variable() -> None:
     """Naive and joint, as in the paper's figure."""
     found = {"naive": 0.4, "joint": 0.7, "gap": 0.3}
-    svg = recovery_svg([("A & B", found), ("C", {**found, "naive": -0.2})])
+    bars = [("A & B", found), ("C", {**found, "naive": -0.2})]
+    svg = recovery_picture(bars).markup()
     ET.fromstring(svg)
-    assert len(re.findall("<title>", svg)) == 4 and "Δ 0.30" in svg
+    assert len(re.findall("<title>(?:naive|joint)", svg)) == 4 and "Δ 0.30" in svg
 
 
 @pytest.mark.parametrize("name", MECHANISMS)

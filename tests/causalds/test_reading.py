@@ -42,8 +42,8 @@ def test_the_page_shows_stories_beside_graphs(release: Path) -> None:
     assert page.count("<section>") == page.count("<svg") == 4
     assert "4 of 6 stories" in page
     for motif in ("chain", "confounding", "iv"):
-        assert f". {motif}<small>" in page
-    assert page.count("<mark>") > 20 and "\0" not in page
+        assert f". {motif} · " in page
+    assert page.count("<b>") > 20 and "\0" not in page
 
 
 def test_the_command_writes_the_page(

@@ -3,21 +3,17 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any, Final
 
 from builder.causalds.make.equations import equation
-from builder.causalds.show.pictures import graph_svg, recovery_svg
+from builder.causalds.show.pictures import graph_picture, recovery_picture
+from grader.draw import page as draw
+from grader.draw.page import Block, Paragraph, Section, Strong
+from grader.draw.table import Cell, Table
 
 Row = Mapping[str, Any]
 
 _HEAD_ROWS: Final = 8
-_STYLE: Final = (
-    "body{font:15px/1.5 sans-serif;max-width:72em;margin:2em auto;padding:0 1em}"
-    "table{border-collapse:collapse;margin:.6em 0}td,th{border:1px solid #ccc;padding:.2em .6em;"
-    "text-align:right}td:first-child,th:first-child{text-align:left}code{white-space:pre-wrap}"
-    ".wide{overflow-x:auto}svg{max-width:100%;height:auto}h2{border-bottom:1px solid #ccc}"
-)
 
 
 @dataclass(frozen=True)
@@ -35,31 +31,22 @@ def page(rows: SceneRows) -> str:
     record = json.loads(rows.world["world_json"])
     names = {node: variable["name"] for node, variable in record["variables"].items()}
     story = next(iter(rows.scenes.values()))["story"]
-    body = [
-        f"<h1>{escape(str(rows.world['instance_id']))}</h1>",
-        f"<p>{escape(_headline(rows.world, record))}</p>",
-        "<h2>Graph</h2>",
-        graph_svg(record),
-        "<p>Blue: treatment. Orange: outcome. Dashed: never measured.</p>",
-        "<h2>Background</h2>",
-        *(f"<p>{escape(part)}</p>" for part in story.split("\n\n")),
-        "<h2>Equations</h2>",
+    colours = Paragraph("Blue: treatment. Orange: outcome. Dashed: never measured.", note=True)
+    equations = [equation(node, names) for node in record["world"]["nodes"]]
+    truths = ("quantity", "value", "standard error", "draws", "source")
+    sections = [
+        Section("Graph", [graph_picture(record), colours]),
+        Section("Background", [Paragraph(part) for part in story.split("\n\n")]),
+        Section("Equations", [_formulas("", equations)]),
+        Section("Truths", [Table("", truths, list(_truths(record)))]),
+        Section("Tasks", [Table("", ("task", "view", "truth"), list(_tasks(rows)), left=2)]),
         *(
-            f"<p><code>{escape(equation(node, names))}</code></p>"
-            for node in record["world"]["nodes"]
+            Section(f"View {view}", _view(record["views"][view], names, scene))
+            for view, scene in rows.scenes.items()
         ),
-        "<h2>Truths</h2>",
-        _table(("quantity", "value", "standard error", "draws", "source"), _truths(record)),
-        "<h2>Tasks</h2>",
-        _table(("task", "view", "truth"), _tasks(rows)),
     ]
-    for view, scene in rows.scenes.items():
-        body += [f"<h2>View {escape(view)}</h2>", *_view(record, names, view, scene)]
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        f"<title>{escape(str(rows.world['instance_id']))}</title><style>{_STYLE}</style></head>"
-        f"<body>{''.join(body)}</body></html>\n"
-    )
+    name = str(rows.world["instance_id"])
+    return draw.page(name, _headline(rows.world, record), sections, "Hidden from test takers.")
 
 
 def summary(rows: SceneRows) -> str:
@@ -104,45 +91,47 @@ def _truths(record: Mapping[str, Any]) -> Iterable[tuple[str, ...]]:
             yield name, value, error, str(found["draws"]), found["source"]
 
 
-def _tasks(rows: SceneRows) -> Iterable[tuple[str, ...]]:
+def _tasks(rows: SceneRows) -> Iterable[tuple[str | Cell, ...]]:
     for task in rows.tasks:
         truth = rows.truths[task["task_id"]]
         told = "abstain" if truth["should_abstain"] else truth["target_json"]
         if truth["value"] is not None:
             told = f"{truth['value']:.6g}"
-        yield f"{task['family']}.{task['variant']}", task["view"], told
+        yield f"{task['family']}.{task['variant']}", task["view"], Cell(told, "long")
 
 
-def _view(record: Mapping[str, Any], names: Mapping[str, str], view: str, scene: Row) -> list[str]:
-    shown, parts = record["views"][view], []
-    for title, table in (
-        ("data", scene["data"]),
-        ("test features", scene["test_features"]),
-        ("calibration", scene["calibration"]),
-    ):
-        if table:
+def _view(shown: Mapping[str, Any], names: Mapping[str, str], scene: Row) -> list[Block]:
+    """The first rows of each table, how each concept is measured, and how well."""
+    blocks: list[Block] = []
+    for member in ("data", "test_features", "calibration"):
+        if table := scene[member]:
             count = len(table[0]["values"])
-            heads = [
-                [f"{c['values'][i]:.4g}" for c in table] for i in range(min(_HEAD_ROWS, count))
+            head = [
+                [f"{column['values'][row]:.4g}" for column in table]
+                for row in range(min(_HEAD_ROWS, count))
             ]
-            parts.append(f"<h3>{title}: {count:,} rows</h3>")
-            parts.append(_table([c["name"] for c in table], heads))
+            title = f"{member.replace('_', ' ')}: {count:,} rows"
+            blocks.append(Table(title, [column["name"] for column in table], head))
     bars = []
     for node, bundle in shown["bundles"].items():
         told = bundle["information"]
-        parts.append(
-            f"<h3>{escape(names[node])}: measured</h3><p>Information on the support "
-            f"[{bundle['support'][0]:.3g}, {bundle['support'][1]:.3g}]: least {told['least']:.3g}, "
-            f"mean {told['mean']:.3g}, 10% quantile {told['q10']:.3g}, 25% quantile "
-            f"{told['q25']:.3g}; accepted at draw {bundle['draws']}.</p>"
+        note = (
+            f"Information on the support [{bundle['support'][0]:.3g}, {bundle['support'][1]:.3g}]: "
+            f"least {told['least']:.3g}, mean {told['mean']:.3g}, 10% quantile {told['q10']:.3g}, "
+            f"25% quantile {told['q25']:.3g}; accepted at draw {bundle['draws']}."
         )
-        parts += [f"<p><code>{escape(_measurement(m, names[node]))}</code></p>"
-                  for m in bundle["measurements"]]  # fmt: skip
+        measured = [_measurement(one, names[node]) for one in bundle["measurements"]]
+        blocks.append(_formulas(f"{names[node]}: measured", measured, note))
         if "recoverability" in bundle:
             bars.append((names[node], bundle["recoverability"]))
     if bars:
-        parts += ["<h3>Recoverability (R², AUC): naive and ceiling</h3>", recovery_svg(bars)]
-    return parts
+        heading = Paragraph([Strong("Recoverability (R², AUC): naive and ceiling")])
+        blocks += [heading, recovery_picture(bars)]
+    return blocks
+
+
+def _formulas(title: str, formulas: Sequence[str], note: str = "") -> Table:
+    return Table(title, [""], [[Cell(formula, "code")] for formula in formulas], note=note)
 
 
 def _measurement(one: Mapping[str, Any], concept: str) -> str:
@@ -154,10 +143,3 @@ def _measurement(one: Mapping[str, Any], concept: str) -> str:
         "noise": one["noise"],
     }
     return equation(node, {"column": one["column"], "concept": concept})
-
-
-def _table(header: Sequence[str], body: Iterable[Sequence[str]]) -> str:
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
-    lines = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in body)
-    rows = "".join(f"<tr>{line}</tr>" for line in lines)
-    return f'<div class="wide"><table><tr>{head}</tr>{rows}</table></div>'

@@ -1,27 +1,22 @@
 """Stories beside their graphs, for a person to judge: ``build_dataset.py read RELEASE``."""
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any, Final
 
-from builder.causalds.show.pictures import graph_svg
+from builder.causalds.show.pictures import graph_picture
 from builder.release.reader import every_shard, rows
+from grader.draw import page as draw
+from grader.draw.page import Beside, Paragraph, Section, Strong
+from grader.draw.table import Cell, Table
 from grader.errors import UsageError
 
 Row = Mapping[str, Any]
 
-_STYLE: Final = (
-    "body{font:17px/1.6 Georgia,serif;max-width:82em;margin:2em auto;padding:0 1.5em;color:#222;"
-    "background:#fdfcf9}section{display:grid;grid-template-columns:minmax(0,1fr) minmax(0,1fr);"
-    "gap:1em 3em;align-items:start;border-top:1px solid #ccc;padding:1.2em 0}h1{font-size:1.5em}"
-    "h2{grid-column:1/-1;margin:0;font-size:1.1em}h2 small{font:13px sans-serif;color:#666;"
-    "margin-left:1em}p{margin:.2em 0 .8em}svg{max-width:100%;height:auto}mark{background:none;"
-    "font-weight:bold}ol{font:13px/1.5 sans-serif;color:#444;padding-left:1.6em}"
-    "@media(max-width:60em){section{grid-template-columns:1fr}}"
-)
+_STYLE: Final = "main { max-width:1500px }"
 
 
 def reading_page(release: Path, number: int) -> str:
@@ -31,15 +26,13 @@ def reading_page(release: Path, number: int) -> str:
     """
     worlds = _worlds(release)
     chosen = _choose(worlds, number)
-    sections = [_section(place, world) for place, world in enumerate(chosen, 1)]
     title = f"{len(chosen)} of {len(worlds)} stories of {release.name}"
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>"
-        f"<h1>{escape(title)}</h1><p>Names are set in bold here only. Blue: treatment. Orange: "
-        "outcome. Dashed: never measured. Below each graph, the mechanisms that may be told.</p>"
-        f"{''.join(sections)}</body></html>\n"
+    note = (
+        "Names are set in bold here only. Blue: treatment. Orange: outcome. Dashed: never "
+        "measured. Below each graph, the mechanisms that may be told."
     )
+    sections = [_section(place, world) for place, world in enumerate(chosen, 1)]
+    return draw.page(title, note, sections, f"Drawn from {release.name}.", _STYLE)
 
 
 def _worlds(release: Path) -> list[dict[str, Any]]:
@@ -75,28 +68,24 @@ def _choose(worlds: Sequence[dict[str, Any]], number: int) -> list[dict[str, Any
     return chosen
 
 
-def _section(place: int, world: Row) -> str:
+def _section(place: int, world: Row) -> Section:
     record = json.loads(world["world_json"])
-    names = sorted((v["name"] for v in record["variables"].values()), key=len, reverse=True)
-    told = world["motif"] + ("" if world["motif"] == world["structure"] else
-                             f", {world['structure']}")  # fmt: skip
-    place_told = record["plan"].get("domain") or record["plan"].get("words", "")
-    clauses = "".join(
-        f"<li>{escape(a)} → {escape(b)}: {escape(clause)}</li>" for a, b, clause in record["hows"]
-    )
-    return (
-        f"<section><h2>{place}. {escape(told)}<small>{escape(str(world['instance_id']))} · "
-        f"{escape(str(place_told))}</small></h2><div>{_paragraphs(world['story'], names)}</div>"
-        f"<div>{graph_svg(record)}<ol>{clauses}</ol></div></section>"
+    names = [variable["name"] for variable in record["variables"].values()]
+    structure = "" if world["motif"] == world["structure"] else f", {world['structure']}"
+    domain = record["plan"].get("domain") or record["plan"].get("words", "")
+    rows = [[cause, effect, Cell(told, "long")] for cause, effect, told in record["hows"]]
+    mechanisms = Table("", ["cause", "effect", "mechanism"], rows, left=3)
+    return Section(
+        f"{place}. {world['motif']}{structure} · {world['instance_id']} · {domain}",
+        [Beside([_paragraphs(world["story"], names), [graph_picture(record), mechanisms]])],
     )
 
 
-def _paragraphs(story: str, names: Sequence[str]) -> str:
+def _paragraphs(story: str, names: Sequence[str]) -> list[Paragraph]:
     """The story with every name in bold; longer names first, so that none is marked twice."""
-    text = escape(story)
-    for number, name in enumerate(names):
-        if len(name) > 1:
-            text = text.replace(escape(name), f"\0{number}\0")
-    for number, name in enumerate(names):
-        text = text.replace(f"\0{number}\0", f"<mark>{escape(name)}</mark>")
-    return "".join(f"<p>{part}</p>" for part in text.split("\n\n"))
+    marked = sorted((name for name in names if len(name) > 1), key=len, reverse=True)
+    pattern = re.compile(f"({'|'.join(map(re.escape, marked))})")
+    return [
+        Paragraph([Strong(s) if k % 2 else s for k, s in enumerate(pattern.split(part))])
+        for part in story.split("\n\n")
+    ]

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from grader import __version__
 from grader.draw import page as draw
-from grader.draw.page import Paragraph, Section, filled
+from grader.draw.page import Beside, Paragraph, Section, filled
 from grader.draw.svg import QUARTERS, Scale, Svg, arrow, axes, element, ink, line, words
 from grader.draw.table import Table, figure, word
 from grader.tracks.causalab.diagnostics import equivalence_sizes, trajectory
@@ -47,9 +47,11 @@ def page(told: Told) -> str:
         "Dotted: an edge that no legal experiment decides "
         f"({len(episode.undecided)} ordered pairs)."
     )
-    graphs = (
-        _graph(told, "True graph", episode.edges, final.edges),
-        _graph(told, "Final hypothesis", final.edges, episode.edges),
+    graphs = Beside(
+        [
+            [_graph(told, "True graph", episode.edges, final.edges)],
+            [_graph(told, "Final hypothesis", final.edges, episode.edges)],
+        ]
     )
     steps = trajectory(episode, told.hypotheses)
     return draw.page(
@@ -58,7 +60,7 @@ def page(told: Told) -> str:
         f"interventions; predicted {said}, true {episode.frequency:g}: {verdict} "
         f"±{episode.tolerance:g}",
         [
-            Section("True graph, and final hypothesis", [*graphs, Paragraph(legend, note=True)]),
+            Section("True graph, and final hypothesis", [graphs, Paragraph(legend, note=True)]),
             Section("Metrics by step", [_curves(steps, told.evidence.steps)] if steps else []),
             Section("Hypotheses", filled(_hypotheses(told, steps))),
             Section("Interventions and readings", filled(_readings(told))),
@@ -94,8 +96,8 @@ def _graph(told: Told, title: str, edges: Collection[Edge], other: Collection[Ed
     for node, (x, y) in places.items():
         kind = "node target" if node == episode.target else "node"
         parts.append(element("circle", cx=x, cy=y, r=disc, kind=kind))
-        parts.append(words(x, y + 4, node, anchor="middle", room=2 * disc - 6))
-    return Svg(title, size, size + top, parts, inline=True)
+        parts.append(words(x, y + 4, node, anchor="middle", room=2 * disc - 4, size=11.5))
+    return Svg(title, size, size + top, parts)
 
 
 def _curves(rows: Sequence[Mapping[str, Any]], last: int) -> Svg:
