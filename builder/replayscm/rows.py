@@ -37,7 +37,7 @@ def task_id(spec: InstanceSpec, pool: Pool) -> str:
 
 
 def task_row(spec: InstanceSpec, instance: Instance, record: Record) -> Row:
-    """A row of ``replayscm``. The pool is in nothing but the id's keyed hash."""
+    """A row of ``replayscm``. Nothing public names the pool: the id is a keyed hash of it."""
     variant = variant_of(TRACK_NAME, record.pool.variant)
     name = task_id(spec, record.pool)
     inputs = task_inputs(instance, record)

@@ -10,7 +10,7 @@ from builder.replayscm.check.audit import audit_instance
 from builder.replayscm.check.floors import WHY, floor_points, uninformed_answer
 from builder.replayscm.make.instance import make_instance
 from builder.replayscm.plan.config import parse_config
-from builder.replayscm.plan.records import TRACK_NAME, ProgramPlan, plan_programs
+from builder.replayscm.plan.programs import TRACK_NAME, ProgramPlan, plan_programs
 from builder.seeds import attempt_key
 from builder.track import Built, Floors, InstanceSpec, Row, Track
 

@@ -174,7 +174,7 @@ class _World:
             if not (name == node and mode == "do") and node not in held:
                 pieces[-1].append(self.state(bases, held))
         if node == self.count - 1:
-            # Its base is the records' too: one piece, told apart from the first record.
+            # All crystals share frequency's base, so settings of it begin no new piece.
             pieces, known = [[state for piece in pieces for state in piece]], [False]
         rows: list[Floats] = []
         for piece, exact in zip(pieces, known, strict=True):
@@ -184,7 +184,7 @@ class _World:
 
 
 def _balanced(known: Floats, truth: Floats) -> tuple[Floats, Floats]:
-    """The same conditions with columns, then rows, of size one: ranks are read off more safely."""
+    """The same conditions with columns, then rows, scaled to size one, so that ranks are clear."""
     columns = np.abs(known).max(axis=0, initial=0.0)
     columns[columns == 0] = 1.0
     known, truth = known / columns, truth * columns

@@ -1,6 +1,6 @@
 """Structural equations of an episode: coefficients by setting, and the crystals' bases.
 
-Reference (spec facts about the public data): linear coefficients are 1, 2 or 3, frequency's base a
+Reference (as in the public data): linear coefficients are 1, 2 or 3, frequency's base a
 whole number from 15 to 25. Wide: real coefficients of both signs. Quadratic: every cause acts by a
 parabola with its lowest point inside the range of values, whose constant is in frequency's base.
 """

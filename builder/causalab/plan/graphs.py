@@ -1,7 +1,7 @@
 """Planning: which named graph carries which episodes.
 
 An instance is one named graph. With public truth its matched suites, settings and regimes are
-episodes of the same instance (they share topology and, in one family and setting, coefficients);
+episodes of the same instance (they share the graph and, in one family and setting, coefficients);
 with private truth every episode has a graph of its own, different from all others of its size.
 Graphs are drawn here because they must differ from each other; everything else about an instance
 comes from its own key.
@@ -70,7 +70,9 @@ class GraphPlan:
 
 
 def plan_graphs(config: Config, split: str, count_root: bytes, private: bool) -> list[InstanceSpec]:
-    """The instance specs of a split, in index order; the order says nothing about the suites.
+    """The instance specs of a split, in index order.
+
+    The order is random, so the index carries no information about the suites.
 
     Raises ``UsageError`` for shared graphs in a private-truth split.
     """

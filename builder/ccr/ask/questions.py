@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from builder.ccr.ask.text import Asked, Given
+from builder.ccr.ask.text import Given, Quantity
 from builder.ccr.make.graph import CutTree, Pair
 from builder.ccr.make.model import LinearContext
 from builder.ccr.make.quantities import Quantities, total_effect
@@ -17,30 +17,36 @@ Verdict = Literal["value", "inconsistent", "insufficient"]
 VERDICTS: Final[tuple[Verdict, ...]] = ("value", "inconsistent", "insufficient")
 
 
-def direct_quantities(tree: CutTree, rng: np.random.Generator) -> list[Asked]:
+def direct_quantities(tree: CutTree, rng: np.random.Generator) -> list[Quantity]:
     """What a direct Boolean task lists: two local PNS, the global one, then PN, PS and an ATE."""
     local = list(tree.local)
     picked = [local[k] for k in rng.permutation(len(local))]
-    asked = [Asked("pns", pair) for pair in picked[:2]] + [Asked("pns", tree.whole)]
+    asked = [Quantity("pns", pair) for pair in picked[:2]] + [Quantity("pns", tree.whole)]
     mixed = [tree.pairs[k] for k in rng.integers(0, len(tree.pairs), 2)]
-    asked += [Asked("pn", mixed[0]), Asked("ps", mixed[0]), Asked("ate", mixed[1])]
+    asked += [
+        Quantity("pn", mixed[0]),
+        Quantity("ps", mixed[0]),
+        Quantity("ate", mixed[1]),
+    ]
     return [asked[k] for k in rng.permutation(len(asked))]
 
 
-def linear_quantities(tree: CutTree, rng: np.random.Generator) -> list[Asked]:
+def linear_quantities(tree: CutTree, rng: np.random.Generator) -> list[Quantity]:
     """What a direct linear task lists: two local ATE and the global one."""
     local = list(tree.local)
-    asked = [Asked("ate", local[k]) for k in rng.permutation(len(local))[:2]]
-    return [*asked, Asked("ate", tree.whole)]
+    asked = [Quantity("ate", local[k]) for k in rng.permutation(len(local))[:2]]
+    return [*asked, Quantity("ate", tree.whole)]
 
 
-def trap_quantities(ends: tuple[str, ...]) -> list[Asked]:
+def trap_quantities(ends: tuple[str, ...]) -> list[Quantity]:
     """The product through the would-be cutpoint, and the global effect, which differs from it."""
-    return [Asked("ate", ends), Asked("ate", (ends[0], ends[-1]))]
+    return [Quantity("ate", ends), Quantity("ate", (ends[0], ends[-1]))]
 
 
 def values_of(
-    asked: Sequence[Asked], quantities: Mapping[Pair, Quantities], linear: LinearContext | None
+    asked: Sequence[Quantity],
+    quantities: Mapping[Pair, Quantities],
+    linear: LinearContext | None,
 ) -> list[Fraction]:
     """The exact value of each listed quantity; a path of several steps is a product."""
     found = []

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from builder.ccr.ask.questions import VERDICTS, deduce, values_of
-from builder.ccr.ask.text import Asked, deductive_prompt, simulation_prompt
+from builder.ccr.ask.text import Quantity, deductive_prompt, simulation_prompt
 from builder.ccr.ask.themes import Words
 from builder.ccr.make.graph import CutTree, Pair, distance
 from builder.ccr.make.model import Bits, LinearContext
@@ -83,7 +83,7 @@ def pair_task(
 def listed_task(
     variant: str,
     prompt: str,
-    asked: list[Asked],
+    asked: list[Quantity],
     quantities: Mapping[Pair, Quantities],
     linear: LinearContext | None,
 ) -> ContextTask:

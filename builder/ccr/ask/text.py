@@ -152,7 +152,7 @@ def simulation_prompt(
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Quantity:
     """One listed quantity: ``measure`` of a pair, or (``product``) of a path of the cut tree."""
 
     measure: str
@@ -186,7 +186,7 @@ _LINEAR_MEANING: Final = (
 
 
 def direct_prompt(
-    context: BooleanContext, words: Words, story: str, asked: Sequence[Asked], answer_file: str,
+    context: BooleanContext, words: Words, story: str, asked: Sequence[Quantity], answer_file: str,
     rng: np.random.Generator,
 ) -> str:  # fmt: skip
     """The full model with its probabilities, and the quantities to state."""
@@ -215,7 +215,10 @@ def _names(words: Words) -> list[tuple[str, str]]:
 
 
 def linear_prompt(
-    context: LinearContext, asked: Sequence[Asked], answer_file: str, rng: np.random.Generator
+    context: LinearContext,
+    asked: Sequence[Quantity],
+    answer_file: str,
+    rng: np.random.Generator,
 ) -> str:
     """A linear model by its equations, and the effects to state."""
     names = context.dag.nodes
@@ -238,7 +241,7 @@ def linear_prompt(
     )
 
 
-def _state(asked: Sequence[Asked], answer_file: str) -> list[str]:
+def _state(asked: Sequence[Quantity], answer_file: str) -> list[str]:
     listed = [f"- Q{number}: {quantity.text}" for number, quantity in enumerate(asked, start=1)]
     return [
         "State the value of each of these quantities:",

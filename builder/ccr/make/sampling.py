@@ -1,4 +1,4 @@
-"""Drawing contexts whose quantities can be measured (spec A1).
+"""Drawing contexts whose quantities can be measured (``docs/ccr.md``).
 
 Every adjacent pair's PNS lies in [0.15, 0.85]. Up to five components the global PNS is at least
 0.02; beyond, it shrinks by nature, and cut-tree pairs that span two to five components with a PNS

@@ -60,7 +60,8 @@ def pair_units(
     rng: np.random.Generator,
     response: Response | None = None,
 ) -> Units:
-    """The units of a pair, in random order. Bits that play no role are drawn, too."""
+    """The units of a pair, in random order. Bits that play no role are drawn as
+    well, so that a case does not show which ones they are."""
     cause, effect = (context.dag.index[name] for name in pair)
     ancestors = ancestors_of(context.dag, effect)
     cells: tuple[tuple[str, Fraction], ...] = ()

@@ -1,11 +1,13 @@
 """Planning: what each context of a split is for, its sizes, kinds, operators and theme.
 
 Sizes, kinds and operators are drawn; themes and variants take turns. Which index receives which
-plan is a permutation seeded by the split's root, so an index says nothing about its context.
+plan is a permutation seeded by the split's root, so the index carries no
+information about the context.
 Direct, deductive and linear tasks have contexts of their own in every split: a value given in one
 task is never another's answer.
 """
 
+import json
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -59,8 +61,6 @@ class ContextPlan:
     @classmethod
     def from_json(cls, text: str) -> "ContextPlan":
         """The plan that ``to_json`` wrote."""
-        import json
-
         fields: dict[str, Any] = json.loads(text)
         for name in ("sizes", "kinds", "tenths", "tasks"):
             fields[name] = tuple(fields[name])

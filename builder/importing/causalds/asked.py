@@ -18,7 +18,7 @@ class Answer:
     should_abstain: bool = False
 
     def same_as(self, other: "Answer") -> bool:
-        """Whether both accept the same answers; the order of lists says nothing."""
+        """Whether both accept the same answers; lists are sets here."""
         return (self.should_abstain, self.value, _unordered(self.target)) == (
             other.should_abstain,
             other.value,
@@ -35,7 +35,7 @@ def _unordered(value: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedTask:
     """One task of the reference: its variant (``family.variant``), its item and its scene."""
 
     key: str

@@ -18,7 +18,7 @@ from builder.causal import (
     opens_collider_bias,
     valid_adjustment_sets,
 )
-from builder.importing.causalds.asked import Answer, Asked
+from builder.importing.causalds.asked import Answer, AskedTask
 from builder.importing.causalds.scene import Scene
 from builder.importing.causalds.truth import (
     EFFECT_VARIANTS,
@@ -40,7 +40,7 @@ class Correction:
     unchecked: str = ""
 
 
-def correct(asked: Asked, published: Answer) -> Correction:
+def correct(asked: AskedTask, published: Answer) -> Correction:
     """Compare the published truth with what the graph says.
 
     Where the graph makes an effect identifiable whose value is not published, the published truth

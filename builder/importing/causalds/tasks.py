@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from builder.causalds.ask.declared import declared_inputs
-from builder.importing.causalds.asked import Asked
+from builder.importing.causalds.asked import AskedTask
 from builder.importing.causalds.layout import CLEAN, plain, scene_id_of, view_of
 from builder.importing.causalds.scene import Scene
 from builder.importing.causalds.truth import candidates, collider_names, conditioning
@@ -53,9 +53,9 @@ class Item:
         """What makes it the same task in an exam and in its scene's list."""
         return self.scene_id, self.view, self.task_id
 
-    def asked(self, scene: Scene) -> Asked:
+    def asked(self, scene: Scene) -> AskedTask:
         """The task beside its scene's truth."""
-        return Asked(self.spec.key, self.document, scene)
+        return AskedTask(self.spec.key, self.document, scene)
 
 
 def read_item(document: Document, *, several_views: bool = False) -> Item:
@@ -136,7 +136,7 @@ def _between(scene: Scene) -> list[str]:
     return sorted(scene.graph.mediators(scene.treatment, scene.outcome))
 
 
-def _specific(asked: Asked, spec: Variant) -> Mapping[str, object]:
+def _specific(asked: AskedTask, spec: Variant) -> Mapping[str, object]:
     """What only some variants state."""
     scene = asked.scene
     ends = (scene.treatment, scene.outcome)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from builder.importing.causalds.asked import Answer, Asked
+from builder.importing.causalds.asked import Answer, AskedTask
 from builder.importing.causalds.scene import Scene
 from builder.importing.files import Document
 from grader.io.jsonio import clip
@@ -65,7 +65,7 @@ def published_flag(scene: Scene, kind: str) -> bool:
     return scene.truth.flag("counterfactual_identification", kind, "identifiable")
 
 
-def published(asked: Asked) -> Answer:
+def published(asked: AskedTask) -> Answer:
     """The truth of a task by the reference's rules; raises ``UsageError`` where it is absent."""
     if asked.key in SET_VARIANTS:
         return set_answer(asked.key, *_published_sets(asked.scene))
@@ -143,7 +143,7 @@ EFFECT_VARIANTS: Final = frozenset(
 )
 
 
-def effect_answer(asked: Asked, effects: Effects) -> Answer:
+def effect_answer(asked: AskedTask, effects: Effects) -> Answer:
     """The truth of a variant about an effect or its identifiability."""
     family, _, name = asked.key.partition(".")
     if name == "direct_vs_indirect_dominance":
@@ -202,7 +202,7 @@ def _dominance(effects: Effects) -> Answer:
     return Answer({"accepted": ["direct" if direct > indirect else "indirect"]})
 
 
-def _prediction(asked: Asked) -> Answer:
+def _prediction(asked: AskedTask) -> Answer:
     scene = asked.scene
     if asked.key == "prediction.prediction_interval" and scene.binary_outcome:
         raise asked.item.problem(("output_variant",), "asks intervals for a binary outcome")
@@ -215,17 +215,17 @@ def _prediction(asked: Asked) -> Answer:
     )
 
 
-def _association_sign(asked: Asked) -> Answer:
+def _association_sign(asked: AskedTask) -> Answer:
     return Answer(
         {"accepted": [asked.scene.truth.one_of(ASSOCIATION_SIGNS, "association", "sign")]}
     )
 
 
-def _association_value(asked: Asked) -> Answer:
+def _association_value(asked: AskedTask) -> Answer:
     return Answer(value=asked.scene.truth.number("association", "value"))
 
 
-def conditional(asked: Asked, node: str | None, name: str | None) -> Document:
+def conditional(asked: AskedTask, node: str | None, name: str | None) -> Document:
     """What conditioning on one variable does, found by its raw id, else by its story name."""
     truth = asked.scene.truth
     for table, key in (
@@ -243,7 +243,7 @@ def conditional(asked: Asked, node: str | None, name: str | None) -> Document:
     return entry_found
 
 
-def conditioning(asked: Asked) -> Document:
+def conditioning(asked: AskedTask) -> Document:
     """The entry of the one variable that a task conditions on."""
     node, name = (
         asked.item.get("inputs", "conditioning_var_id"),
@@ -254,7 +254,7 @@ def conditioning(asked: Asked) -> Document:
     return conditional(asked, node, name)
 
 
-def _signs_before_after(asked: Asked) -> Answer:
+def _signs_before_after(asked: AskedTask) -> Answer:
     entry = conditioning(asked)
     return Answer(
         {
@@ -269,17 +269,17 @@ def change(entry: Document) -> float:
     return entry.number("value_after") - entry.number("value_before")
 
 
-def _delta(asked: Asked) -> Answer:
+def _delta(asked: AskedTask) -> Answer:
     return Answer(value=change(conditioning(asked)))
 
 
-def _delta_sign(asked: Asked) -> Answer:
+def _delta_sign(asked: AskedTask) -> Answer:
     delta = change(conditioning(asked))
     sign = "0" if abs(delta) <= CHANGE_TOLERANCE else "+" if delta > 0 else "-"
     return Answer({"accepted": [sign]})
 
 
-def candidates(asked: Asked) -> list[tuple[str, str]]:
+def candidates(asked: AskedTask) -> list[tuple[str, str]]:
     """(raw id, story name) of the variables on offer."""
     nodes = asked.item.names("inputs", "conditioning_var_ids")
     given = asked.item.get("inputs", "conditioning_vars")
@@ -288,7 +288,7 @@ def candidates(asked: Asked) -> list[tuple[str, str]]:
     return [(node, asked.scene.name(node)) for node in nodes]
 
 
-def _largest_change(asked: Asked) -> Answer:
+def _largest_change(asked: AskedTask) -> Answer:
     """The first of equals is the one whose raw id sorts first."""
     offered = sorted(candidates(asked))
     if not offered:
@@ -298,7 +298,7 @@ def _largest_change(asked: Asked) -> Answer:
     return Answer({"accepted": [best]})
 
 
-def collider_names(asked: Asked) -> tuple[str | None, str]:
+def collider_names(asked: AskedTask) -> tuple[str | None, str]:
     """(raw id, story name) of the collider that a task names."""
     node = asked.item.get("inputs", "collider_id")
     name = asked.item.get("inputs", "collider")
@@ -307,7 +307,7 @@ def collider_names(asked: Asked) -> tuple[str | None, str]:
     return node, asked.scene.name(str(name if name is not None else node))
 
 
-def _explained(asked: Asked) -> Document:
+def _explained(asked: AskedTask) -> Document:
     node, name = collider_names(asked)
     entry = asked.scene.entry("explaining_away", collider_id=node, collider=name)
     if entry is None:
@@ -315,19 +315,19 @@ def _explained(asked: Asked) -> Document:
     return entry
 
 
-def _induced(asked: Asked) -> Answer:
+def _induced(asked: AskedTask) -> Answer:
     return Answer({"accepted": [_explained(asked).flag("association_present")]})
 
 
-def _induced_sign(asked: Asked) -> Answer:
+def _induced_sign(asked: AskedTask) -> Answer:
     return Answer({"accepted": [_explained(asked).one_of(ASSOCIATION_SIGNS, "sign")]})
 
 
-def _induced_value(asked: Asked) -> Answer:
+def _induced_value(asked: AskedTask) -> Answer:
     return Answer(value=_explained(asked).number("value_conditional"))
 
 
-def _collider_bias(asked: Asked) -> Answer:
+def _collider_bias(asked: AskedTask) -> Answer:
     node, name = collider_names(asked)
     entry = asked.scene.entry("collider_bias", collider=node, collider_named=name)
     if entry is None:
@@ -335,18 +335,18 @@ def _collider_bias(asked: Asked) -> Answer:
     return Answer({"accepted": [entry.flag("bias_present")]})
 
 
-def _sketch(asked: Asked) -> Answer:
+def _sketch(asked: AskedTask) -> Answer:
     return Answer({"nodes": asked.scene.nodes, "edges": asked.scene.edges})
 
 
-def _method(asked: Asked) -> Answer:
+def _method(asked: AskedTask) -> Answer:
     if not published_flag(asked.scene, "ate"):
         return Answer({"accepted": ["none"]}, should_abstain=True)
     place = ("causal", "identification_named", "method")
     return Answer({"accepted": [asked.scene.truth.one_of(METHODS[:-1], *place)]})
 
 
-_OTHERS: Final[Mapping[str, Callable[[Asked], Answer]]] = {
+_OTHERS: Final[Mapping[str, Callable[[AskedTask], Answer]]] = {
     "prediction.point_predictor": _prediction,
     "prediction.prediction_interval": _prediction,
     "association.sign_only": _association_sign,

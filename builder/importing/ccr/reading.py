@@ -52,7 +52,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """A released theme: how its sentences are told apart and read."""
+    """A released theme: the words by which a story shows it, and how its sentences are read."""
 
     name: str
     mark: str

@@ -16,7 +16,7 @@ from builder.replayscm.make.programs import HiddenProgram, name_of
 from builder.replayscm.make.tables import Tables, stack, tabulate_worlds
 from builder.replayscm.make.worlds import World
 from builder.replayscm.plan.pools import POOLS, Level, Pool
-from builder.replayscm.plan.records import ProgramPlan
+from builder.replayscm.plan.programs import ProgramPlan
 from builder.seeds import stream
 from grader.tracks.replayscm.boolean import to_text
 
@@ -117,7 +117,7 @@ def _audited(
 def draw_blocks(rng: np.random.Generator, program: HiddenProgram) -> tuple[tuple[int, ...], ...]:
     """The roots, then runs of two or three endogenous slots; the last run may be shorter.
 
-    Inside a block the variables are listed by label, which says nothing about their order.
+    Inside a block the variables are listed by label, so the list does not show their order.
     """
     waiting = list(program.endogenous)
     blocks = [tuple(sorted(program.roots))]

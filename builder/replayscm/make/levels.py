@@ -114,7 +114,7 @@ def add_counterexamples(
 
 
 def _one_more(rng: np.random.Generator, evidence: Evidence) -> World:
-    """A world although none is needed: two levels of one program must not be one prompt."""
+    """One more world where none is needed, so that two levels never have the same prompt."""
     return _drawn(rng, evidence, _multi_targets(rng, evidence.program, CANDIDATES))[0]
 
 

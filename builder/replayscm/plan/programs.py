@@ -45,7 +45,9 @@ class ProgramPlan:
 def plan_programs(
     config: Config, split: str, count_root: bytes, private: bool
 ) -> list[InstanceSpec]:
-    """The instance specs of a split, in index order; the order says nothing about the pools.
+    """The instance specs of a split, in index order.
+
+    The order is random, so the index carries no information about the pools.
 
     Raises ``UsageError`` for shared programs in a private-truth split.
     """
