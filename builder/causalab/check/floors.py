@@ -13,6 +13,7 @@ import numpy as np
 
 from grader.io.jsonio import canonical
 from grader.laboratory.session import ENGINE_VERSION
+from grader.laboratory.transcript import seal, write_line
 from grader.model import Task, Truth
 
 WHY: Final[Mapping[str, str]] = {
@@ -72,12 +73,12 @@ def _transcript(task: Task, hypothesis: Mapping[str, Any], prediction: float) ->
         {"event": "prediction", "value": prediction},
         {"event": "closed", "lines": 5},
     ]
-    digest, lines = "", []
+    text = digest = ""
     for index, event in enumerate(events):
-        content = {"index": index, **event}
-        digest = hashlib.sha256((digest + canonical(content)).encode("utf-8")).hexdigest()
-        lines.append(canonical({**content, "digest": digest}))
-    return "\n".join(lines) + "\n"
+        line = seal({"index": index, **event}, digest, None)
+        digest = line["digest"]
+        text += write_line(line)
+    return text
 
 
 def floor_points(task: Task, truth: Truth, answer: str) -> float:
