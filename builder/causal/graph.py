@@ -1,13 +1,13 @@
 """Directed acyclic graphs with latent nodes, and their latent projections.
 
 Definitions follow Pearl, *Causality* (2009): d-separation section 1.2.3, latent projection
-section 2.6 (Verma 1993). Districts are the c-components of Tian & Pearl (2002).
+section 2.6 (Verma 1993).
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from builder.causal.bits import closure, components, members
+from builder.causal.bits import closure, members
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,13 +149,6 @@ class LatentDAG:
             object.__setattr__(self, "_projection", _project(self))
         assert self._projection is not None
         return self._projection
-
-    def districts(self) -> tuple[frozenset[str], ...]:
-        """Return the districts (c-components) of the projection, by their first node."""
-        projection = self.projection()
-        everyone = (1 << len(projection.nodes)) - 1
-        parts = components(everyone, projection.sibling_masks)
-        return tuple(frozenset(projection.names(part)) for part in parts)
 
     def d_separated(
         self,

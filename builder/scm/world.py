@@ -11,7 +11,7 @@ Theorem 7.1.7.)
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, cast
 
 import numpy as np
@@ -236,64 +236,22 @@ def _check_node(node: Node, graph: LatentDAG) -> None:
 
 
 def _node_to_json(node: Node) -> dict[str, object]:
-    law = node.noise
-    return {
-        "name": node.name,
-        "kind": node.kind,
-        "parents": list(node.parents),
-        "mechanism": node.mechanism,
-        "parameters": {
-            key: list(value) if isinstance(value, tuple) else value
-            for key, value in node.parameters.items()
-        },
-        "noise": None if law is None else _noise_to_json(law),
-    }
-
-
-def _node_from_json(item: dict[str, Any]) -> Node:
-    law = item["noise"]
-    return Node(
-        name=str(item["name"]),
-        kind=item["kind"],
-        parents=tuple(str(parent) for parent in item["parents"]),
-        mechanism=str(item["mechanism"]),
-        parameters={
-            str(key): tuple(map(float, value)) if isinstance(value, list) else float(value)
-            for key, value in item["parameters"].items()
-        },
-        noise=None if law is None else _noise_from_json(law),
-    )
-
-
-def _noise_to_json(law: Noise) -> dict[str, object]:
-    record: dict[str, object] = {
-        "family": law.family,
-        "scale": law.scale,
-        "shape": list(law.shape),
-    }
-    if law.spread is not None:
-        spread = law.spread
-        record["spread"] = {
-            "weights": list(spread.weights),
-            "bias": spread.bias,
-            "low": spread.low,
-            "high": spread.high,
-        }
+    record = asdict(node)
+    if node.noise is not None and node.noise.spread is None:
+        del record["noise"]["spread"]
     return record
 
 
-def _noise_from_json(item: dict[str, Any]) -> Noise:
-    spread = item.get("spread")
-    return Noise(
-        str(item["family"]),
-        float(item["scale"]),
-        tuple(map(float, item["shape"])),
-        None
-        if spread is None
-        else Spread(
-            tuple(map(float, spread["weights"])),
-            float(spread["bias"]),
-            float(spread["low"]),
-            float(spread["high"]),
-        ),
-    )
+def _node_from_json(item: dict[str, Any]) -> Node:
+    record, law = _tuples(item), item["noise"]
+    record["parameters"] = _tuples(item["parameters"])
+    if law is not None:
+        noise = _tuples(law)
+        if "spread" in law:
+            noise["spread"] = Spread(**_tuples(law["spread"]))
+        record["noise"] = Noise(**noise)
+    return Node(**record)
+
+
+def _tuples(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tuple(v) if isinstance(v, list) else v for key, v in record.items()}

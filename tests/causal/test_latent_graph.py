@@ -125,10 +125,6 @@ def test_projection_follows_its_definition_path_by_path() -> None:
         }
         assert set(projection.directed) == directed
         assert set(projection.bidirected) == bidirected
-        links = nx.Graph(list(bidirected))
-        links.add_nodes_from(graph.observed)
-        parts = {frozenset(part) for part in nx.connected_components(links)}
-        assert set(graph.districts()) == parts
 
 
 def test_a_latent_mediator_projects_to_an_edge_and_a_latent_cause_to_an_arc() -> None:
@@ -139,7 +135,6 @@ def test_a_latent_mediator_projects_to_an_edge_and_a_latent_cause_to_an_arc() ->
     projection = graph.projection()
     assert projection.directed == (("X", "Y"),)
     assert projection.bidirected == (("X", "Y"),)
-    assert graph.districts() == (frozenset({"X", "Y"}),)
     assert graph.mediators("X", "Y") == {"L"}
 
 

@@ -13,7 +13,6 @@ from builder.causal.proof.expression import (
     Level,
     evaluate,
     mentioned_variables,
-    show,
 )
 
 Effect = Literal["ate", "ett", "nde", "nie"]
@@ -49,17 +48,6 @@ class Estimand:
         """The observed variables that the functional reads."""
         ends = {self.treatment, self.outcome}
         return frozenset(ends.union(*(mentioned_variables(e) for _, e in self.terms)))
-
-    def __str__(self) -> str:
-        """Write the functional on one line, for example in Σ_{Z} P(Z) P(Y | X=x1, Z)."""
-        left = f"{self.effect.upper()}({self.treatment} → {self.outcome})"
-        if not self.terms:
-            return f"{left} = 0"
-        if len(self.terms) == 1:
-            return f"{left} = Σ_{{{self.outcome}}} {self.outcome} · {show(self.terms[0][1])}"
-        signs = [" + " if sign > 0 else " - " for sign, _ in self.terms]
-        text = "".join(f"{s}{{{show(e)}}}" for s, (_, e) in zip(signs, self.terms, strict=True))
-        return f"{left} = Σ_{{{self.outcome}}} {self.outcome} · ({text.removeprefix(' + ')})"
 
     def evaluate(
         self,
@@ -143,23 +131,6 @@ class Hedge:
     outer: tuple[str, ...]
     inner: tuple[str, ...]
     bidirected: tuple[tuple[str, str], ...]
-
-    def __str__(self) -> str:
-        """Write one sentence that names the blocking nodes and their unmeasured causes."""
-        outer, inner = _listed(self.outer), _listed(self.inner)
-        links = ", ".join(f"{a} ↔ {b}" for a, b in self.bidirected) or "none"
-        reason = {
-            "hedge": f"F = {outer} and F' = {inner} form a hedge",
-            "treatment_district": f"district {outer} holds the treatment and its child {inner}",
-            "recanting_district": f"district {outer} is recanting: {inner} respond to x1 and x0",
-            "latent_mediator": f"unobserved {inner} mediate beside the direct edge",
-        }[self.obstacle]
-        name = f"{self.effect.upper()}({self.treatment} → {self.outcome})"
-        return f"{name} is not identifiable: {reason} (bidirected edges: {links})"
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    return "{" + ", ".join(names) + "}"
 
 
 def _along(values: Array, axis: int) -> Array:
