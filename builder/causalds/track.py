@@ -26,7 +26,7 @@ from builder.causalds.make.scene import (
     sample_hidden_world,
 )
 from builder.causalds.plan.config import Config, parse_config, with_exams
-from builder.causalds.plan.realised import Table, composition_table
+from builder.causalds.plan.realised import ByAxis, composition_table
 from builder.causalds.plan.scenes import TRACK_NAME, plan_scenes
 from builder.causalds.plan.types import ScenePlan
 from builder.causalds.plan.views import CLEAN
@@ -55,7 +55,7 @@ FAMILY_ATTEMPTS: Final = 55
 """Tries at a variant of the planned family."""
 
 
-def composition(config: Config, specs: Sequence[InstanceSpec]) -> Table:
+def composition(config: Config, specs: Sequence[InstanceSpec]) -> ByAxis:
     """Requested beside realised numbers of scenes, by axis, for the manifest; of a private-truth
     split the composition of its exams, too, for they are planned."""
     plans = [ScenePlan.from_json(s.config_json) for s in specs]

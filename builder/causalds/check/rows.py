@@ -12,7 +12,7 @@ from builder.causalds.check.numbers import DRAWS, NotAuditable, Population
 from builder.causalds.check.views import audit_view
 
 Row = Mapping[str, Any]
-Table = dict[str, npt.NDArray[np.float64]]
+Columns = dict[str, npt.NDArray[np.float64]]
 
 _SIGMAS: Final = 7.0
 """Sample statistics may stray this many standard errors (heavy tails widen them a little)."""
@@ -57,8 +57,8 @@ def _columns(
     record: Mapping[str, Any],
     shown: Mapping[str, Any],
     scene_row: Row,
-    data: Table,
-    features: Table,
+    data: Columns,
+    features: Columns,
 ) -> list[str]:
     """Names, kinds and order of the public columns."""
     expected = [{"name": c["name"], "kind": c["kind"]} for c in shown["columns"]]
@@ -87,7 +87,7 @@ def _columns(
     return problems
 
 
-def _values(kinds: Mapping[str, str], table: Table) -> list[str]:
+def _values(kinds: Mapping[str, str], table: Columns) -> list[str]:
     """Lengths, finiteness, 0/1 coding and six significant digits."""
     if len({column.size for column in table.values()}) > 1:
         return ["columns of different lengths"]
@@ -104,7 +104,7 @@ def _values(kinds: Mapping[str, str], table: Table) -> list[str]:
 
 
 def _alignment(
-    outcome: str, labels: npt.NDArray[np.float64], data: Table, features: Table
+    outcome: str, labels: npt.NDArray[np.float64], data: Columns, features: Columns
 ) -> list[str]:
     """Held-out labels must go with the held-out rows as they do in training."""
     problems = []
@@ -125,7 +125,7 @@ def _alignment(
 
 
 def _correlations(
-    record: Mapping[str, Any], data: Table, calibration: Table, population: Population
+    record: Mapping[str, Any], data: Columns, calibration: Columns, population: Population
 ) -> list[str]:
     """Every sample correlation must be that of the world; replaced variables by calibration."""
     names = {node: record["variables"][node]["name"] for node in record["columns"]}
@@ -169,5 +169,5 @@ def _pearson(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> float:
     return float(np.corrcoef(a, b)[0, 1])
 
 
-def _table(columns: Sequence[Mapping[str, Any]]) -> Table:
+def _table(columns: Sequence[Mapping[str, Any]]) -> Columns:
     return {column["name"]: np.asarray(column["values"], dtype=np.float64) for column in columns}

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from builder.causalds.check.equations import conditional_mean, noise_scale
 
-Table = Mapping[str, npt.NDArray[np.float64]]
+Columns = Mapping[str, npt.NDArray[np.float64]]
 Record = Mapping[str, Any]
 Array = npt.NDArray[np.float64]
 
@@ -19,7 +19,7 @@ _FINE_GRID: Final = 4001
 _DATA_ROUNDING: Final = 1e-5
 
 
-def audit_view(record: Record, view: str, data: Table, calibration: Table) -> Iterator[str]:
+def audit_view(record: Record, view: str, data: Columns, calibration: Columns) -> Iterator[str]:
     """Problems of one view's bundles, information and calibration subset."""
     shown = record["views"][view]
     names = {node: record["variables"][node]["name"] for node in record["columns"]}

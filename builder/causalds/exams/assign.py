@@ -5,6 +5,7 @@ scene's graph and kinds can host. A ``balanced`` exam chooses among more structu
 so that every variant, and inside it every class of answer, finds its scenes.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
@@ -15,7 +16,7 @@ from builder.causalds.ask import ASKERS
 from builder.causalds.exams.cells import Cell, Hosts, choose_cell
 from builder.causalds.exams.draw import composition
 from builder.causalds.exams.model import FAMILIES, ExamModel
-from builder.causalds.plan.realised import Table
+from builder.causalds.plan.realised import ByAxis, beside
 from builder.causalds.plan.types import ScenePlan
 from grader.errors import UsageError
 
@@ -40,25 +41,14 @@ def assign(
     return [replace(plan, exam=exam) for plan in found]
 
 
-def planned_composition(model: ExamModel, plans: Sequence[ScenePlan]) -> Table:
+def planned_composition(model: ExamModel, plans: Sequence[ScenePlan]) -> ByAxis:
     """Requested beside realised, as planned."""
-    cells = [_cell(plan) for plan in plans]
+    cells = [Cell.of(plan.variant, plan.views[0].name) for plan in plans if plan.variant]
     if model.kind == "composed":
         return composition(model, [plan.structure for plan in plans], cells)
-    keys = [cell.key for cell in cells]
-    share = len(keys) / len(set(keys))
-    return {
-        "variant": {
-            key: {"requested": round(share, 2), "realised": keys.count(key)}
-            for key in sorted(set(keys))
-        }
-    }
-
-
-def _cell(plan: ScenePlan) -> Cell:
-    assert plan.variant is not None
-    family, _, variant = plan.variant.partition(".")
-    return Cell(family, variant, plan.views[0].name)
+    counts = Counter(cell.key for cell in cells)
+    share = counts.total() / len(counts)
+    return {"variant": beside(dict.fromkeys(sorted(counts), share), counts)}
 
 
 def _composed(model: ExamModel, plan: ScenePlan, rng: np.random.Generator) -> ScenePlan:

@@ -18,7 +18,7 @@ from builder.causalds.exams.model import FAMILIES, GRAFTED, OTHERWISE, ExamModel
 from builder.causalds.plan.views import VIEWS
 from grader.variants.causalds import CAUSALDS
 
-_RUNG: Final = {v.family: v.rung for v in CAUSALDS}
+RUNGS: Final = {v.family: v.rung for v in CAUSALDS}
 
 RANKS: Final[Mapping[str, tuple[str, ...]]] = {
     family: tuple(sorted(names, key=lambda name: ASKERS[f"{family}.{name}"].rank))
@@ -35,10 +35,22 @@ class Cell:
     variant: str
     view: str
 
+    @staticmethod
+    def of(key: str, view: str) -> "Cell":
+        """The cell of a variant, by its key, in a view."""
+        family, _, variant = key.partition(".")
+        return Cell(family, variant, view)
+
     @property
     def key(self) -> str:
         """``family.variant``."""
         return f"{self.family}.{self.variant}"
+
+    @property
+    def axes(self) -> dict[str, str]:
+        """Its level on each axis that a composition is counted by."""
+        rung = str(RUNGS[self.family])
+        return {"family": self.family, "rung": rung, "variant": self.key, "view": self.view}
 
 
 Hosts = Mapping[str, Mapping[str, Collection[str]]]
@@ -64,7 +76,7 @@ def family_weights(model: ExamModel, structure: str) -> Weights:
     rows = model.families or {}
     label = GRAFTED if structure.startswith(GRAFTED) else structure
     prior = rows.get(label, rows.get(OTHERWISE, dict.fromkeys(FAMILIES, 1.0)))
-    return _tilted(prior, model, model.strengths[0], lambda family: _RUNG[family] - 2.0)
+    return _tilted(prior, model, model.strengths[0], lambda family: RUNGS[family] - 2.0)
 
 
 def variant_weights(model: ExamModel, family: str) -> Weights:

@@ -7,10 +7,10 @@ drawn here: it is planned (``assign``).
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
 
 from builder.causalds.exams.cells import (
+    RUNGS,
     Cell,
     choose_cell,
     family_weights,
@@ -18,14 +18,14 @@ from builder.causalds.exams.cells import (
     view_weights,
 )
 from builder.causalds.exams.model import ExamModel
-from builder.causalds.plan.realised import Table
+from builder.causalds.plan.realised import ByAxis, beside
 from builder.causalds.plan.views import VIEWS
 from builder.seeds import hmac_key, stream
 from builder.track import DrawnExam
 from grader.errors import UsageError
-from grader.variants.causalds import CAUSALDS
 
-_RUNG: Final = {v.family: v.rung for v in CAUSALDS}
+Shares = dict[str, dict[str, float]]
+"""Axis -> level -> requested number of tasks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +48,9 @@ class BuiltTask:
     telling: str = ""
 
     @property
-    def family(self) -> str:
-        """The first half of the key."""
-        return self.key.partition(".")[0]
-
-    @property
-    def variant(self) -> str:
-        """The second half of the key."""
-        return self.key.partition(".")[2]
+    def cell(self) -> Cell:
+        """What its scene is asked, and in which view."""
+        return Cell.of(self.key, self.view)
 
 
 def draw_exam(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: str) -> DrawnExam:
@@ -82,65 +77,51 @@ def _composed(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: s
     names = sorted(scenes, key=lambda name: hmac_key(key, f"scene/{name}"))[: model.tasks]
     chosen = [_from_scene(model, scenes[name], hmac_key(key, f"cell/{name}")) for name in names]
     structures = [scenes[name][0].structure for name in names]
-    return DrawnExam(
-        tuple(task.task_id for task in chosen),
-        {},
-        composition(model, structures, [Cell(t.family, t.variant, t.view) for t in chosen]),
-    )
+    cells = [task.cell for task in chosen]
+    return _drawn(chosen, composition(model, structures, cells))
 
 
 def _from_scene(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes) -> BuiltTask:
     hosts: dict[str, dict[str, set[str]]] = {}
-    for task in tasks:
-        hosts.setdefault(task.family, {}).setdefault(task.variant, set()).add(task.view)
+    for cell in (task.cell for task in tasks):
+        hosts.setdefault(cell.family, {}).setdefault(cell.variant, set()).add(cell.view)
     rng = stream(key, "cell")
-    cell = choose_cell(model, tasks[0].structure, hosts, rng)
-    assert cell is not None  # every scene has a task
-    fitting = [t for t in tasks if (t.key, t.view) == (cell.key, cell.view)]
+    chosen = choose_cell(model, tasks[0].structure, hosts, rng)
+    assert chosen is not None  # every scene has a task
+    fitting = [task for task in tasks if task.cell == chosen]
     return fitting[int(rng.integers(len(fitting)))]
 
 
-def composition(model: ExamModel, structures: Sequence[str], cells: Sequence[Cell]) -> Table:
+def composition(model: ExamModel, structures: Sequence[str], cells: Sequence[Cell]) -> ByAxis:
     """Requested beside realised numbers of tasks, by family, rung, variant and view.
 
     Requested is what the priors say of these scenes before any restriction to what they can host.
     """
-    wanted: dict[str, Counter[str]] = {axis: Counter() for axis in _axes(cells[0])}
+    wanted: Shares = {axis: defaultdict(float) for axis in cells[0].axes}
     for structure in structures:
         for family, share in family_weights(model, structure).items():
-            wanted["family"][family] += share  # type: ignore[assignment]
-            wanted["rung"][str(_RUNG[family])] += share  # type: ignore[assignment]
+            wanted["family"][family] += share
+            wanted["rung"][str(RUNGS[family])] += share
             for variant, part in variant_weights(model, family).items():
-                wanted["variant"][f"{family}.{variant}"] += share * part  # type: ignore[assignment]
+                wanted["variant"][f"{family}.{variant}"] += share * part
             for view, part in view_weights(model, family).items():
-                wanted["view"][view] += share * part  # type: ignore[assignment]
-    return _table(wanted, cells)
+                wanted["view"][view] += share * part
+    return _beside_realised(wanted, cells)
 
 
-def _axes(cell: Cell) -> dict[str, str]:
-    return {
-        "family": cell.family,
-        "rung": str(_RUNG[cell.family]),
-        "variant": cell.key,
-        "view": cell.view,
-    }
-
-
-def _table(wanted: Mapping[str, Mapping[str, float]], cells: Iterable[Cell]) -> Table:
+def _beside_realised(wanted: Shares, cells: Iterable[Cell]) -> ByAxis:
     realised: dict[str, Counter[str]] = defaultdict(Counter)
     for cell in cells:
-        for axis, name in _axes(cell).items():
+        for axis, name in cell.axes.items():
             realised[axis][name] += 1
     return {
-        axis: {
-            name: {
-                "requested": round(requested.get(name, 0.0), 2),
-                "realised": realised[axis][name],
-            }
-            for name in sorted({*requested, *realised[axis]})
-        }
+        axis: dict(sorted(beside(requested, realised[axis]).items()))
         for axis, requested in wanted.items()
     }
+
+
+def _drawn(tasks: Sequence[BuiltTask], found: ByAxis) -> DrawnExam:
+    return DrawnExam(tuple(task.task_id for task in tasks), composition=found)
 
 
 def _balanced(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: str) -> DrawnExam:
@@ -165,20 +146,14 @@ def _balanced(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: s
     for name in sorted(order, key=lambda name: sum(map(len, waiting[name].values()))):
         for task in _in_turn(waiting[name], quota[name], scenes, views):
             chosen.append(task)
-    wanted = {"variant": {name: float(count) for name, count in quota.items()}}
-    for axis in ("family", "rung"):
-        wanted[axis] = {}
-    for name, count in quota.items():
-        family = name.partition(".")[0]
-        for axis, level in (("family", family), ("rung", str(_RUNG[family]))):
-            wanted[axis][level] = wanted[axis].get(level, 0.0) + count
     there = [view for view in VIEWS if any(task.view == view for task in tasks)]
+    wanted: Shares = {axis: defaultdict(float) for axis in ("variant", "family", "rung")}
+    for name, count in quota.items():
+        axes = Cell.of(name, there[0]).axes
+        for axis, found in wanted.items():
+            found[axes[axis]] += count
     wanted["view"] = {view: model.tasks / len(there) for view in there}
-    return DrawnExam(
-        tuple(task.task_id for task in chosen),
-        {},
-        _table(wanted, [Cell(t.family, t.variant, t.view) for t in chosen]),
-    )
+    return _drawn(chosen, _beside_realised(wanted, [task.cell for task in chosen]))
 
 
 def _in_turn(
@@ -245,8 +220,6 @@ def _matched(model: ExamModel, groups: Groups, key: bytes, where: str) -> DrawnE
         for arm, task in sorted(groups[name].items())
     }
     drawn = [task for name in chosen for _, task in sorted(groups[name].items())]
-    even = dict.fromkeys(order, len(drawn) / len(order))
-    cells = [Cell(task.family, task.variant, task.view) for task in drawn]
-    return DrawnExam(
-        tuple(task.task_id for task in drawn), bundles, _table({"variant": even}, cells)
-    )
+    even = {"variant": dict.fromkeys(order, len(drawn) / len(order))}
+    found = _beside_realised(even, [task.cell for task in drawn])
+    return replace(_drawn(drawn, found), bundles=bundles)

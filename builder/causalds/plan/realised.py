@@ -14,12 +14,13 @@ from builder.causalds.plan.tellings import retold
 from builder.causalds.plan.types import ScenePlan
 from builder.words.knowledge import domains
 
-Table = dict[str, dict[str, dict[str, float]]]
+ByName = dict[str, dict[str, float]]
+ByAxis = dict[str, ByName]
 """Axis -> name -> {"requested": scenes, a fraction where the share gives one, "realised": scenes}.
 """
 
 
-def composition_table(config: Config, plans: Sequence[ScenePlan]) -> Table:
+def composition_table(config: Config, plans: Sequence[ScenePlan]) -> ByAxis:
     """Requested and realised numbers of scenes by axis; one told several times counts once."""
     plans = [plan for plan in plans if not retold(plan)]
     total = len(plans)
@@ -31,9 +32,9 @@ def composition_table(config: Config, plans: Sequence[ScenePlan]) -> Table:
     }
     verdicts = [_verdict(plan) for plan in plans]
     unmeasured = Counter(
-        verdict if plan.latent else "none" for plan, verdict in zip(plans, verdicts, strict=True)
+        verdict for plan, verdict in zip(plans, verdicts, strict=True) if plan.latent
     )
-    hidden = total - unmeasured["none"]
+    hidden = unmeasured.total()
     return {
         "motif": _axis(_motif_shares(parts), total, [plan.motif for plan in plans]),
         "grafts": _axis(
@@ -42,16 +43,13 @@ def composition_table(config: Config, plans: Sequence[ScenePlan]) -> Table:
             [p.structure if p.structure.startswith("grafted_") else "not grafted" for p in plans],
         ),
         "verdict": _axis(_verdict_shares(parts), total, verdicts),
-        "unmeasured variable": {
-            name: {
-                "requested": round(share * hidden, 2),
-                "realised": unmeasured[name],
-            }
-            for name, share in (
-                ("identifiable", parts.harmless),
-                ("not identifiable", 1.0 - parts.harmless),
-            )
-        },
+        "unmeasured variable": beside(
+            {
+                "identifiable": parts.harmless * hidden,
+                "not identifiable": (1.0 - parts.harmless) * hidden,
+            },
+            unmeasured,
+        ),
         "continuous profile": _axis(dict(config.continuous), total, [p.continuous for p in plans]),
         "binary profile": _axis(dict(config.binary), total, [p.binary for p in plans]),
         "treatment": _axis(
@@ -62,43 +60,35 @@ def composition_table(config: Config, plans: Sequence[ScenePlan]) -> Table:
     }
 
 
-def _names(plans: Sequence[ScenePlan]) -> Table:
+def _names(plans: Sequence[ScenePlan]) -> ByAxis:
     """How evenly the domains tell, and how many structures were drawn again to find names."""
     told = Counter(plan.domain for plan in plans if plan.domain is not None)
     if not told:
         return {}
     count = len(domains())
-    return {
-        "names": {
-            "domains": {"requested": min(count, len(plans)), "realised": len(told)},
-            "scenes of the most frequent domain": {
-                "requested": round(len(plans) / count, 2),
-                "realised": max(told.values()),
-            },
-            "structures drawn again": {
-                "requested": 0,
-                "realised": sum(plan.redrawn for plan in plans),
-            },
-            "scenes with the names of another": {
-                "requested": 0,
-                "realised": len(plans) - len({frozenset(dict(p.names).values()) for p in plans}),
-            },
-        }
+    wanted = {
+        "domains": min(count, len(plans)),
+        "scenes of the most frequent domain": len(plans) / count,
+        "structures drawn again": 0,
+        "scenes with the names of another": 0,
     }
+    sets = {frozenset(dict(plan.names).values()) for plan in plans}
+    found = (len(told), max(told.values()), sum(p.redrawn for p in plans), len(plans) - len(sets))
+    return {"names": beside(wanted, Counter(dict(zip(wanted, found, strict=True))))}
 
 
-def _axis(
-    shares: Mapping[str, float], total: int, found: Sequence[str]
-) -> dict[str, dict[str, float]]:
-    counts, mass = Counter(found), sum(shares.values())
-    names = [*shares, *sorted(set(counts) - set(shares))]
+def beside(requested: Mapping[str, float], realised: Counter[str]) -> ByName:
+    """Requested, rounded, beside realised numbers; names that nobody requested come last."""
+    names = [*requested, *sorted(set(realised) - set(requested))]
     return {
-        name: {
-            "requested": round(total * shares.get(name, 0.0) / mass, 2),
-            "realised": counts[name],
-        }
+        name: {"requested": round(requested.get(name, 0.0), 2), "realised": realised[name]}
         for name in names
     }
+
+
+def _axis(shares: Mapping[str, float], total: int, found: Sequence[str]) -> ByName:
+    mass = sum(shares.values())
+    return beside({name: total * share / mass for name, share in shares.items()}, Counter(found))
 
 
 def _kinds(share: float) -> dict[str, float]:
