@@ -125,7 +125,7 @@ Find = Callable[[Population], Estimate]
 def _stored(scene: Drawn) -> Iterator[tuple[str, Quantity, float, Find]]:
     """Every stored number: its kind, itself, its bound, and how units of a population give it."""
     truths, x, y = scene.truths, scene.plan.treatment, scene.plan.outcome
-    levels, between = truths.levels, sorted(scene.world.graph.mediators(x, y))
+    levels, between = truths.levels, tuple(sorted(scene.world.graph.mediators(x, y)))
     yield "association", truths.association, CORRELATION_BOUND, lambda p: p.correlation(x, y)
     sd = truths.outcome_sd
     yield "outcome sd", sd, SPREAD_BOUND * sd.value, lambda p: p.sd(y)

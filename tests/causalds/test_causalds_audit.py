@@ -232,10 +232,10 @@ def _graph_verdicts(graph: LatentDAG, x: str, y: str) -> tuple[object, object]:
         set(audit_graph.minimal(valid)),
         audit_graph.method_label(other, x, y, graph.latent),
         not path or not audit_graph.has_hedge(other, x, y, graph.latent),
-        audit_graph.ett_identifiable(other, x, y, graph.latent, binary_treatment=True),
-        audit_graph.ett_identifiable(other, x, y, graph.latent, binary_treatment=False),
-        audit_graph.natural_identifiable(other, x, y, graph.latent, "nde"),
-        audit_graph.natural_identifiable(other, x, y, graph.latent, "nie"),
+        audit_graph.identifiable(other, x, y, graph.latent, "ett", binary_treatment=True),
+        audit_graph.identifiable(other, x, y, graph.latent, "ett", binary_treatment=False),
+        audit_graph.identifiable(other, x, y, graph.latent, "nde", binary_treatment=False),
+        audit_graph.identifiable(other, x, y, graph.latent, "nie", binary_treatment=False),
     ]
     return mine, theirs
 
@@ -254,5 +254,5 @@ def test_a_planted_napkin_is_told_apart_by_estimand() -> None:
     latent = frozenset({"U", "V"})
     graph = audit_graph.graph_of(edges, "WZXYUV")
     assert audit_graph.method_label(graph, "X", "Y", latent) == "other_id"
-    assert audit_graph.ett_identifiable(graph, "X", "Y", latent, binary_treatment=True)
-    assert not audit_graph.ett_identifiable(graph, "X", "Y", latent, binary_treatment=False)
+    assert audit_graph.identifiable(graph, "X", "Y", latent, "ett", binary_treatment=True)
+    assert not audit_graph.identifiable(graph, "X", "Y", latent, "ett", binary_treatment=False)

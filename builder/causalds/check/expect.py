@@ -38,6 +38,12 @@ class Hidden:
         """Sorted story names of some nodes."""
         return sorted(self.names[node] for node in nodes)
 
+    def identifiable(self, effect: str) -> bool:
+        """Whether the ATE, ETT, NDE or NIE is identifiable."""
+        ends = self.graph, self.x, self.y, self.latent
+        binary = self.binary_treatment
+        return audit_graph.identifiable(*ends, effect.lower(), binary_treatment=binary)
+
     def observed(self) -> list[str]:
         """The observed nodes other than treatment and outcome, in table order."""
         return [node for node in self.record["columns"] if node not in (self.x, self.y)]
@@ -186,26 +192,7 @@ def category(hidden: Hidden) -> str:
     """``set``, or the word for why there is none."""
     if valid_sets(hidden):
         return "set"
-    return "no_backdoor" if ate_identifiable(hidden) else "non_id"
-
-
-def ate_identifiable(hidden: Hidden) -> bool:
-    """Whether the ATE is identifiable."""
-    graph, x, y = hidden.graph, hidden.x, hidden.y
-    return not nx.has_path(graph, x, y) or not audit_graph.has_hedge(graph, x, y, hidden.latent)
-
-
-def counterfactually_identifiable(hidden: Hidden, estimand: str) -> bool:
-    """Whether the ETT, NDE or NIE is identifiable."""
-    graph, x, y, latent = hidden.graph, hidden.x, hidden.y, hidden.latent
-    if estimand == "ETT":
-        return audit_graph.ett_identifiable(
-            graph, x, y, latent, binary_treatment=hidden.binary_treatment
-        )
-    effect = estimand.lower()
-    if audit_graph.natural_zero(graph, x, y, effect):
-        return True
-    return audit_graph.natural_identifiable(graph, x, y, latent, effect)
+    return "no_backdoor" if hidden.identifiable("ATE") else "non_id"
 
 
 def unrelated(hidden: Hidden) -> bool:

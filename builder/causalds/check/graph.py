@@ -72,42 +72,50 @@ def has_hedge(graph: Graph, x: str, y: str, latent: frozenset[str]) -> bool:
     )
 
 
-def ett_identifiable(
-    graph: Graph, x: str, y: str, latent: frozenset[str], *, binary_treatment: bool
-) -> bool:
-    """Whether the effect on the treated is identifiable.
+def is_zero(graph: Graph, x: str, y: str, effect: str) -> bool:
+    """Whether an effect ("ate", "ett", "nde" or "nie") is zero: there is no path that it runs
+    along."""
+    if effect == "nde":
+        return not graph.has_edge(x, y)
+    if effect == "nie":
+        return not mediators(graph, x, y)
+    return not nx.has_path(graph, x, y)
 
-    Binary treatment: exactly when the ATE is (consistency). Otherwise P(Y(x0), X) is, unless X and
+
+def identifiable(
+    graph: Graph, x: str, y: str, latent: frozenset[str], effect: str, *, binary_treatment: bool
+) -> bool:
+    """Whether an effect ("ate", "ett", "nde" or "nie") is identifiable; zero effects are."""
+    if is_zero(graph, x, y, effect):
+        return True
+    if effect in ("nde", "nie"):
+        return _natural_identifiable(graph, x, y, latent)
+    if effect == "ate" or binary_treatment:
+        return not has_hedge(graph, x, y, latent)
+    return _ett_identifiable(graph, x, y, latent)
+
+
+def _ett_identifiable(graph: Graph, x: str, y: str, latent: frozenset[str]) -> bool:
+    """Whether the effect on the treated is identifiable, for a treatment that is not binary.
+
+    (For a binary one it is exactly when the ATE is, by consistency.) P(Y(x0), X) is, unless X and
     one of its children share a district of the graph over An(Y) and An(X) (Shpitser & Tchetgen
     Tchetgen 2016): one and the same factor would need both values of X.
     """
-    if not nx.has_path(graph, x, y):
-        return True
-    if binary_treatment:
-        return not has_hedge(graph, x, y, latent)
     directed, bidirected = project(graph, latent)
     kept = _reaching(directed, {x, y})
     district = nx.node_connected_component(bidirected.subgraph(kept), x)
     return not any(child in district for child in directed.successors(x) if child in kept)
 
 
-def natural_zero(graph: Graph, x: str, y: str, effect: str) -> bool:
-    """Whether a natural effect ("nde" or "nie") is zero: no edge, or nothing between X and Y."""
-    if effect == "nde":
-        return not graph.has_edge(x, y)
-    return not mediators(graph, x, y)
+def _natural_identifiable(graph: Graph, x: str, y: str, latent: frozenset[str]) -> bool:
+    """Whether a natural effect along paths that exist is identifiable.
 
-
-def natural_identifiable(graph: Graph, x: str, y: str, latent: frozenset[str], effect: str) -> bool:
-    """Whether a natural effect ("nde" or "nie") is identifiable.
-
-    Zero effects are. Where only one kind of path leads from X to Y, the effect along it is the
-    average effect. Else that must be identifiable, the two kinds must be told apart (no chain of
-    latent nodes from X to Y beside the edge), and nothing that X affects directly may share a
-    district with Y in the graph over An(Y) without X (Shpitser 2013, theorem 4).
+    Where only one kind of path leads from X to Y, the effect along it is the average effect. Else
+    that must be identifiable, the two kinds must be told apart (no chain of latent nodes from X to
+    Y beside the edge), and nothing that X affects directly may share a district with Y in the graph
+    over An(Y) without X (Shpitser 2013, theorem 4).
     """
-    if natural_zero(graph, x, y, effect):
-        return True
     if has_hedge(graph, x, y, latent):
         return False
     if not (graph.has_edge(x, y) and mediators(graph, x, y)):

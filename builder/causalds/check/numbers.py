@@ -7,10 +7,10 @@ treatment) or density-weighted units (continuous), correlations plain sample cor
 """
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Final
+from functools import cached_property, wraps
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,26 @@ class Estimate:
 
     value: float
     se: float
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _once(
+    find: Callable[Concatenate["Population", P], T],
+) -> Callable[Concatenate["Population", P], T]:
+    """``find``, whose result is kept for every question that it is asked."""
+
+    @wraps(find)
+    def kept(self: "Population", /, *args: P.args, **kwargs: P.kwargs) -> T:
+        question = (find.__name__, *args)
+        if question not in self.kept:
+            self.kept[question] = find(self, *args, **kwargs)
+        found: T = self.kept[question]
+        return found
+
+    return kept
 
 
 @dataclass(frozen=True)
@@ -90,29 +110,17 @@ class Population:
         return {}
 
     @cached_property
-    def _kept(self) -> dict[tuple[object, ...], Estimate]:
-        """Estimates by question: several tasks and views ask the same."""
+    def kept(self) -> dict[tuple[object, ...], Any]:
+        """What was found so far, by question: several tasks and views ask the same."""
         return {}
 
-    def _once(self, question: tuple[object, ...], find: Callable[[], Estimate]) -> Estimate:
-        if question not in self._kept:
-            self._kept[question] = find()
-        return self._kept[question]
-
-    @cached_property
-    def _scores(self) -> dict[str, Array]:
-        return {}
-
+    @_once
     def _standardised(self, v: str) -> Array:
-        if v not in self._scores:
-            self._scores[v] = _zscore(self.factual[v])
-        return self._scores[v]
+        return _zscore(self.factual[v])
 
+    @_once
     def correlation(self, x: str, y: str) -> Estimate:
         """Pearson correlation, with the error of its influence function."""
-        return self._once(("r", x, y), lambda: self._correlation(x, y))
-
-    def _correlation(self, x: str, y: str) -> Estimate:
         r, influence = _correlated(self._standardised(x), self._standardised(y))
         return Estimate(r, float(influence.std()) / math.sqrt(DRAWS))
 
@@ -120,18 +128,14 @@ class Population:
         """Y(x1) - Y(x0) of every unit."""
         return self.run({x: levels[1]})[y] - self.run({x: levels[0]})[y]
 
+    @_once
     def ate(self, x: str, y: str, levels: tuple[float, float]) -> Estimate:
         """The average difference."""
-        return self._once(("ate", x, y, levels), lambda: self._ate(x, y, levels))
-
-    def _ate(self, x: str, y: str, levels: tuple[float, float]) -> Estimate:
         return _weighted_mean(self.differences(x, y, levels), np.ones(DRAWS))
 
+    @_once
     def ett(self, x: str, y: str, levels: tuple[float, float]) -> Estimate:
         """The average difference among those with X = x1."""
-        return self._once(("ett", x, y, levels), lambda: self._ett(x, y, levels))
-
-    def _ett(self, x: str, y: str, levels: tuple[float, float]) -> Estimate:
         node = next(n for n in self.world["nodes"] if n["name"] == x)
         if node["noise"] is None:
             weights = (self.factual[x] == levels[1]).astype(np.float64)
@@ -142,20 +146,15 @@ class Population:
             weights = noise_law(node["noise"]).pdf(gap) / scale
         return _weighted_mean(self.differences(x, y, levels), weights)
 
+    @_once
     def natural(
-        self, effect: str, x: str, y: str, between: Collection[str], levels: tuple[float, float]
+        self, effect: str, x: str, y: str, between: tuple[str, ...], levels: tuple[float, float]
     ) -> Estimate:
         """The natural effect "nde" or "nie", past or through the nodes ``between``.
 
         Every unit lives through three worlds: as under x0, and with either X, or all mediators, as
         under x1.
         """
-        return self._once((effect, x, y, levels), lambda: self._natural(effect, x, y, between,
-                                                                        levels))  # fmt: skip
-
-    def _natural(
-        self, effect: str, x: str, y: str, between: Collection[str], levels: tuple[float, float]
-    ) -> Estimate:
         x0, x1 = levels
         base, moved = self.run({x: x0}), self.run({x: x1})
         seen, behind = (x1, base) if effect == "nde" else (x0, moved)
@@ -164,13 +163,14 @@ class Population:
 
     def partial(self, x: str, y: str, z: str) -> Estimate:
         """The correlation of the residuals of X and Y from their sample regressions on Z."""
-        return self._once(("partial", x, y, z), lambda: self._partial(x, y, z)[0])
+        return self._partial_and_change(x, y, z)[0]
 
     def change(self, x: str, y: str, z: str) -> Estimate:
         """That minus their correlation, on the same units."""
-        return self._once(("change", x, y, z), lambda: self._partial(x, y, z)[1])
+        return self._partial_and_change(x, y, z)[1]
 
-    def _partial(self, x: str, y: str, z: str) -> tuple[Estimate, Estimate]:
+    @_once
+    def _partial_and_change(self, x: str, y: str, z: str) -> tuple[Estimate, Estimate]:
         zx, zy, zz = (self._standardised(v) for v in (x, y, z))
         r, plain = _correlated(zx, zy)
         ex, ey = (_zscore(v - np.mean(v * zz) * zz) for v in (zx, zy))

@@ -149,38 +149,19 @@ def _effect(
 ) -> Iterator[str]:
     x, y = record["treatment"], record["outcome"]
     levels = (float(record["levels"][0]), float(record["levels"][1]))
-    identifiable, zero = _verdict(name, record, graph, latent)
+    binary = record["variables"][x]["kind"] == "binary"
+    identifiable = audit_graph.identifiable(graph, x, y, latent, name, binary_treatment=binary)
     if not identifiable or stored is None:
         if (stored is None) is identifiable:
             yield f"{'missing' if stored is None else 'given'}, derived " + (
                 "identifiable" if identifiable else "not identifiable"
             )
         return
-    if zero:
+    if audit_graph.is_zero(graph, x, y, name):
         found = None
     elif name in ("nde", "nie"):
-        between = audit_graph.mediators(graph, x, y)
-        found = population.natural(name, x, y, sorted(between), levels)
+        between = tuple(sorted(audit_graph.mediators(graph, x, y)))
+        found = population.natural(name, x, y, between, levels)
     else:
         found = (population.ate if name == "ate" else population.ett)(x, y, levels)
     yield from compare(stored, found, effect_bound)
-
-
-def _verdict(
-    name: str, record: Stored, graph: audit_graph.Graph, latent: frozenset[str]
-) -> tuple[bool, bool]:
-    """(identifiable, zero by the graph) of an effect."""
-    x, y = record["treatment"], record["outcome"]
-    if name in ("nde", "nie"):
-        return (
-            audit_graph.natural_identifiable(graph, x, y, latent, name),
-            audit_graph.natural_zero(graph, x, y, name),
-        )
-    zero = not nx.has_path(graph, x, y)
-    if name == "ate":
-        return zero or not audit_graph.has_hedge(graph, x, y, latent), zero
-    binary = record["variables"][x]["kind"] == "binary"
-    return (
-        audit_graph.ett_identifiable(graph, x, y, latent, binary_treatment=binary),
-        zero,
-    )

@@ -17,10 +17,8 @@ from builder.causalds.check.expect import (
     abstention,
     accepts,
     agrees,
-    ate_identifiable,
     category,
     counted,
-    counterfactually_identifiable,
     effect_margin,
     effect_sign,
     estimated,
@@ -183,12 +181,12 @@ def _method(case: Case) -> Problems:
 
 @_audits("identification.identifiable_boolean")
 def _identifiable(case: Case) -> Problems:
-    yield from says(case, ate_identifiable(case.hidden))
+    yield from says(case, case.hidden.identifiable("ATE"))
 
 
 @_audits("counterfactual_identification.identifiable_boolean")
 def _counterfactual(case: Case) -> Problems:
-    yield from says(case, counterfactually_identifiable(case.hidden, case.detail))
+    yield from says(case, case.hidden.identifiable(case.detail))
 
 
 @_audits("identification.one_valid_adjustment_set")
@@ -238,17 +236,17 @@ def _collider_bias(case: Case) -> Problems:
 @_audits("effect_estimate.ate_point", "effect_estimate.ate_uq_95")
 def _ate(case: Case) -> Problems:
     hidden = case.hidden
-    yield from estimated(case, not ate_identifiable(hidden), hidden.population.ate)
+    yield from estimated(case, not hidden.identifiable("ATE"), hidden.population.ate)
 
 
 @_audits("effect_estimate.ate_sign_only")
 def _ate_sign(case: Case) -> Problems:
-    yield from effect_sign(case, "ate", ate_identifiable(case.hidden))
+    yield from effect_sign(case, "ate", case.hidden.identifiable("ATE"))
 
 
 @_audits("effect_estimate.ate_vs_assoc_sign_match")
 def _match(case: Case) -> Problems:
-    identifiable = ate_identifiable(case.hidden)
+    identifiable = case.hidden.identifiable("ATE")
     associated = label_of(case.stored("association"), case.margin(), "0")
     expected: bool | None = None
     if identifiable:
@@ -261,18 +259,18 @@ def _match(case: Case) -> Problems:
 @_audits("counterfactual_effect.effect_point", "counterfactual_effect.effect_uq_95")
 def _ett(case: Case) -> Problems:
     hidden = case.hidden
-    identifiable = counterfactually_identifiable(hidden, "ETT")
+    identifiable = hidden.identifiable("ETT")
     yield from estimated(case, not identifiable, hidden.population.ett)
 
 
 @_audits("counterfactual_effect.sign_only")
 def _ett_sign(case: Case) -> Problems:
-    yield from effect_sign(case, "ett", counterfactually_identifiable(case.hidden, "ETT"))
+    yield from effect_sign(case, "ett", case.hidden.identifiable("ETT"))
 
 
 @_audits("mediation_effect.effect_point", "mediation_effect.effect_uq_95")
 def _natural(case: Case) -> Problems:
-    identifiable = counterfactually_identifiable(case.hidden, case.detail)
+    identifiable = case.hidden.identifiable(case.detail)
     yield from abstention(case, not identifiable)
     if identifiable:
         yield from published(case, case.stored(case.detail.lower()), abstain=None)
@@ -282,13 +280,13 @@ def _natural(case: Case) -> Problems:
 
 @_audits("mediation_effect.sign_only")
 def _natural_sign(case: Case) -> Problems:
-    identifiable = counterfactually_identifiable(case.hidden, case.detail)
+    identifiable = case.hidden.identifiable(case.detail)
     yield from effect_sign(case, case.detail.lower(), identifiable)
 
 
 @_audits("mediation_effect.direct_vs_indirect_dominance")
 def _dominance(case: Case) -> Problems:
-    identifiable = all(counterfactually_identifiable(case.hidden, e) for e in ("NDE", "NIE"))
+    identifiable = all(case.hidden.identifiable(e) for e in ("NDE", "NIE"))
     yield from abstention(case, not identifiable)
     if not identifiable:
         yield from accepts(case, [None])
