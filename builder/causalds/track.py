@@ -8,7 +8,6 @@ from typing import Final
 from builder.attempts import Clock, Rejected, first_accepted
 from builder.causalds import rows
 from builder.causalds.ask import ASKERS, Question
-from builder.causalds.ask.declared import declared_inputs
 from builder.causalds.check.audit import audit_instance
 from builder.causalds.check.floors import WHY, floor_points, uninformed_answer
 from builder.causalds.check.leaks import leak_facts
@@ -199,7 +198,7 @@ TRACK: Final = Track(
     build=build,
     audit=audit_instance,
     floors=Floors(why=WHY, answer=uninformed_answer, points=floor_points),
-    inputs=lambda variant, inputs: declared_inputs(variant.key, inputs),
+    inputs=lambda variant, inputs: ASKERS[variant.key].declares(inputs),
     scenes=True,
     exams=ExamFiles(parse=parse_exam, plan_for=with_exams, compose=compose_exam),
     published=published,

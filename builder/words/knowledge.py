@@ -6,20 +6,19 @@ it does not list is a declared non-edge. :mod:`builder.words.lint` checks what a
 
 import dataclasses
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+from builder.settings import TomlTable, read_toml
 from builder.words.types import Kind, Theme, Variable
 
 FOLDER: Final = Path(__file__).parent / "domains"
 
 
-class DomainError(ValueError):
-    """A domain file that cannot be read; the message names the file and the field."""
+_KINDS: Final[tuple[Kind, ...]] = ("continuous", "binary")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +106,7 @@ def plural_verb(verb: str) -> str | None:
 
 @cache
 def domains() -> tuple[Domain, ...]:
-    """All domains, by key. Raises :class:`DomainError`."""
+    """All domains, by key. Raises ``UsageError``."""
     return tuple(read_domain(path) for path in sorted(FOLDER.glob("*.toml")))
 
 
@@ -122,42 +121,37 @@ def domain(key: str) -> Domain:
 
 
 def read_domain(path: Path) -> Domain:
-    """One domain file. Raises :class:`DomainError` naming the file and what is wrong."""
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise DomainError(f"{path.name}: cannot be read ({error})") from None
-    where = path.name
-    concepts = tuple(_concept(item, where) for item in _list(table, "variable", where))
+    """One domain file. Raises ``UsageError`` naming the file, the field and what is wrong."""
+    table = read_toml(path)
+    concepts = tuple(_concept(item) for item in _tables(table, "variable"))
     index = {concept.name: i for i, concept in enumerate(concepts)}
     children, parents = [0] * len(concepts), [0] * len(concepts)
     clauses: dict[tuple[str, str], str] = {}
-    for item in _list(table, "edge", where):
-        cause, effect, how = (_text(item, key, where) for key in ("cause", "effect", "how"))
-        for name in (cause, effect):
+    for item in _tables(table, "edge"):
+        cause, effect, clause = (item.text(key) for key in ("cause", "effect", "how"))
+        for key, name in (("cause", cause), ("effect", effect)):
             if name not in index:
-                raise DomainError(f"{where}: edge {cause} -> {effect}: no variable {name!r}")
+                raise item.problem(key, f"no variable {name!r}")
         if (cause, effect) in clauses:
-            raise DomainError(f"{where}: edge {cause} -> {effect} is listed twice")
-        clauses[cause, effect] = how
+            raise item.problem("effect", f"edge {cause} -> {effect} is listed twice")
+        clauses[cause, effect] = clause
         children[index[cause]] |= 1 << index[effect]
         parents[index[effect]] |= 1 << index[cause]
-    record = _texts(table, "record", where)
+    record = _texts(table, "record")
     if len(record) != 2:
-        raise DomainError(f"{where}: record must be a singular and a plural")
+        raise table.wrong("record", "a singular and a plural")
     theme = Theme(
         path.stem,
-        record[0],
-        record[1],
-        _text(table, "book", where),
-        _text(table, "people", where),
-        tuple(_texts(table, "settings", where)),
-        tuple(_texts(table, "colour", where)),
+        *record,
+        table.text("book"),
+        table.text("people"),
+        _texts(table, "settings"),
+        _texts(table, "colour"),
     )
     return Domain(
         theme,
-        _text(table, "field", where),
-        _text(table, "title", where),
+        table.text("field"),
+        table.text("title"),
         concepts,
         clauses,
         tuple(children),
@@ -168,58 +162,42 @@ def read_domain(path: Path) -> Domain:
 
 def _allowed(concepts: tuple[Concept, ...]) -> dict[tuple[Kind, bool], int]:
     """The concepts that a node of a kind, latent or not, may be mapped to, as masks."""
-    kinds: tuple[Kind, ...] = ("continuous", "binary")
     return {
         (kind, latent): sum(
             1 << i
             for i, concept in enumerate(concepts)
             if kind in concept.kinds and (concept.latent or not latent)
         )
-        for kind in kinds
+        for kind in _KINDS
         for latent in (False, True)
     }
 
 
-def _concept(item: Mapping[str, Any], where: str) -> Concept:
-    name = _text(item, "name", where)
-    place = f"{where}: {name}"
-    kinds = item.get("kinds")
-    known = ("continuous", "binary")
-    if not isinstance(kinds, list) or not kinds or any(kind not in known for kind in kinds):
-        raise DomainError(f"{place}: kinds must list continuous, binary or both")
-    span, states = item.get("range"), item.get("states")
+def _concept(item: TomlTable) -> Concept:
+    kinds = item.names("kinds", _KINDS)
+    span = None
     if "continuous" in kinds:
-        _text(item, "unit", place)
-        if not isinstance(span, list) or len(span) != 2 or not span[0] < span[1]:
-            raise DomainError(f"{place}: range must be two numbers, the smaller first")
-    if "binary" in kinds and (not isinstance(states, list) or len(states) != 2):
-        raise DomainError(f"{place}: states must be two predicates, for 0 and for 1")
+        span = item.number_range("range", -1e12, 1e12)
+        if span[0] == span[1]:
+            raise item.wrong("range", "two numbers, the smaller first")
+    states = _texts(item, "states") if "binary" in kinds or "states" in item else ("", "")
+    if len(states) != 2:
+        raise item.wrong("states", "two predicates, for 0 and for 1")
     return Concept(
-        name,
+        item.text("name"),
         frozenset(kinds),
-        item.get("unit"),
-        None if span is None else (float(span[0]), float(span[1])),
-        None if states is None else (str(states[0]), str(states[1])),
-        bool(item.get("latent", False)),
+        item.text("unit") if "continuous" in kinds else None,
+        span,
+        (states[0], states[1]) if states[0] else None,
+        item.flag("latent", False),
     )
 
 
-def _list(table: Mapping[str, Any], key: str, where: str) -> list[Mapping[str, Any]]:
-    found = table.get(key)
-    if not isinstance(found, list) or not found or not all(isinstance(i, dict) for i in found):
-        raise DomainError(f"{where}: needs [[{key}]] tables")
-    return found
+def _tables(table: TomlTable, key: str) -> list[TomlTable]:
+    found = table.entries(key, f"[[{key}]] tables")
+    return [found.table(place) for place in found.values]
 
 
-def _text(table: Mapping[str, Any], key: str, where: str) -> str:
-    found = table.get(key)
-    if not isinstance(found, str) or not found.strip():
-        raise DomainError(f"{where}: {key} must be a text")
-    return found
-
-
-def _texts(table: Mapping[str, Any], key: str, where: str) -> list[str]:
-    found = table.get(key)
-    if not isinstance(found, list) or not found or not all(isinstance(t, str) for t in found):
-        raise DomainError(f"{where}: {key} must be a list of texts")
-    return found
+def _texts(table: TomlTable, key: str) -> tuple[str, ...]:
+    found = table.entries(key, "a list of texts")
+    return tuple(found.text(place) for place in found.values)

@@ -20,12 +20,12 @@ from builder.words.knowledge import (
     FOLDER,
     Concept,
     Domain,
-    DomainError,
     is_plural,
     plural_verb,
     read_domain,
 )
 from builder.words.verify import TECHNICAL
+from grader.errors import UsageError
 
 VARIABLES: Final = (28, 40)
 EFFECTS: Final = (45, 80)
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for path in options.files or sorted(FOLDER.glob("*.toml")):
         try:
             found.append(read_domain(path))
-        except DomainError as error:
+        except UsageError as error:
             problems.append(str(error))
     problems += lint_domains(found)
     for line in problems:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from causalds_scenes import asked, public, rows, world
 
-from builder.causalds.ask.declared import declared_inputs
+from builder.causalds.ask import ASKERS
 from builder.words import facts_from_json, verify
 from grader.spec import VARIANTS
 
@@ -137,7 +137,7 @@ def test_inputs_follow_the_contract() -> None:
     """Graders, baselines and workspaces read these members by name."""
     for key, task, _, built in ALL:
         inputs = json.loads(task["inputs_json"])
-        assert set(inputs) == declared_inputs(key, inputs)
+        assert set(inputs) == ASKERS[key].declares(inputs)
         if "columns" in inputs:
             scene = rows(built, "_scenes")[0]
             assert inputs["columns"] == [column["name"] for column in scene["columns"]]

@@ -20,7 +20,7 @@ from reference_layout import (
     named,
 )
 
-from builder.causalds.ask.declared import declared_inputs
+from builder.causalds.ask import ASKERS
 from builder.cli.main import main as build
 from builder.importing.causalds.exams import import_causalds
 from grader.cli import main as grade
@@ -262,7 +262,7 @@ def test_tables_labels_and_structures_are_those_of_the_scenes(
         "outcome": "Recovery", "outcome_kind": "continuous", "columns": named("X", "Z"), "rows": 4,
     }  # fmt: skip
     for task in session.all_tasks:
-        assert set(task.inputs) == declared_inputs(task.spec.key, task.inputs), task.spec.key
+        assert set(task.inputs) == ASKERS[task.spec.key].declares(task.inputs), task.spec.key
     assert task_of(session, "task13").input_mode == "story"
     rows = pq.read_table(public / "causalds_truth").to_pylist()
     assert {row["value_source"] for row in rows if row["value"] is not None} == {"published"}

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from builder.causalds.ask.declared import declared_inputs
+from builder.causalds.ask import ASKERS
 from builder.importing.causalds.asked import AskedTask
 from builder.importing.causalds.layout import CLEAN, plain, scene_id_of, view_of
 from builder.importing.causalds.scene import Scene
@@ -128,7 +128,7 @@ def inputs_of(item: Item, scene: Scene) -> dict[str, object]:
     if spec.pool == "nrel_interval":
         inputs["alpha"] = _alpha(document, spec)
     inputs = {**inputs, **_specific(item.asked(scene), spec)}
-    declared = declared_inputs(spec.key, inputs)
+    declared = ASKERS[spec.key].declares(inputs)
     return {name: value for name, value in inputs.items() if name in declared}
 
 
