@@ -30,8 +30,8 @@ from builder.gate.leak.permutation import leak_test
 from builder.gate.run import GateReport
 from builder.release.build import build_release
 from builder.release.config import load_config
-from builder.release.progress import Reporter
 from builder.release.roots import read_roots
+from builder.release.show.progress import Reporter
 from grader.errors import UsageError
 
 SPLIT: Final = """

@@ -78,5 +78,14 @@ IMPORTERS: Final = (
 )
 """Commands that turn what others published into a release."""
 
+SHARED_RULES: Final = (
+    "grader/laboratory",
+    "grader/tracks/replayscm/boolean.py",
+    "grader/tracks/replayscm/experiment.py",
+    "grader/tracks/replayscm/problem.py",
+    "grader/tracks/replayscm/replay.py",
+)
+"""What of the grader's a track is built with, too: rules of which there must be one version."""
+
 EXAMPLE: Final = "causalds/dev/17"
 """An instance as examples name it."""

@@ -16,8 +16,8 @@ from grader.errors import UsageError
 if TYPE_CHECKING:
     from builder.release.build import Outcome
     from builder.release.config import ReleaseConfig
-    from builder.release.progress import Reporter
     from builder.release.roots import Root
+    from builder.release.show.progress import Reporter
 
 
 def _add_split_file(parser: argparse.ArgumentParser) -> None:
@@ -54,8 +54,8 @@ def _build(options: argparse.Namespace) -> int:
     from builder.release.build import build_alone
     from builder.release.config import load_config
     from builder.release.engine import InstanceFailed, WorkerDied
-    from builder.release.progress import Reporter
     from builder.release.roots import read_roots
+    from builder.release.show.progress import Reporter
     from grader.io.jsonio import pretty
 
     reporter = Reporter(options.quiet)
@@ -115,7 +115,7 @@ def _conclude(
     options: argparse.Namespace, config: "ReleaseConfig", outcome: "Outcome", reporter: "Reporter"
 ) -> int:
     """What a person wants to know after a build."""
-    from builder.release.summary import describe_outcome, report_lock
+    from builder.release.show.outcome import describe_outcome, report_lock
 
     if outcome.status == "refused by the gate":
         print(
@@ -133,7 +133,7 @@ def _plan(options: argparse.Namespace) -> int:
     from builder.release.config import load_config
     from builder.release.planning import plan_specs
     from builder.release.roots import placeholder_roots
-    from builder.release.summary import describe_plan
+    from builder.release.show.plan import describe_plan
 
     config = load_config(options.toml)
     describe_plan(config, plan_specs(config, placeholder_roots(config)))

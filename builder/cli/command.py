@@ -14,7 +14,7 @@ from grader.errors import UsageError
 
 if TYPE_CHECKING:
     from builder.release.build import GateResult
-    from builder.release.progress import Reporter
+    from builder.release.show.progress import Reporter
 
 PROGRAM: Final = "python build_dataset.py"
 OK, FAILED, UNUSABLE, BUG, INTERRUPTED = 0, 1, 2, 3, 130

@@ -19,7 +19,7 @@ def _add_exam(parser: argparse.ArgumentParser) -> None:
 
 def _exam(options: argparse.Namespace) -> int:
     from builder.release.extra_exam import draw_extra_exam
-    from builder.release.summary import describe_exam
+    from builder.release.show.plan import describe_exam
 
     added = draw_extra_exam(
         options.release,

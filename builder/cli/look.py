@@ -16,7 +16,7 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
 
 def _check(options: argparse.Namespace) -> int:
     from builder.release.manifest import read_manifest, refuse_imported
-    from builder.release.progress import Reporter
+    from builder.release.show.progress import Reporter
 
     need_release(options.release)
     refuse_imported(read_manifest(options.release / "public"), options.release)
@@ -33,7 +33,7 @@ def _add_diff(parser: argparse.ArgumentParser) -> None:
 def _diff(options: argparse.Namespace) -> int:
     for folder in (options.first, options.second):
         need_release(folder)
-    from builder.release.diff import diff_releases
+    from builder.release.show.diff import diff_releases
 
     report = diff_releases(options.first, options.second)
     for line in report.lines:

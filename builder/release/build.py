@@ -29,7 +29,6 @@ from builder.release.manifest import (
 )
 from builder.release.parts import Part, build_instance, build_part, find_part, split_into_parts
 from builder.release.planning import find_spec, plan_specs
-from builder.release.progress import Reporter
 from builder.release.roots import Root
 from builder.release.shards import (
     SHARD_BYTES,
@@ -40,6 +39,7 @@ from builder.release.shards import (
     write_shard,
     write_whole,
 )
+from builder.release.show.progress import Reporter
 from builder.release.workspace import (
     Workspace,
     check_replaceable,

@@ -10,6 +10,7 @@ from typing import Final
 
 from builder.release.config import ReleaseConfig
 from builder.release.roots import Root
+from builder.tracks import SHARED_RULES
 from grader import __version__
 from grader.io.jsonio import canonical
 
@@ -19,13 +20,19 @@ FORMAT: Final = 1
 LIBRARIES: Final = ("numpy", "pyarrow", "scipy")
 
 _CHECKOUT: Final = Path(__file__).parent.parent.parent
-_SOURCES: Final = (
-    "builder", "dataset_card", "grader/spec.py", "grader/shape.py", "grader/io/jsonio.py",
-    "grader/laboratory", "grader/tracks", "grader/variants",
-)  # fmt: skip
-# These look at a release or at its making; no byte of a shard depends on them.
-_ONLOOKERS: Final = frozenset({"gate", "leak", "cli", "check", "show", "proof"})
-_ONLOOKING_FILES: Final = ("diff", "progress", "planning")
+MAKING: Final = (
+    "builder",
+    "dataset_card",
+    "grader/io/jsonio.py",
+    "grader/shape.py",
+    "grader/spec.py",
+    "grader/variants",
+    *SHARED_RULES,
+)
+"""Folders and files that make the bytes of a release: an edit of one builds every part anew."""
+
+LOOKING: Final = frozenset({"check", "cli", "gate", "show"})
+"""Folders, at any depth, that look at a release or at its making: no byte depends on them."""
 
 
 def canary(name: str, release_version: str) -> str:
@@ -37,21 +44,20 @@ def canary(name: str, release_version: str) -> str:
 def source_sha256() -> str:
     """SHA-256 over the names and bytes of the source files that make the rows and the card."""
     total = hashlib.sha256()
-    for file in sorted(_source_files()):
+    for file in sorted(source_files()):
         total.update(file.relative_to(_CHECKOUT).as_posix().encode("utf-8") + b"\0")
         total.update(hashlib.sha256(file.read_bytes()).digest())
     return total.hexdigest()
 
 
-def _source_files() -> Iterator[Path]:
-    for name in _SOURCES:
+def source_files() -> Iterator[Path]:
+    """The files behind :func:`source_sha256`: those of ``MAKING`` outside ``LOOKING``."""
+    for name in MAKING:
         path = _CHECKOUT / name
         for file in [path] if path.is_file() else path.rglob("*"):
-            hidden = any(part.startswith((".", "__pycache__")) for part in file.parts)
-            onlooker = not _ONLOOKERS.isdisjoint(file.parts) or (
-                file.parent.name == "release" and file.name.startswith(_ONLOOKING_FILES)
-            )
-            if file.is_file() and not hidden and not onlooker:
+            parts = file.relative_to(_CHECKOUT).parts
+            hidden = any(part.startswith((".", "__pycache__")) for part in parts)
+            if file.is_file() and not hidden and LOOKING.isdisjoint(parts):
                 yield file
 
 

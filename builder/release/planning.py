@@ -1,13 +1,11 @@
 """What a split file asks for: instance specs, and their description without building."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from builder.release.config import ReleaseConfig, SplitConfig
-from builder.release.manifest import Specs, requested_counts
-from builder.release.parts import PART_INSTANCES
+from builder.release.manifest import Specs
 from builder.release.roots import Root
-from builder.track import Composition, InstanceSpec, Track
+from builder.track import InstanceSpec, Track
 from builder.tracks import TRACKS
 from grader.errors import UsageError
 from grader.names import did_you_mean
@@ -57,50 +55,7 @@ def find_spec(specs: Specs, label: str) -> InstanceSpec:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class PlanLine:
-    """One track of one split as planned. ``tasks`` is (at least, at most)."""
-
-    split: str
-    truth: str
-    track: str
-    instances: int
-    tasks: tuple[int, int]
-    parts: int
-    requested: Mapping[str, Mapping[str, int]]
-    composition: Composition
-    exams: tuple[str, ...]
-
-
-def plan_lines(config: ReleaseConfig, specs: Specs) -> list[PlanLine]:
-    """The plan, one line for every track of every split."""
-    lines = []
-    for split in config.splits:
-        for name, settings in split.tracks:
-            members = specs[split.name, name]
-            exams = tuple(
-                f"{exam.name} ({'all' if draw.tasks is None else draw.tasks})"
-                for exam in split.exams
-                for draw in exam.draws
-                if draw.track == name
-            )
-            lines.append(
-                PlanLine(
-                    split.name,
-                    split.truth,
-                    name,
-                    len(members),
-                    _task_bounds(members),
-                    -(-len(members) // PART_INSTANCES),
-                    requested_counts(members),
-                    TRACKS[name].composition(settings, members),
-                    exams,
-                )
-            )
-    return lines
-
-
-def _task_bounds(specs: Sequence[InstanceSpec]) -> tuple[int, int]:
+def task_bounds(specs: Sequence[InstanceSpec]) -> tuple[int, int]:
     """How many tasks there will be, at least and at most."""
     return (
         sum(spec.asked.tasks[0] for spec in specs),
@@ -112,7 +67,7 @@ def _check_exam_counts(
     config: ReleaseConfig, split: SplitConfig, track: str, specs: Sequence[InstanceSpec]
 ) -> None:
     """With one task an instance, whether private exams add up is known before building."""
-    low, high = _task_bounds(specs)
+    low, high = task_bounds(specs)
     if not split.private or low != high:
         return
     counts = [draw.tasks for exam in split.exams for draw in exam.draws if draw.track == track]

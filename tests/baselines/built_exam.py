@@ -6,8 +6,8 @@ from typing import Final
 from builder.gate.run import GateReport
 from builder.release.build import build_release
 from builder.release.config import load_config
-from builder.release.progress import Reporter
 from builder.release.roots import read_roots
+from builder.release.show.progress import Reporter
 
 SPLITS: Final = """
 name = "small"

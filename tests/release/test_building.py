@@ -14,9 +14,9 @@ from tiny_release import OTHER_SECRET, SECRET, tree
 from builder.release.build import build_release
 from builder.release.config import load_config
 from builder.release.parts import Part
-from builder.release.progress import Reporter
 from builder.release.roots import read_roots
 from builder.release.shards import plan_shards
+from builder.release.show.progress import Reporter
 from builder.release.workspace import Workspace, opened
 from grader.io.schemas import first_problem
 

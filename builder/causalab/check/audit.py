@@ -11,10 +11,8 @@ from fractions import Fraction
 from typing import Any, Final
 
 from builder.causalab.check.pairs import undecided_again
-from builder.causalab.plan.suites import read_label
+from builder.causalab.plan.suites import IMPORTED, read_label
 
-IMPORTED: Final = "imported/"
-"""Labels of episodes whose design is another's begin so."""
 _HALF: Final = Fraction(1, 200)
 """The most that rounding to two decimals changes a value."""
 _SLOP: Final = Fraction(1, 10**9)

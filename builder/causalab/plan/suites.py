@@ -93,6 +93,9 @@ REGIMES: Final[tuple[Suite, ...]] = (
 )
 """The 21 regimes of Tables 9-12."""
 
+IMPORTED: Final = "imported/"
+"""Labels of episodes whose design is another's begin so."""
+
 SUITES: Final = {suite.name: suite for suite in (*PAPER, *REGIMES)}
 
 

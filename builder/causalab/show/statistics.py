@@ -14,7 +14,7 @@ from typing import Any, Final
 from builder.causalab.plan.suites import SIZES, SUITES, label, read_label
 from builder.causalab.plan.topology import FREQUENCY, colliders, forks
 from builder.gate.tables import SplitTables
-from builder.release.generation_report import markdown_table, print_report
+from builder.release.show.generation_report import markdown_table, print_report
 
 TABLE_1: Final[Mapping[int, tuple[int, float, float, float, float]]] = {
     3: (50, 2.56, 0.25, 0.68, 0.72),

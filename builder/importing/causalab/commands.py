@@ -28,9 +28,9 @@ def _add_import(parser: argparse.ArgumentParser) -> None:
 
 def _import(options: argparse.Namespace) -> int:
     from builder.importing.causalab.episodes import TRACK, import_config
-    from builder.release.progress import Reporter
     from builder.release.roots import read_roots
-    from builder.release.summary import describe_outcome
+    from builder.release.show.outcome import describe_outcome
+    from builder.release.show.progress import Reporter
     from builder.tracks import TRACKS
 
     reporter = Reporter(options.quiet)

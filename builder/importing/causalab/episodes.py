@@ -16,7 +16,6 @@ from typing import Final, Literal
 import numpy as np
 
 from builder.causalab import rows
-from builder.causalab.check.audit import IMPORTED
 from builder.causalab.make.episode import (
     REACTOR_DRAWS,
     REACTOR_RANGES,
@@ -27,6 +26,7 @@ from builder.causalab.make.episode import (
 from builder.causalab.make.equations import BASES
 from builder.causalab.make.undecided import Setup
 from builder.causalab.plan.graphs import TRACK_NAME
+from builder.causalab.plan.suites import IMPORTED
 from builder.causalab.track import TRACK as DRAWN
 from builder.importing.causalab.reference import (
     TARGET,

@@ -13,7 +13,7 @@ from statistics import mean
 from typing import Any, Final
 
 from builder.gate.tables import SplitTables
-from builder.release.generation_report import markdown_table, print_report
+from builder.release.show.generation_report import markdown_table, print_report
 from grader.tracks.replayscm.boolean import depth, parse, size, variables
 
 LEVELS: Final = ("original", "extra", "cex", "certified")

@@ -20,7 +20,7 @@ def print_report(
     ``about`` is the text of ``--help``.
     """
     parser = argparse.ArgumentParser(
-        f"python -m builder.{track}.statistics",
+        f"python -m builder.{track}.show.statistics",
         description=about,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

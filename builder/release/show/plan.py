@@ -1,0 +1,101 @@
+"""What a person is told before a build: the plan, and what an exam asks for beside what it gets."""
+
+import shlex
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from builder.release.config import ReleaseConfig
+from builder.release.extra_exam import NewExam
+from builder.release.manifest import Specs, requested_counts
+from builder.release.parts import PART_INSTANCES
+from builder.release.planning import task_bounds
+from builder.release.shards import SHARD_BYTES
+from builder.release.show.progress import human_size
+from builder.track import Composition
+from builder.tracks import TRACKS
+
+
+def describe_plan(config: ReleaseConfig, specs: Specs) -> None:
+    """Prints the plan to standard output."""
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
+    table = Table("split", "truth", "track", title=f"{config.name} {config.version}", box=None)
+    for heading in ("instances", "tasks", "parts"):
+        table.add_column(heading, justify="right")
+    table.add_column("exams")
+    for split in config.splits:
+        for name, _ in split.tracks:
+            members = specs[split.name, name]
+            exams = [
+                f"{exam.name} ({'all' if draw.tasks is None else draw.tasks})"
+                for exam in split.exams
+                for draw in exam.draws
+                if draw.track == name
+            ]
+            table.add_row(
+                split.name,
+                split.truth,
+                name,
+                str(len(members)),
+                _span(task_bounds(members)),
+                str(-(-len(members) // PART_INSTANCES)),
+                ", ".join(exams) or "none",
+            )
+    console.print(table)
+    for split in config.splits:
+        for name, settings in split.tracks:
+            members, track = specs[split.name, name], TRACKS[name]
+            where = f"{split.name} {name}"
+            for axis, counts in requested_counts(members).items():
+                listed = ", ".join(f"{level} {count}" for level, count in counts.items())
+                console.print(f"{where}, by {axis}: {listed}", markup=False)
+            composition = track.composition(settings, members)
+            if composition:
+                _composed(console, f"{where}: composition", composition)
+            for config_name in track.tables:
+                side = "private/" if split.private and config_name in track.private else "public/"
+                per_task = config_name in (name, f"{name}_truth")
+                rows = _span(task_bounds(members)) if per_task else str(len(members))
+                console.print(
+                    f"  {side}{config_name}/{split.name}-*.parquet: about {rows} rows",
+                    markup=False,
+                )
+    console.print(
+        f"A part holds {PART_INSTANCES} instances, a shard up to {human_size(SHARD_BYTES)} of "
+        "rows in memory.\n"
+        f"Build it: python build_dataset.py build {shlex.quote(str(config.path))} --out release",
+        markup=False,
+    )
+
+
+def _span(bounds: tuple[int, int]) -> str:
+    low, high = bounds
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def describe_exam(added: NewExam, release: Path) -> None:
+    """Prints what a newly drawn exam asked for, what it got, and the next steps."""
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
+    _composed(console, f"exam {added.name}: composition", added.composition)
+    for remark in added.remarks:
+        console.print(remark, markup=False)
+    folder, name = shlex.quote(str(release)), shlex.quote(added.name)
+    console.print(
+        f"{release}: exam {added.name} has {added.tasks} tasks\n"
+        f"next: python -m grader workspace --release {folder} --exam {name} --out tasks\n"
+        f"      python build_dataset.py check {folder}   (run the gate again)",
+        markup=False,
+    )
+
+
+def _composed(console: Console, title: str, composition: Composition) -> None:
+    """Requested beside realised, one row per axis and name."""
+    table = Table("axis", "name", title=title, box=None)
+    for heading in ("requested", "realised"):
+        table.add_column(heading, justify="right")
+    for axis, names in composition.items():
+        for name, counts in names.items():
+            table.add_row(axis, name, f"{counts['requested']:g}", f"{counts['realised']:g}")
+    console.print(table)

@@ -1,0 +1,95 @@
+"""A fingerprint covers what makes bytes, and nothing that only looks at them."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from builder.release.identity import LOOKING, MAKING, source_files
+
+CHECKOUT = Path(__file__).parent.parent.parent
+
+HARMLESS = frozenset(
+    {
+        "grader/__init__.py",  # the version, which the fingerprint holds anyhow
+        "grader/errors.py",
+        "grader/names.py",  # did-you-mean
+        "grader/model.py",  # types of what the gate asks
+        "grader/io/files.py",  # writing in one step, hashes of files
+        "grader/io/schemas.py",  # checks a manifest that is written
+    }
+)
+"""What making imports of the grader without a byte of a release depending on it."""
+
+
+def _imported(file: Path) -> Iterator[Path]:
+    """The modules of this checkout that a file imports anywhere, functions included."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [f"{node.module}.{alias.name}" for alias in node.names] + [node.module]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            continue
+        for name in names:
+            path = CHECKOUT / name.replace(".", "/")
+            for found in (path.with_suffix(".py"), path / "__init__.py"):
+                if found.is_file():
+                    yield found
+
+
+@pytest.mark.parametrize(
+    ("file", "covered"),
+    [
+        ("builder/causalds/plan/scenes.py", True),
+        ("builder/causalds/make/scene.py", True),
+        ("builder/ccr/ask/text.py", True),
+        ("builder/release/shards.py", True),
+        ("builder/seeds.py", True),
+        ("dataset_card/public.md", True),
+        ("grader/laboratory/model.py", True),
+        ("builder/causalds/show/page.py", False),
+        ("builder/causalds/check/floors.py", False),
+        ("builder/gate/leak/features.py", False),
+        ("builder/cli/main.py", False),
+        ("builder/release/show/progress.py", False),
+        ("grader/pipeline.py", False),
+    ],
+)
+def test_an_edited_plan_rebuilds_and_a_moved_pixel_does_not(file: str, covered: bool) -> None:
+    """A split of hours was once built again for a colour in a picture."""
+    assert (CHECKOUT / file).is_file()
+    assert (CHECKOUT / file in set(source_files())) == covered
+
+
+def _imports_of_making() -> Iterator[tuple[Path, Path]]:
+    for file in source_files():
+        if file.suffix == ".py":
+            yield from ((file, found) for found in _imported(file))
+
+
+def test_whatever_making_imports_is_covered() -> None:
+    """A rule that moves to another module must not leave the fingerprint on the way."""
+    covered = set(source_files()) | {CHECKOUT / name for name in HARMLESS}
+    imported = {found for _, found in _imports_of_making() if found.name != "__init__.py"}
+    strange = imported - covered
+    assert [file for file in strange if LOOKING.isdisjoint(file.parts)] == []
+
+
+def test_only_a_record_or_a_command_reaches_for_what_looks() -> None:
+    """What only looks is out of the fingerprint, so what makes rows must not rest on it."""
+    reaching = {
+        file.relative_to(CHECKOUT).as_posix()
+        for file, found in _imports_of_making()
+        if not LOOKING.isdisjoint(found.parts)
+    }
+    known = {"builder/release/build.py"}  # tells its progress
+    assert {
+        name for name in reaching - known if not name.endswith(("track.py", "commands.py"))
+    } == set()
+
+
+def test_the_table_names_what_exists() -> None:
+    """A folder that moved would silently be left out."""
+    assert [name for name in MAKING if not (CHECKOUT / name).exists()] == []
