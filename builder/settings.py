@@ -17,6 +17,7 @@ from grader.io.jsonio import clip
 from grader.names import did_you_mean
 
 MAX_BYTES: Final = 1_000_000
+MOST_ENTRIES: Final = 100_000
 LARGEST_WEIGHT: Final = 1e9
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -66,12 +67,22 @@ class TomlTable:
             raise self.wrong(key, what)
         return TomlTable(value, f"{self.where}{key}.")
 
-    def entries(self, key: str, what: str, most: int = 1000) -> "TomlTable":
+    def entries(self, key: str, what: str, most: int = MOST_ENTRIES) -> "TomlTable":
         """The entries of a list, at least one, under the keys ``key[0]``, ``key[1]`` ..."""
         value = self.need(key, what)
         if not isinstance(value, list) or not 1 <= len(value) <= most:
             raise self.wrong(key, what)
         return TomlTable({f"{key}[{i}]": entry for i, entry in enumerate(value)}, self.where)
+
+    def tables(self, key: str, what: str = "a list of tables") -> list["TomlTable"]:
+        """The tables of a list, at least one."""
+        entries = self.entries(key, what)
+        return [entries.table(place) for place in entries.values]
+
+    def texts(self, key: str, what: str = "a list of texts") -> tuple[str, ...]:
+        """The texts of a list, at least one."""
+        entries = self.entries(key, what)
+        return tuple(entries.text(place) for place in entries.values)
 
     def text(self, key: str, what: str = "text", pattern: re.Pattern[str] | None = None) -> str:
         """Text that is not blank and matches ``pattern``."""

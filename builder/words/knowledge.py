@@ -16,9 +16,8 @@ from builder.settings import TomlTable, read_toml
 from builder.words.types import Kind, Theme, Variable
 
 FOLDER: Final = Path(__file__).parent / "domains"
-
-
-_KINDS: Final[tuple[Kind, ...]] = ("continuous", "binary")
+_FARTHEST: Final = 1e12
+KINDS: Final[tuple[Kind, ...]] = ("continuous", "binary")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,30 +122,24 @@ def domain(key: str) -> Domain:
 def read_domain(path: Path) -> Domain:
     """One domain file. Raises ``UsageError`` naming the file, the field and what is wrong."""
     table = read_toml(path)
-    concepts = tuple(_concept(item) for item in _tables(table, "variable"))
+    concepts = tuple(_concept(item) for item in table.tables("variable"))
     index = {concept.name: i for i, concept in enumerate(concepts)}
     children, parents = [0] * len(concepts), [0] * len(concepts)
     clauses: dict[tuple[str, str], str] = {}
-    for item in _tables(table, "edge"):
-        cause, effect, clause = (item.text(key) for key in ("cause", "effect", "how"))
-        for key, name in (("cause", cause), ("effect", effect)):
-            if name not in index:
-                raise item.problem(key, f"no variable {name!r}")
+    for item in table.tables("edge"):
+        cause, effect = (item.choice(end, tuple(index)) for end in ("cause", "effect"))
         if (cause, effect) in clauses:
-            raise item.problem("effect", f"edge {cause} -> {effect} is listed twice")
-        clauses[cause, effect] = clause
+            raise item.problem("effect", f"{cause} -> {effect} is listed twice; list it once")
+        clauses[cause, effect] = item.text("how")
         children[index[cause]] |= 1 << index[effect]
         parents[index[effect]] |= 1 << index[cause]
-    record = _texts(table, "record")
-    if len(record) != 2:
-        raise table.wrong("record", "a singular and a plural")
     theme = Theme(
         path.stem,
-        *record,
+        *_two(table, "record", "a singular and a plural"),
         table.text("book"),
         table.text("people"),
-        _texts(table, "settings"),
-        _texts(table, "colour"),
+        table.texts("settings"),
+        table.texts("colour"),
     )
     return Domain(
         theme,
@@ -168,36 +161,30 @@ def _allowed(concepts: tuple[Concept, ...]) -> dict[tuple[Kind, bool], int]:
             for i, concept in enumerate(concepts)
             if kind in concept.kinds and (concept.latent or not latent)
         )
-        for kind in _KINDS
+        for kind in KINDS
         for latent in (False, True)
     }
 
 
 def _concept(item: TomlTable) -> Concept:
-    kinds = item.names("kinds", _KINDS)
-    span = None
-    if "continuous" in kinds:
-        span = item.number_range("range", -1e12, 1e12)
-        if span[0] == span[1]:
-            raise item.wrong("range", "two numbers, the smaller first")
-    states = _texts(item, "states") if "binary" in kinds or "states" in item else ("", "")
-    if len(states) != 2:
-        raise item.wrong("states", "two predicates, for 0 and for 1")
+    kinds = item.names("kinds", KINDS)
+    # What a kind needs may also be told without it: states show whether a name is a plural.
+    unit, span, states = (
+        kind in kinds or key in item
+        for kind, key in (("continuous", "unit"), ("continuous", "range"), ("binary", "states"))
+    )
     return Concept(
         item.text("name"),
         frozenset(kinds),
-        item.text("unit") if "continuous" in kinds else None,
-        span,
-        (states[0], states[1]) if states[0] else None,
+        item.text("unit") if unit else None,
+        item.number_range("range", -_FARTHEST, _FARTHEST) if span else None,
+        _two(item, "states", "two predicates, for 0 and for 1") if states else None,
         item.flag("latent", False),
     )
 
 
-def _tables(table: TomlTable, key: str) -> list[TomlTable]:
-    found = table.entries(key, f"[[{key}]] tables")
-    return [found.table(place) for place in found.values]
-
-
-def _texts(table: TomlTable, key: str) -> tuple[str, ...]:
-    found = table.entries(key, "a list of texts")
-    return tuple(found.text(place) for place in found.values)
+def _two(table: TomlTable, key: str, what: str) -> tuple[str, str]:
+    found = table.texts(key, what)
+    if len(found) != 2:
+        raise table.wrong(key, what)
+    return found[0], found[1]

@@ -20,11 +20,15 @@ def test_there_are_at_least_forty_domains_and_the_linter_finds_nothing() -> None
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
-        ("kinds = [", "kinds = [7, ", "kinds: unknown name 7"),
-        ("[[edge]]\ncause = ", "[[edge]]\ncause = 3 # ", "cause: must be text"),
+        ("kinds = [", "kinds = [7, ", r"variable\[0\]\.kinds: unknown name 7; choose from binary"),
+        (
+            "[[edge]]\ncause = ",
+            "[[edge]]\ncause = 3 # ",
+            r"edge\[0\]\.cause: unknown name 3",
+        ),
         ('record = ["', 'record = ["one", "', "record: must be a singular and a plural"),
         ("people = ", "persons = ", "people: missing"),
-        ("range = [", "range = [99999, ", "range: must be two numbers"),
+        ("range = [", "range = [99999, ", r"range: must be two numbers"),
     ],
 )
 def test_a_broken_file_is_refused_with_its_name_and_field(

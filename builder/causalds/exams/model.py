@@ -92,10 +92,8 @@ def _rows(
     table: TomlTable, key: str, keys: tuple[str, ...], columns: tuple[str, ...]
 ) -> dict[str, Weights]:
     """A list of {of = [keys], weights = {column = weight}}; every key at most once."""
-    rows = table.entries(key, f'a list of {{ of = ["{keys[0]}"], weights = {{…}} }}')
     found: dict[str, Weights] = {}
-    for place in rows.values:
-        row = rows.table(place)
+    for row in table.tables(key, f'a list of {{ of = ["{keys[0]}"], weights = {{…}} }}'):
         row.only("of", "weights")
         weights = row.weights("weights", columns)
         for name in row.names("of", keys):
