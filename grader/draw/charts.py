@@ -14,8 +14,6 @@ from grader.draw.svg import (
     element,
     ink,
     legend,
-    legend_height,
-    legend_width,
     line,
     mark,
     width_of,
@@ -263,5 +261,5 @@ def square(title: str, clouds: Sequence[Cloud], axis: str, diagonal: bool = Fals
 def _with_legend(
     title: str, names: Sequence[str], x: float, top: float, height: float, parts: Sequence[str]
 ) -> Svg:
-    height = max(height, top + 16 + legend_height(names))
-    return Svg(title, x + legend_width(names), height, [*parts, *legend(names, x, top + 8)])
+    marks, right, bottom = legend(names, x, top + 8)
+    return Svg(title, right, max(height, bottom + 8), [*parts, *marks])

@@ -22,8 +22,6 @@ INKS: Final = (
 
 _NARROW: Final = frozenset("ijltfrI.,:;'|!()[]·- ")
 _WIDE: Final = frozenset("mwMW@%…")
-_LINE: Final = 22
-"""Height of a line of a legend."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,20 +187,13 @@ def mark(series: int, x: float, y: float, hover: str = "") -> str:
     return element("rect", "", hover, x=x - 4.5, y=y - 4.5, width=9, height=9, style=fill)
 
 
-def legend(names: Sequence[str], x: float, top: float) -> list[str]:
-    """The marks of all series below each other, each with its name."""
-    return [
-        mark(series, x, top + _LINE * series)
-        + words(x + 14, top + 4 + _LINE * series, name, room=250)
+def legend(names: Sequence[str], x: float, top: float) -> tuple[list[str], float, float]:
+    """The marks of all series below each other, each with its name; and where they end."""
+    room, height = 250, 22
+    parts = [
+        mark(series, x, top + height * series)
+        + words(x + 14, top + 4 + height * series, name, room=room)
         for series, name in enumerate(names)
     ]
-
-
-def legend_height(names: Sequence[str]) -> float:
-    """How high :func:`legend` is."""
-    return _LINE * len(names)
-
-
-def legend_width(names: Sequence[str]) -> float:
-    """How wide :func:`legend` is."""
-    return 30 + max((min(250, width_of(name)) for name in names), default=0)
+    widest = max((min(room, width_of(name)) for name in names), default=0)
+    return parts, x + 30 + widest, top + height * len(names)

@@ -57,21 +57,13 @@ def interval_text(interval: Sequence[float] | None, digits: int = 3) -> str:
 
 
 def signed(value: float | None, digits: int = 1) -> str:
-    """A difference with its sign; a dash where there is none."""
-    return "–" if value is None else f"{_unsigned_zero(value, digits):+.{digits}f}"
+    """A difference with its sign, zero with a plus; a dash where there is none."""
+    return "–" if value is None else f"{value:+z.{digits}f}"
 
 
 def signed_interval(interval: Sequence[float] | None, digits: int = 1) -> str:
     """An interval of differences; a dash where there is none."""
-    if interval is None:
-        return "–"
-    low, high = (_unsigned_zero(bound, digits) for bound in interval)
-    return f"[{low:+.{digits}f}, {high:+.{digits}f}]"
-
-
-def _unsigned_zero(value: float, digits: int) -> float:
-    """``value`` as it is printed, but never -0.0."""
-    return round(value, digits) + 0.0
+    return "–" if interval is None else f"[{', '.join(signed(end, digits) for end in interval)}]"
 
 
 def points_text(value: float | None, interval: Sequence[float] | None) -> str:

@@ -1,0 +1,112 @@
+"""Tables, pictures and pages as values: both renderers say the same, and no text is markup."""
+
+import xml.etree.ElementTree as ET
+
+import pytest
+from rich.console import Console
+
+from grader.draw.charts import Cloud, Dot, DotRow, Level, dot_rows, heat_map, lines, square
+from grader.draw.page import Beside, Block, Fold, Paragraph, Section, Strong, page
+from grader.draw.svg import Scale, arrow, element, fit, width_of, words
+from grader.draw.table import Cell, Column, Table, figure, in_terminal, on_page, word
+from grader.draw.words import percent, signed, signed_interval
+
+NASTY = "<img src=x onerror=alert(1)>\"'&</svg></style><b>[bold]\u202e\x07"
+TABLE = Table.of(
+    "a title",
+    (
+        Column("system", lambda row: Cell(row["system"], "name")),
+        word("tasks"),
+        figure(("readings", "fixed", "rate"), "rate ↓", percent),
+        Column("points", lambda row: Cell("50.0", "points", "[40.0, 60.0]")),
+    ),
+    [
+        {"system": NASTY, "tasks": 7, "readings": {"fixed": {"rate": 0.5}}},
+        {"system": "x", "tasks": 8},
+    ],
+    note="a note",
+)
+
+
+def printed(table: Table) -> str:
+    console = Console(width=200)
+    with console.capture() as shown:
+        console.print(in_terminal(table))
+    return shown.get()
+
+
+def test_both_renderers_show_every_heading_cell_and_note() -> None:
+    """A figure that stands on the page only, or in the terminal only, is easily forgotten."""
+    for shown in (printed(TABLE), on_page(TABLE).replace("&nbsp;", " ")):
+        for part in ("system", "tasks", "rate ↓", "7", "50.0%", "50.0", "[40.0, 60.0]", "a note"):
+            assert part in shown, part
+        assert not {"\x07", "\u202e"} & set(shown)
+    assert "a title" in printed(TABLE) and "[bold]" in printed(TABLE), "text, and no markup of rich"
+
+
+def test_what_a_row_lacks_is_a_dash() -> None:
+    """A redacted report leaves figures out; that must not stop a table."""
+    assert TABLE.rows[1][2] == "–"
+
+
+def test_columns_are_left_out_by_name() -> None:
+    alone = TABLE.without("system", "points")
+    assert alone.head == ["tasks", "rate ↓"] and alone.rows == [["7", "50.0%"], ["8", "–"]]
+    assert alone.left == 1
+
+
+def test_a_page_escapes_whatever_stands_in_its_blocks() -> None:
+    """Names and answers are a stranger's; the page may be opened by anyone."""
+    picture = square(NASTY, [Cloud(NASTY, [((0.5, 0.5), NASTY)], [((0, 0), (1, 1), NASTY)])], NASTY)
+    blocks: list[Block] = [
+        TABLE,
+        picture,
+        heat_map(NASTY, [NASTY], [NASTY], [[None]]),
+        lines(NASTY, [NASTY], [(NASTY, [Level(0.5, (0.1, 0.9))])]),
+        dot_rows(NASTY, [DotRow(NASTY, [Dot(0, 0.5, (0.2, 0.7), NASTY)], 0.5, NASTY)], [NASTY]),
+        Paragraph([NASTY, Strong(NASTY)], note=True),
+        Fold(NASTY, [Paragraph(NASTY)], opened=True),
+        Beside([[Paragraph(NASTY)], [Paragraph(NASTY)]]),
+    ]
+    text = page(NASTY, NASTY, [Section(NASTY, blocks), Section("empty", [])], NASTY)
+    assert "<img" not in text and "<script" not in text and ">empty<" not in text
+    assert not {"\x07", "\u202e"} & set(text)
+    body = text[text.index("<main>") : text.index("</main>") + len("</main>")]
+    assert (
+        ET.fromstring(body.replace("&nbsp;", " ").replace("<details open", "<details")) is not None
+    )
+
+
+def test_the_title_of_a_table_shows_where_a_section_has_several() -> None:
+    alone = page("t", "", [Section("s", [TABLE])], "")
+    several = page("t", "", [Section("s", [TABLE, TABLE])], "")
+    assert "<h3>" not in alone and several.count("<h3>a title</h3>") == 2
+
+
+def test_words_are_cut_to_their_room_and_whole_on_hovering() -> None:
+    """A name of a hundred letters must not run over the picture beside it."""
+    name = "m" * 100
+    assert width_of(fit(name, 80)) <= 80 and fit("ab", 80) == "ab"
+    assert f"<title>{name}</title>" in words(0, 0, name, room=80)
+    assert "<title>" not in words(0, 0, "ab", room=80)
+
+
+def test_scales_meet_their_ends() -> None:
+    straight, log = Scale(0, 2, 100, 300), Scale(1, 100, 0, 10, log=True)
+    assert [straight(v) for v in (0, 1, 2)] == [100, 200, 300]
+    assert [log(v) for v in (1, 10, 100)] == pytest.approx([0, 5, 10])
+
+
+@pytest.mark.parametrize("bend", [None, (5.0, -20.0)])
+def test_an_arrow_ends_in_the_tip_of_its_head(bend: tuple[float, float] | None) -> None:
+    group = ET.fromstring(arrow((0, 0), (10, 0), "told", 4, bend))
+    title, _, head = list(group)
+    assert title.text == "told" and head.get("d", "").startswith("M10.0 0.0L")
+
+
+def test_attributes_are_escaped_and_numbers_short() -> None:
+    assert element("g", x=1 / 3, text_anchor='"') == '<g x="0.3" text-anchor="&quot;"></g>'
+
+
+def test_a_difference_of_nothing_is_no_negative_number() -> None:
+    assert signed(-1e-9) == "+0.0" and signed_interval((-1e-9, 2.0)) == "[+0.0, +2.0]"
