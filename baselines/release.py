@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from grader.io.release import ENVIRONMENT_VARIABLE, Release, select_exam
-from grader.model import Task
+from grader.shape import Task
 
 FloatArray = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from baselines.release import OpenedExam, ShownScene, iterate_scenes
 from baselines.writing import Answer
-from grader.model import Task
+from grader.shape import Task
 
 Answers = Iterator[tuple[Task, Answer]]
 Solver = Callable[[OpenedExam, Sequence[Task]], Answers]

@@ -26,8 +26,8 @@ from baselines.solving import (
 )
 from baselines.writing import Answer
 from grader.errors import UsageError
-from grader.model import Task
 from grader.names import did_you_mean
+from grader.shape import Task
 
 TRACKS: Final = ("causalds", "ccr", "replayscm", "causalab")
 

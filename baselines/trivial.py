@@ -15,9 +15,9 @@ from baselines.solving import Answers
 from baselines.writing import Answer
 from builder.track import Kind
 from builder.tracks import TRACKS
-from grader.gold import gold_answer
 from grader.io.release import Release
-from grader.model import Task, Truth
+from grader.model import Truth
+from grader.shape import Task
 
 _SKETCHES: Final = ("edges", "skeleton_edges")
 
@@ -25,7 +25,7 @@ _SKETCHES: Final = ("edges", "skeleton_edges")
 def gold(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
     """Each task with its published truth, from the private side where it is private."""
     truths = Release.open(exam.path, exam.private).truths(exam.split, tasks)
-    return ((task, gold_answer(task, truths[task.task_id])) for task in tasks)
+    return ((task, task.shape.gold(task, truths[task.task_id])) for task in tasks)
 
 
 def constant(task: Task) -> Answer:
@@ -40,18 +40,18 @@ def random(task: Task, story: str = "") -> Answer:
 
 def random_answers(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
     """Each task with a random answer; names come from the story where a graph is asked for."""
-    told = stories(exam, [task for task in tasks if task.spec.shape in _SKETCHES])
+    told = stories(exam, [task for task in tasks if task.shape.name in _SKETCHES])
     return ((task, random(task, told.get((task.instance_id, task.view), ""))) for task in tasks)
 
 
 def _floor(kind: Kind, task: Task, story: str = "") -> Answer:
     """The uninformed answer that the release gate derives too."""
-    told = story if task.spec.shape in _SKETCHES else ""
+    told = story if task.shape.name in _SKETCHES else ""
     nodes = list(discover(told, (), task.inputs["variables"])) if told else []
     names = Truth(task.task_id, "", False, "", None, None, {"nodes": nodes})
     rng = generator(f"{kind}/{task.task_id}")
     text = TRACKS[task.track].floors.answer(kind, task, names, rng)
-    if task.spec.suffix != ".json":
+    if task.shape.suffix != ".json":
         return text
     answer: dict[str, Any] = json.loads(text)
     return answer

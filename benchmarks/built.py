@@ -1,20 +1,18 @@
 """What a builder made, as a grader reads it: tasks with their truths, without a release."""
 
-import json
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Final
 
 from benchmarks.timing import MAIN, median_seconds
 from builder.causalds.plan.config import Config
 from builder.release.config import load_config
 from builder.track import Built
-from grader.model import RawAnswer, Task, Truth
+from grader.io.release import task_of, truth_of
+from grader.model import RawAnswer, Truth
 from grader.score import score_answer
+from grader.shape import Task
 
 Pairs = Sequence[tuple[Task, Truth]]
-
-_KEPT: Final = ("task_id", "instance_id", "should_abstain", "structure", "value", "value_se")
 
 
 def main_config() -> Config:
@@ -26,17 +24,8 @@ def main_config() -> Config:
 
 def pairs_of(built: Built, track: str) -> list[tuple[Task, Truth]]:
     """The tasks of an instance with their truths, but for labels."""
-    truths: dict[Any, dict[str, Any]] = {
-        row["task_id"]: dict(row) for row in built.rows[f"{track}_truth"]
-    }
-    found = []
-    for row in built.rows[track]:
-        values: dict[str, Any] = dict(row)
-        task = Task(inputs=json.loads(values.pop("inputs_json")), **values)
-        truth = truths[task.task_id]
-        target = json.loads(truth["target_json"])
-        found.append((task, Truth(target=target, **{name: truth[name] for name in _KEPT})))
-    return found
+    truths = {row["task_id"]: truth_of(row) for row in built.rows[f"{track}_truth"]}
+    return [(task_of(row), truths[row["task_id"]]) for row in built.rows[track]]
 
 
 def grading_seconds(

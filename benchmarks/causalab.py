@@ -20,7 +20,7 @@ from builder.causalab.track import TRACK
 from builder.settings import TomlTable
 from builder.track import Built
 from grader.laboratory import MODES, Crystal, Episode, Laboratory
-from grader.tracks.causalab import episode_of
+from grader.tracks.causalab.scoring import episode_of
 
 SEED: Final = b"benchmark of causalab"
 GRAPHS: Final = 50

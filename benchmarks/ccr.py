@@ -23,9 +23,9 @@ from builder.ccr.plan.contexts import ContextPlan
 from builder.ccr.track import TRACK
 from builder.seeds import hmac_key
 from builder.track import InstanceSpec
-from grader.gold import gold_answer
-from grader.model import Checked, RawAnswer, Task, Truth
+from grader.model import Checked, RawAnswer, Truth
 from grader.score import score
+from grader.shape import Task
 from grader.submission.check import check
 from grader.tracks.ccr.estimates import resample
 from grader.tracks.ccr.summary import summarise
@@ -83,7 +83,7 @@ def grading(console: Console) -> None:
         answers += 3 * sum(task.inputs["units"] for task, _ in found)
         tasks += found
         seed += 1
-    raws = [gold_answer(task, truth).encode() for task, truth in tasks]
+    raws = [task.shape.gold(task, truth).encode() for task, truth in tasks]
     truths = {task.task_id: truth for task, truth in tasks}
 
     def grade() -> None:
@@ -112,7 +112,7 @@ def replicates(console: Console, tasks: list[tuple[Task, Truth]], truths: dict[s
             {rung: [a ^ (rng.random() < 0.05) for a in row] for rung, row in gold.items()}
             for _ in range(5)
         ]
-        checked[task.task_id] = Checked("scored", content=tuple(sets))
+        checked[task.task_id] = Checked("scored", tuple(sets))
 
     def grade() -> None:
         scores = [score(task, truth, checked[task.task_id]) for task, truth in tasks]
@@ -121,7 +121,7 @@ def replicates(console: Console, tasks: list[tuple[Task, Truth]], truths: dict[s
     def draw() -> None:
         for task, truth in tasks:  # once for the pair, once for its compositions
             for _ in range(2):
-                resample(truth.target, checked[task.task_id].content, truth.instance_id)
+                resample(truth.target, checked[task.task_id].answer, truth.instance_id)
 
     whole, drawing = median_seconds(grade, 3), median_seconds(draw, 3)
     console.print(
@@ -144,7 +144,7 @@ def costs(console: Console) -> None:
         b = len(sizes)
         paper = PAPER_UNITS * (b + b * (b + 1))
         prompt = sum(len(task.prompt) for task, _ in found)
-        answer = sum(len(gold_answer(task, truth)) for task, truth in found)
+        answer = sum(len(task.shape.gold(task, truth)) for task, truth in found)
         row = {"family": "simulation", "prompt": found[0][0].prompt}
         one = statistics.mean(len(prompt.text) for prompt in prompts(row))
         table.add_row(

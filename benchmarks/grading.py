@@ -21,17 +21,17 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.timing import PAIRED, measured, paired
-from grader.gold import gold_answer
-from grader.model import Task, Truth
-from grader.spec import VARIANTS, Variant
+from grader.model import Truth
+from grader.shape import Task, Variant
+from grader.tracks import VARIANTS
 
 NAMES: Final = ("Rain", "Soil warmth", "Crop yield", "Price", "Demand")
 ROWS: Final = 4000
 PREDICTIONS: Final = 23
 EXAM: Final = 100
 MANY: Final = 100_000
-CSV: Final = tuple(v for v in VARIANTS if v.track == "causalds" and v.suffix == ".csv")
-JSON: Final = tuple(v for v in VARIANTS if v.track == "causalds" and v.suffix == ".json")
+CSV: Final = tuple(v for v in VARIANTS if v.track == "causalds" and v.shape.suffix == ".csv")
+JSON: Final = tuple(v for v in VARIANTS if v.track == "causalds" and v.shape.suffix == ".json")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -108,19 +108,19 @@ def _asked(number: int, spec: Variant, rng: random.Random) -> tuple[Task, Truth]
     """
     task_id = f"cds-{number:016x}"
     inputs = {
-        "rows": ROWS, "alpha": 0.1 if spec.suffix == ".csv" else 0.05, "available": NAMES[2:],
+        "rows": ROWS, "alpha": 0.1 if spec.shape.suffix == ".csv" else 0.05, "available": NAMES[2:],
         "candidates": NAMES[2:],
     }  # fmt: skip
-    scene = number if spec.suffix == ".csv" else number // len(JSON)
-    instance = f"scene-{spec.suffix[1:]}-{scene:06}"
+    scene = number if spec.shape.suffix == ".csv" else number // len(JSON)
+    instance = f"scene-{spec.shape.suffix[1:]}-{scene:06}"
     task = Task(
-        task_id, instance, "causalds", spec.rung, spec.family, spec.name, "clean",
-        spec.input_mode, "A question.", spec.shape, task_id + spec.suffix, inputs,
+        task_id, instance, spec, "clean", spec.shape.input_mode, "A question.", spec.shape.name,
+        task_id + spec.shape.suffix, inputs,
     )  # fmt: skip
-    due = spec.abstainable and rng.random() < 0.25
-    numeric = spec.pool.startswith("nrel") and spec.suffix == ".json"
+    due = spec.shape.abstainable and rng.random() < 0.25
+    numeric = spec.shape.pool.startswith("nrel") and spec.shape.suffix == ".json"
     labels = None
-    if spec.suffix == ".csv":
+    if spec.shape.suffix == ".csv":
         labels = tuple(round(rng.gauss(0, 1), 5) for _ in range(ROWS))
     value = rng.gauss(0, 1) if numeric and not due else None
     target = {} if numeric else _target(spec, due)
@@ -130,8 +130,8 @@ def _asked(number: int, spec: Variant, rng: random.Random) -> tuple[Task, Truth]
 def _target(spec: Variant, due: bool) -> dict[str, Any]:
     """What a truth row of the variant holds (``grader/tracks/causalds``)."""
     edges = [[NAMES[k], NAMES[k + 1]] for k in range(4)]
-    category = spec.abstention if due else "set"
-    choice = spec.labels[0] if spec.labels else True
+    category = spec.shape.abstention if due else "set"
+    choice = spec.shape.labels[0] if spec.shape.labels else True
     own: dict[str, dict[str, Any]] = {
         "prediction_csv": {"kind": "continuous", "sd": 1.0, "rows": ROWS},
         "prediction_interval_csv": {"kind": "continuous", "sd": 1.0, "rows": ROWS},
@@ -143,13 +143,13 @@ def _target(spec: Variant, due: bool) -> dict[str, Any]:
         "adjustment_sets": {"category": category, "sets": [] if due else [NAMES[2:4]]},
         "forbidden": {"category": category, "names": [] if due else NAMES[3:]},
     }
-    return own.get(spec.shape, {"accepted": [spec.abstention if due else choice]})
+    return own.get(spec.shape.name, {"accepted": [spec.shape.abstention if due else choice]})
 
 
 def _answer(task: Task, truth: Truth, rng: random.Random) -> str:
     """A right answer; of a prediction, one with all the digits that software writes."""
-    if task.spec.suffix == ".json":
-        return gold_answer(task, truth)
+    if task.shape.suffix == ".json":
+        return task.shape.gold(task, truth)
     assert truth.labels is not None
     rows = (f"{y + rng.gauss(0, 1)!r},{y - 1.1 - rng.random()!r},{y + 1.1!r}" for y in truth.labels)
     return "\n".join(["prediction,lower,upper", *rows]) + "\n"

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from builder.settings import TomlTable
-    from grader.model import Task, Truth
-    from grader.spec import Variant
+    from grader.model import Truth
+    from grader.shape import Task, Variant
 
 Row = dict[str, object]
 """One row of a config: column name to a plain value that fits the config's Arrow schema."""

@@ -80,6 +80,12 @@ IMPORTERS: Final = (
 
 SHARED_RULES: Final = (
     "grader/laboratory",
+    *(
+        f"grader/tracks/{track}/{part}.py"
+        for track in ("causalds", "ccr", "replayscm")
+        for part in ("variants", "shapes")
+    ),
+    "grader/tracks/causalab/variants.py",
     "grader/tracks/replayscm/boolean.py",
     "grader/tracks/replayscm/experiment.py",
     "grader/tracks/replayscm/problem.py",

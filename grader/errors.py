@@ -7,3 +7,13 @@ class UsageError(Exception):
     Commands print it and exit with 2. A submitter's broken answer is *not* a ``UsageError``: it
     becomes a row with status ``invalid`` (:mod:`grader.submission.collect`).
     """
+
+
+class Invalid(Exception):
+    """An answer's fault: a reason code of ``submission.check.REASONS`` and a message."""
+
+    def __init__(self, reason: str, message: str, *, paper_abstained: bool = False) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+        self.paper_abstained = paper_abstained

@@ -1,40 +1,17 @@
-"""The values that travel down the pipeline: task, truth, raw answer, checked answer, score."""
+"""The values that travel down the pipeline: truth, raw answer, checked answer, mark, score."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from grader.spec import Pool, Variant
-from grader.spec import variant as find_variant
-
 Status = Literal["scored", "missing", "invalid"]
 
+Pool = Literal["pass", "nrel_point", "nrel_interval", "f1"]
+"""Where a task's loss is pooled (CausalDS §3.7): exact matches, numbers, intervals, F1."""
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """One question, as the public side states it.
-
-    ``prompt`` is empty where a reader that needs none left it out
-    (:meth:`grader.io.release.Release.with_prompts`).
-    """
-
-    task_id: str
-    instance_id: str
-    track: str
-    rung: int
-    family: str
-    variant: str
-    view: str
-    input_mode: str
-    prompt: str
-    answer_schema: str
-    answer_file: str
-    inputs: Mapping[str, Any]
-
-    @property
-    def spec(self) -> Variant:
-        """The row of :data:`grader.spec.VARIANTS` this task instantiates."""
-        return find_variant(self.track, f"{self.family}.{self.variant}")
+InputMode = Literal["data", "story", "prompt"]
+"""``data``: the test taker gets tables. ``story``: the narrated scene alone. ``prompt``: the
+prompt says everything and nothing stands beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +56,14 @@ class Predictions:
 class Checked:
     """An answer after validation.
 
-    ``content`` is the parsed object or :class:`Predictions` when ``status`` is ``scored`` and the
+    ``answer`` is the parsed object or :class:`Predictions` when ``status`` is ``scored`` and the
     answer commits. ``paper_abstained`` differs from ``abstained`` only where the paper counts an
     absent field as an abstention and the fixed reading counts it as invalid. ``extra`` are figures
     of a track's own about the validation; they join the score row's ``extra_json``.
     """
 
     status: Status
-    content: Any = None
+    answer: Any = None
     abstained: bool = False
     paper_abstained: bool = False
     reason: str = ""
@@ -95,11 +72,11 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
-    """What a variant's scorer says of a committed answer to an identifiable target.
+class Mark:
+    """What a shape's scorer says of a committed answer to an identifiable target.
 
     ``loss`` is uncapped: 0/1 in the pass pool, NRelErr or NRelIS in the numeric pools, 1 - F1 in
-    the F1 pool. ``value`` is the variant's own metric (RMSE, absolute error, F1 …).
+    the F1 pool. ``value`` is the shape's own metric (RMSE, absolute error, F1 …).
     """
 
     metric: str

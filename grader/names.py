@@ -5,10 +5,11 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
-from grader.spec import NULL_EQUIVALENTS
+NULL_EQUIVALENTS: Final = frozenset({"", "none", "null", "unknown", "n/a"})
+"""Strings that mean "I abstain" in an abstainable answer's field, besides JSON null."""
 
 _LONGEST: Final = 200
-"""Of a name that nobody means, so much is compared; the work grows with its length."""
+"""Only the first 200 characters are compared, to bound the work."""
 
 
 def normal_label(text: str) -> str:

@@ -8,14 +8,15 @@ from typing import Any
 from grader.errors import UsageError
 from grader.io.jsonio import clip
 from grader.io.release import CORRECTED, PUBLISHED, Release, select_exam
-from grader.model import Checked, Score, Task, Truth
+from grader.model import Checked, Score, Truth
 from grader.names import did_you_mean
 from grader.report.build import build_report
 from grader.report.redact import redact
 from grader.report.summaries import summaries
 from grader.score import score, verify
+from grader.shape import Task
 from grader.statistics.repeats import add_attempts
-from grader.submission.attempts import MERGED, Attempt, attempt_folders, join, merge, run_of
+from grader.submission.attempts import Attempt, attempt_folders, join, merge, run_of
 from grader.submission.check import check
 from grader.submission.collect import collect
 from grader.submission.found import Found
@@ -68,7 +69,6 @@ class Session:
         self.exam = exam
         self.reveal = reveal or release.has_public_truth(self.split)
         self.all_tasks = release.tasks(self.split, prompts=False)
-        self._check_variants()
         self.track = self._check_track(track)
         self._exams = release.exams(self.split)
         self._truths: dict[str, Truth] = {}
@@ -82,16 +82,6 @@ class Session:
                 f"--truth {truth}: the truths of split {self.split} are in one version only; leave "
                 "the option out (imported releases have a corrected version)"
             )
-
-    def _check_variants(self) -> None:
-        for task in self.all_tasks:
-            try:
-                _ = task.spec
-            except KeyError:
-                raise UsageError(
-                    f"{self.release.public.path}: task {task.task_id} has the variant "
-                    f"{task.family}.{task.variant}, unknown to this grader; update the grader"
-                ) from None
 
     def _check_track(self, track: str | None) -> str | None:
         known = {task.track for task in self.all_tasks}
@@ -113,7 +103,7 @@ class Session:
     def find(self, source: Path) -> tuple[Selection, Found, dict[str, Checked]]:
         """Collect and check the answers of ``source``, without looking at any truth."""
         selection, found, attempts = self._find(source)
-        if len(attempts) > 1 and any(task.spec.shape not in MERGED for task in selection.tasks):
+        if len(attempts) > 1 and any(task.shape.merge is None for task in selection.tasks):
             found.notice(
                 f"of {len(attempts)} attempts, {attempts[0].label} is looked at; the others count "
                 "in `grade` (ccr: all of them everywhere)"

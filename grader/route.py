@@ -1,4 +1,4 @@
-"""Routing: which pool a task falls into, and what it costs, in both readings (spec A5).
+"""Routing: which pool a task falls into, and what it costs, in both readings.
 
 *paper*: a task becomes a pass/fail abstention row as soon as either side abstains; missing or
 invalid numbers leave the exam (CausalDS §3.7, A.9). *fixed*: the truth alone decides the pool and
@@ -7,8 +7,8 @@ nothing ever leaves it, so nothing a submitter omits can improve the score.
 
 from dataclasses import dataclass
 
-from grader.model import Checked, Content, Truth
-from grader.spec import LOSS_CAP, Pool, Variant
+from grader.model import Checked, Mark, Pool, Truth
+from grader.shape import LOSS_CAP, Shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,22 +22,22 @@ class Route:
     paper_loss: float | None
 
 
-def needs_content(truth: Truth, checked: Checked) -> bool:
-    """Whether the variant's own metric applies: a committed answer to an identifiable target."""
+def needs_mark(truth: Truth, checked: Checked) -> bool:
+    """Whether the shape's own metric applies: a committed answer to an identifiable target."""
     return checked.status == "scored" and not checked.abstained and not truth.should_abstain
 
 
-def route(spec: Variant, truth: Truth, checked: Checked, content: Content | None) -> Route:
-    """Combine both sides; ``content`` is given exactly when :func:`needs_content` says so."""
-    if content is not None:
-        loss = min(content.loss, cap(spec.pool))
-        points = 1 / (1 + content.loss) if spec.pool.startswith("nrel") else 1 - content.loss
-        return Route(spec.pool, loss, points, spec.pool, content.loss)
-    paper_pool, paper_loss = _paper(spec, truth, checked)
+def route(shape: Shape, truth: Truth, checked: Checked, mark: Mark | None) -> Route:
+    """Combine both sides; ``mark`` is given exactly when :func:`needs_mark` says so."""
+    if mark is not None:
+        loss = min(mark.loss, cap(shape.pool))
+        points = 1 / (1 + mark.loss) if shape.pool.startswith("nrel") else 1 - mark.loss
+        return Route(shape.pool, loss, points, shape.pool, mark.loss)
+    paper_pool, paper_loss = _paper(shape, truth, checked)
     if truth.should_abstain:
         right = checked.abstained and checked.status == "scored"
         return Route("pass", float(not right), float(right), paper_pool, paper_loss)
-    return Route(spec.pool, cap(spec.pool), 0.0, paper_pool, paper_loss)
+    return Route(shape.pool, cap(shape.pool), 0.0, paper_pool, paper_loss)
 
 
 def cap(pool: Pool) -> float:
@@ -45,9 +45,9 @@ def cap(pool: Pool) -> float:
     return LOSS_CAP if pool.startswith("nrel") else 1.0
 
 
-def _paper(spec: Variant, truth: Truth, checked: Checked) -> tuple[Pool | None, float | None]:
+def _paper(shape: Shape, truth: Truth, checked: Checked) -> tuple[Pool | None, float | None]:
     if truth.should_abstain or checked.paper_abstained:
         return "pass", float(not (truth.should_abstain and checked.paper_abstained))
-    if spec.pool.startswith("nrel"):
+    if shape.pool.startswith("nrel"):
         return None, None  # valid numeric answers only: the paper sets no loss for a missing one
-    return spec.pool, 1.0
+    return shape.pool, 1.0

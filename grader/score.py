@@ -1,21 +1,14 @@
 """Grading one task: truth and checked answer in, one flat :class:`~grader.model.Score` out."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeVar
+from collections.abc import Callable
+from typing import Final, TypeVar
 
 from grader.io.jsonio import canonical
-from grader.model import Checked, Content, RawAnswer, Score, Task, Truth
-from grader.route import needs_content, route
+from grader.model import Checked, RawAnswer, Score, Truth
+from grader.route import needs_mark, route
+from grader.shape import Task
 from grader.submission.check import check
-from grader.tracks import TRACKS, causalab, causalds, ccr, replayscm
-
-SCORERS: Final[Mapping[str, Mapping[str, Callable[[Task, Truth, Any], Content]]]] = {
-    "causalds": causalds.SCORERS,
-    "ccr": ccr.SCORERS,
-    "replayscm": replayscm.SCORERS,
-    "causalab": causalab.SCORERS,
-}
-"""Track, then ``family.variant``, then its scorer."""
+from grader.tracks import TRACKS
 
 _LARGEST: Final = 1e300
 
@@ -56,17 +49,16 @@ def _named(task: Task, step: Callable[[], Result]) -> Result:
 
 
 def _score(task: Task, truth: Truth, checked: Checked) -> Score:
-    spec = task.spec
-    content = None
-    if needs_content(truth, checked):
-        content = SCORERS[task.track][spec.key](task, truth, checked.content)
-    routed = route(spec, truth, checked, content)
+    mark = None
+    if needs_mark(truth, checked):
+        mark = task.shape.score(task, truth, checked.answer)
+    routed = route(task.shape, truth, checked, mark)
     extra = {
         **TRACKS[task.track].facts(truth),
         **checked.extra,
-        **(content.extra if content else {}),
+        **(mark.extra if mark else {}),
     }
-    abstention = content is None and routed.pool == "pass" and truth.should_abstain
+    abstention = mark is None and routed.pool == "pass" and truth.should_abstain
     return Score(
         task_id=task.task_id,
         instance_id=task.instance_id,
@@ -80,18 +72,18 @@ def _score(task: Task, truth: Truth, checked: Checked) -> Score:
         pool=routed.pool,
         status=checked.status,
         reason=checked.reason,
-        metric=content.metric if content else ("abstention" if abstention else spec.metric),
-        value=_finite(content.value) if content else None,
+        metric=mark.metric if mark else ("abstention" if abstention else task.shape.metric),
+        value=_finite(mark.value) if mark else None,
         loss=routed.loss,
         points=routed.points,
         paper_pool=routed.paper_pool,
         paper_loss=_finite(routed.paper_loss),
         abstained=checked.abstained,
         should_abstain=truth.should_abstain,
-        coverage=content.coverage if content else None,
-        width=_finite(content.width) if content else None,
+        coverage=mark.coverage if mark else None,
+        width=_finite(mark.width) if mark else None,
         extra_json=canonical({name: _finite(value) for name, value in extra.items()}),
-        message=checked.message or (content.message if content else _why(truth, checked)),
+        message=checked.message or (mark.message if mark else _why(truth, checked)),
     )
 
 

@@ -1,68 +1,136 @@
-"""What a task variant is: one way of asking one question."""
+"""The form of an answer, the way of asking that wants it, and one task that asks."""
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from dataclasses import field as member
+from enum import Enum
+from typing import Any, Final, Literal
 
-Pool = Literal["pass", "nrel_point", "nrel_interval", "f1"]
-"""Where a task's loss is pooled (CausalDS §3.7): exact matches, numbers, intervals, F1."""
-
-InputMode = Literal["data", "story", "prompt"]
-"""``data``: the test taker gets tables. ``story``: the narrated scene alone. ``prompt``: the
-prompt says everything and nothing stands beside it."""
-
-POOLS: Final[tuple[Pool, ...]] = ("pass", "nrel_point", "nrel_interval", "f1")
+from grader.model import Checked, InputMode, Mark, Pool, RawAnswer, Truth
 
 LOSS_CAP: Final = 10.0
 """The cap c on one numeric loss (CausalDS Eq. 3)."""
 
-PREDICTION_ALPHA: Final = 0.1
-"""Prediction intervals are central 90% intervals (CausalDS A.9)."""
+Kind = Literal[
+    "predictions", "sign", "signs", "boolean", "label", "count", "name", "number", "interval",
+    "edges", "set", "sets", "names", "units", "quantities", "deduction", "program", "alternative",
+    "session",
+]  # fmt: skip
+"""What sort of thing an answer is. Whatever depends on it is a ``match`` over all kinds that ends
+in ``assert_never``, so that no shape falls through to the rule of another."""
 
-EFFECT_ALPHA: Final = 0.05
-"""Effect intervals are central 95% intervals (CausalDS A.9)."""
 
-NULL_EQUIVALENTS: Final = frozenset({"", "none", "null", "unknown", "n/a"})
-"""Strings that mean "I abstain" in an abstainable variant's answer field, besides JSON null."""
+class Never(Enum):
+    """The abstention of a shape that has none: ``null`` would be one."""
+
+    NEVER = "never"
+
+
+NEVER: Final = Never.NEVER
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How an answer of one form is read and scored: all but what is asked, and by which rule.
+
+    ``name`` is that of its JSON Schema (``schemas/answers/<name>.json``); shapes that end in
+    ``_csv`` are CSV files, their schema describes one row; those in ``_jsonl`` are transcripts of
+    a laboratory, their schema describes the short form without one. ``field`` is the member of
+    the answer that holds the answer proper (and the abstention).
+
+    ``labels`` are the words that may stand in ``field``, the abstention among them, compared after
+    trimming and case-folding; besides the equivalents of null any other word is invalid.
+    ``abstention`` is what the prompt asks for in ``field`` where the target is not identifiable;
+    null and its equivalents then always count too. With :data:`NEVER` nobody may abstain.
+
+    ``check`` turns bytes into a checked answer without looking at the truth; ``score`` marks a
+    *committed* answer (validated, not abstaining) to an identifiable target; ``gold`` writes the
+    right answer in the answer format. ``merge`` joins repeated attempts at a task where they are
+    scored together; elsewhere the first counts. They are functions of a module (or partials of
+    one), so that a task can be sent to another process.
+    """
+
+    name: str
+    kind: Kind
+    field: str
+    pool: Pool
+    metric: str
+    check: Callable[["Task", RawAnswer], Checked] = member(compare=False)
+    score: Callable[["Task", Truth, Any], Mark] = member(compare=False)
+    gold: Callable[["Task", Truth], str] = member(compare=False)
+    labels: tuple[str, ...] = ()
+    abstention: str | bool | Never | None = NEVER
+    input_mode: InputMode = "data"
+    merge: Callable[[Sequence[Checked]], Checked] | None = member(default=None, compare=False)
+
+    @property
+    def abstainable(self) -> bool:
+        """Whether an answer may abstain."""
+        return self.abstention is not NEVER
+
+    @property
+    def suffix(self) -> str:
+        """File ending of an answer, with its dot."""
+        kind = self.name.rpartition("_")[2]
+        return f".{kind}" if kind in ("csv", "jsonl") else ".json"
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One way of asking one question: how it is answered, scored and pooled.
-
-    ``shape`` names the JSON Schema of the answer (``schemas/answers/<shape>.json``); shapes that
-    end in ``_csv`` are CSV files, their schema describes one row; those in ``_jsonl`` are
-    transcripts of a laboratory, their schema describes the short form without one. ``field`` is
-    the member of the answer that holds the answer proper (and the abstention). ``rule`` is the
-    published scoring rule in one sentence; it is what ``explain`` prints.
-
-    ``labels`` are the words that may stand in ``field``, the abstention among them, compared after
-    trimming and case-folding; besides the equivalents of null any other word is invalid.
-    ``abstention`` is what an abstainable variant's prompt asks for in ``field`` where the target is
-    not identifiable; null and its equivalents always count too. Variants of one shape share field,
-    labels and abstention, so that a shape alone says how an answer is read.
-    """
+    """One way of asking one question; ``rule`` is the scoring rule, as ``explain`` prints it."""
 
     track: str
     family: str
     name: str
     rung: int
-    pool: Pool
-    metric: str
-    shape: str
-    field: str
-    abstainable: bool
-    input_mode: InputMode
+    shape: Shape
     rule: str
-    labels: tuple[str, ...] = ()
-    abstention: str | bool | None = None
 
     @property
     def key(self) -> str:
         """``family.variant``, unique inside a track."""
         return f"{self.family}.{self.name}"
 
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One question, as the public side states it.
+
+    ``prompt`` is empty where a reader that needs none left it out
+    (:meth:`grader.io.release.Release.with_prompts`).
+    """
+
+    task_id: str
+    instance_id: str
+    spec: Variant
+    view: str
+    input_mode: InputMode
+    prompt: str
+    answer_schema: str
+    answer_file: str
+    inputs: Mapping[str, Any]
+
     @property
-    def suffix(self) -> str:
-        """File ending of an answer, with its dot."""
-        kind = self.shape.rpartition("_")[2]
-        return f".{kind}" if kind in ("csv", "jsonl") else ".json"
+    def track(self) -> str:
+        """The track it belongs to."""
+        return self.spec.track
+
+    @property
+    def family(self) -> str:
+        """The family of its variant."""
+        return self.spec.family
+
+    @property
+    def variant(self) -> str:
+        """The name of its variant inside the family."""
+        return self.spec.name
+
+    @property
+    def rung(self) -> int:
+        """Association 1, intervention 2, counterfactual 3."""
+        return self.spec.rung
+
+    @property
+    def shape(self) -> Shape:
+        """The form of its answer."""
+        return self.spec.shape

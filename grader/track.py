@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from grader.model import Checked, Score, Task, TrackSummary, Truth
-from grader.shape import Variant
+from grader.model import Checked, Score, TrackSummary, Truth
+from grader.shape import Task, Variant
 
 if TYPE_CHECKING:
     from grader.draw.page import Section

@@ -18,7 +18,8 @@ from grader.io import parquet
 from grader.io.jsonio import canonical
 from grader.io.release import Release, Side
 from grader.io.schemas import first_problem
-from grader.model import Task, Truth
+from grader.model import Truth
+from grader.shape import Task
 from grader.tracks import TRACKS
 
 
@@ -79,21 +80,24 @@ def _strangers(label: str, side: Side) -> Check:
 
 
 def _tasks(release: Release, split: str) -> Iterator[Check]:
-    tasks = release.tasks(split, prompts=False)
+    try:
+        tasks = release.tasks(split, prompts=False)
+    except UsageError as error:
+        yield Check(f"{split} tasks", False, str(error))
+        return
     ids = [task.task_id for task in tasks]
     known = set(ids)
     doubled = len(ids) - len(known)
     yield Check(f"{split} task ids", not doubled, f"{len(ids)} tasks, {doubled} repeated ids")
-    problem = ""
-    for task in tasks:
-        try:
-            spec = task.spec
-        except KeyError:
-            problem = f"{task.task_id}: unknown variant {task.family}.{task.variant}"
-            break
-        if (task.answer_schema, task.answer_file) != (spec.shape, task.task_id + spec.suffix):
-            problem = f"{task.task_id}: answer schema or file differ from the specification"
-            break
+    problem = next(
+        (
+            f"{task.task_id}: answer schema or file differ from the specification"
+            for task in tasks
+            if (task.answer_schema, task.answer_file)
+            != (task.shape.name, task.task_id + task.shape.suffix)
+        ),
+        "",
+    )
     yield Check(f"{split} tasks", not problem, problem or "agree with the specification")
     absent = [
         f"{exam}: {task_id}"

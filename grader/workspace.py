@@ -14,7 +14,7 @@ from grader.io import parquet
 from grader.io.jsonio import pretty
 from grader.io.release import Release
 from grader.io.schemas import schema
-from grader.model import Task
+from grader.shape import Task
 
 TOGETHER: Final = 8
 """Scenes read at once: a row group holds many, and is read whole for each that is wanted."""

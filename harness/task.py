@@ -11,10 +11,11 @@ from grader.errors import UsageError
 from grader.io import parquet
 from grader.io.jsonio import BadJson, parse_strict
 from grader.io.schemas import first_problem
-from grader.model import RawAnswer, Task
-from grader.spec import VARIANTS
+from grader.model import RawAnswer
+from grader.shape import Task
 from grader.submission.check import check
 from grader.submission.found import MAX_BYTES, json_object
+from grader.tracks import VARIANTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +50,13 @@ class WorkspaceTask:
         """
         if self.kind == "jsonl":
             return _short_form_problem(self.shape, text)
-        spec = next(variant for variant in VARIANTS if variant.shape == self.shape)
+        spec = next(variant for variant in VARIANTS if variant.shape.name == self.shape)
         if spec.track != "causalds":  # their full check needs inputs that only the grader has
             return self._schema_problem(text)
         # Variants of causalds with the same shape have the same field, labels and abstention.
         task = Task(
-            self.task_id, "", spec.track, spec.rung, spec.family, spec.name, "", spec.input_mode,
-            "", spec.shape, self.answer_file, {"rows": self.rows},
+            self.task_id, "", spec, "", spec.shape.input_mode, "", self.shape, self.answer_file,
+            {"rows": self.rows},
         )  # fmt: skip
         checked = check(task, RawAnswer(self.answer_file, text.encode("utf-8", "surrogatepass")))
         return checked.message if checked.status == "invalid" else None
@@ -106,7 +107,7 @@ def _open(folder: Path) -> WorkspaceTask:
         prompt = (folder / "prompt.md").read_text(encoding="utf-8")
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise UsageError(f"{path}: unreadable ({error}); write the workspaces again") from None
-    if all(variant.shape != shape for variant in VARIANTS):
+    if all(variant.shape.name != shape for variant in VARIANTS):
         raise UsageError(f"{path}: unknown answer shape {shape!r}; update causal-exams")
     held_out = folder / "test_features.parquet"
     rows = 0

@@ -15,8 +15,8 @@ from grader.errors import UsageError
 from grader.io.jsonio import canonical
 from grader.io.release import Release
 from grader.laboratory import Episode
-from grader.model import Task
-from grader.tracks.causalab import episode_of
+from grader.shape import Task
+from grader.tracks.causalab.scoring import episode_of
 from harness.lab_lines import reply_to
 from harness.lab_session import Session
 

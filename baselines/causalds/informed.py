@@ -31,7 +31,7 @@ from builder.causal import (
     valid_adjustment_sets,
 )
 from builder.scm import TIE_BAND
-from grader.model import Task
+from grader.shape import Task
 
 Solve = Callable[[Task, Desk], Answer]
 

@@ -19,7 +19,7 @@ from baselines.causalds.regression import fit, is_binary, make_basis, predict, t
 from baselines.reader.names import MARK, discover, mask, sentences
 from baselines.release import FloatArray, ShownScene
 from baselines.writing import Answer, Predictions
-from grader.model import Task
+from grader.shape import Task
 
 _NORMAL_975: Final = float(norm.ppf(0.975))
 
@@ -73,7 +73,7 @@ def _prediction(task: Task, desk: NaiveDesk) -> Answer:
     beta = fit(basis(features), y, np.ones((1, len(y))), binary)
     inside, point = (predict(basis(part), beta, binary)[0] for part in (features, test))
     columns: dict[str, FloatArray] = {"prediction": point}
-    if task.spec.shape == "prediction_interval_csv":
+    if task.shape.name == "prediction_interval_csv":
         alpha = task.inputs["alpha"]
         low, high = np.quantile(y - inside, [alpha / 2, 1 - alpha / 2])
         columns["lower"], columns["upper"] = point + low, point + high
@@ -184,12 +184,12 @@ def _effect(task: Task, desk: NaiveDesk) -> tuple[float, float]:
 
 
 def _value(task: Task, desk: NaiveDesk) -> Answer:
-    return {task.spec.field: _effect(task, desk)[0]}
+    return {task.shape.field: _effect(task, desk)[0]}
 
 
 def _interval(task: Task, desk: NaiveDesk) -> Answer:
     value, half = _effect(task, desk)
-    return {task.spec.field: value, "ci_lower": value - half, "ci_upper": value + half}
+    return {task.shape.field: value, "ci_lower": value - half, "ci_upper": value + half}
 
 
 def _sign(task: Task, desk: NaiveDesk) -> Answer:

@@ -14,7 +14,7 @@ from baselines.solving import SolveTask
 from baselines.writing import Answer
 from builder.causal import LatentDAG
 from builder.ccr import cut_tree, sorted_graph
-from grader.model import Task
+from grader.shape import Task
 
 RUNGS: Final = ("factual", "do_true", "do_false")
 

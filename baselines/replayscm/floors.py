@@ -7,7 +7,7 @@ import numpy as np
 from baselines.replayscm.problem import Puzzle, read_puzzle
 from baselines.replayscm.symbolic import unchanged
 from builder.replayscm.make.programs import name_of
-from grader.model import Task
+from grader.shape import Task
 
 
 def majority(task: Task) -> dict[str, Any]:
@@ -60,6 +60,6 @@ def _answer(task: Task, puzzle: Puzzle, mechanism: Any) -> dict[str, Any]:
     answer: dict[str, Any] = {
         "mechanisms": {name_of(v): mechanism(v) for v in range(puzzle.n) if v not in roots}
     }
-    if task.spec.shape == "roots_mechanisms":
+    if task.shape.name == "roots_mechanisms":
         answer["roots"] = [name_of(v) for v in roots]
     return answer

@@ -8,7 +8,7 @@ import numpy as np
 from builder.replayscm.make.determinacy import Disclosure, Setting
 from builder.replayscm.make.programs import HiddenProgram, assemble
 from builder.replayscm.make.tables import Rows, Tables, tabulate
-from grader.model import Task
+from grader.shape import Task
 from grader.tracks.replayscm.boolean import parse
 from grader.tracks.replayscm.problem import make_program, parse_map
 

@@ -18,7 +18,7 @@ from baselines.replayscm.symbolic import as_answer, other_program
 from builder.replayscm.make.determinacy import Setting, completable_pairs, root_settings
 from builder.replayscm.make.search import Choice, Found, fit
 from builder.replayscm.make.tables import Rows, patterns, sets_of
-from grader.model import Task
+from grader.shape import Task
 
 SAMPLE_SIZE: Final = 1.0
 """Equivalent sample size of the BDeu prior."""

@@ -10,7 +10,7 @@ from baselines.replayscm.problem import Puzzle, read_puzzle
 from builder.replayscm.make.alternatives import find_alternative
 from builder.replayscm.make.programs import name_of
 from builder.replayscm.make.search import Found, search, search_with_roots
-from grader.model import Task
+from grader.shape import Task
 from grader.tracks.replayscm.boolean import to_text
 
 
@@ -51,6 +51,6 @@ def as_answer(task: Task, found: Found | None) -> dict[str, Any]:
         return {"mechanisms": {}, "roots": []}
     mechanisms = {name: to_text(formula) for name, formula in found.formulas().items()}
     answer: dict[str, Any] = {"mechanisms": mechanisms}
-    if task.spec.shape == "roots_mechanisms":
+    if task.shape.name == "roots_mechanisms":
         answer["roots"] = [name_of(v) for v in found.roots]
     return answer

@@ -13,7 +13,7 @@ from builder.release import rows
 from builder.release.schemas import TASKS, TRUTH, worlds_schema
 from builder.seeds import public_id
 from builder.track import InstanceSpec, Row
-from grader.spec import variant as variant_of
+from grader.tracks import variant as variant_of
 
 PREFIX: Final = "lab"
 
@@ -35,7 +35,7 @@ def task_id(spec: InstanceSpec, suite: Suite, setting: Setting) -> str:
 def task_row(spec: InstanceSpec, name: str, parts: Parts) -> Row:
     """A row of ``causalab``: the task called ``name``."""
     variant = variant_of(TRACK_NAME, f"laboratory.{parts.public['family']}")
-    prompt = write_prompt(parts.public, name, name + variant.suffix)
+    prompt = write_prompt(parts.public, name, name + variant.shape.suffix)
     view = parts.private["regime"]
     return rows.task_row(name, spec.instance_id, variant, prompt, parts.public, view=view)
 

@@ -18,7 +18,7 @@ from builder.release.schemas import TASKS, TEXT, TRUTH, table_schema, worlds_sch
 from builder.scm import Quantity
 from builder.seeds import public_id
 from builder.track import InstanceSpec, Row
-from grader.spec import Variant
+from grader.shape import Variant
 
 _TABLE = pa.list_(pa.struct([("name", TEXT), ("values", pa.list_(pa.float32()))]))
 
@@ -62,7 +62,7 @@ def task_row(
     inputs = dict(question.inputs)
     if "columns" in inputs:
         inputs["columns"] = [column.name for column in shown.columns]
-    prompt = write_prompt(scene, shown, variant, question, name + variant.suffix)
+    prompt = write_prompt(scene, shown, variant, question, name + variant.shape.suffix)
     return rows.task_row(name, spec.instance_id, variant, prompt, inputs, view=shown.view.name)
 
 

@@ -32,7 +32,7 @@ from builder.causalds.plan.views import CLEAN
 from builder.seeds import attempt_key, stream
 from builder.track import Built, DrawnExam, ExamFiles, Floors, InstanceSpec, Read, Row, Track
 from builder.words.llm.settings import published
-from grader.spec import variant as variant_of
+from grader.tracks import variant as variant_of
 
 MAX_ATTEMPTS: Final = 60
 """Tries at one scene before its plan is declared infeasible."""
@@ -170,7 +170,7 @@ def _rows(
     for shown, questions in asked:
         variants = {key: variant_of(TRACK_NAME, key) for key, _ in questions}
         # A private scene shows what its one task needs and no more.
-        data = not spec.private or any(v.input_mode == "data" for v in variants.values())
+        data = not spec.private or any(v.shape.input_mode == "data" for v in variants.values())
         predicted = not spec.private or any(v.family == "prediction" for v in variants.values())
         predictions |= predicted
         for key, question in questions:

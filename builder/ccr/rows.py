@@ -13,7 +13,7 @@ from builder.release import rows
 from builder.release.schemas import TASKS, TRUTH, worlds_schema
 from builder.seeds import public_id
 from builder.track import InstanceSpec, Row
-from grader.spec import variant as variant_of
+from grader.tracks import variant as variant_of
 
 PREFIX: Final = "ccr"
 

@@ -169,6 +169,6 @@ TRACK: Final = Track(
     build=build,
     audit=audit_instance,
     floors=Floors(why=WHY, answer=uninformed_answer, points=floor_points),
-    inputs=lambda variant, _: INPUTS[variant.shape],
+    inputs=lambda variant, _: INPUTS[variant.shape.name],
     protocol=True,
 )

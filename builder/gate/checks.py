@@ -13,8 +13,8 @@ import yaml
 from builder.gate.tables import SceneRow, SplitTables, TaskRow
 from builder.release.reader import SIDES, column_names, configs, rows, shards, splits
 from builder.tracks import TRACKS
-from grader.spec import Variant
-from grader.spec import variant as variant_of
+from grader.shape import Variant
+from grader.tracks import variant as variant_of
 
 
 def card_problems(root: Path) -> list[str]:
@@ -180,9 +180,9 @@ def _row_problems(task: TaskRow, spec: Variant, track: str) -> Iterator[str]:
     expected = {
         "track": (track, spec.track),
         "rung": (task.rung, spec.rung),
-        "input_mode": (task.input_mode, spec.input_mode),
-        "answer_schema": (task.answer_schema, spec.shape),
-        "answer_file": (task.answer_file, task.task_id + spec.suffix),
+        "input_mode": (task.input_mode, spec.shape.input_mode),
+        "answer_schema": (task.answer_schema, spec.shape.name),
+        "answer_file": (task.answer_file, task.task_id + spec.shape.suffix),
         "inputs_json": (sorted(task.inputs), sorted(TRACKS[spec.track].inputs(spec, task.inputs))),
     }
     for column, (found, wanted) in expected.items():

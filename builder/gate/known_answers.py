@@ -24,11 +24,11 @@ import numpy as np
 from builder.release.engine import map_instances
 from builder.track import Floors, Kind
 from builder.tracks import TRACKS, load_track
-from grader.gold import gold_answer
 from grader.io.release import Release
-from grader.model import RawAnswer, Score, Task, Truth
+from grader.model import RawAnswer, Score, Truth
 from grader.pipeline import Session
 from grader.score import score_answer
+from grader.shape import Task
 
 AT_ONCE: Final = 3000
 """Tasks of a split that go through the whole grader together; of more, each exam by itself."""
@@ -129,7 +129,7 @@ def _through_the_grader(
     with tempfile.TemporaryDirectory() as folder:
         empty = session.grade(Path(folder))
         for task in session.select().tasks:
-            text = gold_answer(task, truths[task.task_id])
+            text = task.shape.gold(task, truths[task.task_id])
             (Path(folder) / task.answer_file).write_text(text, encoding="utf-8")
         gold = session.grade(Path(folder))
     lost = [f"{row.task_id}: {problem}" for row in gold.scores if (problem := _problem(row))]
@@ -183,7 +183,7 @@ def known_answer_points(job: Job) -> list[KnownPoints]:
     own = load_track(reference).floors
     found = []
     for task, truth in zip(tasks, truths, strict=True):
-        row = _scored(task, truth, gold_answer(task, truth))
+        row = _scored(task, truth, task.shape.gold(task, truth))
         floors = None
         if task.task_id in sampled:
             floors = (
@@ -217,7 +217,7 @@ def _floor(
         for side in (0, 1)
     ]
     spec = members[0].spec
-    why = TRACKS[spec.track].floors.why[spec.shape]
+    why = TRACKS[spec.track].floors.why[spec.shape.name]
     return Floor(split, spec.key, len(known), why, *figures)
 
 

@@ -233,7 +233,7 @@ def _floor_lines(floors: Sequence[Floor]) -> list[GateLine]:
 
 
 def _pool(key: str) -> str:
-    return next(variant.pool for variant in VARIANTS if variant.key == key)
+    return next(variant.shape.pool for variant in VARIANTS if variant.key == key)
 
 
 def _floor_table(floors: Sequence[Floor]) -> list[str]:

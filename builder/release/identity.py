@@ -25,8 +25,6 @@ MAKING: Final = (
     "dataset_card",
     "grader/io/jsonio.py",
     "grader/shape.py",
-    "grader/spec.py",
-    "grader/variants",
     *SHARED_RULES,
 )
 """Folders and files that make the bytes of a release: an edit of one builds every part anew."""

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from builder.track import InstanceSpec, Row
 from grader.io.jsonio import canonical
-from grader.spec import Variant
+from grader.shape import Variant
 
 
 class TrueValue(NamedTuple):
@@ -39,10 +39,10 @@ def task_row(
         "family": variant.family,
         "variant": variant.name,
         "view": view,
-        "input_mode": input_mode or variant.input_mode,
+        "input_mode": input_mode or variant.shape.input_mode,
         "prompt": prompt,
-        "answer_schema": variant.shape,
-        "answer_file": name + variant.suffix,
+        "answer_schema": variant.shape.name,
+        "answer_file": name + variant.shape.suffix,
         "inputs_json": canonical(dict(inputs)),
     }
 

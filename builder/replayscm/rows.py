@@ -16,7 +16,7 @@ from builder.replayscm.make.worlds import worlds_json
 from builder.replayscm.plan.pools import Pool
 from builder.seeds import public_id
 from builder.track import InstanceSpec, Row
-from grader.spec import variant as variant_of
+from grader.tracks import variant as variant_of
 from grader.tracks.replayscm.problem import MAX_PARENTS
 
 TRACK_NAME: Final = "replayscm"
@@ -41,7 +41,7 @@ def task_row(spec: InstanceSpec, instance: Instance, record: Record) -> Row:
     variant = variant_of(TRACK_NAME, record.pool.variant)
     name = task_id(spec, record.pool)
     inputs = task_inputs(instance, record)
-    prompt = write_prompt(inputs, variant.name, name + variant.suffix)
+    prompt = write_prompt(inputs, variant.name, name + variant.shape.suffix)
     return rows.task_row(name, spec.instance_id, variant, prompt, inputs)
 
 

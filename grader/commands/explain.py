@@ -11,8 +11,9 @@ from pathlib import Path
 
 from grader.commands.common import add_release, open_session
 from grader.errors import UsageError
-from grader.model import Checked, Task, Truth
+from grader.model import Checked, Truth
 from grader.names import did_you_mean
+from grader.shape import Task
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -51,9 +52,9 @@ def run(arguments: argparse.Namespace) -> int:
     spec = task.spec
     line("task", f"{task.task_id}  ({task.track}, rung {spec.rung}, {spec.key}, {task.view} view)")
     line("rule", spec.rule)
-    line("pool", f"{spec.pool}; metric {spec.metric}; answer file {task.answer_file}")
-    if spec.abstainable:
-        line("abstain", canonical({spec.field: spec.abstention}))
+    line("pool", f"{spec.shape.pool}; metric {spec.shape.metric}; answer file {task.answer_file}")
+    if spec.shape.abstainable:
+        line("abstain", canonical({spec.shape.field: spec.shape.abstention}))
     if not arguments.prompt:
         line("asked", _question(task.prompt))
     if arguments.prompt:

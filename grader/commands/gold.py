@@ -22,7 +22,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write one answer file per task."""
-    from grader.gold import gold_answer
     from grader.io.files import new_folder
     from grader.io.jsonio import pretty
 
@@ -32,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     truths = session.truths(tasks)
     with new_folder(arguments.out) as folder:
         for task in tasks:
-            text = gold_answer(task, truths[task.task_id])
+            text = task.shape.gold(task, truths[task.task_id])
             (folder / task.answer_file).write_text(text, encoding="utf-8")
         run_card = {"system": "gold", "notes": "the truth itself; every task scores 1 point"}
         (folder / "run.json").write_text(pretty(run_card), encoding="utf-8")

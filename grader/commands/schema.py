@@ -10,7 +10,8 @@ import argparse
 
 from grader.errors import UsageError
 from grader.names import did_you_mean
-from grader.spec import VARIANTS, Variant
+from grader.shape import Variant
+from grader.tracks import VARIANTS
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +23,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print one schema as JSON, or the table of variants."""
     if arguments.variant is None:
         for spec in VARIANTS:
-            print(f"{spec.track}  rung {spec.rung}  {spec.key}  ({spec.shape})")
+            print(f"{spec.track}  rung {spec.rung}  {spec.key}  ({spec.shape.name})")
         return 0
     from grader.io.jsonio import pretty
     from grader.io.schemas import schema
@@ -34,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _find(name: str) -> Variant:
     named = [spec for spec in VARIANTS if name in (spec.key, f"{spec.track}.{spec.key}")]
     named = named or [spec for spec in VARIANTS if spec.name == name]
-    shapes = {spec.shape for spec in named}
+    shapes = {spec.shape.name for spec in named}
     if not named:
         known = [key for spec in VARIANTS for key in (spec.key, spec.name)]
         raise UsageError(f"{name}: no such variant{did_you_mean(name, known)}")

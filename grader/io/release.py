@@ -6,7 +6,7 @@ Only shards whose SHA-256 agrees with the manifest are read; each is hashed once
 import json
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
@@ -15,9 +15,10 @@ from grader.errors import UsageError
 from grader.io import parquet
 from grader.io.files import file_sha256
 from grader.io.jsonio import as_mapping
-from grader.model import Task, Truth
+from grader.model import Truth
 from grader.names import did_you_mean
-from grader.tracks import TRACKS
+from grader.shape import Task
+from grader.tracks import TRACKS, variant
 
 ENVIRONMENT_VARIABLE = "CAUSAL_EXAMS_RELEASE"
 PUBLISHED, CORRECTED = "published", "corrected"
@@ -26,6 +27,9 @@ _CORRECTED_COLUMN = "corrected_json"
 _TASK_COLUMNS = (
     "task_id", "instance_id", "track", "rung", "family", "variant", "view", "input_mode",
     "prompt", "answer_schema", "answer_file", "inputs_json",
+)  # fmt: skip
+_STATED = (
+    "task_id", "instance_id", "view", "input_mode", "prompt", "answer_schema", "answer_file",
 )  # fmt: skip
 _TRUTH_COLUMNS = (
     "task_id", "instance_id", "should_abstain", "structure", "value", "value_se", "target_json",
@@ -168,8 +172,18 @@ class Release:
             for track in TRACKS:
                 files = self.public.shards(track, split)
                 rows = parquet.read(connection, files, columns, "ORDER BY task_id")
-                tasks.extend(_task(row) for row in rows)
+                tasks.extend(self._task(row) for row in rows)
         return tasks
+
+    def _task(self, row: Sequence[Any]) -> Task:
+        stated = dict(zip(_TASK_COLUMNS, row, strict=True))
+        try:
+            return task_of(stated)
+        except KeyError:
+            raise UsageError(
+                f"{self.public.path}: task {stated['task_id']} has the variant "
+                f"{stated['family']}.{stated['variant']}, unknown to this grader; update the grader"
+            ) from None
 
     def with_prompts(self, split: str, tasks: Sequence[Task]) -> list[Task]:
         """``tasks`` of a split, in their order, with the prompts that ``tasks()`` left out."""
@@ -242,7 +256,7 @@ class Release:
                 files = side.shards(f"{track}_truth", split)
                 rows = parquet.read(connection, files, _TRUTH_COLUMNS, "ORDER BY task_id")
                 rows = [row for row in rows if row[0] in wanted]
-                needs = {row[1] for row in rows if wanted[row[0]].spec.suffix == ".csv"}
+                needs = {row[1] for row in rows if wanted[row[0]].shape.suffix == ".csv"}
                 label_files = side.shards(f"{track}_labels", split) if needs else []
                 labels = {
                     instance: tuple(values)
@@ -255,8 +269,8 @@ class Release:
                     )
                 }
                 for row in rows:
-                    held_out = labels.get(row[1]) if wanted[row[0]].spec.suffix == ".csv" else None
-                    truths[row[0]] = _truth(row, held_out)
+                    held_out = labels.get(row[1]) if wanted[row[0]].shape.suffix == ".csv" else None
+                    truths[row[0]] = truth_of(dict(zip(_TRUTH_COLUMNS, row, strict=True)), held_out)
         absent = wanted.keys() - truths.keys()
         if absent:
             raise UsageError(
@@ -309,14 +323,20 @@ def _check_manifest(manifest: dict[str, Any]) -> None:
         raise TypeError("not text")
 
 
-def _task(row: tuple[Any, ...]) -> Task:
-    values = dict(zip(_TASK_COLUMNS, row, strict=True))
-    return Task(inputs=as_mapping(values.pop("inputs_json")), **values)
+def task_of(row: Mapping[str, Any]) -> Task:
+    """A row of a config ``<track>``; raises ``KeyError`` for a variant nobody knows."""
+    spec = variant(row["track"], f"{row['family']}.{row['variant']}")
+    return Task(
+        spec=spec,
+        inputs=as_mapping(row["inputs_json"]),
+        **{name: row[name] for name in _STATED},
+    )
 
 
-def _truth(row: tuple[Any, ...], labels: tuple[float, ...] | None) -> Truth:
-    values = dict(zip(_TRUTH_COLUMNS, row, strict=True))
-    return Truth(target=as_mapping(values.pop("target_json")), labels=labels, **values)
+def truth_of(row: Mapping[str, Any], labels: tuple[float, ...] | None = None) -> Truth:
+    """A row of a config ``<track>_truth``, with the held-out labels of a prediction task."""
+    stated = {name: row[name] for name in _TRUTH_COLUMNS if name != "target_json"}
+    return Truth(target=as_mapping(row["target_json"]), labels=labels, **stated)
 
 
 def select_exam(

@@ -23,7 +23,7 @@ from grader.report.redact import (
 )
 from grader.report.summaries import summaries
 from grader.report.table import ScoreTable
-from grader.spec import LOSS_CAP
+from grader.shape import LOSS_CAP
 from grader.statistics import bootstrap
 from grader.statistics.paired import Pair, difference, line
 from grader.statistics.resample import REPLICATES, Draws

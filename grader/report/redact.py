@@ -23,7 +23,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from grader.report.usage import with_quality
-from grader.spec import LOSS_CAP
+from grader.shape import LOSS_CAP
 from grader.statistics.repeats import spread_of
 
 TASK_STEPS: Final = 10

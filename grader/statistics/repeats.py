@@ -13,7 +13,7 @@ from grader.model import Score, Truth
 from grader.report.summaries import summaries
 from grader.report.table import ScoreTable
 from grader.report.usage import usage_means
-from grader.spec import LOSS_CAP
+from grader.shape import LOSS_CAP
 from grader.submission.attempts import Attempt
 
 

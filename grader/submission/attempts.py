@@ -1,9 +1,8 @@
 """Repeated attempts: ``attempt-1/ ... attempt-k/`` of one submission, found and joined.
 
-Variants in :data:`MERGED` are scored over all attempts together; every other variant by the
-first attempt, and ``grader/statistics/repeats.py`` says what the others add. An attempt folder
-without any answer is left out; in the others, a task without a
-usable answer is a failed attempt at it.
+Shapes that merge attempts are scored over all of them together; every other task by the first
+attempt, and ``grader/statistics/repeats.py`` says what the others add. An attempt folder without
+any answer is left out; in the others, a task without a usable answer is a failed attempt at it.
 """
 
 import math
@@ -16,11 +15,10 @@ from typing import Any, Final
 
 from grader.errors import UsageError
 from grader.io.jsonio import BadJson, clip
-from grader.model import Checked, Task
+from grader.model import Checked
+from grader.shape import Task
 from grader.submission.found import MAX_BYTES, Found, Unreadable, json_object, open_regular
 
-MERGED: Final = frozenset({"unit_answers"})
-"""Answer shapes whose replicates are scored together."""
 MAX_ATTEMPTS: Final = 100
 USAGE_FIGURES: Final = ("input_tokens", "output_tokens", "tool_calls", "seconds", "cost_usd")
 
@@ -70,16 +68,8 @@ def attempt_folders(source: Path, tracks: Iterable[str] = ()) -> list[Path]:
 
 def merge(task: Task, attempts: Sequence[Checked]) -> Checked:
     """One checked answer of all attempts at a task."""
-    if task.spec.shape not in MERGED:
-        return attempts[0]
-    usable = [attempt for attempt in attempts if attempt.status == "scored"]
-    if not usable:
-        return next((a for a in attempts if a.status == "invalid"), attempts[0])
-    sets: list[Any] = []
-    for attempt in attempts:
-        sets += attempt.content if attempt.status == "scored" else (None,)
-    lost = [attempt.message for attempt in attempts if attempt.status != "scored"]
-    return Checked("scored", content=tuple(sets), message="; ".join(lost))
+    join = task.shape.merge
+    return attempts[0] if join is None else join(attempts)
 
 
 def join(source: Path, found: Sequence[Found], run: Mapping[str, Any]) -> Found:

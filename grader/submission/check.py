@@ -4,17 +4,16 @@ Everything that can be said without the truth is decided here: whether the answe
 schema, and commits or abstains. :data:`REASONS` is the closed list of what can be wrong.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from grader.errors import Invalid
 from grader.io.jsonio import BadJson, clip, parse_strict
 from grader.io.schemas import first_problem
-from grader.model import Checked, RawAnswer, Task
+from grader.model import Checked, RawAnswer
 from grader.names import is_null_equivalent, normal_label
-from grader.spec import Variant
+from grader.shape import Shape, Task
 from grader.submission.predictions import read_predictions
-from grader.tracks import causalab, replayscm
-from grader.tracks.ccr import checks as ccr
 
 REASONS: Final[Mapping[str, str]] = {
     "no_answer": "no answer file for the task",
@@ -52,35 +51,32 @@ REASONS: Final[Mapping[str, str]] = {
     "signature": "a transcript that the host's key did not sign",
 }
 
-CHECKERS: Final[Mapping[str, Callable[[Task, RawAnswer], Checked]]] = {
-    "causalab": causalab.check,
-    "replayscm": replayscm.check,
-}
-"""Track to the validation of its answers, where the common one will not do."""
-
-
-class Invalid(Exception):
-    """The submitter's fault: a reason code of :data:`REASONS` and a message."""
-
-    def __init__(self, reason: str, message: str, *, paper_abstained: bool = False) -> None:
-        super().__init__(message)
-        self.reason = reason
-        self.message = message
-        self.paper_abstained = paper_abstained
+Step = Callable[[Task, dict[str, Any]], Any]
+"""What a shape does with a document that fits its schema; raises :class:`Invalid`."""
 
 
 def check(task: Task, raw: RawAnswer | None) -> Checked:
     """Validate one raw answer. Never raises for anything an answer can contain."""
     if raw is None:
         return Checked("missing", reason="no_answer", message=f"no file {task.answer_file}")
-    if task.track in CHECKERS:
-        return CHECKERS[task.track](task, raw)
+    return task.shape.check(task, raw)
+
+
+def check_csv(task: Task, raw: RawAnswer, *, columns: Sequence[str]) -> Checked:
+    """A CSV file with these columns and one row per held-out row."""
+    return _checked(task, raw, lambda data: _predictions(task, data, columns))
+
+
+def check_json(task: Task, raw: RawAnswer, *, then: Step | None = None) -> Checked:
+    """A JSON object that fits the schema, with known labels; ``then`` looks further."""
+    return _checked(task, raw, lambda data: _document(task, parse_strict(data), then))
+
+
+def _checked(task: Task, raw: RawAnswer, read: Callable[[bytes], Checked]) -> Checked:
     try:
         if raw.data is None:
             raise Invalid(raw.reason, raw.message)
-        if task.spec.suffix == ".csv":
-            return _check_csv(task, raw.data)
-        return _check_json(task, parse_strict(raw.data))
+        return read(raw.data)
     except (Invalid, BadJson) as problem:
         return Checked(
             "invalid",
@@ -90,62 +86,58 @@ def check(task: Task, raw: RawAnswer | None) -> Checked:
         )
 
 
-def _check_csv(task: Task, data: bytes) -> Checked:
-    bounds = ("lower", "upper") if task.spec.pool == "nrel_interval" else ()
-    columns = ("prediction", *bounds)
-    predictions = read_predictions(data, columns, int(task.inputs["rows"]), Invalid)
-    return Checked("scored", content=predictions)
+def _predictions(task: Task, data: bytes, columns: Sequence[str]) -> Checked:
+    return Checked("scored", read_predictions(data, columns, int(task.inputs["rows"])))
 
 
-def _check_json(task: Task, document: Any) -> Checked:
-    spec = task.spec
+def _document(task: Task, document: Any, then: Step | None) -> Checked:
+    shape = task.shape
     if not isinstance(document, dict):
         # A bare null is no object, yet the paper's reading knows null for an abstention only in
         # the answer's field, so it is invalid in both.
         raise Invalid("not_object", f"{clip(document)} is not an object; write {{…}}")
-    if spec.field not in document:
+    if shape.field not in document:
         raise Invalid(
             "absent_field",
-            f'the member "{spec.field}" is absent; add it',
-            paper_abstained=spec.abstainable,
+            f'the member "{shape.field}" is absent; add it',
+            paper_abstained=shape.abstainable,
         )
-    if spec.abstainable and _abstains(spec, document[spec.field]):
+    if shape.abstainable and _abstains(shape, document[shape.field]):
         return Checked("scored", abstained=True, paper_abstained=True)
-    problem = first_problem(f"answers/{spec.shape}", document)
+    problem = first_problem(f"answers/{shape.name}", document)
     if problem is not None:
         raise Invalid("schema", problem)
-    content = _with_known_labels(spec, document)
-    if spec.shape in _BOUNDED:
-        _check_bounds(spec, content)
-    if spec.shape in _TASK_CHECKS:
-        content = _TASK_CHECKS[spec.shape](task, content, Invalid)
-    return Checked("scored", content=content)
+    if shape.labels:
+        document = with_known_labels(task, document, shape.field)
+    return Checked("scored", document if then is None else then(task, document))
 
 
-def _abstains(spec: Variant, value: object) -> bool:
-    """The variant's documented abstention, or one of the paper's null-equivalents."""
+def _abstains(shape: Shape, value: object) -> bool:
+    """The shape's documented abstention, or one of the paper's null-equivalents."""
     if is_null_equivalent(value):
         return True
     if isinstance(value, str):
-        return normal_label(value) == spec.abstention
-    return value is False and spec.abstention is False
+        return normal_label(value) == shape.abstention
+    return value is False and shape.abstention is False
 
 
-def _with_known_labels(spec: Variant, document: dict[str, Any]) -> dict[str, Any]:
-    """The document with its labels as the variant lists them; a field may hold no other word."""
+def with_known_labels(task: Task, document: dict[str, Any], *fields: str) -> dict[str, Any]:
+    """The document with its labels as the shape lists them; a field may hold no other word."""
     found = dict(document)
-    for field in _LABEL_FIELDS.get(spec.shape, (spec.field,) if spec.labels else ()):
+    for field in fields:
         if isinstance(document[field], str):
             found[field] = normal_label(document[field])
-            if found[field] not in spec.labels:
+            if found[field] not in task.shape.labels:
                 raise Invalid(
                     "unknown_label",
-                    f"at /{field}: {clip(document[field])} is none of {', '.join(spec.labels)}",
+                    f"at /{field}: {clip(document[field])} is none of "
+                    f"{', '.join(task.shape.labels)}",
                 )
     return found
 
 
-def _check_bounds(spec: Variant, document: dict[str, Any]) -> None:
+def with_bounds(task: Task, document: dict[str, Any]) -> dict[str, Any]:
+    """A document whose interval has both ends, in order."""
     for name in ("ci_lower", "ci_upper"):
         if is_null_equivalent(document.get(name)):
             # The reference reads a null in any of the three as an abstention (paper reading);
@@ -153,7 +145,7 @@ def _check_bounds(spec: Variant, document: dict[str, Any]) -> None:
             raise Invalid(
                 "absent_bound",
                 f"at /{name}: a number needs both bounds; add it, or abstain with null in "
-                f"/{spec.field}",
+                f"/{task.shape.field}",
                 paper_abstained=True,
             )
     lower, upper = document["ci_lower"], document["ci_upper"]
@@ -162,16 +154,4 @@ def _check_bounds(spec: Variant, document: dict[str, Any]) -> None:
             "bounds_reversed",
             f"at /ci_lower: {clip(lower)} is above ci_upper {clip(upper)}; swap them",
         )
-
-
-_LABEL_FIELDS: Final = {"signs_before_after": ("sign_before", "sign_after")}
-"""Where labels stand in more members than the answer's field."""
-
-_BOUNDED: Final = frozenset({"ate_interval", "effect_interval"})
-
-_TASK_CHECKS: Final[Mapping[str, Callable[[Task, dict[str, Any], type[Invalid]], Any]]] = {
-    "unit_answers": ccr.check_units,
-    "quantities": ccr.check_quantities,
-    "deduction": ccr.check_deduction,
-}
-"""Checks that need to know what the task declares."""
+    return document

@@ -15,7 +15,8 @@ from typing import Any, BinaryIO, Final
 
 from grader.errors import UsageError
 from grader.io.jsonio import BadJson, canonical, clip, parse_strict
-from grader.model import RawAnswer, Task
+from grader.model import RawAnswer
+from grader.shape import Task
 from grader.submission.found import (
     MAX_BYTES,
     MAX_ENTRIES,
@@ -39,7 +40,7 @@ def collect(source: Path, tasks: Iterable[Task]) -> Found:
     """
     found = Found(source)
     by_file = {task.answer_file: task for task in tasks}
-    suffixes = {task.task_id: task.spec.suffix for task in by_file.values()}
+    suffixes = {task.task_id: task.shape.suffix for task in by_file.values()}
     if source.is_file():
         if source.suffix != ".parquet":
             raise UsageError(f"{source}: give a folder of answers or a packed .parquet submission")
@@ -67,7 +68,7 @@ def _read_folder(
         label = prefix + name
         task = by_file.get(name)
         if task is not None:
-            limit = MAX_BYTES[task.spec.suffix]
+            limit = MAX_BYTES[task.shape.suffix]
             found.add(task.task_id, _read_file(folder / name, label, limit))
         elif not prefix and name in tracks:
             if stat.S_ISDIR(os.lstat(folder / name).st_mode):

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from baselines.release import ShownScene
-from grader.model import Task
-from grader.spec import VARIANTS
+from grader.shape import Task
+from grader.tracks import VARIANTS
 
 FloatArray = NDArray[np.float64]
 X, Y, Z, M, U = "Lamp Hours", "Moss Cover", "Soil Warmth", "Fern Height", "Draught"
@@ -143,8 +143,8 @@ def ask(key: str, of: ShownScene, **other: Any) -> Task:
     (spec,) = [variant for variant in VARIANTS if variant.key == key]
     task_id = "cds-" + hashlib.sha256(f"{of.instance_id}/{key}".encode()).hexdigest()[:16]
     return Task(
-        task_id, of.instance_id, spec.track, spec.rung, spec.family, spec.name, of.view,
-        spec.input_mode, "A question.", spec.shape, task_id + spec.suffix, inputs(key, of) | other,
+        task_id, of.instance_id, spec, of.view, spec.shape.input_mode, "A question.",
+        spec.shape.name, task_id + spec.shape.suffix, inputs(key, of) | other,
     )  # fmt: skip
 
 

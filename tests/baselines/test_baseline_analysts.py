@@ -20,9 +20,10 @@ from baselines.causalds.naive import naive
 from baselines.release import ShownScene
 from baselines.writing import Predictions, write_answer
 from builder.causal import MOTIFS
-from grader.model import RawAnswer, Task
-from grader.spec import VARIANTS
+from grader.model import RawAnswer
+from grader.shape import Task
 from grader.submission.check import check
+from grader.tracks import VARIANTS
 
 
 def double_sampling(task: Task, of: ShownScene) -> Any:

@@ -9,10 +9,10 @@ from baselines.__main__ import main
 from grader.io.release import Release
 from grader.model import Score
 from grader.pipeline import Session
-from grader.spec import VARIANTS
+from grader.tracks import VARIANTS
 
 DATA_FAMILIES = sorted(
-    {v.family for v in VARIANTS if v.track == "causalds" and v.input_mode == "data"}
+    {v.family for v in VARIANTS if v.track == "causalds" and v.shape.input_mode == "data"}
 )
 SOLVERS = ("gold", "empty", "constant", "random", "naive", "informed", "double-sampling")
 

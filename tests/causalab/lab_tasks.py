@@ -2,18 +2,20 @@
 
 from typing import Any
 
-from grader.model import RawAnswer, Score, Task, Truth
+from grader.model import RawAnswer, Score, Truth
 from grader.score import score, verify
+from grader.shape import Task
 from grader.submission.check import check
-from grader.tracks.causalab import require_signature
+from grader.tracks import variant
+from grader.tracks.causalab.submission import require_signature
 
 
 def task_and_truth(row: dict[str, Any]) -> tuple[Task, Truth]:
     """The task row and the truth row that an episode becomes."""
     public, private, name = row["public"], row["private"], row["task_id"]
     task = Task(
-        name, "instance", "causalab", 2, "laboratory", public["family"], private["regime"],
-        "prompt", "", "laboratory_jsonl", f"{name}.jsonl", public,
+        name, "instance", variant("causalab", f"laboratory.{public['family']}"),
+        private["regime"], "prompt", "", "laboratory_jsonl", f"{name}.jsonl", public,
     )  # fmt: skip
     frequency = private["frequency"]
     return task, Truth(name, "instance", False, private["suite"], frequency, 0.0, private)

@@ -7,10 +7,10 @@ import pytest
 from causalab_episodes import CHAIN, TARGET, chain_episode, make_row
 from lab_tasks import grade, task_and_truth
 
-from grader.gold import gold_answer
 from grader.laboratory import Episode, Hypothesis, Laboratory
-from grader.tracks.causalab import score_hypothesis, true_hypothesis
+from grader.tracks.causalab.gold import true_hypothesis
 from grader.tracks.causalab.metrics import allowance, overlap, rates, roots, shd, tolerance
+from grader.tracks.causalab.scoring import score_hypothesis
 
 TRUE = {("density", "moisture"), ("moisture", TARGET), ("density", TARGET)}
 RIGHT = {"moisture": (3.0, 0.0), "density": (1.0, 0.0)}
@@ -171,14 +171,14 @@ def test_points_are_half_accuracy_and_half_edge_f1_never_exactness() -> None:
 def test_gold_has_all_points_with_and_without_interventions() -> None:
     for options in ({}, {"budget": 0, "opening": False}, {"chain": [("density", 4.0)]}):
         task, truth = task_and_truth(make_row(CHAIN, **options))
-        result = grade(task, truth, gold_answer(task, truth))
+        result = grade(task, truth, task.shape.gold(task, truth))
         assert (result.status, result.points, result.loss) == ("scored", 1.0, 0.0), result.message
 
 
 def test_the_short_form_is_for_tasks_without_interventions() -> None:
     free, truth = task_and_truth(make_row(CHAIN, budget=0, opening=False))
     bound, bound_truth = task_and_truth(make_row(CHAIN))
-    answer = gold_answer(free, truth)
+    answer = free.shape.gold(free, truth)
     assert json.loads(answer).keys() == {"prediction", "hypothesis"}
     assert grade(free, truth, answer).points == 1.0
     refused = grade(bound, bound_truth, answer)

@@ -23,13 +23,10 @@ from grader.show.terminal import console
 from grader.statistics.bootstrap import wilson
 from grader.submission.check import check
 from grader.submission.collect import collect
-from grader.tracks.causalab import (
-    episode_problem,
-    open_submission,
-    true_hypothesis,
-    verify_checked,
-)
+from grader.tracks.causalab import episode_problem
+from grader.tracks.causalab.gold import true_hypothesis
 from grader.tracks.causalab.page import accuracy_against_edges, sections
+from grader.tracks.causalab.scoring import open_submission, verify_checked
 from grader.tracks.causalab.session_page import page
 from grader.tracks.causalab.summary import summarise
 from grader.tracks.causalab.tables import in_terminal as tables
@@ -175,7 +172,7 @@ def test_a_session_is_drawn_with_both_graphs_and_its_metrics_by_step() -> None:
 
 def _verified(task: Any, truth: Any, session: Laboratory) -> Any:
     raw = RawAnswer("answer", session.transcript_text().encode())
-    return verify_checked(task, truth, check(task, raw)).content
+    return verify_checked(task, truth, check(task, raw)).answer
 
 
 def test_dropping_the_worst_answers_never_helps(scores: list[Score]) -> None:

@@ -15,8 +15,9 @@ from builder.causalab.check.floors import WHY, floor_points, uninformed_answer
 from builder.causalab.track import TRACK
 from builder.settings import TomlTable
 from builder.track import Built
-from grader.model import RawAnswer, Task, Truth
+from grader.model import RawAnswer, Truth
 from grader.score import score_answer
+from grader.shape import Task
 
 SUITES = ["main-4", "quad-hard", "hidden-range-5", "freqparent-4", "golden-4", "3o0i-4", "0o6i-4"]
 
@@ -167,4 +168,4 @@ def test_floors_are_what_the_grader_gives(kind: Any) -> None:
         assert row.points == pytest.approx(floor_points(task, truth, answer), abs=1e-12)
         seen.add(row.points)
     assert kind == "constant" or len(seen) > 5
-    assert set(WHY) == {task.spec.shape for task, _ in tasks()}
+    assert set(WHY) == {task.shape.name for task, _ in tasks()}

@@ -15,7 +15,7 @@ from lab_process import start
 from grader.errors import UsageError
 from grader.io.jsonio import canonical
 from grader.laboratory import Episode, check_chain, read_lines, verify
-from grader.tracks.causalab import true_hypothesis
+from grader.tracks.causalab.gold import true_hypothesis
 from harness.__main__ import main
 from harness.lab_episodes import open_episode
 from harness.lab_lines import MAX_REQUEST, serve

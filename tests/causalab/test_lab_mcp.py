@@ -13,7 +13,7 @@ from causalab_episodes import chain_episode
 from lab_process import ROOT, start
 
 from grader.laboratory import read_lines, verify
-from grader.tracks.causalab import true_hypothesis
+from grader.tracks.causalab.gold import true_hypothesis
 from harness.lab_lines import reply_to
 from harness.lab_session import Session
 

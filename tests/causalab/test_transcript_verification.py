@@ -12,7 +12,7 @@ from lab_tasks import grade, task_and_truth
 from grader.io.jsonio import canonical
 from grader.laboratory import Episode, Laboratory, Refused, TranscriptError, verify
 from grader.laboratory.transcript import content_of, seal, write_line
-from grader.tracks.causalab import true_hypothesis
+from grader.tracks.causalab.gold import true_hypothesis
 
 KEY = b"a host's key of some length"
 Line = dict[str, Any]

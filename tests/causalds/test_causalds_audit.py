@@ -26,7 +26,7 @@ from builder.causalds.check.tasks import AUDITS
 from builder.causalds.rows import SCHEMAS
 from builder.release.arrow import table_from_rows
 from builder.track import Built
-from grader.spec import VARIANTS
+from grader.tracks import VARIANTS
 
 
 def _written(built: Built) -> dict[str, list[dict[str, Any]]]:

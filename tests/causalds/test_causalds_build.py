@@ -19,7 +19,7 @@ from builder.release.arrow import round_data, table_from_rows
 from builder.scm import World
 from builder.seeds import attempt_key, public_id, stream
 from grader.errors import UsageError
-from grader.spec import variant
+from grader.tracks import variant
 
 
 def _plain(value: Any) -> Any:
@@ -77,12 +77,12 @@ def test_ids_follow_the_contract_and_say_nothing_else() -> None:
 
 
 def test_task_rows_repeat_the_variant_table() -> None:
-    """Rung, shape and input mode are stated once, in grader.spec."""
+    """Rung, shape and input mode are stated once, by the grader's variants."""
     for built in public():
         for key, (task, _) in tasks(built).items():
             spec = variant("causalds", key)
-            assert (task["rung"], task["answer_schema"]) == (spec.rung, spec.shape)
-            assert (task["input_mode"], task["track"]) == (spec.input_mode, "causalds")
+            assert (task["rung"], task["answer_schema"]) == (spec.rung, spec.shape.name)
+            assert (task["input_mode"], task["track"]) == (spec.shape.input_mode, "causalds")
 
 
 def test_data_are_the_worlds_own_rows_rounded_once() -> None:

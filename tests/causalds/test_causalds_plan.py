@@ -15,7 +15,7 @@ from builder.causalds.plan.blueprint import largest_remainder
 from builder.causalds.plan.types import ScenePlan
 from builder.seeds import id_key, instance_key, public_id
 from builder.track import InstanceSpec
-from grader.spec import VARIANTS
+from grader.tracks import VARIANTS
 
 
 def _plans(planned: list[InstanceSpec]) -> list[ScenePlan]:

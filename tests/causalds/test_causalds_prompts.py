@@ -9,7 +9,7 @@ from causalds_scenes import asked, public, rows, world
 
 from builder.causalds.ask import ASKERS
 from builder.words import facts_from_json, verify
-from grader.spec import VARIANTS
+from grader.tracks import VARIANTS
 
 ALL = [(key, task, truth, built) for built in public() for key, task, truth in asked(built)]
 LABELS: dict[str, list[str]] = {

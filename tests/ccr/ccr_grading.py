@@ -7,8 +7,9 @@ from typing import Any
 from ccr_worlds import built
 
 from benchmarks.built import pairs_of
-from grader.model import Checked, RawAnswer, Score, Task, TrackSummary, Truth
+from grader.model import Checked, RawAnswer, Score, TrackSummary, Truth
 from grader.score import score
+from grader.shape import Task
 from grader.submission.check import check
 from grader.tracks.ccr.contexts import ContextResult
 from grader.tracks.ccr.summary import contexts_of, summarise

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from baselines.ccr.reasoners import perfect
-from grader.model import RawAnswer, Score, Task, Truth
+from grader.model import RawAnswer, Score, Truth
 from grader.score import score_answer
+from grader.shape import Task
 from grader.submission.check import REASONS
 
 EXAM = Exam({"seed": "bad", "sizes": (3, 3)})

@@ -8,11 +8,11 @@ from ccr_grading import Exam
 
 from builder.ccr.check.floors import WHY, floor_points, uninformed_answer
 from builder.ccr.track import INPUTS
-from grader.gold import gold_answer
-from grader.model import RawAnswer, Task, Truth
+from grader.model import RawAnswer, Truth
 from grader.score import score
-from grader.spec import VARIANTS
+from grader.shape import Task
 from grader.submission.check import check
+from grader.tracks import VARIANTS
 
 CONTEXTS = {
     "simulation.pair": {"sizes": (3, 4, 4)},
@@ -40,12 +40,12 @@ def test_floors_are_derived_twice(key: str) -> None:
     assert set(CONTEXTS) == {v.key for v in VARIANTS if v.track == "ccr"}
     for task, truth in Exam({"seed": "floor", **CONTEXTS[key]}).pairs:
         assert task.spec.key == key
-        assert WHY[task.spec.shape] and set(task.inputs) == INPUTS[task.spec.shape]
+        assert WHY[task.shape.name] and set(task.inputs) == INPUTS[task.shape.name]
         for seed in range(20):
             for kind in ("constant", "random"):
                 rng = np.random.default_rng(seed)
                 answer = uninformed_answer(kind, task, truth, rng)  # type: ignore[arg-type]
                 assert floor_points(task, truth, answer) == points(task, truth, answer)
-        gold = gold_answer(task, truth)
+        gold = task.shape.gold(task, truth)
         assert points(task, truth, gold) == 1.0 == floor_points(task, truth, gold)
         assert json.loads(gold)

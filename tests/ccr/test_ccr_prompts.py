@@ -16,8 +16,9 @@ from builder.ccr.ask.text import decimal
 from builder.ccr.ask.themes import THEMES
 from builder.ccr.make.model import context_from_json
 from builder.ccr.track import TRACK
-from grader.model import RawAnswer, Task, Truth
+from grader.model import RawAnswer, Truth
 from grader.score import score_answer
+from grader.shape import Task
 
 
 def answer_question(prompt: str) -> bool:

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from baselines.ccr.reasoners import ignores, noise, perfect
-from grader.model import RawAnswer, Task
+from grader.model import RawAnswer
+from grader.shape import Task
 from grader.submission.attempts import merge
 from grader.submission.check import check
 from grader.tracks.ccr.algorithm import (

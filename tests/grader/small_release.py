@@ -14,7 +14,8 @@ from typing import Any
 import duckdb
 from small_tasks import NAMES, SCENES, TASKS, A, B, C, HandTask
 
-from grader.spec import VARIANTS, Variant
+from grader.shape import Variant
+from grader.tracks import VARIANTS
 
 TEXT = "VARCHAR"
 TABLE = 'STRUCT("name" VARCHAR, "values" FLOAT[])[]'
@@ -169,9 +170,9 @@ def _task_row(name: str, split: str) -> dict[str, Any]:
     return {
         "task_id": task_id(name, split), "instance_id": scene_id(name, split),
         "track": "causalds", "rung": spec.rung, "family": spec.family, "variant": spec.name,
-        "view": "clean", "input_mode": spec.input_mode,
+        "view": "clean", "input_mode": spec.shape.input_mode,
         "prompt": f"Question {name}.\n\nWrite the answer to {file}.\n",
-        "answer_schema": spec.shape, "answer_file": file,
+        "answer_schema": spec.shape.name, "answer_file": file,
         "inputs_json": json.dumps(task.inputs, sort_keys=True, ensure_ascii=False),
     }  # fmt: skip
 

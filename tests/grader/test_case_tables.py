@@ -12,13 +12,12 @@ import pytest
 from malformations import PARSER_FAILURES
 from small_release import TASKS, answer_file, task_id
 
-from grader.gold import gold_answer
 from grader.io.schemas import first_problem, folder
 from grader.model import RawAnswer
 from grader.pipeline import Session
-from grader.score import SCORERS, score
-from grader.spec import VARIANTS as EVERY_VARIANT
+from grader.score import score
 from grader.submission.check import REASONS, check
+from grader.tracks import VARIANTS as EVERY_VARIANT
 
 VARIANTS = [spec for spec in EVERY_VARIANT if spec.track == "causalds"]
 """Other tracks have tables of their own, in ``tests/<track>``."""
@@ -65,15 +64,15 @@ def test_a_case_scores_as_worked_by_hand(dev: Session, case: dict[str, Any]) -> 
         kinds = ["abstain_due", "abstain_undue", "null_equivalent"]
         (spec,) = [spec for spec in VARIANTS if spec.key == TASKS[case["task"]].key]
         # "Not identifiable" is the only wrong answer there is to "is it identifiable?".
-        assert case["kind"] in [*kinds, *(["wrong"] if spec.abstention is False else [])]
+        assert case["kind"] in [*kinds, *(["wrong"] if spec.shape.abstention is False else [])]
 
 
 @pytest.mark.parametrize(
-    "shape", sorted({spec.shape for spec in VARIANTS if spec.suffix == ".json"})
+    "shape", sorted({spec.shape.name for spec in VARIANTS if spec.shape.suffix == ".json"})
 )
 def test_what_no_parser_takes_is_invalid_in_every_shape(dev: Session, shape: str) -> None:
     """Once a shape, on each of its forms in one table: worth what a missing answer is worth."""
-    table = TABLES[next(spec.key for spec in VARIANTS if spec.shape == shape)]
+    table = TABLES[next(spec.key for spec in VARIANTS if spec.shape.name == shape)]
     right = {c["task"]: c["answer"] for c in table if c["kind"] in ("abstain_due", "right")}
     absent = {case["task"]: case for case in table if case["kind"] == "missing"}
     assert absent.keys() <= right.keys()
@@ -88,26 +87,19 @@ def test_what_no_parser_takes_is_invalid_in_every_shape(dev: Session, shape: str
             assert answer_file(name) in result.message and "\n" not in result.message
 
 
-def test_every_variant_has_scorer_schema_gold_writer_and_cases(dev: Session) -> None:
+def test_every_variant_has_schema_gold_writer_and_cases(dev: Session) -> None:
     """A variant without one of them would be asked but not graded, or graded but not tested."""
     for spec in VARIANTS:
-        assert spec.key in SCORERS[spec.track], f"{spec.key}: no scorer"
-        assert (folder() / "answers" / f"{spec.shape}.json").is_file(), f"{spec.key}: no schema"
+        assert (folder() / "answers" / f"{spec.shape.name}.json").is_file(), (
+            f"{spec.key}: no schema"
+        )
         kinds = {case["kind"] for case in TABLES.get(spec.key, [])}
-        needed = ALWAYS | (ABSTAINABLE if spec.abstainable else {"no_abstention"})
+        needed = ALWAYS | (ABSTAINABLE if spec.shape.abstainable else {"no_abstention"})
         assert needed <= kinds, f"cases/{spec.key}.json lacks {sorted(needed - kinds)}"
         (name, *_) = [name for name, task in TASKS.items() if task.key == spec.key]
         (task,) = [task for task in dev.all_tasks if task.task_id == task_id(name)]
-        assert gold_answer(task, dev.truths([task])[task.task_id]), f"{spec.key}: no gold"
+        assert task.shape.gold(task, dev.truths([task])[task.task_id]), f"{spec.key}: no gold"
     assert set(TABLES) == {spec.key for spec in VARIANTS}, "a table of no variant"
-    assert set(SCORERS["causalds"]) == set(TABLES)
-
-
-def test_the_scorer_of_a_variant_is_found_by_its_name() -> None:
-    """One guess: the function ``variant`` of the module ``family``."""
-    for key, scorer in SCORERS["causalds"].items():
-        family, name = key.split(".")
-        assert (scorer.__module__.rsplit(".", 1)[-1], scorer.__name__) == (family, name)
 
 
 @pytest.mark.parametrize("spec", VARIANTS, ids=lambda spec: spec.key)
@@ -119,27 +111,25 @@ def test_every_scorer_can_give_every_status_and_every_malformed_kind_is_seen(spe
     assert 1.0 in committed and min(committed) < 0.5
     reasons = {case["reason"] for case in cases}
     # What no parser takes is tried once a shape, in the test above.
-    if spec.suffix == ".csv":
+    if spec.shape.suffix == ".csv":
         assert reasons >= {"empty", "wrong_columns", "wrong_length", "not_a_number"}
         return
     assert "absent_field" in reasons and reasons & {"schema", "unknown_label"}
     names_or_words = {"set_size", "set_count", "adjustment_set", "adjustment_sets", "forbidden"}
-    if spec.labels and spec.shape not in names_or_words:
+    if spec.shape.labels and spec.shape.name not in names_or_words:
         assert "unknown_label" in reasons
-    if spec.pool == "nrel_interval":
+    if spec.shape.pool == "nrel_interval":
         assert reasons >= {"absent_bound", "bounds_reversed"}
-    if spec.abstainable:
+    if spec.shape.abstainable:
         due = [case for case in cases if TASKS[case["task"]].abstain]
         assert {case["status"] for case in due} == {"scored", "missing", "invalid"}
 
 
-def test_a_shape_alone_says_how_an_answer_is_read() -> None:
-    """Who checks an answer from a workspace knows the shape and not the variant."""
-    read: dict[str, set[Any]] = {}
-    for spec in EVERY_VARIANT:
-        way = (spec.track, spec.field, spec.labels, spec.abstainable, spec.abstention)
-        read.setdefault(spec.shape, set()).add(way)
-    assert [shape for shape, ways in read.items() if len(ways) > 1] == []
+def test_a_shape_is_declared_once() -> None:
+    """Who checks an answer from a workspace knows the name of its shape and nothing else."""
+    shapes = {id(spec.shape): spec.shape for spec in EVERY_VARIANT}.values()
+    assert len(shapes) == len({shape.name for shape in shapes}) == 33
+    assert len(EVERY_VARIANT) == 47
 
 
 def test_the_truths_of_the_small_release_fit_the_truth_schema_and_state_the_abstention() -> None:
@@ -148,10 +138,10 @@ def test_the_truths_of_the_small_release_fit_the_truth_schema_and_state_the_abst
         assert first_problem("truth/causalds", task.target) is None
         (spec,) = [spec for spec in VARIANTS if spec.key == task.key]
         if task.abstain and "accepted" in task.target:
-            assert task.target["accepted"] == [spec.abstention]
+            assert task.target["accepted"] == [spec.shape.abstention]
         if task.abstain and "category" in task.target:
-            assert task.target["category"] == spec.abstention
-        assert spec.abstention is None or spec.abstainable
+            assert task.target["category"] == spec.shape.abstention
+        assert not task.abstain or spec.shape.abstainable
 
 
 def test_cases_belong_to_their_table_and_say_why() -> None:
@@ -173,7 +163,7 @@ def test_every_form_of_every_variant_is_in_a_table() -> None:
 def test_gold_scores_one_point_with_no_loss(dev: Session, name: str) -> None:
     """A gold answer that does not score 100% means a broken truth or a broken scorer."""
     (task,) = [task for task in dev.all_tasks if task.task_id == task_id(name)]
-    text = gold_answer(task, dev.truths([task])[task.task_id])
+    text = task.shape.gold(task, dev.truths([task])[task.task_id])
     _, result = grade(dev, name, text.encode())
     assert (result.status, result.points, result.loss) == ("scored", 1.0, 0.0)
     assert result.paper_loss == 0.0
@@ -183,16 +173,16 @@ def test_gold_scores_one_point_with_no_loss(dev: Session, name: str) -> None:
 def test_what_is_scored_fits_the_published_schema(spec: Any) -> None:
     """A validator that reads answers differently from the schema helps nobody."""
     for case in TABLES[spec.key]:
-        if spec.suffix != ".json" or case["status"] != "scored" or '"x"' in case["answer"]:
+        if spec.shape.suffix != ".json" or case["status"] != "scored" or '"x"' in case["answer"]:
             continue
         document = json.loads(case["answer"])
-        assert first_problem(f"answers/{spec.shape}", document) is None, case["answer"]
+        assert first_problem(f"answers/{spec.shape.name}", document) is None, case["answer"]
 
 
 @pytest.mark.parametrize("spec", VARIANTS, ids=lambda spec: spec.key)
 def test_the_examples_in_a_schema_fit_it(spec: Any) -> None:
     """Test takers copy the examples."""
-    document = json.loads((folder() / "answers" / f"{spec.shape}.json").read_text("utf-8"))
+    document = json.loads((folder() / "answers" / f"{spec.shape.name}.json").read_text("utf-8"))
     assert document["examples"]
     for example in document["examples"]:
-        assert first_problem(f"answers/{spec.shape}", example) is None
+        assert first_problem(f"answers/{spec.shape.name}", example) is None

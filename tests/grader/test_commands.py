@@ -5,6 +5,7 @@ import json
 import os
 import random
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -21,9 +22,9 @@ from test_case_tables import TABLES
 
 from grader.cli import COMMANDS, main
 from grader.io.schemas import schema
-from grader.model import Task, Truth
-from grader.score import SCORERS
-from grader.spec import VARIANTS
+from grader.model import Truth
+from grader.shape import Task
+from grader.tracks import _REGISTERED, TRACKS, VARIANTS
 
 DEV = ("--split", "dev")
 
@@ -144,14 +145,14 @@ def test_a_workspace_holds_what_the_test_taker_needs(runner: Runner, tmp_path: P
         place = out / task_id(name)
         spec = variant_of(task.key)
         files = {"prompt.md", "story.md", "answer.schema.json"}
-        if spec.input_mode == "data":
+        if spec.shape.input_mode == "data":
             files |= {"data.parquet", "columns.json"}
         if spec.family == "prediction":
             files.add("test_features.parquet")
         assert set(os.listdir(place)) == files
         assert answer_file(name) in (place / "prompt.md").read_text("utf-8")
         document = json.loads((place / "answer.schema.json").read_text("utf-8"))
-        assert document == schema(f"answers/{spec.shape}")
+        assert document == schema(f"answers/{spec.shape.name}")
     place = out / task_id("predict")
     columns = json.loads((place / "columns.json").read_text("utf-8"))
     assert [column["name"] for column in columns] == list(NAMES[:3])
@@ -335,8 +336,12 @@ def test_our_own_bug_exits_3_and_names_the_task(
     def broken(task: Task, truth: Truth, answer: object) -> None:
         raise RuntimeError("scorer is broken")
 
-    scorers = dict(SCORERS["causalds"]) | {"effect_estimate.ate_point": broken}
-    monkeypatch.setitem(SCORERS, "causalds", scorers)  # type: ignore[arg-type]
+    track = TRACKS["causalds"]
+    variants = tuple(
+        replace(spec, shape=replace(spec.shape, score=broken)) if spec.name == "ate_point" else spec
+        for spec in track.variants
+    )
+    monkeypatch.setitem(_REGISTERED, "causalds", replace(track, variants=variants))
     report = runner.place / "r.json"
     run = runner.run("grade", gold, "--release", runner.release, *DEV, "--json", report)
     assert run.code == 3

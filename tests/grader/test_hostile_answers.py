@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from malformations import malformations
 from small_release import TASKS, answer_file, task_id
 
-from grader.gold import gold_answer
-from grader.model import RawAnswer, Score, Task, Truth
+from grader.model import RawAnswer, Score, Truth
 from grader.pipeline import Session
 from grader.route import cap
 from grader.score import score, score_answer
-from grader.spec import VARIANTS
+from grader.shape import Task
 from grader.submission.check import REASONS, check
+from grader.tracks import VARIANTS
 
 NAMES = sorted(TASKS)
 
@@ -28,6 +28,10 @@ def asked(dev: Session) -> dict[str, tuple[Task, Truth]]:
     truths = dev.truths(dev.all_tasks)
     tasks = {task.task_id: task for task in dev.all_tasks}
     return {name: (tasks[task_id(name)], truths[task_id(name)]) for name in NAMES}
+
+
+def gold(task: Task, truth: Truth) -> str:
+    return task.shape.gold(task, truth)
 
 
 def graded(dev: Session, name: str, data: bytes) -> Score:
@@ -46,11 +50,11 @@ def test_every_variant_is_handed_rubbish() -> None:
 def test_at_least_40_malformations_are_each_a_reason(dev: Session, name: str) -> None:
     """Every variant, every form: invalid, worthless, named, and never an exception."""
     task, truth = asked(dev)[name]
-    text = gold_answer(task, truth)
+    text = task.shape.gold(task, truth)
     count = 0
-    for what, data in malformations(text, task.spec.suffix).items():
+    for what, data in malformations(text, task.shape.suffix).items():
         raw = RawAnswer(answer_file(name), data)
-        if len(data) > (1 << 20 if task.spec.suffix == ".json" else 16 << 20):
+        if len(data) > (1 << 20 if task.shape.suffix == ".json" else 16 << 20):
             raw = RawAnswer(answer_file(name), None, "too_large", "over")
         checked = check(task, raw)
         if checked.status == "scored":
@@ -71,15 +75,15 @@ def test_at_least_40_malformations_are_each_a_reason(dev: Session, name: str) ->
 def _invalid(dev: Session, name: str) -> list[bytes]:
     """The malformations of a task's right answer that the variant has no use for."""
     task, truth = asked(dev)[name]
-    text = gold_answer(task, truth)
-    made = malformations(text, task.spec.suffix).values()
+    text = task.shape.gold(task, truth)
+    made = malformations(text, task.shape.suffix).values()
     return [data for data in made if check(task, RawAnswer("x", data)).status == "invalid"]
 
 
 def _break_and_grade(dev: Session, folder: Path, broken: dict[str, bytes]) -> None:
     """Grade a folder in which the tasks named in ``broken`` have these answers, the rest gold."""
     for name in NAMES:
-        put(folder, name, broken[name] if name in broken else gold_answer(*asked(dev)[name]))
+        put(folder, name, broken[name] if name in broken else gold(*asked(dev)[name]))
     result = dev.grade(folder)
     census = result.report["census"]
     assert (census["invalid"], census["scored"]) == (len(broken), len(TASKS) - len(broken))
@@ -131,8 +135,8 @@ def test_whatever_a_file_holds_costs_at_most_a_failure_and_no_fault_costs_less(
 ) -> None:
     """No honest answer loses more than a malformed one, and nothing crashes."""
     task, truth = asked(dev)[name]
-    right = gold_answer(task, truth).encode()
-    if data.draw(st.booleans()) or task.spec.suffix == ".csv":
+    right = task.shape.gold(task, truth).encode()
+    if data.draw(st.booleans()) or task.shape.suffix == ".csv":
         at = data.draw(st.integers(0, len(right)))
         cut = data.draw(st.integers(0, 4))
         text = right[:at] + data.draw(st.binary(max_size=4)) + right[at + cut :]

@@ -12,18 +12,20 @@ from small_release import SCHEMAS, shard_entry, task_id, write_manifest, write_s
 
 from grader.draw import page as draw
 from grader.io.release import Release
-from grader.model import Score, Task
+from grader.model import Score
 from grader.report.table import ScoreTable
+from grader.shape import Task
 from grader.statistics import bootstrap
 from grader.statistics.resample import cluster_means
+from grader.tracks import variant
 from grader.tracks.causalds.matched import arms, matched
 from grader.tracks.causalds.page import sections
 
 
 def task(name: str, view: str, inputs: dict[str, Any], instance: str = "scene") -> Task:
     return Task(
-        task_id=name, instance_id=instance, track="causalds", rung=2, family="effect_estimate",
-        variant="ate_point", view=view, input_mode="data", prompt="", answer_schema="ate_number",
+        task_id=name, instance_id=instance, spec=variant("causalds", "effect_estimate.ate_point"),
+        view=view, input_mode="data", prompt="", answer_schema="ate",
         answer_file=f"{name}.json", inputs=inputs,
     )  # fmt: skip
 

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn import metrics
 
-from grader.model import Content, Predictions, Task, Truth
+from grader.model import Mark, Predictions, Truth
+from grader.shape import Task
 from grader.statistics import bootstrap
 from grader.statistics.resample import cluster_means
+from grader.tracks import variant
 from grader.tracks.causalds.numbers import interval_score
 from grader.tracks.causalds.prediction import (
     area_under_roc,
@@ -30,9 +32,8 @@ BINARY = st.lists(
 
 
 def task(key: str) -> Task:
-    family, _, variant = key.partition(".")
     return Task(
-        "t", "i", "causalds", 1, family, variant, "clean", "data", "", "", "t.csv", {"alpha": 0.1}
+        "t", "i", variant("causalds", key), "clean", "data", "", "", "t.csv", {"alpha": 0.1}
     )
 
 
@@ -41,7 +42,7 @@ def truth(kind: str, labels: list[float]) -> Truth:
     return Truth("t", "i", False, "chain", None, None, target, tuple(labels))
 
 
-def predicted(kind: str, labels: list[float], answers: list[float]) -> Content:
+def predicted(kind: str, labels: list[float], answers: list[float]) -> Mark:
     return point_predictor(
         task("prediction.point_predictor"), truth(kind, labels), Predictions(tuple(answers))
     )

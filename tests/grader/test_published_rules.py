@@ -15,10 +15,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.model import RawAnswer, Score, Task, Truth
+from grader.model import RawAnswer, Score, Truth
 from grader.report.table import ScoreTable
 from grader.score import score_answer
-from grader.spec import LOSS_CAP, VARIANTS, Variant
+from grader.shape import LOSS_CAP, Task, Variant
+from grader.tracks import VARIANTS
 
 CAUSALDS = [spec for spec in VARIANTS if spec.track == "causalds"]
 NAMES = ("Rain", "Soil", "Crop yield", "Price")
@@ -32,17 +33,17 @@ CATEGORY = st.sampled_from(["set", "set", "set", "no_backdoor"])
 
 def words(spec: Variant) -> st.SearchStrategy[Any]:
     """Content answers to a variant that is right or wrong, as a prompt lists them."""
-    if spec.shape in ("set_size", "set_count"):
+    if spec.shape.name in ("set_size", "set_count"):
         return st.sampled_from([0, 1, 2, "no_backdoor"])
-    if not spec.labels:
-        return st.booleans() if spec.abstention is not False else st.just(True)
-    return st.sampled_from([label for label in spec.labels if label != spec.abstention])
+    if not spec.shape.labels:
+        return st.booleans() if spec.shape.abstention is not False else st.just(True)
+    return st.sampled_from([label for label in spec.shape.labels if label != spec.shape.abstention])
 
 
 @st.composite
 def asked(draw: st.DrawFn, spec: Variant) -> tuple[dict[str, Any], dict[str, Any], Any]:
     """(target, further truth, content answer) of one variant; the answer is a file's object."""
-    field, shape = spec.field, spec.shape
+    field, shape = spec.shape.field, spec.shape.name
     if spec.family == "prediction":
         binary = spec.name == "point_predictor" and draw(st.booleans())
         value = st.sampled_from([0.0, 1.0]) if binary else NUMBER
@@ -52,9 +53,9 @@ def asked(draw: st.DrawFn, spec: Variant) -> tuple[dict[str, Any], dict[str, Any
         kind = "binary" if binary else "continuous"
         target = {"kind": kind, "sd": float(np.std(labels)), "rows": len(labels)}
         return target, {"labels": tuple(labels)}, rows
-    if spec.pool == "nrel_point":
+    if spec.shape.pool == "nrel_point":
         return {}, {"value": draw(NUMBER)}, {field: draw(NUMBER)}
-    if spec.pool == "nrel_interval":
+    if spec.shape.pool == "nrel_interval":
         lower, upper = draw(INTERVAL)
         bounds = {"ci_lower": lower, "ci_upper": upper}
         return {}, {"value": draw(NUMBER)}, {field: draw(NUMBER), **bounds}
@@ -64,7 +65,7 @@ def asked(draw: st.DrawFn, spec: Variant) -> tuple[dict[str, Any], dict[str, Any
         true = [list(pair) for pair in sorted(draw(EDGES)) if pair[0] < pair[1]]
         return {"nodes": list(NAMES), "edges": true}, {}, {field: listed}
     if shape == "signs_before_after":
-        labels_ = st.sampled_from(spec.labels)
+        labels_ = st.sampled_from(spec.shape.labels)
         target = {"accepted_before": [draw(labels_)], "accepted_after": [draw(labels_)]}
         return target, {}, {"sign_before": draw(labels_), "sign_after": draw(labels_)}
     if shape == "conditioning_var":
@@ -84,7 +85,7 @@ def asked(draw: st.DrawFn, spec: Variant) -> tuple[dict[str, Any], dict[str, Any
 
 def content_loss(spec: Variant, truth: Truth, answer: Any) -> float:
     """The loss of a committed answer to an identifiable target, by the tables of the paper."""
-    target, field = truth.target, spec.field
+    target, field = truth.target, spec.shape.field
     if spec.name == "point_predictor":
         labels, given_ = np.array(truth.labels), np.array([row[0] for row in answer])
         if target["kind"] == "binary":
@@ -96,23 +97,23 @@ def content_loss(spec: Variant, truth: Truth, answer: Any) -> float:
         return float(np.mean(scores) / (1 + np.std(truth.labels)))
     if truth.value is not None:
         divisor = 1 + abs(truth.value)
-        if spec.pool == "nrel_interval":
+        if spec.shape.pool == "nrel_interval":
             return winkler((answer["ci_lower"], answer["ci_upper"]), truth.value, 0.05) / divisor
         return abs(answer[field] - truth.value) / divisor
-    if spec.shape == "edges":
+    if spec.shape.name == "edges":
         return f1_loss([(e["from"], e["to"]) for e in answer[field]], target["edges"], tuple)
-    if spec.shape == "skeleton_edges":
+    if spec.shape.name == "skeleton_edges":
         pairs = [(e["a"], e["b"]) for e in answer[field] if e["a"] != e["b"]]
         return f1_loss(pairs, target["edges"], frozenset)
     if "category" in target and (answer[field] == "no_backdoor" or target["category"] != "set"):
         return float(answer[field] != target["category"])
-    if spec.shape == "adjustment_sets":
+    if spec.shape.name == "adjustment_sets":
         return f1_loss(answer[field], target["sets"], frozenset)
-    if spec.shape == "forbidden":
+    if spec.shape.name == "forbidden":
         return f1_loss(answer[field], target["names"], str)
-    if spec.shape == "adjustment_set":
+    if spec.shape.name == "adjustment_set":
         return float(all(set(answer[field]) != set(valid) for valid in target["sets"]))
-    if spec.shape == "signs_before_after":
+    if spec.shape.name == "signs_before_after":
         signs = [answer["sign_before"]], [answer["sign_after"]]
         return float(signs != (target["accepted_before"], target["accepted_after"]))
     return float(all(answer[field] != accepted for accepted in target["accepted"]))
@@ -142,15 +143,15 @@ def task_of(spec: Variant, rows: int = 0) -> Task:
     alpha = 0.1 if spec.family == "prediction" else 0.05
     inputs = {"rows": rows, "alpha": alpha, "available": NAMES, "candidates": NAMES}
     return Task(
-        "cds-0", "scene-0", "causalds", spec.rung, spec.family, spec.name, "clean",
-        spec.input_mode, "", spec.shape, "cds-0" + spec.suffix, inputs,
+        "cds-0", "scene-0", spec, "clean", spec.shape.input_mode, "", spec.shape.name,
+        "cds-0" + spec.shape.suffix, inputs,
     )  # fmt: skip
 
 
 def grade(spec: Variant, truth: Truth, answer: Any) -> Score:
     """The score of an answer given as an object, or as rows of a prediction file."""
     rows = len(truth.labels or ())
-    if spec.suffix == ".csv":
+    if spec.shape.suffix == ".csv":
         header = "prediction,lower,upper"
         text = "\n".join([header, *(",".join(map(repr, row)) for row in answer)])
     else:
@@ -176,11 +177,15 @@ def test_committed_answers_lose_what_the_tables_say(spec: Variant) -> None:
         truth = truth_of(target, more)
         expected = content_loss(spec, truth, answer)
         got = grade(spec, truth, answer)
-        assert (got.status, got.paper_pool, got.pool) == ("scored", spec.pool, spec.pool)
+        assert (got.status, got.paper_pool, got.pool) == (
+            "scored",
+            spec.shape.pool,
+            spec.shape.pool,
+        )
         tolerance = 2e-6 if target.get("kind") == "binary" else 1e-9
         assert got.paper_loss == pytest.approx(expected, rel=1e-9, abs=tolerance)
         assert got.loss == pytest.approx(min(expected, LOSS_CAP), rel=1e-9, abs=tolerance)
-        if spec.pool.startswith("nrel"):
+        if spec.shape.pool.startswith("nrel"):
             assert got.points == pytest.approx(1 / (1 + expected), rel=1e-6)
         else:
             assert got.points == pytest.approx(1 - expected)
@@ -189,7 +194,7 @@ def test_committed_answers_lose_what_the_tables_say(spec: Variant) -> None:
 
 
 @pytest.mark.parametrize(
-    "spec", [spec for spec in CAUSALDS if spec.abstainable], ids=lambda spec: spec.key
+    "spec", [spec for spec in CAUSALDS if spec.shape.abstainable], ids=lambda spec: spec.key
 )
 def test_either_side_abstaining_makes_a_pass_or_fail_row(spec: Variant) -> None:
     """CausalDS §3.7: right if and only if both do, whatever else was said."""
@@ -198,7 +203,7 @@ def test_either_side_abstaining_makes_a_pass_or_fail_row(spec: Variant) -> None:
     @given(asked(spec))
     def check_one(case: tuple[dict[str, Any], dict[str, Any], Any]) -> None:
         target, more, answer = case
-        abstention = {**answer, spec.field: spec.abstention}
+        abstention = {**answer, spec.shape.field: spec.shape.abstention}
         unidentifiable = truth_of({}, {}, due=True)
         rows = (
             (unidentifiable, abstention, 0.0),
@@ -269,11 +274,13 @@ def test_the_pools_of_the_realistic_exam_are_34_39_27_whatever_is_answered(answe
             task = task_of(spec, 1)
             raw = {
                 "none": None,
-                "abstain": RawAnswer("f", json.dumps({spec.field: spec.abstention}).encode()),
+                "abstain": RawAnswer(
+                    "f", json.dumps({spec.shape.field: spec.shape.abstention}).encode()
+                ),
                 "rubbish": RawAnswer("f", b"{"),
             }[answers]
             truth = truth_of({"accepted": ["?"], "sd": 0.0}, {}, due=number < hidden)
-            if not spec.abstainable and answers == "abstain":
+            if not spec.shape.abstainable and answers == "abstain":
                 raw = None
             row = score_answer(task, truth, raw)
             scores.append(replace(row, task_id=f"{key}-{number}"))

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.model import Score
+from grader.model import Pool, Score
 from grader.report.table import ScoreTable
-from grader.spec import LOSS_CAP, Pool
+from grader.shape import LOSS_CAP
 
 BLANK = Score(
     task_id="", instance_id="i", track="causalds", family="f", variant="v", rung=1, view="clean",

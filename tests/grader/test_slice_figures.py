@@ -11,7 +11,7 @@ from score_rows import failed, row
 from grader.model import Score
 from grader.report.table import ScoreTable
 from grader.report.usage import fill_usage, usage_means, with_quality
-from grader.spec import LOSS_CAP
+from grader.shape import LOSS_CAP
 from grader.statistics import bootstrap
 from grader.statistics.resample import Draws, clustered
 from grader.tracks.causalds.figures import extend

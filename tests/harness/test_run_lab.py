@@ -12,8 +12,9 @@ from scripted import Reply, Script, Server, serve
 from grader.cli import main as grade
 from grader.io.release import Release
 from grader.laboratory import Episode, EpisodeError
-from grader.model import Score, Task
+from grader.model import Score
 from grader.pipeline import Session
+from grader.shape import Task
 from harness.__main__ import main
 
 

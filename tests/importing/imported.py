@@ -3,9 +3,10 @@
 import json
 from typing import Any
 
-from grader.model import RawAnswer, Task, Truth
+from grader.model import RawAnswer, Truth
 from grader.pipeline import Session
 from grader.score import score
+from grader.shape import Task
 from grader.submission.check import check
 
 

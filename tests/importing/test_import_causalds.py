@@ -27,7 +27,7 @@ from grader.cli import main as grade
 from grader.io.release import Release
 from grader.io.schemas import first_problem
 from grader.pipeline import Session
-from grader.spec import VARIANTS
+from grader.tracks import VARIANTS
 from grader.verify import verify
 
 
@@ -192,11 +192,10 @@ def digest(file: Path) -> str:
 
 
 def test_gold_answers_of_the_imported_release_are_all_right(session: Session) -> None:
-    from grader.gold import gold_answer
 
     truths = session.truths(session.all_tasks)
     for task in session.all_tasks:
-        gold = gold_answer(task, truths[task.task_id])
+        gold = task.shape.gold(task, truths[task.task_id])
         assert graded(session, task.task_id, gold).points == 1, task.spec.key
 
 

@@ -21,7 +21,7 @@ from builder.causal import (
     minimal_adjustment_sets,
     valid_adjustment_sets,
 )
-from grader.spec import VARIANTS
+from grader.tracks import VARIANTS
 
 TABLE = pa.list_(pa.struct([("name", pa.string()), ("values", pa.list_(pa.float32()))]))
 SCHEMAS = {
@@ -129,7 +129,7 @@ def _scene(plan: Plan, index: int, rng: np.random.Generator, tables: Tables) -> 
     asked = [variant for variant in VARIANTS if variant.key in plan.variants]
     if plan.private:
         asked = [asked[index % len(asked)]]
-    ships = any(variant.input_mode == "data" for variant in asked)
+    ships = any(variant.shape.input_mode == "data" for variant in asked)
     predicts = any(variant.shape.endswith("_csv") for variant in asked)
     told_columns = columns if ships else []
     tables["causalds_scenes"].append(
@@ -181,17 +181,17 @@ def _scene(plan: Plan, index: int, rng: np.random.Generator, tables: Tables) -> 
             variant, plan, motif, told, ends, contrast, columns, kinds, labels, rng
         )
         identifiable = ate_identifiable(graph, motif.treatment, motif.outcome)
-        abstain = variant.abstainable and not identifiable
-        numeric = variant.shape in ("value", "ate", "ate_interval", "effect_value")
+        abstain = variant.shape.abstainable and not identifiable
+        numeric = variant.shape.name in ("value", "ate", "ate_interval", "effect_value")
         shown = {**inputs, "variant": variant.key}
         tables["causalds"].append(
             {
                 "task_id": task_id, "instance_id": instance, "track": "causalds",
                 "rung": variant.rung, "family": variant.family, "variant": variant.name,
-                "view": "clean", "input_mode": variant.input_mode,
+                "view": "clean", "input_mode": variant.shape.input_mode,
                 "prompt": f"{story}\n\nQuestion: {json.dumps(shown)}. Answer in "
-                f"{task_id}{variant.suffix}.",
-                "answer_schema": variant.shape, "answer_file": task_id + variant.suffix,
+                f"{task_id}{variant.shape.suffix}.",
+                "answer_schema": variant.shape.name, "answer_file": task_id + variant.shape.suffix,
                 "inputs_json": json.dumps(inputs),
             }
         )  # fmt: skip
@@ -221,13 +221,13 @@ def _ask(
         return inputs, {"kind": kinds[y], "sd": sd, "rows": plan.test}
     if variant.key == "association.sign_only":
         return ends, {"accepted": [str(rng.choice(["+", "-", "unknown"]))]}
-    if variant.shape == "edges":
+    if variant.shape.name == "edges":
         edges = [[told[a], told[b]] for a, b in graph.edges]
         return {"variables": len(graph.nodes)}, {"nodes": list(told.values()), "edges": edges}
-    if variant.shape == "method":
+    if variant.shape.name == "method":
         label = identification_method(graph, x, y)
         return {**ends, "observed": listed}, {"accepted": [label]}
-    if variant.shape == "adjustment_sets":
+    if variant.shape.name == "adjustment_sets":
         sets = [sorted(told[n] for n in found) for found in minimal_adjustment_sets(graph, x, y)]
         category = "set"
         if not ate_identifiable(graph, x, y):
@@ -236,7 +236,7 @@ def _ask(
             category = "no_backdoor"
         available = [name for name in listed if name not in ends.values()]
         return {**ends, "available": available}, {"category": category, "sets": sets}
-    if variant.shape == "value":
+    if variant.shape.name == "value":
         return ends, {}
     alpha = {"alpha": 0.05} if variant.name == "ate_uq_95" else {}
     return {**ends, **contrast, **alpha}, {}

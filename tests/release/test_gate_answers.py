@@ -11,11 +11,12 @@ from builder.gate.known_answers import CEILING
 from builder.gate.run import Floor, _floor_lines
 from builder.tracks import TRACKS
 from grader.io.release import Release
-from grader.model import RawAnswer, Task, Truth
+from grader.model import RawAnswer, Truth
 from grader.pipeline import Session
 from grader.score import score, verify
-from grader.spec import VARIANTS, Variant
+from grader.shape import Task, Variant
 from grader.submission.check import check
+from grader.tracks import VARIANTS
 
 
 def _agrees(kind: str, task: Task, truth: Truth, seed: int) -> None:
@@ -24,7 +25,7 @@ def _agrees(kind: str, task: Task, truth: Truth, seed: int) -> None:
     assert checked.status == "scored", checked.message
     points = score(task, truth, verify(task, truth, checked)).points
     assert TRACKS[task.track].floors.points(task, truth, answer) == pytest.approx(points, abs=1e-9)
-    assert points < 1 or task.spec.pool in CEILING or task.spec.pool.startswith("nrel")
+    assert points < 1 or task.shape.pool in CEILING or task.shape.pool.startswith("nrel")
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,7 @@ def test_every_variant_has_uninformed_answers_whose_points_are_derived(
     classes = {(truth.should_abstain, str(truth.target)[:40]): (task, truth)
                for task, truth in pairs}  # fmt: skip
     for task, truth in list(classes.values())[:6]:
-        assert TRACKS[task.track].floors.why[task.spec.shape]
+        assert TRACKS[task.track].floors.why[task.shape.name]
         for kind in ("constant", "random"):
             for seed in range(3):
                 _agrees(kind, task, truth, seed)

@@ -10,8 +10,8 @@ from builder.gate import known_answers
 from builder.gate.known_answers import split_points
 from builder.gate.run import run_gate
 from grader.io.release import Release
-from grader.model import Task
 from grader.pipeline import Session
+from grader.shape import Task
 
 
 @pytest.fixture(scope="module")
@@ -63,13 +63,13 @@ def test_a_right_answer_that_loses_points_is_named(
     built: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One wrong gold answer among thousands must not drown."""
-    right = known_answers.gold_answer
+    scored = known_answers._scored
     victim = Session(Release.open(built), "dev", "all").select().tasks[0]
 
-    def spoilt(task: Task, truth: Any) -> str:
-        return "{}" if task.task_id == victim.task_id else right(task, truth)
+    def spoilt(task: Task, truth: Any, answer: str) -> Any:
+        return scored(task, truth, "{}" if task.task_id == victim.task_id else answer)
 
-    monkeypatch.setattr(known_answers, "gold_answer", spoilt)
+    monkeypatch.setattr(known_answers, "_scored", spoilt)
     found = split_points(Release.open(built), "dev", 1)
     assert any(line.startswith(victim.task_id) for line in found.wrong)
     assert found.points < 100.0

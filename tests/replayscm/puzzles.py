@@ -9,8 +9,9 @@ from benchmarks.built import pairs_of
 from builder.replayscm.plan.config import Config
 from builder.replayscm.track import TRACK
 from builder.track import Built
-from grader.model import Checked, RawAnswer, Score, Task, Truth
+from grader.model import Checked, RawAnswer, Score, Truth
 from grader.score import score
+from grader.shape import Task
 from grader.submission.check import check
 
 ROOT = b"tests of replayscm"

@@ -14,7 +14,8 @@ import numpy as np
 from grader.io.jsonio import canonical
 from grader.laboratory.session import ENGINE_VERSION
 from grader.laboratory.transcript import seal, write_line
-from grader.model import Task, Truth
+from grader.model import Truth
+from grader.shape import Task
 
 WHY: Final[Mapping[str, str]] = {
     "laboratory_jsonl": "0 and an empty graph: half a point where the frequency is within the "

@@ -1,4 +1,4 @@
-"""What can be asked of a scene: one function per variant of ``grader.spec``."""
+"""What can be asked of a scene: one function per variant of ``grader.tracks``."""
 
 from typing import Final
 
@@ -19,4 +19,4 @@ from builder.causalds.ask.registry import Asker, Question, Truth, in_spec_order
 __all__ = ["ASKERS", "Asker", "Question", "Truth"]
 
 ASKERS: Final = in_spec_order()
-"""Asker by variant key, in the order of ``grader.spec.VARIANTS``."""
+"""Asker by variant key, in the order of ``grader.tracks.VARIANTS``."""

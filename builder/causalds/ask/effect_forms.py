@@ -19,7 +19,7 @@ from builder.causalds.ask.wording import (
 )
 from builder.causalds.make.scene import Scene
 from builder.scm import EFFECT_MARGIN, Quantity, clear_effect_sign
-from grader.spec import EFFECT_ALPHA
+from grader.tracks.causalds.shapes import EFFECT_ALPHA
 
 RULES: Final = (
     f"{READING}\n\n{IDENTIFIABLE} Whether the {{estimand}} is identifiable is a matter of the "

@@ -10,7 +10,7 @@ from builder.causalds.ask.registry import Question, Truth, asks
 from builder.causalds.ask.wording import bold, fenced, number, percent
 from builder.causalds.make.scene import Scene
 from builder.release.arrow import round_truth
-from grader.spec import PREDICTION_ALPHA
+from grader.tracks.causalds.shapes import PREDICTION_ALPHA
 
 _INPUTS: Final = frozenset({"outcome", "outcome_kind", "columns", "rows"})
 

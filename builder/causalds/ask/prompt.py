@@ -5,7 +5,7 @@ from builder.causalds.ask.wording import bullets
 from builder.causalds.make.observe import Observation
 from builder.causalds.make.scene import Scene
 from builder.words import Variable
-from grader.spec import Variant
+from grader.shape import Variant
 
 
 def write_prompt(
@@ -16,11 +16,11 @@ def write_prompt(
         ("Files", _files(scene, shown, variant)),
         ("Background", scene.narration.telling.story),
     ]
-    if variant.input_mode == "data":
+    if variant.shape.input_mode == "data":
         sections.append(("Data", _data(scene, shown)))
     if shown.bundles:
         sections.append(("Measurements", _measurements(scene, shown, variant)))
-    if variant.input_mode == "data":
+    if variant.shape.input_mode == "data":
         sections.append(("Scale", _scale(shown)))
     sections += [
         ("Question", question.question),
@@ -28,7 +28,7 @@ def write_prompt(
         ("Answer file", _answer_file(variant, answer_file)),
     ]
     body = "\n\n".join(f"## {title}\n\n{text}" for title, text in sections)
-    return f"# Task\n\n{_INTRODUCTION[variant.input_mode]}\n\n{body}\n"
+    return f"# Task\n\n{_INTRODUCTION[variant.shape.input_mode]}\n\n{body}\n"
 
 
 _INTRODUCTION = {
@@ -42,12 +42,12 @@ _INTRODUCTION = {
 
 def _files(scene: Scene, shown: Observation, variant: Variant) -> str:
     files = ["`story.md`: the background below"]
-    if variant.input_mode == "data":
+    if variant.shape.input_mode == "data":
         files += [
             f"`data.parquet`: {scene.plan.train:,} rows of observations",
             "`columns.json`: the name and kind of each column",
         ]
-    if variant.input_mode == "data" and shown.bundles:
+    if variant.shape.input_mode == "data" and shown.bundles:
         files.append(
             f"`calibration.parquet`: {len(shown.chosen):,} of those rows, with the measured "
             "variables themselves"
@@ -101,7 +101,7 @@ def _measurements(scene: Scene, shown: Observation, variant: Variant) -> str:
         "Questions are about the variables themselves, never about their measurements. Where a "
         "question speaks of what is measured or identifiable, these variables count as measured."
     )
-    if variant.input_mode == "data":
+    if variant.shape.input_mode == "data":
         text += (
             f"\n\n`calibration.parquet` shows the variables themselves: it holds "
             f"{len(shown.chosen):,} rows of `data.parquet`, a simple random sample of them, with "
@@ -139,7 +139,7 @@ def _scale(shown: Observation) -> str:
 
 
 def _answer_file(variant: Variant, answer_file: str) -> str:
-    kind = "CSV" if variant.suffix == ".csv" else "JSON"
+    kind = "CSV" if variant.shape.suffix == ".csv" else "JSON"
     return (
         f"Write your answer to `{answer_file}`, a {kind} file in UTF-8, directly in your answers "
         "folder. Only the file of this name is read; nothing else that you write is graded. "

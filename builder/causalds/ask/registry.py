@@ -1,4 +1,4 @@
-"""One asker per variant, registered against ``grader.spec.VARIANTS``.
+"""One asker per variant, registered against ``grader.tracks.VARIANTS``.
 
 An asker looks at a scene and yields its questions with their truths: one, several that name
 different variables or estimands, or none where the scene cannot be asked this (a label too close to
@@ -17,7 +17,7 @@ from builder.causal import Motif
 from builder.causalds.make.scene import Scene
 from builder.causalds.plan.types import ScenePlan
 from builder.scm import Quantity
-from grader.spec import VARIANTS
+from grader.tracks import VARIANTS
 
 ENDS: Final = frozenset({"treatment", "outcome"})
 LEVELS: Final = ENDS | {"x0", "x1"}

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grader.io.jsonio import canonical
-from grader.model import Task, Truth
+from grader.model import Truth
+from grader.shape import Task
 
 Kind = Literal["constant", "random"]
 
@@ -84,7 +85,7 @@ _LARGEST_COUNT: Final = 4
 
 def uninformed_answer(kind: Kind, task: Task, truth: Truth, rng: np.random.Generator) -> str:
     """The text of an answer file. ``truth`` lends the names that the story tells, nothing else."""
-    if task.spec.shape.endswith("_csv"):
+    if task.shape.suffix == ".csv":
         return _csv(kind, task, rng)
     found = dict(_constant(task) if kind == "constant" else _random(task, truth, rng))
     if "conditioning_var" in task.inputs:
@@ -93,15 +94,15 @@ def uninformed_answer(kind: Kind, task: Task, truth: Truth, rng: np.random.Gener
 
 
 def _constant(task: Task) -> Mapping[str, object]:
-    if task.spec.shape == "conditioning_var":
+    if task.shape.name == "conditioning_var":
         return {"conditioning_var": task.inputs["candidates"][0]}
-    return _CONSTANT[task.spec.shape]
+    return _CONSTANT[task.shape.name]
 
 
 def _random(task: Task, truth: Truth, rng: np.random.Generator) -> Mapping[str, object]:
-    shape, field = task.spec.shape, task.spec.field
+    shape, field = task.shape.name, task.shape.field
     if shape == "signs_before_after":
-        return {name: _pick(task.spec.labels, rng) for name in ("sign_before", "sign_after")}
+        return {name: _pick(task.shape.labels, rng) for name in ("sign_before", "sign_after")}
     if shape in _BOOLEANS:
         return {field: bool(rng.integers(2))}
     if shape in ("set_size", "set_count"):
@@ -113,8 +114,8 @@ def _random(task: Task, truth: Truth, rng: np.random.Generator) -> Mapping[str, 
         return {field: _random_edges(sorted(truth.target["nodes"]), ends, rng)}
     if shape in ("adjustment_set", "adjustment_sets", "forbidden"):
         return {field: _random_sets(shape, sorted(task.inputs["available"]), rng)}
-    if task.spec.labels:
-        return {field: _pick(task.spec.labels, rng)}
+    if task.shape.labels:
+        return {field: _pick(task.shape.labels, rng)}
     if shape in _INTERVALS:
         lower, middle, upper = np.sort(rng.normal(size=3)).tolist()
         return {field: middle, "ci_lower": lower, "ci_upper": upper}
@@ -160,7 +161,7 @@ def _csv(kind: Kind, task: Task, rng: np.random.Generator) -> str:
         lower, middle, upper = np.sort(draws, axis=1).T
         columns = [middle, lower, upper]
     header = ["prediction", "lower", "upper"]
-    width = 3 if task.spec.pool == "nrel_interval" else 1
+    width = 3 if task.shape.pool == "nrel_interval" else 1
     lines = (
         ",".join(repr(float(value)) for value in row) for row in zip(*columns[:width], strict=True)
     )
@@ -169,10 +170,10 @@ def _csv(kind: Kind, task: Task, rng: np.random.Generator) -> str:
 
 def floor_points(task: Task, truth: Truth, answer: str) -> float:
     """The points in [0, 1] that ``answer`` deserves by the variant's published rule."""
-    if task.spec.shape.endswith("_csv"):
+    if task.shape.suffix == ".csv":
         return _csv_points(task, truth, answer)
     content = json.loads(answer)
-    abstains = task.spec.abstainable and content[task.spec.field] == task.spec.abstention
+    abstains = task.shape.abstainable and content[task.shape.field] == task.shape.abstention
     if truth.should_abstain or abstains:
         return float(truth.should_abstain and abstains)
     return _content_points(task, truth, content)
@@ -183,7 +184,7 @@ def _csv_points(task: Task, truth: Truth, answer: str) -> float:
     rows = list(csv.DictReader(io.StringIO(answer)))
     values = {name: np.array([float(row[name]) for row in rows]) for name in rows[0]}
     scale = 1 + float(labels.std())
-    if task.spec.pool == "nrel_interval":
+    if task.shape.pool == "nrel_interval":
         alpha = float(task.inputs["alpha"])
         loss = _interval_score(values["lower"], values["upper"], labels, alpha).mean()
     else:
@@ -192,7 +193,7 @@ def _csv_points(task: Task, truth: Truth, answer: str) -> float:
 
 
 def _content_points(task: Task, truth: Truth, content: Mapping[str, Any]) -> float:
-    shape, target, answer = task.spec.shape, truth.target, content.get(task.spec.field)
+    shape, target, answer = task.shape.name, truth.target, content.get(task.shape.field)
     if shape == "signs_before_after":
         both = (("sign_before", "accepted_before"), ("sign_after", "accepted_after"))
         return float(all(content[told] in target[right] for told, right in both))
@@ -212,7 +213,7 @@ def _content_points(task: Task, truth: Truth, content: Mapping[str, Any]) -> flo
         lower, upper, value = np.array([content["ci_lower"], content["ci_upper"], truth.value])
         loss = float(_interval_score(lower, upper, value, float(task.inputs["alpha"])))
     else:
-        loss = abs(content[task.spec.field] - truth.value)
+        loss = abs(content[task.shape.field] - truth.value)
     return scale / (scale + loss)
 
 

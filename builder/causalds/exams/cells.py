@@ -16,7 +16,7 @@ import numpy as np
 from builder.causalds.ask import ASKERS
 from builder.causalds.exams.model import FAMILIES, GRAFTED, OTHERWISE, ExamModel, Weights
 from builder.causalds.plan.views import VIEWS
-from grader.variants.causalds import CAUSALDS
+from grader.tracks.causalds.variants import CAUSALDS
 
 RUNGS: Final = {v.family: v.rung for v in CAUSALDS}
 

@@ -8,9 +8,9 @@ the variant's asker.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from grader.variants.causalds import CAUSALDS
+from grader.tracks.causalds.variants import CAUSALDS
 
-_WORDS: Final = frozenset(word for variant in CAUSALDS for word in variant.labels)
+_WORDS: Final = frozenset(word for variant in CAUSALDS for word in variant.shape.labels)
 
 
 def label_class(target: Mapping[str, Any], value: float | None, should_abstain: bool) -> str:

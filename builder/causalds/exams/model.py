@@ -16,7 +16,7 @@ from typing import Final, Literal, get_args
 from builder.causal import MOTIFS, PLANTED
 from builder.causalds.plan.views import VIEWS
 from builder.settings import TomlTable
-from grader.variants.causalds import CAUSALDS
+from grader.tracks.causalds.variants import CAUSALDS
 
 Kind = Literal["composed", "balanced", "views", "tellings"]
 

@@ -12,7 +12,7 @@ from builder.words.llm.request import Request, Seed
 from builder.words.llm.settings import Settings
 from builder.words.naming import Naming
 from grader.io.jsonio import canonical
-from grader.variants.causalds import CAUSALDS
+from grader.tracks.causalds.variants import CAUSALDS
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from grader.io.jsonio import canonical
-from grader.model import Task, Truth
+from grader.model import Truth
+from grader.shape import Task
 
 WHY: Final[Mapping[str, str]] = {
     "unit_answers": "always yes: no effect anywhere, a PNS of 0, never within 0.1",
@@ -28,11 +29,11 @@ def uninformed_answer(
 ) -> str:
     """The text of an answer file."""
     random = kind == "random"
-    if task.spec.shape == "unit_answers":
+    if task.shape.name == "unit_answers":
         units = int(task.inputs["units"])
         drawn = {rung: (rng.random(units) < 0.5).tolist() for rung in _RUNGS}
         return canonical(drawn if random else {rung: [True] * units for rung in _RUNGS})
-    if task.spec.shape == "quantities":
+    if task.shape.name == "quantities":
         names = sorted(task.inputs["quantities"])
         values = rng.random(len(names)).tolist() if random else [0.0] * len(names)
         return canonical({"quantities": dict(zip(names, values, strict=True))})
@@ -47,9 +48,9 @@ def floor_points(task: Task, truth: Truth, answer: str) -> float:
     """1 or 0, in exact arithmetic."""
     content = json.loads(answer)
     target = truth.target
-    if task.spec.shape == "unit_answers":
+    if task.shape.name == "unit_answers":
         return float(_near(Fraction(target["exact"]["pns"]), _pns(target, content)))
-    if task.spec.shape == "quantities":
+    if task.shape.name == "quantities":
         listed = target["quantities"].items()
         given = content["quantities"]
         return float(

@@ -10,7 +10,8 @@ from typing import Any, Final
 from builder.gate.leak.features import Subject
 from builder.gate.tables import SplitTables, TaskRow
 from builder.track import HiddenFacts
-from grader.spec import VARIANTS, Variant
+from grader.shape import Variant
+from grader.tracks import VARIANTS
 
 LeakFacts = Callable[[Mapping[str, Any]], HiddenFacts | None]
 """A track's private facts, from a row of ``<track>_worlds``."""
@@ -129,15 +130,15 @@ def _common_reading(name: str, variant: Variant, truth: Mapping[str, Any]) -> st
     target = json.loads(truth["target_json"])
     match name:
         case "should abstain":
-            return str(truth["should_abstain"]) if variant.abstainable else ""
+            return str(truth["should_abstain"]) if variant.shape.abstainable else ""
         case "sign":
-            if variant.shape in _SIGNS:
+            if variant.shape.name in _SIGNS:
                 return _label(target)
             return _SIGN_OF.get(_sign_label(truth["value"]), "")
         case "yes or no":
-            return _label(target) if variant.shape in _YES_OR_NO else ""
+            return _label(target) if variant.shape.name in _YES_OR_NO else ""
         case _:
-            return _category(target) if variant.shape in _CATEGORIES else ""
+            return _category(target) if variant.shape.name in _CATEGORIES else ""
 
 
 def _one_a_scene(tasks: Iterable[TaskRow]) -> list[TaskRow]:
@@ -158,7 +159,7 @@ def _readings(variant: Variant, truths: Sequence[Mapping[str, Any]]) -> list[tup
     Prediction targets are rows of data and give no fact; a sketch's target is the graph.
     """
     targets = [json.loads(truth["target_json"]) for truth in truths]
-    shape = variant.shape
+    shape = variant.shape.name
     if shape.startswith("prediction"):
         return []
     if shape in ("edges", "skeleton_edges"):
@@ -171,7 +172,7 @@ def _readings(variant: Variant, truths: Sequence[Mapping[str, Any]]) -> list[tup
         return [("label", [_label(target) for target in targets])]
     abstain = [("should abstain", [str(truth["should_abstain"]) for truth in truths])]
     return [
-        *(abstain if variant.abstainable else []),
+        *(abstain if variant.shape.abstainable else []),
         ("sign", [_sign_label(truth["value"]) for truth in truths]),
         ("above the median", _halves([truth["value"] for truth in truths])),
     ]

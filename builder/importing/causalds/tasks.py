@@ -15,7 +15,9 @@ from builder.track import Row
 from grader.errors import UsageError
 from grader.io.jsonio import clip
 from grader.names import did_you_mean
-from grader.spec import EFFECT_ALPHA, PREDICTION_ALPHA, VARIANTS, Variant, variant
+from grader.shape import Variant
+from grader.tracks import VARIANTS, variant
+from grader.tracks.causalds.shapes import EFFECT_ALPHA, PREDICTION_ALPHA
 
 TRACK: Final = "causalds"
 KEYS: Final = frozenset(spec.key for spec in VARIANTS if spec.track == TRACK)
@@ -71,15 +73,15 @@ def read_item(document: Document, *, several_views: bool = False) -> Item:
     stem = document.get("answer_file_stem") or default.replace(".", "_")
     file = document.get("answer_filename")
     if file is None:
-        file, key = f"{stem}{spec.suffix}", "answer_file_stem"
+        file, key = f"{stem}{spec.shape.suffix}", "answer_file_stem"
     else:
         key = "answer_filename"
     if not isinstance(file, str):
         raise document.problem((key,), f"{clip(file)} is no file name")
     plain(document, file, key)
-    if not file.endswith(spec.suffix) or file == spec.suffix:
-        raise document.problem((key,), f"{clip(file)} does not end in {spec.suffix}")
-    return Item(file.removesuffix(spec.suffix), spec, scene_id, view, task_id, document)
+    if not file.endswith(spec.shape.suffix) or file == spec.shape.suffix:
+        raise document.problem((key,), f"{clip(file)} does not end in {spec.shape.suffix}")
+    return Item(file.removesuffix(spec.shape.suffix), spec, scene_id, view, task_id, document)
 
 
 def _key(document: Document, task_id: str) -> str:
@@ -125,7 +127,7 @@ def inputs_of(item: Item, scene: Scene) -> dict[str, object]:
         inputs["columns"] = document.names("inputs", "columns") if stated else scene.observed
         inputs["outcome_kind"] = "binary" if scene.binary_outcome else "continuous"
         inputs["rows"] = len(scene.labels)
-    if spec.pool == "nrel_interval":
+    if spec.shape.pool == "nrel_interval":
         inputs["alpha"] = _alpha(document, spec)
     inputs = {**inputs, **_specific(item.asked(scene), spec)}
     declared = ASKERS[spec.key].declares(inputs)
@@ -140,7 +142,13 @@ def _specific(asked: AskedTask, spec: Variant) -> Mapping[str, object]:
     """What only some variants state."""
     scene = asked.scene
     ends = (scene.treatment, scene.outcome)
-    if spec.shape in ("adjustment_set", "adjustment_sets", "set_size", "set_count", "forbidden"):
+    if spec.shape.name in (
+        "adjustment_set",
+        "adjustment_sets",
+        "set_size",
+        "set_count",
+        "forbidden",
+    ):
         for key in ("available_vars", "observed_vars"):
             if (stated := _listed(asked.item, scene, key)) is not None:
                 return {"available": stated}
@@ -183,7 +191,7 @@ def _alpha(document: Document, spec: Variant) -> float:
 
 def _check_columns(document: Document, spec: Variant) -> None:
     """Our grader reads the columns that the release asks for, under these names."""
-    bounds = ["lower", "upper"] if spec.pool == "nrel_interval" else []
+    bounds = ["lower", "upper"] if spec.shape.pool == "nrel_interval" else []
     asked: Any = document.get("inputs", "required_csv_columns")
     if asked is not None and list(asked) != ["prediction", *bounds]:
         raise UsageError(

@@ -13,7 +13,7 @@ from builder.importing.causalds.asked import Answer, AskedTask
 from builder.importing.causalds.scene import Scene
 from builder.importing.files import Document
 from grader.io.jsonio import clip
-from grader.variants.causalds import ASSOCIATION_SIGNS, METHODS
+from grader.tracks.causalds.shapes import ASSOCIATION_SIGNS, METHODS
 
 SET_VARIANTS: Final = frozenset(
     {

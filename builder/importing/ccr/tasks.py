@@ -37,7 +37,7 @@ from builder.release.schemas import TRUTH
 from builder.seeds import public_id
 from builder.track import DrawnExam, Row
 from grader.io.jsonio import canonical
-from grader.spec import variant
+from grader.tracks import variant
 
 SPLIT: Final = "imported"
 EXAM: Final = "imported"

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from builder.replayscm.check.interpreter import Tree, exact_worlds, read, replay_row
-from grader.model import Task, Truth
+from grader.io.release import task_of, truth_of
+from grader.shape import Task
 from grader.tracks.replayscm.certificates import problem_of
 
 Row = Mapping[str, Any]
@@ -27,9 +28,9 @@ def audit_instance(
     found += _shared_problems(record, rows)
     for truth in truths:
         target = json.loads(truth["target_json"])
-        task = _task(rows[truth["task_id"]])
+        task = task_of(rows[truth["task_id"]])
         names = [problem for problem in _record_problems(record, task, target) if problem]
-        certificate = problem_of(task, _truth(truth, target))
+        certificate = problem_of(task, truth_of(truth))
         if certificate is not None:
             names.append(certificate)
         found += [f"{truth['task_id']} ({target['pool']}): {problem}" for problem in names]
@@ -78,18 +79,3 @@ def _shared_problems(record: Mapping[str, Any], rows: Mapping[str, Row]) -> Iter
         shown = json.dumps(json.loads(rows[task_id]["inputs_json"])["worlds"], sort_keys=True)
         if by_level.setdefault(level if level in ("Ext", "CEx", "Cert") else "", shown) != shown:
             yield f"{task_id}: its worlds differ from others of its level"
-
-
-def _task(row: Row) -> Task:
-    return Task(
-        row["task_id"], row["instance_id"], row["track"], row["rung"], row["family"],
-        row["variant"], row["view"], row["input_mode"], row["prompt"], row["answer_schema"],
-        row["answer_file"], json.loads(row["inputs_json"]),
-    )  # fmt: skip
-
-
-def _truth(row: Row, target: Mapping[str, Any]) -> Truth:
-    return Truth(
-        row["task_id"], row["instance_id"], row["should_abstain"], row["structure"],
-        row["value"], row["value_se"], target,
-    )  # fmt: skip

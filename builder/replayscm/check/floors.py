@@ -16,7 +16,8 @@ from builder.replayscm.check.interpreter import (
     value,
 )
 from grader.io.jsonio import canonical
-from grader.model import Task, Truth
+from grader.model import Truth
+from grader.shape import Task
 
 WHY: Final[Mapping[str, str]] = {
     "mechanisms": "every variable equal to the first root: solves nothing",
@@ -37,7 +38,7 @@ def uninformed_answer(
         mechanisms = dict.fromkeys(children, roots[0])
     else:
         mechanisms = {name: _random_formula(rng, roots) for name in children}
-    if task.spec.shape == "alternative_scm":
+    if task.shape.name == "alternative_scm":
         if kind == "constant":
             mechanisms = dict(inputs["reference"])
         else:
@@ -47,7 +48,7 @@ def uninformed_answer(
         witness = {root: int(rng.integers(2)) for root in roots[1:]}
         return canonical({"mechanisms": mechanisms, "intervention": experiment, "witness": witness})
     answer: dict[str, Any] = {"mechanisms": mechanisms}
-    if task.spec.shape == "roots_mechanisms":
+    if task.shape.name == "roots_mechanisms":
         answer["roots"] = roots
     return canonical(answer)
 
@@ -66,11 +67,11 @@ def floor_points(task: Task, truth: Truth, answer: str) -> float:
     mechanisms = {name: read(text) for name, text in content["mechanisms"].items()}
     if not all(exact_worlds(mechanisms, names, task.inputs["worlds"])):
         return 0.0
-    if task.spec.shape == "alternative_scm":
+    if task.shape.name == "alternative_scm":
         return float(_shows(task, content, mechanisms))
     if not all(exact_worlds(mechanisms, names, truth.target["heldout"])):
         return 0.0
-    if task.spec.shape == "roots_mechanisms":
+    if task.shape.name == "roots_mechanisms":
         return float(sorted(content["roots"]) == sorted(truth.target["roots"]))
     return 1.0
 

@@ -7,7 +7,8 @@ from typing import Any
 from grader.laboratory import Episode, Hypothesis, TranscriptError, parse_hypothesis, replay
 from grader.laboratory.hypothesis import EMPTY
 from grader.laboratory.session import Laboratory
-from grader.model import Checked, Content, Task, Truth
+from grader.model import Checked, Mark, Truth
+from grader.shape import Task
 from grader.tracks.causalab.diagnostics import diagnose, progress
 from grader.tracks.causalab.evidence import Evidence
 from grader.tracks.causalab.metrics import hypothesis_metrics, prediction_metrics
@@ -35,21 +36,21 @@ def episode_of(task: Task, truth: Truth) -> Episode:
 
 def verify_checked(task: Task, truth: Truth, checked: Checked) -> Checked:
     """``checked`` after replaying its transcript; a contradiction makes it invalid."""
-    if checked.status != "scored" or not checked.content.lines:
+    if checked.status != "scored" or not checked.answer.lines:
         return checked
     try:
-        laboratory = replay(episode_of(task, truth), checked.content.lines)
+        laboratory = replay(episode_of(task, truth), checked.answer.lines)
     except TranscriptError as error:
         return Checked("invalid", reason="replay", message=f"{task.answer_file}: {error}")
-    return replace(checked, content=replace(checked.content, laboratory=laboratory))
+    return replace(checked, answer=replace(checked.answer, laboratory=laboratory))
 
 
-def laboratory_score(task: Task, truth: Truth, submission: Submission) -> Content:
+def laboratory_score(task: Task, truth: Truth, submission: Submission) -> Mark:
     """A session's score: ½ task accuracy + ½ all-edge F1 over decidable pairs."""
     session = open_submission(task, truth, submission)
     figures = session_figures(session, submission)
     value = (figures["accurate"] + figures["edge_f1"]) / 2
-    return Content("accuracy_edge_f1", value, 1 - value, extra=figures, message=_why(figures))
+    return Mark("accuracy_edge_f1", value, 1 - value, extra=figures, message=_why(figures))
 
 
 @dataclass(frozen=True, slots=True)

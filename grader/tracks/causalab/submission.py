@@ -14,7 +14,8 @@ from grader.laboratory import (
     spellings_of,
 )
 from grader.laboratory.transcript import Line, TranscriptError, check_chain, read_lines
-from grader.model import Checked, RawAnswer, Task
+from grader.model import Checked, RawAnswer
+from grader.shape import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ def check(task: Task, raw: RawAnswer) -> Checked:
     if raw.data is None:
         return _invalid(raw, raw.reason, raw.message)
     try:
-        return Checked("scored", content=_read(task, raw.data))
+        return Checked("scored", _read(task, raw.data))
     except BadJson as error:
         return _invalid(raw, error.reason, error.message)
     except TranscriptError as error:
@@ -53,20 +54,20 @@ def require_signature(checked: Checked, source: str, key: bytes) -> Checked:
 
     The short form needs none: there is no session to sign where nothing can be done.
     """
-    if checked.status != "scored" or not checked.content.lines:
+    if checked.status != "scored" or not checked.answer.lines:
         return checked
     try:
-        check_chain(checked.content.lines, key)
+        check_chain(checked.answer.lines, key)
     except TranscriptError as error:
         return Checked("invalid", reason="signature", message=f"{source}: {error}")
-    return replace(checked, content=replace(checked.content, signed=True))
+    return replace(checked, answer=replace(checked.answer, signed=True))
 
 
 def submission_of(checked: Checked) -> frozenset[str]:
     """The submission whose session a valid transcript records; none for the short form."""
-    if checked.status != "scored" or not checked.content.lines:
+    if checked.status != "scored" or not checked.answer.lines:
         return frozenset()
-    return frozenset({str(checked.content.lines[0].get("submission"))})
+    return frozenset({str(checked.answer.lines[0].get("submission"))})
 
 
 def _invalid(raw: RawAnswer, reason: str, message: str) -> Checked:
@@ -105,7 +106,7 @@ def _check_short(task: Task, document: Mapping[str, Any]) -> Submission:
         raise TranscriptError(
             0, "an answer without a transcript; only a task without interventions takes one"
         )
-    problem = first_problem(f"answers/{task.spec.shape}", document)
+    problem = first_problem(f"answers/{task.shape.name}", document)
     if problem is not None:
         raise BadJson("schema", problem)
     inputs = task.inputs

@@ -1,9 +1,9 @@
 """The causalds track: how the answers to its 33 variants are checked and scored.
 
-The scorer of ``family.variant`` is the function ``variant`` in the module ``family`` of this
-package. Each takes the task, its truth and a *committed* answer (validated, not abstaining) to an
-identifiable target, and returns a :class:`~grader.model.Content`. Abstentions, missing and invalid
-answers never get here (:mod:`grader.route`). Formulas: CausalDS §3.7 and Tables 8-10.
+What is asked, and by which rule, stands in :mod:`~grader.tracks.causalds.variants`; how an answer
+of each form is read and scored in :mod:`~grader.tracks.causalds.shapes`. Abstentions, missing and
+invalid answers never get to a scorer (:mod:`grader.route`). Formulas: CausalDS §3.7 and Tables
+8-10.
 
 What the scorers read of a truth row
 ------------------------------------
@@ -17,7 +17,7 @@ sign, change_sign, effect_sign, method, dominant, association_present, bias_pres
 matches, set_size, set_count
     ``accepted``: the *set* of answers that are right, as they are written in the answer's field,
     and never empty: labels, true or false, whole numbers. Where abstaining is due it is the
-    documented abstention (the row's ``abstention``): "unknown" (effect_sign), "none" (method),
+    documented abstention (the shape's ``abstention``): "unknown" (effect_sign), "none" (method),
     "non_id" (set_size, set_count), false (identifiable), null (matches, dominant). Where the ATE is
     identifiable without any valid set: ["no_backdoor"] (set_size), ["no_backdoor", 0] (set_count).
 signs_before_after
@@ -47,24 +47,15 @@ collider_bias_boolean), ``observed`` (method_label, identifiable_boolean), ``est
 "NDE" or "NIE": counterfactual identification and mediation, but not dominance) and ``mediators``.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from grader.model import Content, Task, Truth
 from grader.track import BoardColumn, Report, Track
-from grader.variants.causalds import CAUSALDS
+from grader.tracks.causalds.variants import CAUSALDS
 
 if TYPE_CHECKING:
     from grader.draw.page import Section
     from grader.draw.table import Table
-
-Scorer = Callable[[Task, Truth, Any], Content]
-
-SCORERS: Final[Mapping[str, Scorer]] = {
-    spec.key: getattr(import_module(f"{__name__}.{spec.family}"), spec.name) for spec in CAUSALDS
-}
-"""``family.variant`` to its scorer; a variant without one fails here, at import."""
 
 
 def _tables(report: Report) -> "Sequence[Table]":

@@ -8,7 +8,7 @@ from typing import Any
 
 from grader.model import Score
 from grader.report.table import ScoreTable
-from grader.spec import LOSS_CAP
+from grader.shape import LOSS_CAP
 from grader.statistics import bootstrap
 from grader.statistics.resample import Draws
 from grader.tracks.causalds.matched import matched

@@ -1,83 +1,100 @@
-"""The right answers to causalds tasks, by shape of the answer."""
+"""The right answers to causalds tasks, one writer a form; each scores 1 point."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
 
 from grader.io.jsonio import pretty
-from grader.model import Task, Truth
+from grader.model import Truth
+from grader.shape import Task
 
 Members = dict[str, Any]
 
 
-def gold_answer(task: Task, truth: Truth) -> str:
-    """The text of the answer file that scores 1 point; intervals have zero width."""
-    if task.spec.suffix == ".csv":
-        return _csv(task, truth)
-    if truth.should_abstain:
-        return pretty({task.spec.field: task.spec.abstention})
-    return pretty(_MEMBERS.get(task.spec.shape, _accepted)(task, truth))
+def predictions(task: Task, truth: Truth) -> str:
+    """The held-out labels themselves."""
+    return _csv(truth, ("prediction",))
 
 
-def _csv(task: Task, truth: Truth) -> str:
+def prediction_intervals(task: Task, truth: Truth) -> str:
+    """The held-out labels in intervals of zero width."""
+    return _csv(truth, ("prediction", "lower", "upper"))
+
+
+def _csv(truth: Truth, columns: tuple[str, ...]) -> str:
     assert truth.labels is not None
-    bounds = 2 if task.spec.pool == "nrel_interval" else 0
-    header = ",".join(["prediction", "lower", "upper"][: 1 + bounds])
-    rows = (",".join([repr(label)] * (1 + bounds)) for label in truth.labels)
-    return "\n".join([header, *rows]) + "\n"
+    rows = (",".join([repr(label)] * len(columns)) for label in truth.labels)
+    return "\n".join([",".join(columns), *rows]) + "\n"
 
 
-def _accepted(task: Task, truth: Truth) -> Members:
-    return {task.spec.field: truth.target["accepted"][0]}
+def _or_abstention(members: Callable[[Task, Truth], Members]) -> Callable[[Task, Truth], str]:
+    """A writer of the object with these members, or of the abstention where that is right."""
+
+    @wraps(members)
+    def write(task: Task, truth: Truth) -> str:
+        if truth.should_abstain:
+            return pretty({task.shape.field: task.shape.abstention})
+        return pretty(members(task, truth))
+
+    return write
 
 
-def _signs(task: Task, truth: Truth) -> Members:
+@_or_abstention
+def accepted(task: Task, truth: Truth) -> Members:
+    """The first of the accepted answers."""
+    return {task.shape.field: truth.target["accepted"][0]}
+
+
+@_or_abstention
+def signs(task: Task, truth: Truth) -> Members:
+    """The first accepted sign before, and the first after."""
     before, after = truth.target["accepted_before"][0], truth.target["accepted_after"][0]
     return {"sign_before": before, "sign_after": after}
 
 
-def _number(task: Task, truth: Truth) -> Members:
-    return {task.spec.field: truth.value}
+@_or_abstention
+def number(task: Task, truth: Truth) -> Members:
+    """The number that is asked for."""
+    return {task.shape.field: truth.value}
 
 
-def _interval(task: Task, truth: Truth) -> Members:
-    return dict.fromkeys((task.spec.field, "ci_lower", "ci_upper"), truth.value)
+@_or_abstention
+def interval(task: Task, truth: Truth) -> Members:
+    """An interval of zero width at the number that is asked for."""
+    return dict.fromkeys((task.shape.field, "ci_lower", "ci_upper"), truth.value)
 
 
-def _edges(task: Task, truth: Truth) -> Members:
+@_or_abstention
+def edges(task: Task, truth: Truth) -> Members:
+    """The hidden graph."""
     return {"edges": [{"from": a, "to": b} for a, b in truth.target["edges"]]}
 
 
-def _skeleton(task: Task, truth: Truth) -> Members:
+@_or_abstention
+def skeleton(task: Task, truth: Truth) -> Members:
+    """The hidden graph without directions."""
     return {"skeleton_edges": [{"a": a, "b": b} for a, b in truth.target["edges"]]}
 
 
-def _one_set(task: Task, truth: Truth) -> Members:
-    category, sets = truth.target["category"], truth.target["sets"]
-    return {task.spec.field: sets[0] if category == "set" else category}
+@_or_abstention
+def one_set(task: Task, truth: Truth) -> Members:
+    """The first valid set, or the word for why there is none."""
+    found = truth.target["sets"]
+    return {task.shape.field: _or_word(truth, found[0] if found else None)}
 
 
-def _sets(task: Task, truth: Truth) -> Members:
+@_or_abstention
+def sets(task: Task, truth: Truth) -> Members:
+    """All sets, or the word."""
+    return {task.shape.field: _or_word(truth, truth.target["sets"])}
+
+
+@_or_abstention
+def names(task: Task, truth: Truth) -> Members:
+    """All names, or the word."""
+    return {task.shape.field: _or_word(truth, truth.target["names"])}
+
+
+def _or_word(truth: Truth, listed: Any) -> Any:
     category = truth.target["category"]
-    return {task.spec.field: truth.target["sets"] if category == "set" else category}
-
-
-def _names(task: Task, truth: Truth) -> Members:
-    category = truth.target["category"]
-    return {task.spec.field: truth.target["names"] if category == "set" else category}
-
-
-_MEMBERS: Final[Mapping[str, Callable[[Task, Truth], Members]]] = {
-    "signs_before_after": _signs,
-    "value": _number,
-    "delta": _number,
-    "ate": _number,
-    "effect_value": _number,
-    "ate_interval": _interval,
-    "effect_interval": _interval,
-    "edges": _edges,
-    "skeleton_edges": _skeleton,
-    "adjustment_set": _one_set,
-    "adjustment_sets": _sets,
-    "forbidden": _names,
-}
-"""Shape of the answer to the members of a right one; the rest have a set of accepted answers."""
+    return listed if category == "set" else category

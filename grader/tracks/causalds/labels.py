@@ -4,18 +4,32 @@ from collections.abc import Iterable
 from typing import Any
 
 from grader.io.jsonio import clip
-from grader.model import Content, Task, Truth
+from grader.model import Mark, Truth
 from grader.names import normal_label, normal_name
+from grader.shape import Task
+from grader.submission.check import with_known_labels
 
 
-def exact(right: bool, message: str = "") -> Content:
+def exact(right: bool, message: str = "") -> Mark:
     """Value 1 and loss 0 if ``right``, else value 0 and loss 1."""
-    return Content("exact", value=float(right), loss=float(not right), message=message)
+    return Mark("exact", value=float(right), loss=float(not right), message=message)
 
 
-def exact_answer(task: Task, truth: Truth, answer: dict[str, Any]) -> Content:
+def exact_answer(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
     """Right if the answer's field holds one of the accepted labels, booleans or numbers."""
-    return exact(is_accepted(answer[task.spec.field], truth.target["accepted"]))
+    return exact(is_accepted(answer[task.shape.field], truth.target["accepted"]))
+
+
+def with_both_signs(task: Task, document: dict[str, Any]) -> dict[str, Any]:
+    """The document with known labels in both of its signs."""
+    return with_known_labels(task, document, "sign_before", "sign_after")
+
+
+def both_signs(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
+    """Both signs, each from a set of its own; which variable is named again is not looked at."""
+    before = is_accepted(answer["sign_before"], truth.target["accepted_before"])
+    after = is_accepted(answer["sign_after"], truth.target["accepted_after"])
+    return exact(before and after)
 
 
 def is_accepted(given: object, accepted: Iterable[object]) -> bool:
@@ -29,9 +43,9 @@ def _comparable(value: object) -> tuple[bool, object]:
     return isinstance(value, bool), value
 
 
-def exact_name(task: Task, truth: Truth, answer: dict[str, Any]) -> Content:
+def exact_name(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
     """Right if the answer's field names one of the accepted variables."""
-    given = normal_name(answer[task.spec.field])
+    given = normal_name(answer[task.shape.field])
     accepted = {normal_name(name) for name in truth.target["accepted"]}
     unknown = unknown_names({given}, task.inputs["candidates"])
     return exact(given in accepted, count_as_wrong(unknown))

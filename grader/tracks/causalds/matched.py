@@ -15,8 +15,8 @@ from operator import itemgetter
 from typing import Any, Final
 
 from grader.io.jsonio import canonical
-from grader.model import Task
 from grader.report.table import ScoreTable
+from grader.shape import Task
 from grader.statistics import bootstrap
 from grader.statistics.resample import cluster_means, clustered
 

@@ -3,7 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-from grader.model import Content, Task, Truth
+from grader.model import Mark, Truth
+from grader.shape import Task
 
 
 def interval_score(lower: float, upper: float, target: float, alpha: float) -> float:
@@ -13,27 +14,27 @@ def interval_score(lower: float, upper: float, target: float, alpha: float) -> f
     return (upper - lower) + 2.0 / alpha * (below + above)
 
 
-def point(task: Task, truth: Truth, answer: dict[str, Any]) -> Content:
+def point(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
     """NRelErr = |answer - target| / (1 + |target|)."""
     target = numeric_target(truth)
-    error = abs(float(answer[task.spec.field]) - target)
-    return Content("abs_error", value=error, loss=error / (1 + abs(target)))
+    error = abs(float(answer[task.shape.field]) - target)
+    return Mark("abs_error", value=error, loss=error / (1 + abs(target)))
 
 
-def effect_point(task: Task, truth: Truth, answer: dict[str, Any]) -> Content:
+def effect_point(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
     """A point, with its plain relative error beside it (Table 9), unless the effect is 0."""
-    content = point(task, truth, answer)
-    target = abs(numeric_target(truth))
-    error = abs(float(answer[task.spec.field]) - numeric_target(truth))
-    return replace(content, extra={"relative_error": error / target if target else None})
+    mark = point(task, truth, answer)
+    target = numeric_target(truth)
+    error = abs(float(answer[task.shape.field]) - target)
+    return replace(mark, extra={"relative_error": error / abs(target) if target else None})
 
 
-def effect_interval(task: Task, truth: Truth, answer: dict[str, Any]) -> Content:
+def effect_interval(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
     """NRelIS = interval score / (1 + |target|); the point estimate itself is not scored."""
     target = numeric_target(truth)
     lower, upper = float(answer["ci_lower"]), float(answer["ci_upper"])
     score = interval_score(lower, upper, target, float(task.inputs["alpha"]))
-    return Content(
+    return Mark(
         "interval_score",
         value=score,
         loss=score / (1 + abs(target)),

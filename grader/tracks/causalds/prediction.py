@@ -4,7 +4,8 @@ import math
 from collections.abc import Sequence
 from itertools import groupby
 
-from grader.model import Content, Predictions, Task, Truth
+from grader.model import Mark, Predictions, Truth
+from grader.shape import Task
 from grader.tracks.causalds.numbers import interval_score
 
 
@@ -13,11 +14,11 @@ def mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-def point_predictor(task: Task, truth: Truth, answer: Predictions) -> Content:
+def point_predictor(task: Task, truth: Truth, answer: Predictions) -> Mark:
     """RMSE/(1+sd) for a continuous outcome, sqrt(Brier)/(1+sd) for a binary one.
 
     A binary prediction is clipped to [0, 1] for the Brier score and to [1e-6, 1-1e-6] for the
-    log loss; AUC ranks predictions as given (spec A5).
+    log loss; AUC ranks predictions as given.
     """
     labels = _labels(truth)
     if truth.target["kind"] == "binary":
@@ -26,7 +27,7 @@ def point_predictor(task: Task, truth: Truth, answer: Predictions) -> Content:
     # hypot scales internally, so a prediction of 1e200 gives a huge loss instead of an overflow
     rmse = math.hypot(*errors) / math.sqrt(len(errors))
     sd = float(truth.target["sd"])
-    return Content(
+    return Mark(
         "rmse",
         value=rmse,
         loss=rmse / (1 + sd),
@@ -37,7 +38,7 @@ def point_predictor(task: Task, truth: Truth, answer: Predictions) -> Content:
     )
 
 
-def _binary(labels: Sequence[float], predictions: Sequence[float], sd: float) -> Content:
+def _binary(labels: Sequence[float], predictions: Sequence[float], sd: float) -> Mark:
     clipped = [min(max(p, 0.0), 1.0) for p in predictions]
     brier = mean([(p - y) ** 2 for p, y in zip(clipped, labels, strict=True)])
     inner = [min(max(p, 1e-6), 1 - 1e-6) for p in predictions]
@@ -48,8 +49,8 @@ def _binary(labels: Sequence[float], predictions: Sequence[float], sd: float) ->
     extra = {"brier": brier, "log_loss": log_loss}
     auc = area_under_roc(labels, predictions)
     if auc is None:
-        return Content("brier", value=brier, loss=loss, extra=extra)
-    return Content("auc", value=auc, loss=loss, extra={**extra, "auc": auc})
+        return Mark("brier", value=brier, loss=loss, extra=extra)
+    return Mark("auc", value=auc, loss=loss, extra={**extra, "auc": auc})
 
 
 def area_under_roc(labels: Sequence[float], scores: Sequence[float]) -> float | None:
@@ -68,7 +69,7 @@ def area_under_roc(labels: Sequence[float], scores: Sequence[float]) -> float | 
     return (rank_sum - positives * (positives + 1) / 2) / (positives * negatives)
 
 
-def prediction_interval(task: Task, truth: Truth, answer: Predictions) -> Content:
+def prediction_interval(task: Task, truth: Truth, answer: Predictions) -> Mark:
     """Mean interval score over the held-out rows / (1 + sd)."""
     labels = _labels(truth)
     alpha = float(task.inputs["alpha"])
@@ -76,7 +77,7 @@ def prediction_interval(task: Task, truth: Truth, answer: Predictions) -> Conten
     score = _bounded_mean([interval_score(lower, upper, y, alpha) for lower, upper, y in rows])
     width = _bounded_mean([upper - lower for lower, upper, _ in rows])
     sd = float(truth.target["sd"])
-    return Content(
+    return Mark(
         "interval_score",
         value=score,
         loss=score / (1 + sd),

@@ -1,26 +1,15 @@
 """The ccr track: compositional reasoning over cut trees; see ``docs/ccr.md``."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
-from grader.model import Checked, Content, Score, Task, TrackSummary, Truth
+from grader.model import Checked, Score, TrackSummary, Truth
 from grader.track import Report, Track
-from grader.tracks.ccr.numbers import score_deduction, score_quantities
-from grader.tracks.ccr.simulation import score_pair
-from grader.variants.ccr import CCR
+from grader.tracks.ccr.variants import CCR
 
 if TYPE_CHECKING:
     from grader.draw.page import Section
     from grader.draw.table import Table
-
-SCORERS: Final[Mapping[str, Callable[[Task, Truth, Any], Content]]] = {
-    "simulation.pair": score_pair,
-    "direct.boolean": score_quantities,
-    "direct.linear": score_quantities,
-    "direct.trap": score_quantities,
-    "deductive.boolean": score_deduction,
-    "deductive.linear": score_deduction,
-}
 
 
 def _summarise(

@@ -4,13 +4,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import Final, Literal
+from typing import Literal
 
 from grader.tracks.ccr.rae import rae, within
 
 PairName = tuple[str, str]
 Class = Literal["VC", "VI", "IC", "II"]
-CLASSES: Final[tuple[Class, ...]] = ("VC", "VI", "IC", "II")
 
 
 @dataclass(frozen=True, slots=True)

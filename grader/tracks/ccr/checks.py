@@ -5,11 +5,13 @@ single entry that is no yes or no stays a matter of that one case.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
+from grader.errors import Invalid
 from grader.io.jsonio import clip
-from grader.model import Task
+from grader.model import Checked
+from grader.shape import Task
 
 RUNGS: Final = ("factual", "do_true", "do_false")
 """The three answers to every case: association, and the two interventions."""
@@ -23,14 +25,12 @@ _YES: Final = frozenset({"yes", "true"})
 Answers = dict[str, list[int]]
 """Rung to one entry a unit: 1 yes, 0 no, ``INVALID``."""
 
-Raise = Callable[[str, str], Exception]
 
-
-def check_units(task: Task, document: dict[str, Any], invalid: Raise) -> tuple[Answers, ...]:
-    """The answer set, as the only member of a tuple (replicates are merged later)."""
+def check_units(task: Task, document: dict[str, Any]) -> tuple[Answers, ...]:
+    """The answer set, as the only member of a tuple (:func:`merge_units` joins several)."""
     for role in ("cause", "effect"):
         if role in document and document[role] != task.inputs[role]:
-            raise invalid(
+            raise Invalid(
                 "unknown_quantity",
                 f"at /{role}: {clip(document[role])} is not this task's {role} "
                 f"({task.inputs[role]}); is the file named after another task?",
@@ -38,12 +38,24 @@ def check_units(task: Task, document: dict[str, Any], invalid: Raise) -> tuple[A
     units = int(task.inputs["units"])
     for rung in RUNGS:
         if len(document[rung]) != units:
-            raise invalid(
+            raise Invalid(
                 "wrong_length",
                 f"at /{rung}: {len(document[rung])} answers, but there are {units} cases; give "
                 "one for each, in their order",
             )
     return ({rung: _entries(document[rung]) for rung in RUNGS},)
+
+
+def merge_units(attempts: Sequence[Checked]) -> Checked:
+    """The replicates of one pair, scored together; one without a usable answer is ``None``."""
+    usable = [attempt for attempt in attempts if attempt.status == "scored"]
+    if not usable:
+        return next((a for a in attempts if a.status == "invalid"), attempts[0])
+    sets: list[Answers | None] = []
+    for attempt in attempts:
+        sets += attempt.answer if attempt.status == "scored" else (None,)
+    lost = [attempt.message for attempt in attempts if attempt.status != "scored"]
+    return Checked("scored", tuple(sets), message="; ".join(lost))
 
 
 def _entries(entries: Sequence[object]) -> list[int]:
@@ -60,25 +72,25 @@ def _entry(entry: object) -> int:
     return INVALID if found is None else int(found[1].lower() in _YES)
 
 
-def check_quantities(task: Task, document: dict[str, Any], invalid: Raise) -> dict[str, Any]:
+def check_quantities(task: Task, document: dict[str, Any]) -> dict[str, Any]:
     """Only listed quantities may be stated; one that is absent is merely not right."""
     listed = task.inputs["quantities"]
     for name in document["quantities"]:
         if name not in listed:
-            raise invalid(
+            raise Invalid(
                 "unknown_quantity",
                 f"at /quantities: {clip(name)} is none of {', '.join(sorted(listed))}",
             )
     return document
 
 
-def check_deduction(task: Task, document: dict[str, Any], invalid: Raise) -> dict[str, Any]:
+def check_deduction(task: Task, document: dict[str, Any]) -> dict[str, Any]:
     """A number, or one of the two words."""
     value = document["value"]
     if isinstance(value, str):
         label = value.strip().lower()
         if label not in ("inconsistent", "insufficient"):
-            raise invalid(
+            raise Invalid(
                 "unknown_label",
                 f'at /value: {clip(value)} is neither a number nor "inconsistent" nor '
                 '"insufficient"',

@@ -171,7 +171,7 @@ def _resamples(
     """The resampled PNS estimates of each task; none where there is a single answer set."""
     return {
         score.task_id: resample(
-            truths[score.task_id].target, checked[score.task_id].content, score.instance_id
+            truths[score.task_id].target, checked[score.task_id].answer, score.instance_id
         )
         for score in scores
         if extras[score.task_id].get("replicates", 1) > 1

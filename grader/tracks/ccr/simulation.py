@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from grader.model import Content, Task, Truth
+from grader.model import Mark, Truth
+from grader.shape import Task
 from grader.tracks.ccr.checks import Answers
 from grader.tracks.ccr.estimates import Pair, estimate, resample
 from grader.tracks.ccr.rae import NEAR_SHARE, VALID_SHARE, within
@@ -10,7 +11,7 @@ from grader.tracks.ccr.rae import NEAR_SHARE, VALID_SHARE, within
 SHARE_TEXT = "{share:.3f} of 1000 resampled estimates are within 0.1"
 
 
-def score_pair(task: Task, truth: Truth, sets: Sequence[Answers | None]) -> Content:
+def score_pair(task: Task, truth: Truth, sets: Sequence[Answers | None]) -> Mark:
     """Whether the pair is externally valid (CCR Algorithm 1, line 2)."""
     pair = estimate(truth.target, sets)
     share = valid_share(truth, sets, pair)
@@ -23,7 +24,7 @@ def score_pair(task: Task, truth: Truth, sets: Sequence[Answers | None]) -> Cont
             f"{pair.invalid} of {pair.answers} answers are neither yes nor no; beyond 10% there "
             "is no estimate"
         )
-        return Content("rae", None, 1.0, extra=extra, message=message)
+        return Mark("rae", None, 1.0, extra=extra, message=message)
     extra |= {f"estimate_{name}": value for name, value in pair.estimates.items()}
     extra["monotonicity_violations"] = pair.violations or 0.0
     if pair.error is not None:
@@ -32,7 +33,7 @@ def score_pair(task: Task, truth: Truth, sets: Sequence[Answers | None]) -> Cont
     if pair.replicates > 1:
         near = "; nearly valid" if NEAR_SHARE <= share < VALID_SHARE else ""
         message = SHARE_TEXT.format(share=share) + f" (0.9 is valid){near}"
-    return Content("rae", pair.rae, float(not valid), extra=extra, message=message)
+    return Mark("rae", pair.rae, float(not valid), extra=extra, message=message)
 
 
 def valid_share(truth: Truth, sets: Sequence[Answers | None], pair: Pair) -> float:

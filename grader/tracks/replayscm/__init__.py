@@ -1,40 +1,17 @@
 """ReplaySCM: Boolean programs induced from intervention worlds, graded by replay."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
-from grader.io.jsonio import pretty
-from grader.model import Checked, Content, Score, Task, TrackSummary, Truth
+from grader.model import Checked, Score, TrackSummary, Truth
+from grader.shape import Task
 from grader.track import Report, Track
-from grader.tracks.replayscm.scoring import alternative, facts, induction
-from grader.tracks.replayscm.submission import check
-from grader.variants.replayscm import REPLAYSCM
+from grader.tracks.replayscm.scoring import facts
+from grader.tracks.replayscm.variants import REPLAYSCM
 
 if TYPE_CHECKING:
     from grader.draw.page import Section
     from grader.draw.table import Table
-
-__all__ = ["SCORERS", "TRACK", "check", "facts", "gold_answer"]
-
-SCORERS: Final[Mapping[str, Callable[[Task, Truth, Any], Content]]] = {
-    "induction.ordered": induction,
-    "induction.block": induction,
-    "induction.hidden": induction,
-    "induction.hidden_roots": induction,
-    "alternative.alternative_ordered": alternative,
-    "alternative.alternative_hidden": alternative,
-}
-
-
-def gold_answer(task: Task, truth: Truth) -> str:
-    """The hidden program, or for an alternative the one the audit found."""
-    target = truth.target
-    if task.family == "alternative":
-        return pretty(target["alternative"])
-    answer: dict[str, Any] = {"mechanisms": target["gold"]}
-    if task.spec.shape == "roots_mechanisms":
-        answer["roots"] = target["roots"]
-    return pretty(answer)
 
 
 def _summarise(

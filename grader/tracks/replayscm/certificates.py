@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from itertools import combinations, product
 
 from grader.io.jsonio import canonical
-from grader.model import RawAnswer, Task, Truth
+from grader.model import RawAnswer, Truth
+from grader.shape import Task
 from grader.tracks.replayscm.boolean import Formula, essential, truth_table, variables
 from grader.tracks.replayscm.problem import (
     ROOTS,
@@ -200,9 +201,9 @@ def _counterexample_problem(
     if task.family == "alternative":
         answer |= {"intervention": {"variable": "", "value": 0}, "witness": {}}
     checked = check(task, RawAnswer("counterexample", canonical(answer).encode("utf-8")))
-    if not isinstance(checked.content, Submission):
+    if not isinstance(checked.answer, Submission):
         return f"the counterexample is no legal answer: {checked.message}"
-    submission = checked.content
+    submission = checked.answer
     if not replay(submission.program, submission.problem.training).exact:
         return "the counterexample is not train-exact"
     if replay(submission.program, heldout).exact:

@@ -8,16 +8,11 @@ when program, experiment and witness all hold. The other figures go into ``extra
 from collections.abc import Mapping
 from typing import Any, Final
 
-from grader.model import Content, Task, Truth
+from grader.model import Mark, Truth
+from grader.shape import Task
 from grader.tracks.replayscm.boolean import size
 from grader.tracks.replayscm.experiment import best_separation, separation, shows_difference
-from grader.tracks.replayscm.problem import (
-    Program,
-    Worlds,
-    make_program,
-    pack,
-    parse_map,
-)
+from grader.tracks.replayscm.problem import make_program, pack, parse_map
 from grader.tracks.replayscm.replay import Replay, replay
 from grader.tracks.replayscm.structure import Structure, compare, depths
 from grader.tracks.replayscm.submission import Submission
@@ -39,7 +34,7 @@ def facts(truth: Truth) -> dict[str, Any]:
     }
 
 
-def induction(task: Task, truth: Truth, answer: Submission) -> Content:
+def induction(task: Task, truth: Truth, answer: Submission) -> Mark:
     """A program induced from the training worlds."""
     program, problem = answer.program, answer.problem
     heldout = pack(problem.names, truth.target["heldout"])
@@ -58,13 +53,13 @@ def induction(task: Task, truth: Truth, answer: Submission) -> Content:
     else:
         extra["alternative"] = int(train.exact)
     solved = heldout_exact and root_exact
-    return Content(
+    return Mark(
         "heldout_exact", float(heldout_exact), float(not solved), extra=extra,
         message=_why(train, test, root_exact),
     )  # fmt: skip
 
 
-def alternative(task: Task, truth: Truth, answer: Submission) -> Content:
+def alternative(task: Task, truth: Truth, answer: Submission) -> Mark:
     """A distinct program that fits the training worlds, and an experiment that shows it."""
     program, problem = answer.program, answer.problem
     assert problem.reference is not None and problem.roots is not None
@@ -99,7 +94,7 @@ def alternative(task: Task, truth: Truth, answer: Submission) -> Content:
     }
     if success:
         extra |= _edit_locality(structure, problem.reference)
-    return Content(
+    return Mark(
         "joint_success", float(joint), float(not joint), extra=extra,
         message="" if joint else _why_no_alternative(train, structure, known, pair, witness),
     )  # fmt: skip
@@ -192,13 +187,3 @@ def _why_no_alternative(
     if pair == 0:
         return "the intervention does not separate the programs"
     return "the witness does not show a difference" if not witness else ""
-
-
-def gold_mechanisms(truth: Truth) -> Program:
-    """The hidden program."""
-    return make_program(truth.target["roots"], parse_map(truth.target["gold"]))
-
-
-def heldout_worlds(names: tuple[str, ...], truth: Truth) -> Worlds:
-    """The held-out worlds, packed."""
-    return pack(names, truth.target["heldout"])

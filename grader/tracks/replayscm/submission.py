@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from grader.io.jsonio import BadJson, clip
 from grader.io.schemas import first_problem
-from grader.model import Checked, RawAnswer, Task
+from grader.model import Checked, RawAnswer
+from grader.shape import Task
 from grader.tracks.replayscm.boolean import Formula, FormulaError, parse, variables
 from grader.tracks.replayscm.extraction import Extracted, extract
 from grader.tracks.replayscm.problem import (
@@ -50,15 +51,27 @@ class Failed(Exception):
         self.message = message
 
 
+Reader = Callable[[Problem, Program, dict[str, Any]], Submission]
+
+
 def check(task: Task, raw: RawAnswer) -> Checked:
-    """Run an answer through all stages; ``extra`` tells which it passed."""
+    """Run a program through all stages; ``extra`` tells which it passed."""
+    return _check(task, raw, lambda problem, program, _: Submission(problem, program))
+
+
+def check_alternative(task: Task, raw: RawAnswer) -> Checked:
+    """The same of a program with the experiment that shows its difference."""
+    return _check(task, raw, _with_experiment)
+
+
+def _check(task: Task, raw: RawAnswer, reader: Reader) -> Checked:
     strict = False
     try:
         if raw.data is None:
             raise Failed("extracted_json", raw.reason, raw.message)
         extracted = _extract(task, raw.data)
         strict = extracted.strict
-        submission = _read(task, extracted.document)
+        submission = _read(task, extracted.document, reader)
     except Failed as problem:
         passed = STAGES.index(problem.stage)
         return Checked(
@@ -67,7 +80,7 @@ def check(task: Task, raw: RawAnswer) -> Checked:
             message=f"{raw.source}: {problem.message}",
             extra=_funnel(strict, passed),
         )
-    return Checked("scored", content=submission, extra=_funnel(strict, len(STAGES)))
+    return Checked("scored", submission, extra=_funnel(strict, len(STAGES)))
 
 
 def _funnel(strict: bool, passed: int) -> dict[str, int]:
@@ -77,15 +90,15 @@ def _funnel(strict: bool, passed: int) -> dict[str, int]:
 
 
 def _extract(task: Task, data: bytes) -> Extracted:
-    schema = f"answers/{task.spec.shape}"
+    schema = f"answers/{task.shape.name}"
     try:
         return extract(data, lambda document: first_problem(schema, document) is None)
     except BadJson as problem:
         raise Failed("extracted_json", problem.reason, problem.message) from None
 
 
-def _read(task: Task, document: dict[str, Any]) -> Submission:
-    problem_text = first_problem(f"answers/{task.spec.shape}", document)
+def _read(task: Task, document: dict[str, Any], reader: Reader) -> Submission:
+    problem_text = first_problem(f"answers/{task.shape.name}", document)
     if problem_text is not None:
         raise Failed("schema", "schema", problem_text)
     problem = read_problem(task.inputs)
@@ -102,7 +115,7 @@ def _read(task: Task, document: dict[str, Any]) -> Submission:
         raise Failed(
             "acyclic", "cyclic", f"the mechanisms of {listed} depend on a circle; break it"
         ) from None
-    return _READERS.get(task.spec.shape, _plain)(problem, program, document)
+    return reader(problem, program, document)
 
 
 def _declared_roots(problem: Problem, document: dict[str, Any]) -> tuple[str, ...]:
@@ -164,10 +177,6 @@ def _check_legal(problem: Problem, child: str, formula: Formula) -> None:
         )
 
 
-def _plain(problem: Problem, program: Program, document: dict[str, Any]) -> Submission:
-    return Submission(problem, program)
-
-
 def _with_experiment(problem: Problem, program: Program, document: dict[str, Any]) -> Submission:
     intervention = document["intervention"]
     return Submission(
@@ -176,8 +185,3 @@ def _with_experiment(problem: Problem, program: Program, document: dict[str, Any
         (intervention["variable"], int(intervention["value"])),
         {root: int(value) for root, value in document["witness"].items()},
     )
-
-
-_READERS: Final[Mapping[str, Callable[[Problem, Program, dict[str, Any]], Submission]]] = {
-    "alternative_scm": _with_experiment,
-}

@@ -1,0 +1,114 @@
+"""The forms of answers to CausalDS tasks, with the paper's member names (A.16.2)."""
+
+from functools import partial
+from typing import Final
+
+from grader.shape import Shape
+from grader.submission.check import check_csv, check_json, with_bounds
+from grader.tracks.causalds import gold
+from grader.tracks.causalds.labels import both_signs, exact_answer, exact_name, with_both_signs
+from grader.tracks.causalds.numbers import effect_interval, effect_point, point
+from grader.tracks.causalds.prediction import point_predictor, prediction_interval
+from grader.tracks.causalds.sets import (
+    directed_edges,
+    listed_names,
+    listed_sets,
+    one_of_the_sets,
+    undirected_edges,
+)
+
+PREDICTION_ALPHA: Final = 0.1
+"""Prediction intervals are central 90% intervals (CausalDS A.9)."""
+
+EFFECT_ALPHA: Final = 0.05
+"""Effect intervals are central 95% intervals (CausalDS A.9)."""
+
+ASSOCIATION_SIGNS: Final = ("+", "-", "unknown")
+CHANGE_SIGNS: Final = ("+", "-", "0")
+EFFECT_SIGNS: Final = ("+", "-", "0", "unknown")
+METHODS: Final = ("trivial_zero", "backdoor", "frontdoor", "other_id", "none")
+SET_WORDS: Final = ("no_backdoor", "non_id")
+DOMINANCE: Final = ("direct", "indirect", "tie")
+
+_exact = partial(Shape, pool="pass", metric="exact", check=check_json)
+_label = partial(_exact, score=exact_answer, gold=gold.accepted)
+_number = partial(
+    Shape, kind="number", pool="nrel_point", metric="abs_error", check=check_json, gold=gold.number
+)
+_interval = partial(
+    Shape, kind="interval", pool="nrel_interval", metric="interval_score",
+    check=partial(check_json, then=with_bounds), score=effect_interval, gold=gold.interval,
+    abstention=None,
+)  # fmt: skip
+_f1 = partial(Shape, pool="f1", metric="f1", check=check_json, input_mode="story")
+
+# --- Predictions --------------------------------------------------------------------------------
+
+PREDICTION: Final = Shape(
+    "prediction_csv", "predictions", "prediction", "nrel_point", "rmse",
+    partial(check_csv, columns=("prediction",)), point_predictor, gold.predictions,
+)  # fmt: skip
+PREDICTION_INTERVAL: Final = Shape(
+    "prediction_interval_csv", "predictions", "prediction", "nrel_interval", "interval_score",
+    partial(check_csv, columns=("prediction", "lower", "upper")), prediction_interval,
+    gold.prediction_intervals,
+)  # fmt: skip
+
+# --- Right or wrong -----------------------------------------------------------------------------
+
+SIGN: Final = _label("sign", "sign", "sign", labels=ASSOCIATION_SIGNS)
+CHANGE_SIGN: Final = _label("change_sign", "sign", "sign", labels=CHANGE_SIGNS)
+EFFECT_SIGN: Final = _label(
+    "effect_sign", "sign", "sign", labels=EFFECT_SIGNS, abstention="unknown"
+)
+SIGNS_BEFORE_AFTER: Final = Shape(
+    "signs_before_after", "signs", "sign_before", "pass", "exact",
+    partial(check_json, then=with_both_signs), both_signs, gold.signs, labels=ASSOCIATION_SIGNS,
+)  # fmt: skip
+ASSOCIATION_PRESENT: Final = _label("association_present", "boolean", "association_present")
+BIAS_PRESENT: Final = _label("bias_present", "boolean", "bias_present")
+MATCHES: Final = _label("matches", "boolean", "matches", abstention=None)
+IDENTIFIABLE: Final = _label(
+    "identifiable", "boolean", "identifiable", abstention=False, input_mode="story"
+)
+METHOD: Final = _label(
+    "method", "label", "method", labels=METHODS, abstention="none", input_mode="story"
+)
+DOMINANT: Final = _label("dominant", "label", "dominant", labels=DOMINANCE, abstention=None)
+SET_SIZE: Final = _label(
+    "set_size", "count", "k", labels=SET_WORDS, abstention="non_id", input_mode="story"
+)
+SET_COUNT: Final = _label(
+    "set_count", "count", "n", labels=SET_WORDS, abstention="non_id", input_mode="story"
+)
+CONDITIONING_VAR: Final = _exact(
+    "conditioning_var", "name", "conditioning_var", score=exact_name, gold=gold.accepted
+)
+ADJUSTMENT_SET: Final = _exact(
+    "adjustment_set", "set", "adjust", score=one_of_the_sets, gold=gold.one_set,
+    labels=SET_WORDS, abstention="non_id", input_mode="story",
+)  # fmt: skip
+
+# --- Numbers and intervals ----------------------------------------------------------------------
+
+VALUE: Final = _number("value", field="value", score=point)
+DELTA: Final = _number("delta", field="delta", score=point)
+ATE: Final = _number("ate", field="ate", score=effect_point, abstention=None)
+EFFECT_VALUE: Final = _number("effect_value", field="value", score=effect_point, abstention=None)
+ATE_INTERVAL: Final = _interval("ate_interval", field="ate")
+EFFECT_INTERVAL: Final = _interval("effect_interval", field="value")
+
+# --- F1 -----------------------------------------------------------------------------------------
+
+EDGES: Final = _f1("edges", "edges", "edges", score=directed_edges, gold=gold.edges)
+SKELETON_EDGES: Final = _f1(
+    "skeleton_edges", "edges", "skeleton_edges", score=undirected_edges, gold=gold.skeleton
+)
+ADJUSTMENT_SETS: Final = _f1(
+    "adjustment_sets", "sets", "adjustment_sets", score=listed_sets, gold=gold.sets,
+    labels=SET_WORDS, abstention="non_id",
+)  # fmt: skip
+FORBIDDEN: Final = _f1(
+    "forbidden", "names", "forbidden", score=listed_names, gold=gold.names,
+    labels=SET_WORDS, abstention="non_id",
+)  # fmt: skip

@@ -1,0 +1,34 @@
+"""The forms of answers to ReplaySCM tasks, with the writers of the right ones."""
+
+from functools import partial
+from typing import Final
+
+from grader.io.jsonio import pretty
+from grader.model import Truth
+from grader.shape import Shape, Task
+from grader.tracks.replayscm.scoring import alternative, induction
+from grader.tracks.replayscm.submission import check, check_alternative
+
+
+def _gold(task: Task, truth: Truth) -> str:
+    return pretty({"mechanisms": truth.target["gold"]})
+
+
+def _gold_roots(task: Task, truth: Truth) -> str:
+    return pretty({"mechanisms": truth.target["gold"], "roots": truth.target["roots"]})
+
+
+def _gold_alternative(task: Task, truth: Truth) -> str:
+    """The one that the audit found."""
+    return pretty(truth.target["alternative"])
+
+
+_shape = partial(Shape, field="mechanisms", pool="pass", input_mode="prompt")
+_induction = partial(_shape, kind="program", metric="heldout_exact", check=check, score=induction)
+
+MECHANISMS: Final = _induction("mechanisms", gold=_gold)
+ROOTS_MECHANISMS: Final = _induction("roots_mechanisms", gold=_gold_roots)
+ALTERNATIVE_SCM: Final = _shape(
+    "alternative_scm", "alternative", metric="joint_success", check=check_alternative,
+    score=alternative, gold=_gold_alternative,
+)  # fmt: skip

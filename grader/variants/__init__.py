@@ -1,1 +1,0 @@
-"""The task variants of each track, one module a track; ``grader.spec`` joins them."""
