@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.io.jsonio import pretty
     from grader.io.schemas import schema
 
-    print(pretty(schema(f"answers/{_find(arguments.variant).shape}")), end="")
+    print(pretty(schema(f"answers/{_find(arguments.variant).shape.name}")), end="")
     return 0
 
 

@@ -70,7 +70,7 @@ def test_ids_follow_the_contract_and_say_nothing_else() -> None:
             detail = world(built)["task_details"].get(task["task_id"])
             label = key if detail is None else f"{key}/of {detail}"
             assert task["task_id"] == public_id("cds", spec.id_key, label)
-            assert task["answer_file"] == task["task_id"] + variant("causalds", key).suffix
+            assert task["answer_file"] == task["task_id"] + variant("causalds", key).shape.suffix
             assert task["instance_id"] == spec.instance_id
     identifiers = [task["task_id"] for built in public() for task in rows(built, "")]
     assert len(set(identifiers)) == len(identifiers)
@@ -193,7 +193,7 @@ def test_abstentions_carry_no_value() -> None:
     """A number beside an abstention would be graded against nothing."""
     for built in public():
         for key, (_, truth) in tasks(built).items():
-            numeric = variant("causalds", key).shape in (
+            numeric = variant("causalds", key).shape.name in (
                 "value", "delta", "ate", "ate_interval", "effect_value", "effect_interval"
             )  # fmt: skip
             assert (truth["value"] is None) == (truth["should_abstain"] or not numeric)

@@ -59,7 +59,7 @@ def task_id(name: str, split: str = "dev") -> str:
 
 def answer_file(name: str, split: str = "dev") -> str:
     """The file name of a task's answer."""
-    return task_id(name, split) + variant_of(TASKS[name].key).suffix
+    return task_id(name, split) + variant_of(TASKS[name].key).shape.suffix
 
 
 def scene_id(name: str, split: str = "dev") -> str:
@@ -191,7 +191,7 @@ def _truth_row(name: str, split: str) -> dict[str, Any]:
 
 def _scene_row(instance_id: str, task: HandTask, split: str) -> dict[str, Any]:
     scene = SCENES[task.scene]
-    shown = split == "dev" or variant_of(task.key).input_mode == "data"
+    shown = split == "dev" or variant_of(task.key).shape.input_mode == "data"
     names = (A, B, C) if shown else ()
     kinds = {A: "continuous", B: scene.kind, C: "continuous"}
     held_out = split == "dev" or task.key.startswith("prediction.")

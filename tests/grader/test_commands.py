@@ -169,7 +169,8 @@ def test_a_packed_submission_grades_like_its_folder(runner: Runner, tmp_path: Pa
     folder = tmp_path / "subs" / "mine"
     folder.mkdir(parents=True)
     for number, table in enumerate(TABLES.values()):
-        case = [case for case in table if case["answer"] is not None][3 * number % 20]
+        answered = [case for case in table if case["answer"] is not None]
+        case = answered[3 * number % len(answered)]
         put(folder, case["task"], case["answer"])
     (folder / answer_file("sign_zero")).mkdir()
     put(folder, "correlation", b"\xff\x00")

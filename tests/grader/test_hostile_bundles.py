@@ -17,7 +17,7 @@ def as_lines(folder: Path) -> list[str]:
     for name, task in TASKS.items():
         file = folder / answer_file(name)
         text = file.read_text(encoding="utf-8")
-        value = text if variant_of(task.key).suffix == ".csv" else json.loads(text)
+        value = text if variant_of(task.key).shape.suffix == ".csv" else json.loads(text)
         lines.append(json.dumps({"task_id": task_id(name), "answer": value}))
         file.unlink()
     return lines
