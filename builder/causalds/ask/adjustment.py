@@ -23,13 +23,18 @@ from builder.causalds.ask.wording import (
     READING,
     RIGHT_OR_WRONG,
     bullets,
-    example,
+    fields,
     shuffled,
 )
 from builder.causalds.make.scene import Scene
 from builder.causalds.plan.types import ScenePlan
 
 _INPUTS: Final = ENDS | {"available"}
+
+_NAMES: Final = (
+    ", a list of names, written exactly as the background writes them (here A and B stand for "
+    "names)"
+)
 
 
 def _category(motif: Motif, plan: ScenePlan) -> str:
@@ -67,9 +72,7 @@ def one_valid_adjustment_set(scene: Scene, rng: np.random.Generator) -> Iterator
         scene,
         rng,
         "Name **one** valid adjustment set; any will do, minimal or not.",
-        "A JSON object with the field `adjust`, a list of names, written exactly as the background "
-        "writes them (here A and B stand for names):\n\n"
-        + example({"adjust": ["A", "B"]})
+        fields({"adjust": ["A", "B"]}, _NAMES)
         + "\n\n- If no adjustment is needed, the empty list `[]` is a valid set.\n"
         + _words("list")
         + f"\n\n{RIGHT_OR_WRONG}",
@@ -92,8 +95,7 @@ def minimal_adjustment_set_size(scene: Scene, rng: np.random.Generator) -> Itera
         scene,
         rng,
         "How many variables does the smallest valid adjustment set have?",
-        "A JSON object with the field `k`, a whole number:\n\n"
-        + example({"k": 2})
+        fields({"k": 2}, ", a whole number")
         + "\n\n- If no adjustment is needed, that is 0.\n"
         + _words("number")
         + f"\n\n{RIGHT_OR_WRONG}",
@@ -118,11 +120,7 @@ def n_valid_adjustment_sets(scene: Scene, rng: np.random.Generator) -> Iterator[
         rng,
         "How many valid adjustment sets are there, of any size, minimal or not, the empty one "
         "included if it is valid?",
-        "A JSON object with the field `n`, a whole number:\n\n"
-        + example({"n": 3})
-        + "\n\n"
-        + _words("number")
-        + f"\n\n{RIGHT_OR_WRONG}",
+        fields({"n": 3}, ", a whole number") + "\n\n" + _words("number") + f"\n\n{RIGHT_OR_WRONG}",
         {"accepted": accepted},
     )
 
@@ -141,9 +139,11 @@ def all_minimal_adjustment_sets(scene: Scene, rng: np.random.Generator) -> Itera
         rng,
         "It is *minimal* if no proper subset of it is valid; minimal sets may differ in size. "
         "List **all** minimal valid adjustment sets.",
-        "A JSON object with the field `adjustment_sets`, a list of lists of names, written exactly "
-        "as the background writes them (here A, B and C stand for names):\n\n"
-        + example({"adjustment_sets": [["A", "B"], ["C"]]})
+        fields(
+            {"adjustment_sets": [["A", "B"], ["C"]]},
+            ", a list of lists of names, written exactly as the background writes them (here A, B "
+            "and C stand for names)",
+        )
         + "\n\n- If no adjustment is needed, the empty set is the only minimal one: `[[]]`.\n"
         + _words("list")
         + "\n\nScored by the F1 score of your sets against the true ones; the two words are right "
@@ -171,9 +171,7 @@ def forbidden_controls_list(scene: Scene, rng: np.random.Generator) -> Iterator[
         rng,
         "List the available variables that no valid adjustment set contains: those that one must "
         "never control for, whatever else one controls for.",
-        "A JSON object with the field `forbidden`, a list of names, written exactly as the "
-        "background writes them (here A and B stand for names):\n\n"
-        + example({"forbidden": ["A", "B"]})
+        fields({"forbidden": ["A", "B"]}, _NAMES)
         + "\n\n- If every available variable is in some valid set, that is the empty list `[]`.\n"
         + _words("list")
         + "\n\nScored by the F1 score of your names against the true ones; the two words are right "

@@ -9,9 +9,9 @@ from builder.causalds.ask.eligible import VALUE, unrelated
 from builder.causalds.ask.registry import ENDS, Question, Truth, asks
 from builder.causalds.ask.wording import (
     RIGHT_OR_WRONG,
+    SIGN_LABELS,
     bold,
-    either,
-    example,
+    fields,
     listed,
     number,
     record,
@@ -43,10 +43,7 @@ def sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
             f"How are {x} and {y} associated? {correlation(scene)} Report its sign:\n\n"
             f"{sign_list(scene, 'r')}\n\n{rely('r', number(margin))}"
         ),
-        answer=(
-            f"A JSON object with the field `sign`:\n\n{example({'sign': '+'})}\n\n"
-            f"The three labels are {either(['+', '-', 'unknown'])}. {RIGHT_OR_WRONG}"
-        ),
+        answer=f"{fields({'sign': '+'})}\n\n{SIGN_LABELS} {RIGHT_OR_WRONG}",
         inputs=ends(scene),
         truth=Truth(target={"accepted": [label]}),
     )
@@ -61,10 +58,7 @@ def effect_size_point(scene: Scene, rng: np.random.Generator) -> Iterator[Questi
             f"How strongly are {x} and {y} associated? {correlation(scene)} Estimate r. A single "
             "number from -1 to 1 is wanted; it is no estimate of a causal effect."
         ),
-        answer=(
-            f"A JSON object with the field `value`:\n\n{example({'value': 0.45})}\n\n"
-            "Scored by |your value - r|, relative to 1 + |r|."
-        ),
+        answer=f"{fields({'value': 0.45})}\n\nScored by |your value - r|, relative to 1 + |r|.",
         inputs=ends(scene),
         truth=Truth(target={}, quantity=scene.truths.association),
     )

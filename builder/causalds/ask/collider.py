@@ -30,9 +30,10 @@ from builder.causalds.ask.registry import ENDS, Question, Truth, asks
 from builder.causalds.ask.wording import (
     READING,
     RIGHT_OR_WRONG,
+    SIGN_LABELS,
+    TRUE_OR_FALSE,
     bold,
-    either,
-    example,
+    fields,
     number,
     rely,
 )
@@ -107,10 +108,7 @@ def induced_association_boolean(scene: Scene, rng: np.random.Generator) -> Itera
                 f"{_setting(scene, node)}\n\nIs there such an association: does s differ from "
                 f"0?\n\n{rely('s', number(margin))}"
             ),
-            answer=(
-                "A JSON object with the field `association_present`, true or false:\n\n"
-                f"{example({'association_present': True})}\n\n{RIGHT_OR_WRONG}"
-            ),
+            answer=f"{fields({'association_present': True}, TRUE_OR_FALSE)}\n\n{RIGHT_OR_WRONG}",
             inputs=_inputs(scene, node),
             truth=Truth(target={"accepted": [sign != "0"]}),
             detail=node,
@@ -136,10 +134,7 @@ def induced_association_sign_only(scene: Scene, rng: np.random.Generator) -> Ite
                 f"{_setting(scene, node)}\n\nReport the sign of s:\n\n{sign_list(scene, 's')}\n\n"
                 f"{rely('s', number(margin))}"
             ),
-            answer=(
-                f"A JSON object with the field `sign`:\n\n{example({'sign': '-'})}\n\n"
-                f"The three labels are {either(['+', '-', 'unknown'])}. {RIGHT_OR_WRONG}"
-            ),
+            answer=f"{fields({'sign': '-'})}\n\n{SIGN_LABELS} {RIGHT_OR_WRONG}",
             inputs=_inputs(scene, node),
             truth=Truth(target={"accepted": [label]}),
             detail=node,
@@ -164,8 +159,7 @@ def induced_association_strength_point(
                 "estimate of a causal effect."
             ),
             answer=(
-                f"A JSON object with the field `value`:\n\n{example({'value': -0.21})}\n\n"
-                "Scored by |your value - s|, relative to 1 + |s|."
+                f"{fields({'value': -0.21})}\n\nScored by |your value - s|, relative to 1 + |s|."
             ),
             inputs=_inputs(scene, node),
             truth=Truth(target={}, quantity=scene.truths.partial(node)),
@@ -203,10 +197,7 @@ def collider_bias_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Qu
                 f"itself, by controlling for something on a chain of effects from {x_name} to "
                 f"{y_name}, is another mistake and does not count.\n\n{READING}"
             ),
-            answer=(
-                "A JSON object with the field `bias_present`, true or false:\n\n"
-                f"{example({'bias_present': False})}\n\n{RIGHT_OR_WRONG}"
-            ),
+            answer=f"{fields({'bias_present': False}, TRUE_OR_FALSE)}\n\n{RIGHT_OR_WRONG}",
             inputs=_inputs(scene, node),
             truth=Truth(target={"accepted": [bool(openers)]}),
             detail=node,

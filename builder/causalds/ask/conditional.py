@@ -17,10 +17,11 @@ from builder.causalds.ask.eligible import VALUE, one_class, other_variable, two_
 from builder.causalds.ask.registry import ENDS, Question, Truth, asks
 from builder.causalds.ask.wording import (
     RIGHT_OR_WRONG,
+    SIGN_LABELS,
     bold,
     bullets,
     either,
-    example,
+    fields,
     listed,
     number,
     rely,
@@ -81,11 +82,7 @@ def sign_before_after(scene: Scene, rng: np.random.Generator) -> Iterator[Questi
                 f"(after):\n\n{sign_list(scene, 'the one at hand')}\n\n"
                 f"{rely('r', number(margins[0]))} So is s, with {number(margins[1])} in its place."
             ),
-            answer=(
-                "A JSON object with the fields `sign_before`, `sign_after` and "
-                f"`conditioning_var`:\n\n{example(form)}\n\nThe three labels are "
-                f"{either(['+', '-', 'unknown'])}. Right if both signs are; nothing between."
-            ),
+            answer=(f"{fields(form)}\n\n{SIGN_LABELS} Right if both signs are; nothing between."),
             inputs=_inputs(scene, node),
             truth=Truth(target={"accepted_before": [before], "accepted_after": [after]}),
             detail=node,
@@ -109,8 +106,7 @@ def delta_point(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
                 "2. It is no estimate of a causal effect."
             ),
             answer=(
-                "A JSON object with the fields `conditioning_var` and `delta`:\n\n"
-                f"{example(form)}\n\nScored by |your delta - (s - r)|, relative to 1 + |s - r|."
+                f"{fields(form)}\n\nScored by |your delta - (s - r)|, relative to 1 + |s - r|."
             ),
             inputs=_inputs(scene, node),
             truth=Truth(target={}, quantity=scene.truths.change(node)),
@@ -143,8 +139,7 @@ def delta_sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question
                 f"{listed(labels)}\n\n{rely('s - r', number(margin))}"
             ),
             answer=(
-                "A JSON object with the fields `conditioning_var` and `sign`:\n\n"
-                f"{example({'conditioning_var': scene.name(node), 'sign': '+'})}\n\n"
+                f"{fields({'conditioning_var': scene.name(node), 'sign': '+'})}\n\n"
                 f"The three labels are {either(labels)}. {RIGHT_OR_WRONG}"
             ),
             inputs=_inputs(scene, node),
@@ -177,8 +172,8 @@ def argmax_change(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
             f"rely on this: it beats the second by at least {number(margin)}."
         ),
         answer=(
-            "A JSON object with the field `conditioning_var`, the candidate's name exactly as "
-            f"listed:\n\n{example({'conditioning_var': candidates[0]})}\n\n{RIGHT_OR_WRONG}"
+            fields({"conditioning_var": candidates[0]}, ", the candidate's name exactly as listed")
+            + f"\n\n{RIGHT_OR_WRONG}"
         ),
         inputs={**ends(scene), "candidates": candidates},
         truth=Truth(target={"accepted": [scene.name(winner)]}),

@@ -13,6 +13,7 @@ from builder.causalds.ask.wording import (
     RIGHT_OR_WRONG,
     either,
     example,
+    fields,
     listed,
     number,
     percent,
@@ -55,7 +56,7 @@ def point(scene: Scene, effect: AskedEffect) -> Question:
     return Question(
         question=f"{effect.text}\n\nEstimate it.\n\n{RULES.format(estimand=name)}",
         answer=(
-            f"A JSON object with the field `{field}`:\n\n{example({field: 1.23})}\n\n"
+            f"{fields({field: 1.23})}\n\n"
             f"{_abstain({field: None})}\n\nScored by |your value - {name}|, relative to "
             f"1 + |{name}|."
         ),
@@ -76,8 +77,7 @@ def interval(scene: Scene, effect: AskedEffect) -> Question:
             f"for it.\n\n{RULES.format(estimand=name)}"
         ),
         answer=(
-            f"A JSON object with the fields `{field}`, `ci_lower` and `ci_upper`:\n\n"
-            f"{example(form)}\n\n{_abstain(dict.fromkeys(form))}\n\n"
+            f"{fields(form)}\n\n{_abstain(dict.fromkeys(form))}\n\n"
             f"Scored by the interval score, (ci_upper - ci_lower) plus {number(2 / EFFECT_ALPHA)} "
             f"times the distance by which the {name} misses the interval, relative to "
             f"1 + |{name}|. `ci_lower` must not exceed `ci_upper`."
@@ -103,10 +103,7 @@ def sign(scene: Scene, effect: AskedEffect) -> Iterator[Question]:
             f"{effect.text}\n\nReport its sign:\n\n{listed(labels)}\n\n"
             f"{RULES.format(estimand=name)}\n\n{effect_margin(name, zero=effect.zero)}"
         ),
-        answer=(
-            f"A JSON object with the field `sign`:\n\n{example({'sign': '+'})}\n\n"
-            f"The labels are {either(labels)}. {RIGHT_OR_WRONG}"
-        ),
+        answer=(f"{fields({'sign': '+'})}\n\nThe labels are {either(labels)}. {RIGHT_OR_WRONG}"),
         inputs={**effect_inputs(scene), **effect.inputs},
         truth=Truth(target={"accepted": [label or "unknown"]}, should_abstain=value is None),
         detail=effect.detail,

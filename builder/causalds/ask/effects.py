@@ -23,8 +23,10 @@ from builder.causalds.ask.identification import treated
 from builder.causalds.ask.registry import LEVELS, Question, Truth, asks
 from builder.causalds.ask.wording import (
     RIGHT_OR_WRONG,
+    TRUE_OR_FALSE,
     bold,
     example,
+    fields,
     levels,
     number,
     rely,
@@ -84,9 +86,9 @@ def ate_vs_assoc_sign_match(scene: Scene, rng: np.random.Generator) -> Iterator[
             f"{effect_margin('ATE')}"
         ),
         answer=(
-            "A JSON object with the field `matches`, true or false:\n\n"
-            f"{example({'matches': True})}\n\nIf the ATE is not identifiable, and only then, "
-            f"answer\n\n{example({'matches': None})}\n\n{RIGHT_OR_WRONG}"
+            f"{fields({'matches': True}, TRUE_OR_FALSE)}\n\n"
+            "If the ATE is not identifiable, and only then, answer\n\n"
+            f"{example({'matches': None})}\n\n{RIGHT_OR_WRONG}"
         ),
         inputs=effect_inputs(scene),
         truth=Truth(target={"accepted": [right]}, should_abstain=effect is None),

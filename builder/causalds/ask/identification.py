@@ -13,9 +13,10 @@ from builder.causalds.ask.wording import (
     IDENTIFIABLE,
     READING,
     RIGHT_OR_WRONG,
+    TRUE_OR_FALSE,
     bold,
     bullets,
-    example,
+    fields,
     levels,
     shuffled,
 )
@@ -72,7 +73,7 @@ def method_label(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
             '5. `"none"`: the effect is not identifiable.'
         ),
         answer=(
-            f"A JSON object with the field `method`:\n\n{example({'method': 'other_id'})}\n\n"
+            f"{fields({'method': 'other_id'})}\n\n"
             f'{RIGHT_OR_WRONG} `"none"` is how you say that the effect is not identifiable.'
         ),
         inputs=_inputs(scene, observed),
@@ -185,10 +186,7 @@ def mediators(scene: Scene, rng: np.random.Generator) -> list[str]:
     return shuffled(rng, [scene.name(node) for node in nodes])
 
 
-_BOOLEAN: Final = (
-    "A JSON object with the field `identifiable`, true or false:\n\n"
-    f"{example({'identifiable': True})}\n\n{RIGHT_OR_WRONG}"
-)
+_BOOLEAN: Final = f"{fields({'identifiable': True}, TRUE_OR_FALSE)}\n\n{RIGHT_OR_WRONG}"
 
 
 def _measured(observed: list[str]) -> str:

@@ -21,7 +21,15 @@ from builder.causalds.ask.effect_forms import (
 from builder.causalds.ask.eligible import mediated, mediated_and_direct, natural_verdicts
 from builder.causalds.ask.identification import mediators, natural
 from builder.causalds.ask.registry import LEVELS, Question, Truth, asks
-from builder.causalds.ask.wording import RIGHT_OR_WRONG, either, example, listed, number, percent
+from builder.causalds.ask.wording import (
+    RIGHT_OR_WRONG,
+    either,
+    example,
+    fields,
+    listed,
+    number,
+    percent,
+)
 from builder.causalds.make.scene import Scene
 from builder.causalds.plan.types import ScenePlan
 from builder.scm import EFFECT_MARGIN, TIE_BAND, clear_dominance
@@ -116,7 +124,7 @@ def direct_vs_indirect_dominance(scene: Scene, rng: np.random.Generator) -> Iter
             "the tie."
         ),
         answer=(
-            f"A JSON object with the field `dominant`:\n\n{example({'dominant': 'direct'})}\n\n"
+            f"{fields({'dominant': 'direct'})}\n\n"
             f"The labels are {either(labels)}. If the NDE or the NIE is not identifiable, and only "
             f"then, answer\n\n{example({'dominant': None})}\n\n{RIGHT_OR_WRONG}"
         ),

@@ -49,6 +49,13 @@ def example(answer: object) -> str:
     return fenced("json", json.dumps(answer, ensure_ascii=False))
 
 
+def fields(form: Mapping[str, object], what: str = "") -> str:
+    """The members of an answer, what they are, and an example."""
+    *first, last = [f"`{name}`" for name in form]
+    names = f"fields {', '.join(first)} and {last}" if first else f"field {last}"
+    return f"A JSON object with the {names}{what}:\n\n{example(form)}"
+
+
 def listed(labels: Mapping[str, str]) -> str:
     """Labels with what each of them says, as a Markdown list."""
     lines = [f'- `"{label}"` {meaning};' for label, meaning in labels.items()]
@@ -74,6 +81,11 @@ def rely(what: str, margin: str) -> str:
 
 
 RIGHT_OR_WRONG: Final = "Right or wrong, nothing between."
+
+TRUE_OR_FALSE: Final = ", true or false"
+
+SIGN_LABELS: Final = f"The three labels are {either(['+', '-', 'unknown'])}."
+"""Of an association, which is "unknown" where it is exactly 0."""
 
 
 def shuffled(rng: np.random.Generator, names: Iterable[str]) -> list[str]:
