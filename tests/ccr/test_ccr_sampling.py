@@ -6,6 +6,8 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
+from builder.ccr.ask.tasks import answer_bits, weights_json
+from builder.ccr.check.audit import unit_weights
 from builder.ccr.make.graph import KINDS, Component, ancestors, chain, cut_tree
 from builder.ccr.make.model import BooleanContext, evaluate, patterns
 from builder.ccr.make.quantities import component_response, exact_quantities
@@ -125,7 +127,8 @@ def test_right_answers_give_every_exact_quantity(count: int, size: int) -> None:
     context, exact = sampled.context, sampled.quantities
     for pair in measurable(sampled.tree, exact):
         units = pair_units(context, sampled.tree, pair, rng)
-        weights = units.weights()
+        answers = {"do_true": answer_bits(units.high), "do_false": answer_bits(units.low)}
+        weights = unit_weights({"weights": weights_json(units), "answers": answers})
         count = 2 ** len(ancestors(context.dag, context.dag.index[pair[1]]))
         assert units.exhaustive == (count <= MAX_UNITS)
         assert len(weights) == (count if units.exhaustive else MAX_UNITS)

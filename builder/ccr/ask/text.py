@@ -193,7 +193,7 @@ def direct_prompt(
     order = rng.permutation(len(words.owns))
     odds = [f"- {words.owns[v]}: {context.tenths[v] / 10:g}" for v in order]
     measures = list(dict.fromkeys(quantity.measure for quantity in asked))
-    called = [f"{_capital(state)}: {name}." for state, name in _names(words)]
+    example = f"{_capital(words.states[0])}: {words.names[0]}"
     return "\n".join(
         [
             story,
@@ -202,16 +202,12 @@ def direct_prompt(
             "each other and of everything else, with these probabilities:",
             *odds,
             "",
-            f"Below, a variable goes by its short name ({called[0].rstrip('.')}).",
+            f"Below, a variable goes by its short name ({example}).",
             *(_MEANINGS[measure] for measure in measures),
             "",
             *_state(asked, answer_file),
         ]
     )
-
-
-def _names(words: Words) -> list[tuple[str, str]]:
-    return list(zip(words.states, words.names, strict=True))
 
 
 def linear_prompt(

@@ -6,17 +6,22 @@ from path sums, unit answers from a scalar evaluation, deductions from linear al
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
 from builder.ccr.ask.questions import check_deduction
 from builder.ccr.ask.tasks import unpacked
 from builder.ccr.ask.text import Given
+from builder.ccr.make.graph import Pair
 from builder.ccr.make.graph import ancestors as ancestors_of
-from builder.ccr.make.model import BooleanContext, LinearContext, context_from_json
+from builder.ccr.make.model import BooleanContext, Context, LinearContext, context_from_json
 from builder.ccr.make.quantities import Quantities, path_sum, twin_quantities
+
+Derived = Callable[[Pair], Quantities]
+"""The quantities of a pair, derived once."""
 
 _RELATIVE = 1e-9
 
@@ -32,71 +37,64 @@ def audit_instance(
     context = context_from_json(world["context"])
     truths = {row["task_id"]: row for row in truth_rows}
     problems = [f"task {name}: no truth" for name in sorted(world["tasks"].keys() - truths.keys())]
-    cache: dict[tuple[str, str], Quantities] = {}
+
+    @cache
+    def derived(pair: Pair) -> Quantities:
+        assert isinstance(context, BooleanContext)
+        return twin_quantities(context, pair)
+
     for name, row in sorted(truths.items()):
         task, target = world["tasks"].get(name), json.loads(row["target_json"])
         if task is None:
             problems.append(f"task {name}: a truth of no task")
             continue
-        found = _task(context, world, task, target, row, cache)
+        found = _task(context, world, task, target, row, derived)
         problems += [f"task {name} ({task['variant']}): {problem}" for problem in found]
     return problems
 
 
 def _task(
-    context: BooleanContext | LinearContext,
+    context: Context,
     world: Mapping[str, Any],
     task: Mapping[str, Any],
     target: Mapping[str, Any],
     row: Mapping[str, Any],
-    cache: dict[tuple[str, str], Quantities],
+    derived: Derived,
 ) -> Iterator[str]:
     if row["should_abstain"]:
         yield "no task of this track is an abstention"
     if task["variant"] == "simulation.pair":
         assert isinstance(context, BooleanContext)
-        yield from _simulation(context, world, task, target, row, cache)
+        yield from _simulation(context, task, target, row, derived(_ends(task)))
     elif task["variant"].startswith("direct."):
         for name, quantity in target["quantities"].items():
-            if Fraction(quantity["exact"]) != _value(context, quantity, cache):
+            if Fraction(quantity["exact"]) != _value(context, quantity, derived):
                 yield f"{name} differs from its second derivation"
     else:
         yield from _deductive(world, task, target, row)
 
 
-def _quantities(
-    context: BooleanContext, pair: tuple[str, str], cache: dict[tuple[str, str], Quantities]
-) -> Quantities:
-    if pair not in cache:
-        cache[pair] = twin_quantities(context, pair)
-    return cache[pair]
+def _ends(task: Mapping[str, Any]) -> Pair:
+    return task["cause"], task["effect"]
 
 
-def _value(
-    context: BooleanContext | LinearContext,
-    quantity: Mapping[str, Any],
-    cache: dict[tuple[str, str], Quantities],
-) -> Fraction:
-    path = quantity["path"]
+def _value(context: Context, quantity: Mapping[str, Any], derived: Derived) -> Fraction:
     value = Fraction(1)
-    for cause, effect in pairwise(path):
+    for pair in pairwise(quantity["path"]):
         if isinstance(context, LinearContext):
-            value *= path_sum(context, cause, effect)
+            value *= path_sum(context, *pair)
         else:
-            value *= _quantities(context, (cause, effect), cache)[quantity["measure"]]
+            value *= derived(pair)[quantity["measure"]]
     return value
 
 
 def _simulation(
     context: BooleanContext,
-    world: Mapping[str, Any],
     task: Mapping[str, Any],
     target: Mapping[str, Any],
     row: Mapping[str, Any],
-    cache: dict[tuple[str, str], Quantities],
+    derived: Quantities,
 ) -> Iterator[str]:
-    pair = (task["cause"], task["effect"])
-    derived = _quantities(context, pair, cache)
     if {name: Fraction(text) for name, text in target["exact"].items()} != derived:
         yield "the exact quantities differ from their second derivation"
     if abs(row["value"] - derived["pns"]) > _RELATIVE * derived["pns"]:
@@ -104,12 +102,12 @@ def _simulation(
     answers = target["answers"]
     count = len(answers["factual"])
     bits = unpacked(task["bits"], count).T.tolist()
-    cause, effect = (context.dag.index[name] for name in pair)
+    cause, effect = (context.dag.index[name] for name in _ends(task))
     for unit in range(count):
         for kind, level in (("factual", None), ("do_true", True), ("do_false", False)):
             if _scalar(context, bits[unit], cause, effect, level) != (answers[kind][unit] == "1"):
                 yield f"unit {unit}: the {kind} answer differs from its second derivation"
-    weights = _weights(target)
+    weights = unit_weights(target)
     if sum(weights) != 1:
         yield "the weights do not add up to 1"
     cells = list(zip(answers["do_true"], answers["do_false"], weights, strict=True))
@@ -144,7 +142,8 @@ def _exhaustive(
             return
 
 
-def _weights(target: Mapping[str, Any]) -> list[Fraction]:
+def unit_weights(target: Mapping[str, Any]) -> list[Fraction]:
+    """The exact weight of every unit of a simulation task; they add up to 1."""
     weights, answers = target["weights"], target["answers"]
     if "numerators" in weights:
         return [Fraction(n, weights["denominator"]) for n in weights["numerators"]]
@@ -180,9 +179,7 @@ def _deductive(
 ) -> Iterator[str]:
     givens = [Given((cause, effect), Fraction(text)) for cause, effect, text in task["givens"]]
     bounded = task["variant"] == "deductive.boolean"
-    verdict, value = check_deduction(
-        world["tree"], givens, (task["cause"], task["effect"]), bounded=bounded
-    )
+    verdict, value = check_deduction(world["tree"], givens, _ends(task), bounded=bounded)
     if verdict != target["verdict"]:
         yield f"the verdict is {target['verdict']}, derived again it is {verdict}"
     elif value is not None:

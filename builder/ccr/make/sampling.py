@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 from typing import Final
 
 import numpy as np
@@ -70,15 +71,11 @@ def best_component(size: int, operators: str, tenths: tuple[int, int]) -> Fracti
     an *or* leaf behind *and* nodes reaches through its edge from the root.
     """
     quiet, loud = 1 - Fraction(tenths[0], 10), Fraction(tenths[1], 10)
-    either = operators in ("random", "mixed")
-    power = 1 if either else size - 1
     if operators == "or":
-        return quiet**power
+        return quiet ** (size - 1)
     if operators == "and":
-        return loud**power
-    if size == 2:
-        return max(quiet, loud)
-    return quiet if quiet >= loud else max(quiet, loud)
+        return loud ** (size - 1)
+    return max(quiet, loud)
 
 
 def check_design(design: Design, where: str) -> None:
@@ -93,9 +90,7 @@ def check_design(design: Design, where: str) -> None:
                 f"{where}: a {kind} of {size} nodes with {what} reaches a PNS of at most "
                 f"{float(value):.4g}, below {float(low)}; use fewer nodes or other operators"
             )
-    product = Fraction(1)
-    for value in best:
-        product *= min(value, high)
+    product = prod(min(value, high) for value in best)
     if len(best) <= MEASURED_SPAN and product < LEAST_GLOBAL:
         raise UsageError(
             f"{where}: components of {list(design.sizes)} nodes with {what} reach a global PNS of "

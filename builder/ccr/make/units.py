@@ -45,20 +45,9 @@ class Units:
         """Whether every pattern is there once."""
         return not self.cells
 
-    def weights(self) -> list[Fraction]:
-        """The exact weight of every unit; they add up to 1."""
-        if self.exhaustive:
-            return [Fraction(n, self.denominator) for n in self.numerators]
-        names = [f"{int(high)}{int(low)}" for high, low in zip(self.high, self.low, strict=True)]
-        return [share / names.count(name) for name in names for share in [dict(self.cells)[name]]]
-
 
 def pair_units(
-    context: BooleanContext,
-    tree: CutTree,
-    pair: Pair,
-    rng: np.random.Generator,
-    response: Response | None = None,
+    context: BooleanContext, tree: CutTree, pair: Pair, rng: np.random.Generator
 ) -> Units:
     """The units of a pair, in random order. Bits that play no role are drawn as
     well, so that a case does not show which ones they are."""
@@ -73,8 +62,7 @@ def pair_units(
         weights = pattern_weights([context.tenths[v] for v in ancestors])
         numerators = tuple(weights[order].tolist())
     else:
-        response = response or responses(context, tree)[pair]
-        cells = cell_probabilities(response)
+        cells = cell_probabilities(responses(context, tree)[pair])
         bits = _stratified(context, tree, pair, dict(cells), rng)
     high, low = (evaluate(context, bits, {cause: level})[effect] for level in (True, False))
     factual = evaluate(context, bits)[effect]

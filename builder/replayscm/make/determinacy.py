@@ -106,7 +106,7 @@ class Audit:
     """The findings under one disclosure.
 
     ``deviating`` counts deviating pairs over all root sets; ``undetermined`` has shape
-    (held-out rows, n); ``root_sets`` are the train-consistent root sets, as bits.
+    (held-out rows, n).
     """
 
     determined: bool
@@ -114,7 +114,6 @@ class Audit:
     deviating: int
     undetermined: Flags
     first: Deviation | None
-    root_sets: tuple[int, ...]
 
 
 def audit(
@@ -133,12 +132,11 @@ def audit(
     target = tabulate(heldout)
     wrong = (target.ones & ~tables.ones) | (target.zeros & ~tables.zeros)
     undetermined = np.zeros(heldout.values.shape, dtype=bool)
-    count, unique, first, root_sets = 0, True, None, []
+    count, unique, first = 0, True, None
     for setting in settings:
         admitted = _admitted(consistent, setting)
         if setting is not truth and not _reaches_all(admitted, setting):
             continue
-        root_sets.append(setting.roots)
         completable = _completable(admitted, setting)
         deviating = completable & (wrong != 0)
         found = int(deviating.sum())
@@ -148,7 +146,7 @@ def audit(
             undetermined[rows] |= _undetermined(tables, heldout, rows, admitted, setting)
             first = first or _first(tables, heldout, deviating, setting)
         unique &= setting is truth and is_unique(program, tables, completable)
-    return Audit(count == 0, unique, count, undetermined, first, tuple(root_sets))
+    return Audit(count == 0, unique, count, undetermined, first)
 
 
 def root_settings(n: int) -> Iterator[Setting]:
