@@ -14,32 +14,17 @@ from builder.causalds.make.scene import Column, Scene
 from builder.causalds.plan.views import CLEAN
 from builder.release import rows
 from builder.release.arrow import round_truth
-from builder.release.schemas import TASKS, TEXT, TRUTH, table_schema, worlds_schema
+from builder.release.schemas import TASKS, TRUTH, labels_schema, scenes_schema, worlds_schema
 from builder.scm import Quantity
 from builder.seeds import public_id
 from builder.track import InstanceSpec, Row
 from grader.shape import Variant
 
-_TABLE = pa.list_(pa.struct([("name", TEXT), ("values", pa.list_(pa.float32()))]))
-
 SCHEMAS: Final[Mapping[str, pa.Schema]] = {
     "causalds": TASKS,
-    "causalds_scenes": table_schema(
-        ("instance_id", TEXT),
-        ("view", TEXT),
-        ("story", TEXT),
-        ("columns", pa.list_(pa.struct([("name", TEXT), ("kind", TEXT)]))),
-        ("data", _TABLE),
-        ("test_features", _TABLE),
-        ("calibration", _TABLE),
-    ),
+    "causalds_scenes": scenes_schema(pa.float32()),
     "causalds_truth": TRUTH,
-    "causalds_labels": table_schema(
-        ("instance_id", TEXT),
-        ("outcome", TEXT),
-        ("kind", TEXT),
-        ("values", pa.list_(pa.float32())),
-    ),
+    "causalds_labels": labels_schema(pa.float32()),
     "causalds_worlds": worlds_schema("motif", "treatment", "outcome"),
 }
 """Explicit Arrow schema by config; the first column is the id."""

@@ -59,3 +59,27 @@ def worlds_schema(*told: str) -> pa.Schema:
         *((name, TEXT) for name in told),
         ("world_json", TEXT),
     )
+
+
+def scenes_schema(number: pa.DataType) -> pa.Schema:
+    """One row per instance and view: config ``<track>_scenes``, its numbers of the given type."""
+    table = pa.list_(pa.struct([("name", TEXT), ("values", pa.list_(number))]))
+    return table_schema(
+        ("instance_id", TEXT),
+        ("view", TEXT),
+        ("story", TEXT),
+        ("columns", pa.list_(pa.struct([("name", TEXT), ("kind", TEXT)]))),
+        ("data", table),
+        ("test_features", table),
+        ("calibration", table),
+    )
+
+
+def labels_schema(number: pa.DataType) -> pa.Schema:
+    """One row per instance: config ``<track>_labels``, held-out outcomes of the given type."""
+    return table_schema(
+        ("instance_id", TEXT),
+        ("outcome", TEXT),
+        ("kind", TEXT),
+        ("values", pa.list_(number)),
+    )

@@ -8,29 +8,14 @@ import pyarrow as pa
 
 from builder.importing.causalds.layout import ExamFolder
 from builder.importing.files import FETCH, Floats, read_columns, read_object
-from builder.release.schemas import TEXT, TRUTH, table_schema
+from builder.release.schemas import TEXT, TRUTH, labels_schema, scenes_schema
 from builder.track import Row
 from grader.errors import UsageError
 
-_TABLE = pa.list_(pa.struct([("name", TEXT), ("values", pa.list_(pa.float64()))]))
-
-SCENES: Final = table_schema(
-    ("instance_id", TEXT),
-    ("view", TEXT),
-    ("story", TEXT),
-    ("columns", pa.list_(pa.struct([("name", TEXT), ("kind", TEXT)]))),
-    ("data", _TABLE),
-    ("test_features", _TABLE),
-    ("calibration", _TABLE),
-)
+SCENES: Final = scenes_schema(pa.float64())
 """As in a built release, in the double precision that was published."""
 
-LABELS: Final = table_schema(
-    ("instance_id", TEXT),
-    ("outcome", TEXT),
-    ("kind", TEXT),
-    ("values", pa.list_(pa.float64())),
-)
+LABELS: Final = labels_schema(pa.float64())
 
 CORRECTED: Final = "corrected_json"
 TRUTHS: Final = TRUTH.append(pa.field(CORRECTED, TEXT, nullable=True))

@@ -83,13 +83,13 @@ def _training(
     rng: np.random.Generator, program: HiddenProgram, units: NDArray[np.float64]
 ) -> tuple[list[World], float]:
     """Four random worlds, then four that rule out the most surviving shortcuts."""
-    pool = candidate_worlds(rng, program, units, CANDIDATES)
-    standing = survivors(program, pool)
+    candidates = candidate_worlds(rng, program, units, CANDIDATES)
+    standing = survivors(program, candidates)
     chosen = list(range(SEED_WORLDS))
     alive = {v: np.asarray(flags[:, chosen].all(axis=1)) for v, flags in standing.items()}
     seeded = sum(int(flags.sum()) for flags in alive.values())
     while len(chosen) < TRAINING_WORLDS:
-        kills = np.zeros(len(pool), dtype=np.int64)
+        kills = np.zeros(len(candidates), dtype=np.int64)
         for v, flags in standing.items():
             kills += (alive[v][:, None] & ~flags).sum(axis=0)
         kills[chosen] = -1
@@ -100,7 +100,7 @@ def _training(
     reduction = 1.0 if seeded == 0 else 1 - left / seeded
     if reduction < 0.75:
         raise Rejected("survivor reduction")
-    return [pool[k] for k in chosen], reduction
+    return [candidates[k] for k in chosen], reduction
 
 
 def _check_modes(training: Sequence[World]) -> None:
@@ -129,17 +129,17 @@ def _disambiguate(
     training: list[World],
 ) -> list[World]:
     """Up to three worlds, each only if it rules out many of the local alternatives."""
-    pool = candidate_worlds(rng, program, units, SEPARATORS)
+    candidates = candidate_worlds(rng, program, units, SEPARATORS)
     found = alternatives(program, tabulate_worlds(training))
     chosen = list(training)
     while found and len(chosen) < len(training) + MAX_ADDED:
         # Shape (worlds, alternatives).
-        kills = np.array([[item.fails_in(world) for item in found] for world in pool])
+        kills = np.array([[item.fails_in(world) for item in found] for world in candidates])
         totals = kills.sum(axis=1)
         best = int(np.argmax(totals))
         if totals[best] < max(3, 0.5 * len(found)):
             break
-        chosen.append(pool.pop(best))
+        chosen.append(candidates.pop(best))
         found = [item for item, dead in zip(found, kills[best], strict=True) if not dead]
     return chosen
 

@@ -68,13 +68,13 @@ def add_extra(rng: np.random.Generator, evidence: Evidence) -> tuple[World, ...]
     program, added = evidence.program, list[World]()
     seen = window_patterns(program, evidence.training)
     while len(added) <= EXTRA_WORLDS:
-        pool = _drawn(rng, evidence, _single_targets(rng, program))
-        gains = [_gain(program, seen, world) for world in pool]
+        candidates = _drawn(rng, evidence, _single_targets(rng, program))
+        gains = [_gain(program, seen, world) for world in candidates]
         best = int(np.argmax(gains))
         if len(added) == EXTRA_WORLDS and gains[best] < FOURTH_GAIN:
             break
-        added.append(pool[best])
-        seen = _joined(seen, window_patterns(program, [pool[best]]))
+        added.append(candidates[best])
+        seen = _joined(seen, window_patterns(program, [candidates[best]]))
     return (*evidence.training, *added)
 
 
@@ -91,23 +91,23 @@ def add_counterexamples(
     limit = len(worlds) + CEX_WORLDS
     seen = window_patterns(program, worlds)
     while missing := _missing(program, seen):
-        pool = _drawn(rng, evidence, _multi_targets(rng, program, CANDIDATES // 2))
+        candidates = _drawn(rng, evidence, _multi_targets(rng, program, CANDIDATES // 2))
         window = program.windows[missing[int(rng.integers(len(missing)))]]
-        pool += _drawn(rng, evidence, [intervene(rng, "hard_assigned", window)] * 4)
-        gains = [_gain(program, seen, world) for world in pool]
+        candidates += _drawn(rng, evidence, [intervene(rng, "hard_assigned", window)] * 4)
+        gains = [_gain(program, seen, world) for world in candidates]
         best = int(np.argmax(gains))
         if len(worlds) >= limit:
             raise Rejected("window coverage")
         if gains[best]:
-            worlds.append(pool[best])
-            seen = _joined(seen, window_patterns(program, [pool[best]]))
+            worlds.append(candidates[best])
+            seen = _joined(seen, window_patterns(program, [candidates[best]]))
     while wrong := _misfits(program, tabulate_worlds(worlds)):
         if len(worlds) >= limit:
             raise Rejected("counterexamples")
-        pool = _drawn(rng, evidence, _multi_targets(rng, program, CANDIDATES))
-        kills = [sum(item.fails_in(world) for item in wrong) for world in pool]
+        candidates = _drawn(rng, evidence, _multi_targets(rng, program, CANDIDATES))
+        kills = [sum(item.fails_in(world) for item in wrong) for world in candidates]
         if max(kills):
-            worlds.append(pool[int(np.argmax(kills))])
+            worlds.append(candidates[int(np.argmax(kills))])
     if len(worlds) == len(extra):
         worlds.append(_one_more(rng, evidence))
     return tuple(worlds)
@@ -135,9 +135,9 @@ def certify(rng: np.random.Generator, evidence: Evidence) -> tuple[World, ...]:
             return tuple(worlds)
         if len(worlds) == len(evidence.training) + CERTIFIED_WORLDS:
             raise Rejected("not certified")
-        pool = _drawn(rng, evidence, _multi_targets(rng, program, CANDIDATES))
+        candidates = _drawn(rng, evidence, _multi_targets(rng, program, CANDIDATES))
         open_after = _openness(program, tables, pairs)
-        best = min(pool, key=open_after)
+        best = min(candidates, key=open_after)
         worlds.append(best)
         tables |= tabulate_worlds([best])
 
