@@ -49,6 +49,19 @@ def figure(key: str | Sequence[str], heading: str, words: Callable[[Any], str] =
     return Column(heading, lambda row: words(find(row, *path)))
 
 
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure that several tables show: its key in a row, its name, and how it is written."""
+
+    key: str
+    label: str
+    words: Callable[[Any], str] = number
+
+    def at(self, *path: str, label: str = "") -> Column:
+        """Its column in rows that have it at the end of a path; with another ``label`` there."""
+        return figure((*path, self.key), label or self.label, self.words)
+
+
 def find(row: Any, *path: str) -> Any:
     """What stands at the end of a path of keys; ``None`` where a step of it is missing."""
     for key in path:

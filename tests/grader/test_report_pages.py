@@ -147,7 +147,7 @@ def test_a_track_that_is_left_alone_has_a_dash_and_one_that_fails_a_zero() -> No
     ]
     cells = dict(columns(reports))
     assert cells["causalds"] == ["–", "0.0", "0.0"]
-    assert cells["CausalDSScore ↓"] == ["–", "3.000", "3.000"]
+    assert cells["CausalDSScore ↓"] == ["–", "3.0000", "3.0000"]
 
 
 def circles(text: str) -> list[tuple[float, float]]:

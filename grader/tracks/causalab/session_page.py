@@ -15,6 +15,7 @@ from grader.draw.table import Table, figure, word
 from grader.tracks.causalab.diagnostics import equivalence_sizes, trajectory
 from grader.tracks.causalab.metrics import prediction_metrics
 from grader.tracks.causalab.scoring import Told
+from grader.tracks.causalab.tables import FIGURES
 
 Edge = tuple[str, str]
 
@@ -130,13 +131,11 @@ def _steps(points: Sequence[tuple[float, float]], end: float) -> str:
 
 def _hypotheses(told: Told, steps: Sequence[Mapping[str, Any]]) -> Table:
     sizes = equivalence_sizes(told.evidence)
-    figures = {
-        "edge_precision": "edge P", "edge_recall": "edge R", "edge_f1": "edge F1",
-        "skeleton_f1": "skeleton F1", "shd": "SHD", "freq_edge_f1": "freq. edge F1",
-        "coefficient_f1": "coefficient F1", "base_error": "base error", "root_f1": "root F1",
-        "class_size": "class size",
-    }  # fmt: skip
-    columns = [word("step", "after"), *(figure(key, name, _short) for key, name in figures.items())]
+    names = {**FIGURES, "edge_precision": "edge P", "edge_recall": "edge R",
+             "base_error": "base error"}  # fmt: skip
+    shown = ("edge_precision", "edge_recall", "edge_f1", "skeleton_f1", "shd", "freq_edge_f1",
+             "coefficient_f1", "base_error", "root_f1", "class_size")  # fmt: skip
+    columns = [word("step", "after"), *(figure(key, names[key], _short) for key in shown)]
     rows = [{**row, "class_size": sizes[row["step"]]} for row in steps]
     return Table.of("Hypotheses", columns, rows)
 

@@ -7,7 +7,7 @@ from grader.draw.table import Cell, Column, Table, figure, word
 from grader.draw.words import number
 from grader.show.systems import SYSTEM, Part, Report, levels_of, part_of
 
-_FIGURES: Final = {
+FIGURES: Final = {
     "exact": "exact",
     "edge_f1": "edge F1",
     "edge_f1_full": "all pairs",
@@ -22,6 +22,8 @@ _FIGURES: Final = {
     "premature": "premature",
     "consistent": "consistent",
 }
+"""What is said of hypotheses, by suite here and by step on the page of a session."""
+
 _BRIEF: Final = (
     "edge_f1", "shd", "coefficient_f1", "root_f1", "budget_share", "premature", "consistent",
 )  # fmt: skip
@@ -52,7 +54,7 @@ def suites(parts: Sequence[Part], brief: bool = False) -> Table:
         word("level", "suite, regime"),
         word("tasks"),
         figure("accuracy", "accuracy") if brief else Column("accuracy", _accuracy),
-        *(figure(key, name) for key, name in _FIGURES.items() if key in _BRIEF or not brief),
+        *(figure(key, name) for key, name in FIGURES.items() if key in _BRIEF or not brief),
     )
     signed = all(part["metrics"]["n_transcripts"] == part["metrics"]["n_signed"]
                  for part in parts if part.get("suites"))  # fmt: skip

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from grader.draw.table import Column, Row, Table, figure, find, word
+from grader.draw.table import Column, Figure, Row, Table, figure, find, word
 from grader.draw.words import (
     count,
     count_text,
@@ -27,6 +27,15 @@ AXES: Final = {
 }
 
 
+SCORE: Final = Figure("causalds_score", "CausalDSScore ↓", lambda score: number(score, 4))
+SCORE_INTERVAL: Final = Figure("causalds_score_interval", "95% interval", interval_text)
+PASS_RATE: Final = Figure("pass_rate", "PassRate ↑")
+S_NR: Final = Figure("s_nr", "S_NR ↓")
+NREL: Final = Figure("med_nrel_err", "Med NRelErr ↓")
+F1_LOSS: Final = Figure("med_f1_loss", "Med F1-loss ↓")
+_FIXED: Final = ("readings", "fixed")
+
+
 def in_terminal(report: Report) -> list[Table]:
     """What there is to show of one submission beyond its variants."""
     parts = [part_of(report, "causalds")]
@@ -36,17 +45,9 @@ def in_terminal(report: Report) -> list[Table]:
 
 def readings(parts: Sequence[Part]) -> Table:
     """CausalDSScore and its components in both readings."""
-    columns = (
-        SYSTEM,
-        word("level", "reading"),
-        figure("causalds_score", "CausalDSScore ↓", lambda score: number(score, 4)),
-        figure("causalds_score_interval", "95% interval", interval_text),
-        figure("pass_rate", "PassRate ↑"),
-        figure("s_nr", "S_NR ↓"),
-        figure("med_nrel_err", "Med NRelErr ↓"),
-        figure("med_f1_loss", "Med F1-loss ↓"),
-        Column("n pass/numeric/F1", _pools),
-    )
+    shown = (SCORE, SCORE_INTERVAL, PASS_RATE, S_NR, NREL, F1_LOSS)
+    sizes = Column("n pass/numeric/F1", _pools)
+    columns = (SYSTEM, word("level", "reading"), *(one.at() for one in shown), sizes)
     return Table.of("CausalDS readings", columns, levels_of(parts, "readings"), left=2)
 
 
@@ -58,15 +59,12 @@ def _pools(row: Row) -> str:
 
 def board_columns(reports: Sequence[Report]) -> list[tuple[str, list[str]]]:
     """Headings and cells on a leaderboard; with the components of the score where there is room."""
-    shown = {"causalds_score": "CausalDSScore ↓"}
-    if len(reports[0]["tracks"]) == 1:
-        shown |= {"pass_rate": "PassRate", "s_nr": "S_NR ↓", "med_f1_loss": "F1 loss ↓"}
-    parts = [
-        None if skipped(report, "causalds") else part_of(report, "causalds") for report in reports
-    ]
+    alone = len(reports[0]["tracks"]) == 1
+    shown = (SCORE, PASS_RATE, S_NR, F1_LOSS) if alone else (SCORE,)
+    parts = [{} if skipped(r, "causalds") else part_of(r, "causalds") for r in reports]
     found = [
-        (name, [number(find(part, "readings", "fixed", key)) for part in parts])
-        for key, name in shown.items()
+        (column.heading, [str(column.cell(part)) for part in parts])
+        for column in (one.at(*_FIXED) for one in shown)
     ]
     ranks = [number(rank.get("fixed")) for rank in leaderboard_ranks(reports)]
     return [found[0], ("Comp. Rank ↓", ranks), *found[1:]]
@@ -129,12 +127,11 @@ def calibration(parts: Sequence[Part]) -> Table:
 
 def by_view(parts: Sequence[Part], views: Sequence[str]) -> Table:
     """Tables 5 and 6: pass rate, median and mean error under each view."""
-    figures = (("pass_rate", "pass", percent), ("med_nrel_err", "median err", number),
-               ("mean_nrel_err", "mean err", number))  # fmt: skip
+    shown = (PASS_RATE, NREL, Figure("mean_nrel_err", "Mean NRelErr ↓"))
     columns = [
-        figure(("slices", "view", view, "readings", "fixed", key), f"{view} {heading}", words)
+        one.at("slices", "view", view, *_FIXED, label=f"{view} {one.label}")
         for view in views
-        for key, heading, words in figures
+        for one in shown
     ]
     note = (
         "Fixed reading: a number that is missing, invalid or withheld costs 10. Views hold "
@@ -153,7 +150,7 @@ def cost(parts: Sequence[Part]) -> Table:
         figure(("usage", "calls_per_task"), "calls/task", points),
         figure(("usage", "seconds_per_task"), "seconds/task", points),
         figure(("usage", "total_cost_usd"), "cost", _dollars),
-        figure(("readings", "fixed", "causalds_score"), "CausalDSScore ↓"),
+        SCORE.at(*_FIXED),
         figure(("usage", "tokens_per_quality", "fixed"), "tokens/(1−score)", count_text),
     )
     return Table.of("Cost", columns, [part for part in parts if find(part, "usage", "tasks")])
@@ -183,18 +180,14 @@ def ranks(parts: Sequence[Part]) -> Table:
 
 def slices(part: Part, axis: str) -> Table:
     """Every slice along one axis, in both readings."""
-    fixed, paper = ("readings", "fixed"), ("readings", "paper")
+    fixed = (PASS_RATE, S_NR, F1_LOSS, SCORE, SCORE_INTERVAL)
     columns = (
         word("level", AXES[axis]),
         word("tasks"),
         figure("points", "points", points),
         figure("points_interval", "95% interval", lambda ends: interval_text(ends, 1)),
-        figure((*fixed, "pass_rate"), "PassRate", percent),
-        figure((*fixed, "s_nr"), "S_NR ↓"),
-        figure((*fixed, "med_f1_loss"), "F1 loss ↓"),
-        figure((*fixed, "causalds_score"), "score (fixed) ↓"),
-        figure((*fixed, "causalds_score_interval"), "95% interval", interval_text),
-        figure((*paper, "causalds_score"), "score (paper) ↓"),
+        *(one.at(*_FIXED) for one in fixed),
+        SCORE.at("readings", "paper", label="score (paper) ↓"),
     )
     rows = [{**row, "level": level} for level, row in part["slices"].get(axis, {}).items()]
     return Table.of("", columns, rows)
