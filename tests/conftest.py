@@ -1,6 +1,7 @@
 """What every test may use: the mini release, built once a session by the real command."""
 
 import fcntl
+import gc
 import os
 import subprocess
 import sys
@@ -9,6 +10,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+def pytest_unconfigure() -> None:
+    """Hypothesis leaves a callback with the garbage collector, which keeps DuckDB's objects alive
+    beyond the interpreter's end; DuckDB's binding would then print a page about leaks."""
+    gc.callbacks.clear()
 
 
 @pytest.fixture(scope="session")
