@@ -82,7 +82,7 @@ def _write(
     usages = [json.dumps(usage[i]) if i is not None and i in usage else None for i in ids]
     with replacing(path) as temporary, parquet.connect() as connection:
         connection.execute(
-            "CREATE TABLE submission AS SELECT unnest($1::VARCHAR[]) AS task_id, "
+            "CREATE TEMP TABLE submission AS SELECT unnest($1::VARCHAR[]) AS task_id, "
             "unnest($2::BLOB[]) AS answer, unnest($3::VARCHAR[]) AS usage_json, "
             "$4::VARCHAR AS submission_json",
             [ids, answers, usages, json.dumps(card)],

@@ -1,6 +1,8 @@
 """Reading Parquet with DuckDB, without ever letting a path act as a pattern or as SQL."""
 
+import os
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,8 +26,18 @@ def identifier(name: str) -> str:
 
 
 def connect() -> duckdb.DuckDBPyConnection:
-    """An in-memory database with one thread, so that equal input gives equal bytes."""
-    return duckdb.connect(config={"threads": 1})
+    """A connection to the process's in-memory database, with temporary tables of its own.
+
+    One thread, so that equal input gives equal bytes; nothing is kept of files that were read. One
+    database, since a new one takes as long to make as a small exam to read.
+    """
+    return _database(os.getpid()).cursor()
+
+
+@cache
+def _database(process: int) -> duckdb.DuckDBPyConnection:
+    """The database of a process; a forked one must not use its parent's."""
+    return duckdb.connect(config={"threads": 1, "enable_external_file_cache": "false"})
 
 
 def column_names(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> frozenset[str]:

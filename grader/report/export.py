@@ -32,7 +32,7 @@ def write_scores(path: Path, kind: str, scores: Sequence[Score], truths: Mapping
         for k, (name, kind_) in enumerate(zip(names, types, strict=True), start=1)
     )
     with replacing(path) as temporary, parquet.connect() as connection:
-        connection.execute(f"CREATE TABLE rows AS SELECT {selected}", columns)
+        connection.execute(f"CREATE TEMP TABLE rows AS SELECT {selected}", columns)
         parquet.copy_to(connection, "SELECT * FROM rows", temporary, _FORMATS[kind])
 
 

@@ -38,8 +38,8 @@ def read_parquet_answers(
     """
     try:
         open_regular(path).close()
-        with parquet.connect() as connection:
-            connection.execute("SET memory_limit = '1GB'")
+        # A database of its own: the limit holds for all connections to one.
+        with duckdb.connect(config={"threads": 1, "memory_limit": "1GB"}) as connection:
             _read_rows(connection, parquet.literal(path), label, suffixes, found)
     except (Unreadable, duckdb.Error) as error:
         text = f"{label}: cannot be read as Parquet ({str(error).splitlines()[0][:200]})"

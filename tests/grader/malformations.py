@@ -17,6 +17,15 @@ PARSER_FAILURES = (
 """What no answer of any shape may be: why, the text made of a right one, the reason code."""
 
 
+def parser_failures(right: str) -> list[tuple[str, str, str]]:
+    """Why, text and reason code of every failure above, made of the right answer ``right``."""
+    (field, *_) = json.loads(right)
+    return [
+        (why, text % {"right": right, "field": field}, reason)
+        for why, text, reason in PARSER_FAILURES
+    ]
+
+
 def json_malformations(text: str) -> dict[str, bytes]:
     """What can go wrong with a JSON file, whatever the variant."""
     data, document = text.encode(), json.loads(text)

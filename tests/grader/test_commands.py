@@ -11,6 +11,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from grading import Runner, only_changed, put, read_rows
+from malformations import parser_failures
 from small_release import (
     NAMES,
     TASKS,
@@ -86,6 +87,9 @@ def test_validate_and_grade_agree_on_every_case(runner: Runner, tmp_path: Path) 
                 break
         else:
             rounds.append({case["task"]: case["answer"]})
+    right = {case["task"]: case["answer"] for case in cases if case["kind"] == "right"}
+    failing = sorted(name for name, answer in right.items() if answer.startswith("{"))
+    rounds.append({name: parser_failures(right[name])[k % 10][1] for k, name in enumerate(failing)})
     for number, chosen in enumerate(rounds):
         folder = tmp_path / f"round{number}"
         folder.mkdir()
@@ -174,6 +178,7 @@ def test_a_packed_submission_grades_like_its_folder(runner: Runner, tmp_path: Pa
         put(folder, case["task"], case["answer"])
     (folder / answer_file("sign_zero")).mkdir()
     put(folder, "correlation", b"\xff\x00")
+    put(folder, "ate_sign", "```json\n{}\n```")
     card = {"system": "Mine [1.0]", "notes": "née"}
     (folder / "run.json").write_text(json.dumps(card), encoding="utf-8")
     usage = {"task_id": task_id("ate"), "input_tokens": 3}
