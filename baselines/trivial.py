@@ -13,7 +13,7 @@ from baselines.release import OpenedExam, stories
 from baselines.seeded import generator
 from baselines.solving import Answers
 from baselines.writing import Answer
-from builder.track import Kind
+from builder.track import Guess
 from builder.tracks import TRACKS
 from grader.io.release import Release
 from grader.model import Truth
@@ -44,7 +44,7 @@ def random_answers(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
     return ((task, random(task, told.get((task.instance_id, task.view), ""))) for task in tasks)
 
 
-def _floor(kind: Kind, task: Task, story: str = "") -> Answer:
+def _floor(kind: Guess, task: Task, story: str = "") -> Answer:
     """The uninformed answer that the release gate derives too."""
     told = story if task.shape.name in _SKETCHES else ""
     nodes = list(discover(told, (), task.inputs["variables"])) if told else []

@@ -27,7 +27,7 @@ Read = Callable[[str, Sequence[str]], Iterable[Mapping[str, Any]]]
 Composition = Mapping[str, Mapping[str, Mapping[str, float]]]
 """Axis -> level -> {"requested": count, "realised": count}."""
 
-Kind = Literal["constant", "random"]
+Guess = Literal["constant", "random"]
 """An answer that knows nothing: the same to every task of a shape, or a seeded guess."""
 
 
@@ -116,7 +116,7 @@ class Floors:
     """
 
     why: Mapping[str, str]
-    answer: Callable[[Kind, Task, Truth, np.random.Generator], str]
+    answer: Callable[[Guess, Task, Truth, np.random.Generator], str]
     points: Callable[[Task, Truth, str], float]
 
 

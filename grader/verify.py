@@ -119,7 +119,7 @@ def _certificates(
     split: str, tasks: Sequence[Task], truths: Mapping[str, Truth]
 ) -> Iterator[Check]:
     """Every claim of a track with a checker, proved again from the record alone."""
-    for name, track in TRACKS.items():
+    for name, track in sorted(TRACKS.items()):
         if (certify := track.certify) is None:
             continue
         claims = [task for task in tasks if task.track == name]

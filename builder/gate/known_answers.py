@@ -22,7 +22,7 @@ from typing import Final
 import numpy as np
 
 from builder.release.engine import map_instances
-from builder.track import Floors, Kind
+from builder.track import Floors, Guess
 from builder.tracks import TRACKS, load_track
 from grader.io.release import Release
 from grader.model import RawAnswer, Score, Truth
@@ -199,7 +199,7 @@ def _scored(task: Task, truth: Truth, answer: str) -> Score:
     return score_answer(task, truth, RawAnswer(task.answer_file, answer.encode("utf-8")))
 
 
-def _uninformed(kind: Kind, floors: Floors, task: Task, truth: Truth) -> tuple[float, float]:
+def _uninformed(kind: Guess, floors: Floors, task: Task, truth: Truth) -> tuple[float, float]:
     """Points of an uninformed answer: the grader's, and the floor's own derivation."""
     digest = hashlib.sha256(f"{kind}/{task.task_id}".encode()).digest()
     rng = np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "big")))

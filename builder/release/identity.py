@@ -25,6 +25,8 @@ MAKING: Final = (
     "dataset_card",
     "grader/io/jsonio.py",
     "grader/shape.py",
+    "grader/tracks/*/shapes.py",
+    "grader/tracks/*/variants.py",
     *SHARED_RULES,
 )
 """Folders and files that make the bytes of a release: an edit of one builds every part anew."""
@@ -50,8 +52,7 @@ def source_sha256() -> str:
 
 def source_files() -> Iterator[Path]:
     """The files behind :func:`source_sha256`: those of ``MAKING`` outside ``LOOKING``."""
-    for name in MAKING:
-        path = _CHECKOUT / name
+    for path in (path for pattern in MAKING for path in _CHECKOUT.glob(pattern)):
         for file in [path] if path.is_file() else path.rglob("*"):
             parts = file.relative_to(_CHECKOUT).parts
             hidden = any(part.startswith((".", "__pycache__")) for part in parts)

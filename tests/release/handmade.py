@@ -130,7 +130,7 @@ def _scene(plan: Plan, index: int, rng: np.random.Generator, tables: Tables) -> 
     if plan.private:
         asked = [asked[index % len(asked)]]
     ships = any(variant.shape.input_mode == "data" for variant in asked)
-    predicts = any(variant.shape.endswith("_csv") for variant in asked)
+    predicts = any(variant.shape.kind == "predictions" for variant in asked)
     told_columns = columns if ships else []
     tables["causalds_scenes"].append(
         {

@@ -64,8 +64,9 @@ def test_an_edited_plan_rebuilds_and_a_moved_pixel_does_not(file: str, covered: 
 
 
 def _imports_of_making() -> Iterator[tuple[Path, Path]]:
+    """Shapes and variants are lists of names here: the functions beside them mark answers."""
     for file in source_files():
-        if file.suffix == ".py":
+        if file.suffix == ".py" and file.stem not in ("shape", "shapes", "variants"):
             yield from ((file, found) for found in _imported(file))
 
 
@@ -92,4 +93,4 @@ def test_only_a_record_or_a_command_reaches_for_what_looks() -> None:
 
 def test_the_table_names_what_exists() -> None:
     """A folder that moved would silently be left out."""
-    assert [name for name in MAKING if not (CHECKOUT / name).exists()] == []
+    assert [pattern for pattern in MAKING if not any(CHECKOUT.glob(pattern))] == []

@@ -5,12 +5,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 from builder.gate.leak.features import Subject
 from builder.gate.tables import SplitTables, TaskRow
 from builder.track import HiddenFacts
-from grader.shape import Variant
+from grader.shape import Shape
 from grader.tracks import VARIANTS
 
 LeakFacts = Callable[[Mapping[str, Any]], HiddenFacts | None]
@@ -84,7 +84,7 @@ def _answer_facts(context: _Context) -> list[Fact]:
         tasks = _one_a_scene(task for task in tables.tasks.values() if task.key == variant.key)
         truths = [tables.truth[task.task_id] for task in tasks]
         subjects = [_subject(context, (task.instance_id, task.view), [task]) for task in tasks]
-        for name, labels in _readings(variant, truths):
+        for name, labels in _readings(variant.shape, truths):
             kept = [(s, label) for s, label in zip(subjects, labels, strict=True) if label]
             found.append(
                 Fact(
@@ -108,7 +108,7 @@ def _pooled_facts(context: _Context) -> list[Fact]:
     for name in _POOLED:
         told: dict[str, str] = {}
         for task in tables.tasks.values():
-            label = _common_reading(name, variants[task.key], tables.truth[task.task_id])
+            label = _common_reading(name, variants[task.key].shape, tables.truth[task.task_id])
             if label:
                 told[task.task_id] = label
         tasks = _one_a_scene(tables.tasks[task_id] for task_id in told)
@@ -125,20 +125,20 @@ def _pooled_facts(context: _Context) -> list[Fact]:
 _POOLED: Final = ("should abstain", "sign", "yes or no", "category")
 
 
-def _common_reading(name: str, variant: Variant, truth: Mapping[str, Any]) -> str:
+def _common_reading(name: str, shape: Shape, truth: Mapping[str, Any]) -> str:
     """What a truth says of ``name``, in words that all variants share; empty if nothing."""
     target = json.loads(truth["target_json"])
     match name:
         case "should abstain":
-            return str(truth["should_abstain"]) if variant.shape.abstainable else ""
+            return str(truth["should_abstain"]) if shape.abstainable else ""
         case "sign":
-            if variant.shape.name in _SIGNS:
+            if shape.kind == "sign":
                 return _label(target)
             return _SIGN_OF.get(_sign_label(truth["value"]), "")
         case "yes or no":
-            return _label(target) if variant.shape.name in _YES_OR_NO else ""
+            return _label(target) if shape.kind == "boolean" else ""
         case _:
-            return _category(target) if variant.shape.name in _CATEGORIES else ""
+            return _category(target) if shape.kind in ("set", "sets", "names") else ""
 
 
 def _one_a_scene(tasks: Iterable[TaskRow]) -> list[TaskRow]:
@@ -153,41 +153,31 @@ def _one_a_scene(tasks: Iterable[TaskRow]) -> list[TaskRow]:
     return list(first.values())
 
 
-def _readings(variant: Variant, truths: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[str]]]:
-    """The facts of one variant; an empty label leaves a task out.
-
-    Prediction targets are rows of data and give no fact; a sketch's target is the graph.
-    """
+def _readings(shape: Shape, truths: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[str]]]:
+    """The facts of one variant, by the kind of its answers; an empty label leaves a task out."""
     targets = [json.loads(truth["target_json"]) for truth in truths]
-    shape = variant.shape.name
-    if shape.startswith("prediction"):
-        return []
-    if shape in ("edges", "skeleton_edges"):
-        return [("structure", [truth["structure"] for truth in truths])]
-    if shape in _NAMES:
-        return []
-    if shape in _CATEGORIES:
-        return [("category", [_category(target) for target in targets])]
-    if shape in _LABELS:
-        return [("label", [_label(target) for target in targets])]
-    abstain = [("should abstain", [str(truth["should_abstain"]) for truth in truths])]
-    return [
-        *(abstain if variant.shape.abstainable else []),
-        ("sign", [_sign_label(truth["value"]) for truth in truths]),
-        ("above the median", _halves([truth["value"] for truth in truths])),
-    ]
+    match shape.kind:
+        case "predictions" | "name":
+            return []  # rows of data, names of the scene at hand: nothing that scenes share
+        case "edges" | "quantities" | "program" | "alternative" | "session":
+            # The answer spells the hidden world out.
+            return [("structure", [truth["structure"] for truth in truths])]
+        case "set" | "sets" | "names":
+            return [("category", [_category(target) for target in targets])]
+        case "sign" | "signs" | "boolean" | "label" | "count":
+            return [("label", [_label(target) for target in targets])]
+        case "number" | "interval" | "units" | "deduction":
+            abstain = [("should abstain", [str(truth["should_abstain"]) for truth in truths])]
+            return [
+                *(abstain if shape.abstainable else []),
+                ("sign", [_sign_label(truth["value"]) for truth in truths]),
+                ("above the median", _halves([truth["value"] for truth in truths])),
+            ]
+        case kind:
+            assert_never(kind)
 
 
-_NAMES: Final = frozenset({"conditioning_var"})
-"""Shapes whose answers are names of the scene at hand: nothing that scenes have in common."""
-_CATEGORIES: Final = frozenset({"adjustment_set", "adjustment_sets", "forbidden"})
-_SIGNS: Final = frozenset({"sign", "change_sign", "effect_sign"})
-_YES_OR_NO: Final = frozenset({"association_present", "bias_present", "identifiable", "matches"})
 _SIGN_OF: Final = {"positive": "+", "negative": "-", "zero": "0"}
-_LABELS: Final = (
-    _SIGNS | _YES_OR_NO | {"signs_before_after", "method", "dominant", "set_size", "set_count"}
-)
-"""Shapes whose truth is a set of accepted labels."""
 
 
 def _label(target: Mapping[str, Any]) -> str:
