@@ -35,7 +35,7 @@ Group = Callable[[], Iterable[Rows]]
 
 
 @dataclass(frozen=True, slots=True)
-class Config:
+class RowSource:
     """One table: its schema (the first columns are the id) and its rows, a row group at a time.
 
     ``groups`` is called once, when the table is written, and must give its rows in the order of
@@ -57,7 +57,7 @@ class ImportedSplit:
     name: str
     track: str
     seed: str
-    configs: Mapping[str, Config]
+    configs: Mapping[str, RowSource]
     exams: Mapping[str, DrawnExam]
     tasks: Rows
     structures: Mapping[str, int] = field(default_factory=dict)
@@ -122,8 +122,8 @@ def _write_split(public: Path, source: Source, split: ImportedSplit) -> Iterator
     mark = canary(source.release, source.version)
     exams = exam_table(split.exams)
     configs = {
-        split.track: Config(TASKS, grouped(split.tasks, ["task_id"])),
-        f"{split.track}_exams": Config(EXAM_SCHEMA, lambda: [exams.to_pylist()]),
+        split.track: RowSource(TASKS, grouped(split.tasks, ["task_id"])),
+        f"{split.track}_exams": RowSource(EXAM_SCHEMA, lambda: [exams.to_pylist()]),
         **split.configs,
     }
     for name, config in sorted(configs.items()):

@@ -30,7 +30,7 @@ from builder.causalab.plan.suites import IMPORTED
 from builder.causalab.track import TRACK as DRAWN
 from builder.importing.causalab.reference import (
     TARGET,
-    Hidden,
+    HiddenVariable,
     Malformed,
     Record,
     bases_behind,
@@ -154,11 +154,11 @@ def complete(record: Record, key: bytes, seeding: Seeding) -> Parts:
     has its frequency within the reactor's range.
     """
     records = _records(record, key, seeding)
-    given, hidden = record.given, record.hidden
-    if given is not None:
-        records = [bases_behind(record, reading) for reading in given.observations] + records
+    trace, hidden = record.trace, record.hidden
+    if trace is not None:
+        records = [bases_behind(record, reading) for reading in trace.observations] + records
     manipulator, reactor = _crystals(record, key)
-    budget = 0 if given is not None else record.budget
+    budget = 0 if trace is not None else record.budget
     setup = Setup(
         equations=record.equations,
         family=record.family,
@@ -168,7 +168,7 @@ def complete(record: Record, key: bytes, seeding: Seeding) -> Parts:
         disturbed=hidden is not None,
         target_acts=record.acts,
         records=records,
-        chain=given.settings if given is not None else (),
+        chain=trace.settings if trace is not None else (),
         manipulator=manipulator,
     )
     label = {
@@ -216,7 +216,7 @@ def _crystals(record: Record, key: bytes) -> tuple[dict[str, float], dict[str, f
     raise Malformed("no reactor crystal has its frequency within the reactor's range")
 
 
-def _disturbance(hidden: Hidden, budget: int, key: bytes) -> dict[str, object]:
+def _disturbance(hidden: HiddenVariable, budget: int, key: bytes) -> dict[str, object]:
     drawn = stream(key, "disturbance").integers(len(hidden.values), size=budget)
     return disturbance_json(hidden.nodes, hidden.values, [hidden.values[int(i)] for i in drawn])
 

@@ -33,7 +33,7 @@ class Malformed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Hidden:
+class HiddenVariable:
     """The hidden variable's nodes and values."""
 
     nodes: tuple[str, ...]
@@ -41,7 +41,7 @@ class Hidden:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class Trace:
     """The traced measurements of a golden record: readings, and what was set before each."""
 
     observations: tuple[Mapping[str, float], ...]
@@ -67,9 +67,9 @@ class Record:
     budget: int
     family: Family
     acts: bool
-    hidden: Hidden | None
+    hidden: HiddenVariable | None
     presets: tuple[Bases, ...]
-    given: Given | None
+    trace: Trace | None
 
     @property
     def edges(self) -> list[tuple[str, str]]:
@@ -158,7 +158,7 @@ def read_record(suite: str, line: bytes) -> Record:
         acts=document.get("frequency_can_be_parent") is True,
         hidden=_hidden(document, nodes),
         presets=_presets(document, names) if family == "quadratic" else (),
-        given=_given(document, names),
+        trace=_trace(document, names),
     )
 
 
@@ -228,7 +228,7 @@ def _terms(
     return tuple(terms)
 
 
-def _hidden(document: Mapping[str, Any], nodes: Mapping[str, Any]) -> Hidden | None:
+def _hidden(document: Mapping[str, Any], nodes: Mapping[str, Any]) -> HiddenVariable | None:
     block = document.get("hidden_variable")
     if block is None:
         return None
@@ -241,7 +241,7 @@ def _hidden(document: Mapping[str, Any], nodes: Mapping[str, Any]) -> Hidden | N
     if not space:
         raise Malformed("hidden_variable.value_space: empty")
     values = {str(i): value for i, value in enumerate(space)}
-    return Hidden(
+    return HiddenVariable(
         tuple(affected),
         tuple(_number(values, key, "hidden_variable.value_space") for key in values),
     )
@@ -262,7 +262,7 @@ def _bases(entry: object, names: Sequence[str], where: str) -> Bases:
     return {name: _number(entry, name, where) for name in names}
 
 
-def _given(document: Mapping[str, Any], names: Sequence[str]) -> Given | None:
+def _trace(document: Mapping[str, Any], names: Sequence[str]) -> Trace | None:
     entries = document.get("bootstrap_past_data")
     if entries is None:
         return None
@@ -287,7 +287,7 @@ def _given(document: Mapping[str, Any], names: Sequence[str]) -> Given | None:
         readings.append(reading)
     if not observations:
         raise Malformed("bootstrap_past_data: it begins without an observation")
-    return Given(tuple(observations), tuple(settings), tuple(readings))
+    return Trace(tuple(observations), tuple(settings), tuple(readings))
 
 
 def bases_behind(record: Record, reading: Mapping[str, float]) -> Bases:
@@ -304,15 +304,15 @@ def bases_behind(record: Record, reading: Mapping[str, float]) -> Bases:
 
 def check_trace(record: Record) -> None:
     """Raises :class:`Malformed` where a trace is not what the model gives, and ``CyclicModel``."""
-    model, given = record.equations.model, record.given
-    if given is None:
+    model, trace = record.equations.model, record.trace
+    if trace is None:
         return
-    for reading in given.observations:
+    for reading in trace.observations:
         if model.read(bases_behind(record, reading)) != dict(reading):
             raise Malformed("bootstrap_past_data: an observation is not what the model gives")
-    crystal = Crystal(model, bases_behind(record, given.observations[0]), "pin")
+    crystal = Crystal(model, bases_behind(record, trace.observations[0]), "pin")
     for number, (setting, reading) in enumerate(
-        zip(given.settings, given.readings, strict=True), start=1
+        zip(trace.settings, trace.readings, strict=True), start=1
     ):
         crystal.set(*setting)
         if crystal.read() != dict(reading):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from builder.importing.causalds.scene import Scene
+from builder.importing.causalds.scene import PublishedScene
 from builder.importing.files import Document
 from grader.io.jsonio import canonical
 
@@ -40,7 +40,7 @@ class AskedTask:
 
     key: str
     item: Document
-    scene: Scene
+    scene: PublishedScene
 
     @property
     def kind(self) -> str:

@@ -19,7 +19,7 @@ from builder.causal import (
     valid_adjustment_sets,
 )
 from builder.importing.causalds.asked import Answer, AskedTask
-from builder.importing.causalds.scene import Scene
+from builder.importing.causalds.scene import PublishedScene
 from builder.importing.causalds.truth import (
     EFFECT_VARIANTS,
     SET_VARIANTS,
@@ -70,7 +70,7 @@ def correct(asked: AskedTask, published: Answer) -> Correction:
     return Correction(None if found.same_as(published) else found)
 
 
-def _sets(scene: Scene, key: str) -> Answer:
+def _sets(scene: PublishedScene, key: str) -> Answer:
     graph, x, y = scene.graph, scene.treatment, scene.outcome
     sets = [sorted(one) for one in valid_adjustment_sets(graph, x, y)]
     if sets:
@@ -87,7 +87,7 @@ def _sets(scene: Scene, key: str) -> Answer:
     )
 
 
-def corrected_effects(scene: Scene) -> Effects:
+def corrected_effects(scene: PublishedScene) -> Effects:
     """Verdicts and exact zeros of the graph; every other value as published."""
     stated = published_effects(scene)
 
@@ -101,7 +101,7 @@ def corrected_effects(scene: Scene) -> Effects:
     )
 
 
-def identifiable(scene: Scene, kind: str) -> bool:
+def identifiable(scene: PublishedScene, kind: str) -> bool:
     """Whether the graph identifies an effect; one that is zero by the graph always is."""
     graph, x, y = scene.graph, scene.treatment, scene.outcome
     if kind == "ate":
@@ -111,7 +111,7 @@ def identifiable(scene: Scene, kind: str) -> bool:
     return {"nde": nde_identifiable, "nie": nie_identifiable}[kind](graph, x, y)
 
 
-def structurally_zero(scene: Scene, kind: str) -> bool:
+def structurally_zero(scene: PublishedScene, kind: str) -> bool:
     """No directed path of the effect's kind: any, the edge itself, or one with mediators."""
     graph, x, y = scene.graph, scene.treatment, scene.outcome
     if kind == "nde":

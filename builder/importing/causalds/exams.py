@@ -11,7 +11,7 @@ from typing import Any, Final
 from builder.importing.causalds.asked import Answer
 from builder.importing.causalds.corrected import correct
 from builder.importing.causalds.layout import ExamFolder, find_exams, items_of, public_name
-from builder.importing.causalds.scene import Scene
+from builder.importing.causalds.scene import PublishedScene
 from builder.importing.causalds.tables import CORRECTED, LABELS, SCENES, TRUTHS, scene_row
 from builder.importing.causalds.tasks import (
     TRACK,
@@ -24,8 +24,8 @@ from builder.importing.causalds.tasks import (
 )
 from builder.importing.causalds.truth import published
 from builder.importing.release import (
-    Config,
     ImportedSplit,
+    RowSource,
     Source,
     check_free,
     grouped,
@@ -119,11 +119,11 @@ def _read_exam(folder: ExamFolder) -> _Read:
     name = public_name(str(folder.exam.get("exam_id") or folder.split))
     found = _Read(Summary(folder.folder, folder.split, name))
     asked = _exam_items(folder)
-    scenes: dict[str, Scene] = {}
+    scenes: dict[str, PublishedScene] = {}
     for item in asked:
         if item.scene_id not in scenes:
             label = item.document.get("scene_structure_label")
-            scenes[item.scene_id] = Scene.read(folder, item.scene_id, label)
+            scenes[item.scene_id] = PublishedScene.read(folder, item.scene_id, label)
         _take(found, item, scenes[item.scene_id], in_exam=True)
     taken = {item.place for item in asked}
     names = {item.name for item in asked}
@@ -135,7 +135,7 @@ def _read_exam(folder: ExamFolder) -> _Read:
             if item.name in names:
                 raise item.document.problem(("task_id",), "has the answer file of another task")
             if item.scene_id not in scenes:
-                scenes[item.scene_id] = Scene.read(folder, item.scene_id, None)
+                scenes[item.scene_id] = PublishedScene.read(folder, item.scene_id, None)
             _take(found, item, scenes[item.scene_id], in_exam=False)
             names.add(item.name)
         except UsageError as error:
@@ -184,7 +184,7 @@ def _reason(error: UsageError) -> str:
     return re.sub(r"\[\d+\]", "", str(error).partition(": ")[2] or str(error))
 
 
-def _take(found: _Read, item: Item, scene: Scene, *, in_exam: bool) -> None:
+def _take(found: _Read, item: Item, scene: PublishedScene, *, in_exam: bool) -> None:
     """Add the rows of one task; raises ``UsageError`` before anything is added."""
     row = task_row(item, scene)
     asked = item.asked(scene)
@@ -209,7 +209,7 @@ def _take(found: _Read, item: Item, scene: Scene, *, in_exam: bool) -> None:
         summary.unchecked.append(f"{item.name}: {correction.unchecked}")
 
 
-def _label_row(item: Item, scene: Scene) -> Row:
+def _label_row(item: Item, scene: PublishedScene) -> Row:
     return {
         "instance_id": item.scene_id,
         "outcome": scene.outcome,
@@ -220,7 +220,7 @@ def _label_row(item: Item, scene: Scene) -> Row:
 
 def _truth_row(
     item: Item,
-    scene: Scene,
+    scene: PublishedScene,
     answer: Answer,
     corrected: Answer | None,
     spelling: Mapping[str, str],
@@ -252,7 +252,9 @@ def _as_json(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _bundles(asked: Sequence[Item], scenes: Mapping[str, Scene]) -> dict[str, tuple[str, str]]:
+def _bundles(
+    asked: Sequence[Item], scenes: Mapping[str, PublishedScene]
+) -> dict[str, tuple[str, str]]:
     """Which items of an ablation ask one formal problem, and what differs between them.
 
     The verbalisation swap names its bundles (``bundle_id``, or in the file name ``bundle001__``),
@@ -289,9 +291,9 @@ def _split(folder: ExamFolder, found: _Read) -> ImportedSplit:
         track=TRACK,
         seed=str(seed) if seed is not None else found.summary.exam,
         configs={
-            f"{TRACK}_truth": Config(TRUTHS, grouped(found.truths, ["task_id"])),
-            f"{TRACK}_labels": Config(LABELS, grouped(found.labels.values(), ["instance_id"])),
-            f"{TRACK}_scenes": Config(SCENES, lambda: _scenes(folder, found.views)),
+            f"{TRACK}_truth": RowSource(TRUTHS, grouped(found.truths, ["task_id"])),
+            f"{TRACK}_labels": RowSource(LABELS, grouped(found.labels.values(), ["instance_id"])),
+            f"{TRACK}_scenes": RowSource(SCENES, lambda: _scenes(folder, found.views)),
         },
         exams={found.summary.exam: DrawnExam(tuple(order), found.bundles)},
         tasks=found.tasks,

@@ -21,7 +21,7 @@ BINARY: Final = frozenset({0.0, 1.0})
 
 
 @dataclass
-class Scene:
+class PublishedScene:
     """What ``ground_truth.json`` and ``test.parquet`` of a scene say."""
 
     truth: Document
@@ -30,7 +30,7 @@ class Scene:
     _test: dict[str, Floats] | None = field(default=None, repr=False)
 
     @classmethod
-    def read(cls, folder: ExamFolder, scene_id: str, label: str | None) -> "Scene":
+    def read(cls, folder: ExamFolder, scene_id: str, label: str | None) -> "PublishedScene":
         """The scene; ``label`` is the structure that the exam states."""
         read = read_object(folder.private(scene_id, "ground_truth.json"))
         content = {key: value for key, value in read.content.items() if key != "splits"}

@@ -7,7 +7,7 @@ from typing import Any, Final
 from builder.causalds.ask import ASKERS
 from builder.importing.causalds.asked import AskedTask
 from builder.importing.causalds.layout import CLEAN, plain, scene_id_of, view_of
-from builder.importing.causalds.scene import Scene
+from builder.importing.causalds.scene import PublishedScene
 from builder.importing.causalds.truth import candidates, collider_names, conditioning
 from builder.importing.files import Document
 from builder.release import rows
@@ -55,7 +55,7 @@ class Item:
         """What makes it the same task in an exam and in its scene's list."""
         return self.scene_id, self.view, self.task_id
 
-    def asked(self, scene: Scene) -> AskedTask:
+    def asked(self, scene: PublishedScene) -> AskedTask:
         """The task beside its scene's truth."""
         return AskedTask(self.spec.key, self.document, scene)
 
@@ -95,7 +95,7 @@ def _key(document: Document, task_id: str) -> str:
     return key
 
 
-def task_row(item: Item, scene: Scene) -> Row:
+def task_row(item: Item, scene: PublishedScene) -> Row:
     """A row of ``causalds``: the published prompt, our inputs."""
     spec, document = item.spec, item.document
     mode = document.get("input_mode")
@@ -110,7 +110,7 @@ def task_row(item: Item, scene: Scene) -> Row:
     )
 
 
-def inputs_of(item: Item, scene: Scene) -> dict[str, object]:
+def inputs_of(item: Item, scene: PublishedScene) -> dict[str, object]:
     """The parameters of the question: what the tasks of a built release declare."""
     spec, document = item.spec, item.document
     inputs: dict[str, object] = {"treatment": scene.treatment, "outcome": scene.outcome}
@@ -134,7 +134,7 @@ def inputs_of(item: Item, scene: Scene) -> dict[str, object]:
     return {name: value for name, value in inputs.items() if name in declared}
 
 
-def _between(scene: Scene) -> list[str]:
+def _between(scene: PublishedScene) -> list[str]:
     return sorted(scene.graph.mediators(scene.treatment, scene.outcome))
 
 
@@ -172,7 +172,7 @@ def _specific(asked: AskedTask, spec: Variant) -> Mapping[str, object]:
     return {}
 
 
-def _listed(document: Document, scene: Scene, key: str) -> list[str] | None:
+def _listed(document: Document, scene: PublishedScene, key: str) -> list[str] | None:
     """The story names in a list of the item's inputs; ``None`` where it is not there."""
     if document.get("inputs", key) is None:
         return None
@@ -206,7 +206,7 @@ _PLAIN: Final = str.maketrans(
 """Dashes and quotation marks that the reference's own prompts spell in ASCII."""
 
 
-def spellings(scene: Scene, prompt: str) -> dict[str, str]:
+def spellings(scene: PublishedScene, prompt: str) -> dict[str, str]:
     """The names that the prompt spells with plain dashes and quotes where the truth does not.
 
     The reference compares names without regard to these; our grader takes them as they are written,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from builder.importing.causalds.asked import Answer, AskedTask
-from builder.importing.causalds.scene import Scene
+from builder.importing.causalds.scene import PublishedScene
 from builder.importing.files import Document
 from grader.io.jsonio import clip
 from grader.tracks.causalds.shapes import ASSOCIATION_SIGNS, METHODS
@@ -41,7 +41,7 @@ class Effects:
     exact_zero: Callable[[str], bool]
 
 
-def published_effects(scene: Scene) -> Effects:
+def published_effects(scene: PublishedScene) -> Effects:
     """What the reference publishes."""
     return Effects(
         lambda kind: published_flag(scene, kind),
@@ -58,7 +58,7 @@ _VALUE: Final = {
 }
 
 
-def published_flag(scene: Scene, kind: str) -> bool:
+def published_flag(scene: PublishedScene, kind: str) -> bool:
     """The reference's verdict on the identifiability of an effect."""
     if kind == "ate":
         return scene.truth.flag("causal", "identification_named", "identifiable")
@@ -74,7 +74,9 @@ def published(asked: AskedTask) -> Answer:
     return _OTHERS[asked.key](asked)
 
 
-def _published_sets(scene: Scene) -> tuple[str, list[list[str]], list[list[str]], list[str]]:
+def _published_sets(
+    scene: PublishedScene,
+) -> tuple[str, list[list[str]], list[list[str]], list[str]]:
     """Category, all valid sets, the smallest ones, and the forbidden controls."""
     place = ("causal", "valid_backdoor_sets_named")
     raw = scene.truth.need(*place)
@@ -167,7 +169,7 @@ def effect_answer(asked: AskedTask, effects: Effects) -> Answer:
     return Answer(value=effects.value(kind))
 
 
-def _signs(scene: Scene, effects: Effects, kind: str) -> list[str]:
+def _signs(scene: PublishedScene, effects: Effects, kind: str) -> list[str]:
     """The signs that are right: inside the zero band both "0" and the value's own."""
     if effects.exact_zero(kind):
         return ["0"]
@@ -177,7 +179,7 @@ def _signs(scene: Scene, effects: Effects, kind: str) -> list[str]:
     return list(dict.fromkeys(["0", own])) if inside else [own]
 
 
-def zero_band(scene: Scene) -> float:
+def zero_band(scene: PublishedScene) -> float:
     """Three standard errors of a mean of the outcome; 0 where it is not published."""
     if scene.truth.get("outcome_stats") is None:
         return 0.0
@@ -187,7 +189,7 @@ def zero_band(scene: Scene) -> float:
     return 3 * scene.truth.number("outcome_stats", "std") / math.sqrt(rows)
 
 
-def _matches(scene: Scene, effects: Effects) -> bool:
+def _matches(scene: PublishedScene, effects: Effects) -> bool:
     """Whether effect and association have the same sign, + or -, the band counting as zero."""
     sign = _signs(scene, effects, "ate")[0]
     return sign != "0" and sign == scene.truth.one_of(ASSOCIATION_SIGNS, "association", "sign")

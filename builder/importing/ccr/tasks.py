@@ -25,8 +25,8 @@ from builder.ccr.plan.contexts import TRACK_NAME
 from builder.ccr.rows import PREFIX, quantities_json
 from builder.importing.ccr.reading import ImportedContext, read_tables
 from builder.importing.release import (
-    Config,
     ImportedSplit,
+    RowSource,
     Source,
     check_free,
     grouped,
@@ -75,7 +75,7 @@ def import_tables(paths: Sequence[Path], out: Path) -> str:
         name=SPLIT,
         track=TRACK_NAME,
         seed="as published",
-        configs={f"{TRACK_NAME}_truth": Config(TRUTH, grouped(truths, ["task_id"]))},
+        configs={f"{TRACK_NAME}_truth": RowSource(TRUTH, grouped(truths, ["task_id"]))},
         exams={EXAM: DrawnExam(tuple(str(task["task_id"]) for task in tasks))},
         tasks=tasks,
         structures=Counter(str(truth["structure"]) for truth in truths),
