@@ -173,9 +173,6 @@ class _World:
                 known.append(mode == "shift")
             if not (name == node and mode == "do") and node not in held:
                 pieces[-1].append(self.state(bases, held))
-        if node == self.count - 1:
-            # All crystals share frequency's base, so settings of it begin no new piece.
-            pieces, known = [[state for piece in pieces for state in piece]], [False]
         rows: list[Floats] = []
         for piece, exact in zip(pieces, known, strict=True):
             features = [self._features(state) for state in piece]

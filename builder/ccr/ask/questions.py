@@ -140,7 +140,7 @@ def _contradiction(
     """Two neighbouring local values and their composition, which disagree."""
     if len(tree.components) < 3:
         if max(abs(value) for value in values.values()) < 1:
-            # Two components leave one way: a part given smaller than the whole.
+            # With two components only this contradicts: a whole that is larger than its part.
             low = min(tree.local, key=lambda pair: values[pair])
             other = next(pair for pair in tree.local if pair != low)
             raised = Fraction(135, 100) * values[low]

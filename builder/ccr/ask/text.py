@@ -303,6 +303,6 @@ def deductive_prompt(
 def decimal(value: Fraction) -> str:
     """A fraction with exactly four significant digits, without an exponent.
 
-    Zeros are kept: an altered value would otherwise be told by its longer fraction.
+    Trailing zeros are kept, so that the number of digits does not show which value was altered.
     """
     return format(Decimal(f"{float(value):.3e}"), "f")

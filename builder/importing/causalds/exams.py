@@ -180,7 +180,7 @@ def _listed_items(folder: ExamFolder, left_out: Counter[str]) -> Iterator[Item]:
 
 
 def _reason(error: UsageError) -> str:
-    """The complaint without the file it is about, so that equal ones are counted together."""
+    """The complaint without its file and place, so that equal ones are counted together."""
     return re.sub(r"\[\d+\]", "", str(error).partition(": ")[2] or str(error))
 
 

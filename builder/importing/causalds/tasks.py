@@ -190,7 +190,7 @@ def _alpha(document: Document, spec: Variant) -> float:
 
 
 def _check_columns(document: Document, spec: Variant) -> None:
-    """Our grader reads the columns that the release asks for, under these names."""
+    """Raises ``UsageError`` for columns under names that our grader does not read."""
     bounds = ["lower", "upper"] if spec.shape.pool == "nrel_interval" else []
     asked: Any = document.get("inputs", "required_csv_columns")
     if asked is not None and list(asked) != ["prediction", *bounds]:

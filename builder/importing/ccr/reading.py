@@ -136,7 +136,7 @@ def _take(row: Mapping[str, str], table: str, contexts: dict[str, ImportedContex
     model = _model(row, rules)
     context = contexts.setdefault(name, ImportedContext(name, theme.name, model, rules, story))
     if context.model != model:
-        # Equal sizes in one list collide under one id in the reference.
+        # The reference gives two contexts of equal sizes in one list the same id.
         raise Unknown(f"context {row['Context ID']} holds two different models")
     bits = theme.bits(row["Sample context"], rules)
     sample = Sample(tuple(bits[node] for node in model.dag.nodes), row["Sample context"])
