@@ -144,7 +144,11 @@ def _side(table: Table, place: int) -> str:
 
 
 def _heading(heading: str) -> str:
-    return _SUBSCRIPT.sub(r"<sub>\1</sub>", safe(heading)).replace(" ↓", "&nbsp;↓")
+    return (
+        _SUBSCRIPT.sub(r"<sub>\1</sub>", safe(heading))
+        .replace(" ↓", "&nbsp;↓")
+        .replace(" ↑", "&nbsp;↑")
+    )
 
 
 def _cell(cell: str | Cell) -> str:

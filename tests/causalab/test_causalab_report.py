@@ -29,7 +29,7 @@ from grader.tracks.causalab.page import accuracy_against_edges, sections
 from grader.tracks.causalab.scoring import open_submission, verify_checked
 from grader.tracks.causalab.session_page import page
 from grader.tracks.causalab.summary import summarise
-from grader.tracks.causalab.tables import in_terminal as tables
+from grader.tracks.causalab.tables import of_report
 
 
 def row_of(seed: int, suite: str, regime: str, **options: Any) -> dict[str, Any]:
@@ -126,7 +126,7 @@ def test_the_pages_sections_are_escaped_and_say_what_replay_proves(scores: list[
 def test_the_terminal_shows_every_suite(
     scores: list[Score], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    console().print(*map(in_terminal, tables(_reports(scores, "x")[0])))
+    console().print(*map(in_terminal, of_report(_reports(scores, "x")[0])))
     shown = capsys.readouterr().out
     assert "main-4 2o12i" in shown and "0.333" in shown and "possible" in shown
 

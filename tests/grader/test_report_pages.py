@@ -113,7 +113,7 @@ def test_a_redacted_ccr_report_is_shown_with_what_it_keeps() -> None:
     assert "<h2>ccr: figures</h2>" in html and "0.460" in html
     console = Console(width=120)
     with console.capture() as shown:
-        console.print(*map(in_terminal, tables.in_terminal(redacted)))
+        console.print(*map(in_terminal, tables.of_report(redacted)))
     assert "0.460" in shown.get() and "–" in shown.get()
 
 

@@ -37,6 +37,17 @@ def test_grading_loads_none_of_the_builders_libraries(
         assert json.loads(done.stdout.splitlines()[-1]) == [0, []], done.stderr
 
 
+def test_pages_are_imported_only_where_one_is_asked_for(release: Path, gold: Path) -> None:
+    """Whoever wants a number should not wait for pictures."""
+    code = (
+        "import sys; from grader.cli import main; main(sys.argv[1:])\n"
+        "parts = ('page', 'pages', 'svg', 'charts')\n"
+        "print([n for n in sys.modules if n[:6] == 'grader' and n.split('.')[-1] in parts])"
+    )
+    done = python("-c", code, str(gold), "--release", str(release), "--split", "dev")
+    assert done.stdout.splitlines()[-1] == "[]", done.stderr
+
+
 def test_the_module_runs_and_its_exit_code_is_the_process_s(release: Path, gold: Path) -> None:
     """``python -m grader`` from a checkout."""
     done = python("-m", "grader", str(gold), "--release", str(release), "--split", "dev")

@@ -14,7 +14,7 @@ from grader.report.table import ScoreTable
 from grader.score import score_answer
 from grader.tracks.replayscm.page import sections
 from grader.tracks.replayscm.report import extras
-from grader.tracks.replayscm.tables import in_terminal, rate
+from grader.tracks.replayscm.tables import of_report, rate
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,7 @@ def test_the_page_shows_ladder_and_scatter_with_escaped_names(report: dict[str, 
     html = draw.page("title", "", sections([submission]), "")
     assert html.count("<svg") == 3 and "Hid-Roots" in html and "<b>bold" not in html
     assert "paper: symbolic exact-search" in html
-    (pools,) = in_terminal(submission)
+    (pools,) = of_report(submission)
     assert len(pools.rows) == len(report["pools"])
     assert sections([{"submission": {"system": "x"}, "tracks": {}}]) == []
 

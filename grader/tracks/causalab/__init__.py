@@ -59,9 +59,9 @@ def _draw(task: Task, truth: Truth, verified: Checked) -> str:
 
 
 def _tables(report: Report) -> "Sequence[Table]":
-    from grader.tracks.causalab.tables import in_terminal
+    from grader.tracks.causalab.tables import of_report
 
-    return in_terminal(report)
+    return of_report(report)
 
 
 def _sections(reports: Sequence[Report]) -> "Sequence[Section]":

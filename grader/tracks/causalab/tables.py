@@ -41,7 +41,7 @@ _NOTE: Final = (
 )
 
 
-def in_terminal(report: Report) -> list[Table]:
+def of_report(report: Report) -> list[Table]:
     """The suites of one submission; a redacted report has none."""
     table = suites([part_of(report, "causalab")], brief=True)
     return [table.without("system")] if table.rows else []

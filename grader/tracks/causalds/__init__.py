@@ -59,9 +59,9 @@ if TYPE_CHECKING:
 
 
 def _tables(report: Report) -> "Sequence[Table]":
-    from grader.tracks.causalds.tables import in_terminal
+    from grader.tracks.causalds.tables import of_report
 
-    return in_terminal(report)
+    return of_report(report)
 
 
 def _sections(reports: Sequence[Report]) -> "Sequence[Section]":

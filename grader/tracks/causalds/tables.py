@@ -36,7 +36,7 @@ F1_LOSS: Final = Figure("med_f1_loss", "Med F1-loss ↓")
 _FIXED: Final = ("readings", "fixed")
 
 
-def in_terminal(report: Report) -> list[Table]:
+def of_report(report: Report) -> list[Table]:
     """What there is to show of one submission beyond its variants."""
     parts = [part_of(report, "causalds")]
     found = [readings(parts), calibration(parts), attempts(parts), *matched(parts), cost(parts)]

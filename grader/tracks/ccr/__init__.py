@@ -21,9 +21,9 @@ def _summarise(
 
 
 def _tables(report: Report) -> "Sequence[Table]":
-    from grader.tracks.ccr.tables import in_terminal
+    from grader.tracks.ccr.tables import of_report
 
-    return in_terminal(report)
+    return of_report(report)
 
 
 def _sections(reports: Sequence[Report]) -> "Sequence[Section]":

@@ -12,7 +12,7 @@ THRESHOLD: Final = 0.1
 _CLASSES: Final = ("VC", "VI", "IC", "II")
 
 
-def in_terminal(report: Report) -> list[Table]:
+def of_report(report: Report) -> list[Table]:
     """What a redacted report keeps is enough for it."""
     return [taxonomy(part_of(report, "ccr"))]
 

@@ -29,9 +29,9 @@ def _certify(task: Task, truth: Truth) -> str | None:
 
 
 def _tables(report: Report) -> "Sequence[Table]":
-    from grader.tracks.replayscm.tables import in_terminal
+    from grader.tracks.replayscm.tables import of_report
 
-    return in_terminal(report)
+    return of_report(report)
 
 
 def _sections(reports: Sequence[Report]) -> "Sequence[Section]":

@@ -26,7 +26,7 @@ On other items than ours: for orientation only.
 """
 
 
-def in_terminal(report: Report) -> list[Table]:
+def of_report(report: Report) -> list[Table]:
     """The pools of one submission; a redacted report has none."""
     table = pools([part_of(report, "replayscm")])
     return [table.without("system")] if table.rows else []
