@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+    from builder.gate.tables import SceneRow, TaskRow
     from builder.settings import TomlTable
     from grader.model import Truth
     from grader.shape import Task, Variant
@@ -136,6 +137,10 @@ def _uncounted(_config: Any, _specs: Sequence[InstanceSpec]) -> Composition:
     return {}
 
 
+def _unproblematic(_task: TaskRow, _scene: SceneRow, _private: bool) -> Iterable[str]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Track:
     """One exam of the benchmark as the builder's machinery sees it.
@@ -156,7 +161,8 @@ class Track:
     ``scenes``: the track ships ``<name>_scenes``; without them prompts hold all there is.
     ``protocol``: all tasks of an instance are one protocol, even in a private-truth split.
     ``published(table)`` is the track's TOML table as a manifest may show it; ``composition(config,
-    specs)`` what was requested beside what was planned; ``leak_facts(world row)`` the private
+    specs)`` what was requested beside what was planned; ``shown(task, scene, private)`` what is
+    wrong with a task row beside the scene that it shows; ``leak_facts(world row)`` the private
     facts that the leak test looks for, None for an instance that only shows another one again.
     """
 
@@ -176,4 +182,5 @@ class Track:
     exams: ExamFiles | None = None
     published: Callable[[Mapping[str, object]], Mapping[str, object]] = dict
     composition: Callable[[Any, Sequence[InstanceSpec]], Composition] = _uncounted
+    shown: Callable[[TaskRow, SceneRow, bool], Iterable[str]] = _unproblematic
     leak_facts: Callable[[Mapping[str, Any]], HiddenFacts | None] | None = None

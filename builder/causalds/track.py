@@ -11,6 +11,7 @@ from builder.causalds.ask import ASKERS, Question
 from builder.causalds.check.audit import audit_instance
 from builder.causalds.check.floors import WHY, floor_points, uninformed_answer
 from builder.causalds.check.leaks import leak_facts
+from builder.causalds.check.shown import shown_problems
 from builder.causalds.exams.assign import planned_composition
 from builder.causalds.exams.built import built_tasks
 from builder.causalds.exams.draw import draw_exam
@@ -204,4 +205,5 @@ TRACK: Final = Track(
     published=published,
     composition=composition,
     leak_facts=leak_facts,
+    shown=shown_problems,
 )

@@ -172,6 +172,7 @@ def spec_problems(table: SplitTables, tracks: Mapping[str, str]) -> list[str]:
         found = [*_row_problems(task, spec, tracks[task.task_id])]
         if scene is not None:
             found += _scene_problems(task, scene, table.private)
+            found += TRACKS[table.track].shown(task, scene, table.private)
         problems += [f"{task.task_id} ({task.key}): {problem}" for problem in found]
     return problems
 
@@ -193,44 +194,15 @@ def _row_problems(task: TaskRow, spec: Variant, track: str) -> Iterator[str]:
 
 
 def _scene_problems(task: TaskRow, scene: SceneRow, private: bool) -> Iterator[str]:
-    """Inputs against the scene: its tables, its columns, its story."""
-    columns = [name for name, _ in scene.columns]
+    """What the prompt and the scene's tables have to do with each other."""
     if scene.story not in task.prompt:
         yield "the prompt does not hold the story"
-    if list(scene.data_columns) != columns:
+    if list(scene.data_columns) != [name for name, _ in scene.columns]:
         yield "the data's columns are not those declared"
     if task.input_mode == "data" and scene.rows[0] == 0:
         yield "a data task without data"
-    inputs = task.inputs
-    if task.family == "prediction":
-        features = [name for name in columns if _concept(name) != inputs["outcome"]]
-        if list(inputs["columns"]) != columns or list(scene.test_columns) != features:
-            yield "test_features is not every column but the outcome"
-        if inputs["rows"] != scene.rows[1]:
-            yield f"{inputs['rows']} rows asked, test_features has {scene.rows[1]}"
-        # A measured outcome has no column of its own.
-        kind = dict(scene.columns).get(inputs["outcome"], inputs["outcome_kind"])
-        if kind != inputs["outcome_kind"]:
-            yield "the outcome's kind is not that of its column"
-    elif private and scene.test_columns:
-        yield "a private scene ships test_features that its task does not need"
     if private and task.input_mode == "story" and scene.data_columns:
         yield "a private story task ships data"
-    lists = [inputs.get(key, ()) for key in ("observed", "available", "candidates")]
-    listed = [name for names in lists for name in names]
-    roles = ("treatment", "outcome", "conditioning_var", "collider")
-    named = {*listed, *(inputs[role] for role in roles if role in inputs)}
-    strange = sorted(named - {_concept(name) for name in columns}) if columns else []
-    told = {*named, *inputs.get("mediators", ())}  # a mediator may be unmeasured: no column then
-    if strange or any(name not in task.prompt for name in told):
-        yield f"names that no column or prompt has: {', '.join(strange)}"
-    if any(len(set(names)) < len(names) for names in (*lists, inputs.get("mediators", ()))):
-        yield "a list names a variable twice"
-
-
-def _concept(column: str) -> str:
-    """The variable that a column shows, be it by a measurement."""
-    return column.partition("_meas_")[0]
 
 
 def raw_ids(release: Path) -> dict[str, list[str]]:

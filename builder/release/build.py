@@ -1,8 +1,9 @@
 """One build from configuration to finished release, stage by stage."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
@@ -14,9 +15,10 @@ from builder.release.exams import (
     EXAM_SCHEMA,
     Candidate,
     Compose,
-    composed,
+    Exams,
     draw_exams,
     exam_table,
+    moved_mass,
 )
 from builder.release.identity import canary, fingerprint
 from builder.release.manifest import (
@@ -27,7 +29,14 @@ from builder.release.manifest import (
     public_manifest,
     write_manifest,
 )
-from builder.release.parts import Part, build_instance, build_part, find_part, split_into_parts
+from builder.release.parts import (
+    Part,
+    build_instance,
+    build_part,
+    find_part,
+    split_into_parts,
+    staged_rows,
+)
 from builder.release.planning import find_spec, plan_specs
 from builder.release.roots import Root
 from builder.release.shards import (
@@ -48,7 +57,7 @@ from builder.release.workspace import (
     place,
     publish,
 )
-from builder.track import DrawnExam, InstanceSpec
+from builder.track import InstanceSpec
 from builder.tracks import TRACKS
 
 GATE_FILE: Final = "GATE.md"
@@ -118,8 +127,7 @@ def build_release(
         jobs = _shard_jobs(config, roots, parts, workspace, shard_bytes)
         shards = _write_shards(jobs, _worth(workers, parts), reporter)
         shards += _write_exams(config, exams, workspace)
-        compositions = {place: composed(drawn) for place, drawn in exams.items()}
-        contents = Contents(config, roots, specs, parts, _exam_counts(exams), shards, compositions)
+        contents = Contents(config, roots, specs, parts, exams, shards)
         manifest = _write_papers(contents, workspace)
         result = _run_gate(gate, workspace, reporter)
         if not result.ok:
@@ -157,10 +165,6 @@ def _build_parts(
     return {key: [staged[job.folder] for job in members] for key, members in jobs.items()}
 
 
-Exams = dict[tuple[str, str], dict[str, DrawnExam]]
-"""(split, track) to exam."""
-
-
 def _draw_all_exams(
     config: ReleaseConfig, roots: Mapping[str, Root], specs: Specs, parts: Parts
 ) -> Exams:
@@ -190,8 +194,7 @@ def _candidates(
             f"{row['family']}.{row['variant']}",
             planned[row["instance_id"]],
         )
-        for part in parts
-        for row in part.read(track, columns).to_pylist()
+        for row in staged_rows(parts, track, columns)
     ]
 
 
@@ -200,39 +203,8 @@ def _composer(parts: Sequence[Part], track: str) -> Compose | None:
     exams = TRACKS[track].exams
     if exams is None:
         return None
-
-    def read(table: str, columns: Sequence[str]) -> Iterator[Mapping[str, Any]]:
-        for part in parts:
-            yield from part.read(table, columns).to_pylist()
-
+    read = partial(staged_rows, parts)
     return lambda model, key, where: exams.compose(model, read, key, where)
-
-
-MOVED: Final = 0.1
-"""A share of an exam's tasks that is worth a remark when it moved."""
-
-
-def moved_mass(exams: Exams) -> Iterator[str]:
-    """A line for every axis of an exam where more than a tenth of the tasks is not as requested:
-    scenes cannot host everything that the priors ask of them."""
-    for (split, track), drawn in exams.items():
-        for name, exam in drawn.items():
-            for axis, levels in exam.composition.items():
-                off = sum(abs(row["requested"] - row["realised"]) for row in levels.values()) / 2
-                total = sum(row["realised"] for row in levels.values())
-                if total and off / total > MOVED:
-                    yield (
-                        f"{split} {track} exam {name}: {off / total:.0%} of the tasks moved to "
-                        f"another {axis} than requested (see the manifest's composition)"
-                    )
-
-
-def _exam_counts(exams: Exams) -> dict[str, dict[str, dict[str, int]]]:
-    counts: dict[str, dict[str, dict[str, int]]] = {}
-    for (split, track), drawn in exams.items():
-        for exam, ids in drawn.items():
-            counts.setdefault(split, {}).setdefault(exam, {})[track] = len(ids.task_ids)
-    return counts
 
 
 def _shard_jobs(

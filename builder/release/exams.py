@@ -5,7 +5,7 @@ is in exactly one exam, so that no exam gives away another.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -39,6 +39,13 @@ class Candidate:
 
 Compose = Callable[[Any, bytes, str], DrawnExam]
 """(model, key, where) -> the track's exam of built tasks."""
+
+
+Exams = Mapping[tuple[str, str], Mapping[str, DrawnExam]]
+"""(split, track) to the exams by name."""
+
+MOVED: Final = 0.1
+"""A share of an exam's tasks that is worth a remark when it moved."""
 
 
 def draw_exams(
@@ -141,3 +148,18 @@ def composed(exams: Mapping[str, DrawnExam]) -> Composition:
 def rank(key: bytes, purpose: str, name: str) -> bytes:
     """A seeded rank that says nothing about what it ranks."""
     return hmac_key(key, f"{purpose}/{name}")
+
+
+def moved_mass(exams: Exams) -> Iterator[str]:
+    """A line for every axis of an exam where more than a tenth of the tasks is not as requested:
+    scenes cannot host everything that the priors ask of them."""
+    for (split, track), drawn in exams.items():
+        for name, exam in drawn.items():
+            for axis, levels in exam.composition.items():
+                off = sum(abs(row["requested"] - row["realised"]) for row in levels.values()) / 2
+                total = sum(row["realised"] for row in levels.values())
+                if total and off / total > MOVED:
+                    yield (
+                        f"{split} {track} exam {name}: {off / total:.0%} of the tasks moved to "
+                        f"another {axis} than requested (see the manifest's composition)"
+                    )

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from builder.release.build import moved_mass
-from builder.release.exams import EXAM_SCHEMA, composed, exam_table, ordered
+from builder.release.exams import EXAM_SCHEMA, composed, exam_table, moved_mass, ordered
 from builder.release.manifest import listing, read_manifest, refuse_imported, write_manifest
 from builder.release.reader import public_side, rows, shards
 from builder.release.shards import marked, write_whole

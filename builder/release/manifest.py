@@ -4,16 +4,17 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from builder.release.config import ReleaseConfig
+from builder.release.exams import Exams, composed
 from builder.release.identity import FORMAT, canary, fingerprint, library_versions, source_sha256
 from builder.release.parts import Part
 from builder.release.roots import Root
 from builder.release.shards import Shard
-from builder.track import Composition, InstanceSpec
+from builder.track import InstanceSpec
 from builder.tracks import TRACKS
 from grader import __version__
 from grader.errors import UsageError
@@ -32,19 +33,14 @@ Parts = Mapping[tuple[str, str], Sequence[Part]]
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """All that a manifest is written from.
-
-    ``exams`` maps a split to an exam to a track to its number of tasks; ``compositions`` a split
-    and track to "exam: axis" to what was requested beside what came out.
-    """
+    """All that a manifest is written from."""
 
     config: ReleaseConfig
     roots: Mapping[str, Root]
     specs: Specs
     parts: Parts
-    exams: Mapping[str, Mapping[str, Mapping[str, int]]]
+    exams: Exams
     shards: Sequence[Shard]
-    compositions: Mapping[tuple[str, str], Composition] = field(default_factory=dict)
 
 
 def public_manifest(contents: Contents, repository: Path) -> dict[str, Any]:
@@ -135,7 +131,13 @@ def _split(contents: Contents, name: str, private: bool) -> dict[str, Any]:
         entry["seed"] = split.seed
     revealing = private or not split.private
     entry["tracks"] = {track: _track(contents, name, track, revealing) for track, _ in split.tracks}
-    entry["exams"] = contents.exams.get(name, {})
+    entry["exams"] = {
+        exam.name: {
+            draw.track: len(contents.exams[name, draw.track][exam.name].task_ids)
+            for draw in exam.draws
+        }
+        for exam in split.exams
+    }
     return entry
 
 
@@ -161,7 +163,7 @@ def _track(contents: Contents, split: str, track: str, revealing: bool) -> dict[
             rejections.update(part.rejections)
         settings = dict(next(s for s in contents.config.splits if s.name == split).tracks)[track]
         composition = TRACKS[track].composition(settings, specs)
-        composition = {**composition, **contents.compositions.get((split, track), {})}
+        composition = {**composition, **composed(contents.exams[split, track])}
         if composition:
             entry["composition"] = composition
         entry["rejections"] = dict(sorted(rejections.items()))

@@ -10,7 +10,7 @@ import shutil
 import time
 import traceback
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -60,6 +60,15 @@ class Part:
         with pa.memory_map(str(self.folder / f"{config}.arrow")) as source:
             table = pa.ipc.open_file(source).read_all()
         return table if columns is None else table.select(list(columns))
+
+
+def staged_rows(
+    parts: Sequence[Part], config: str, columns: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Some columns of a config's rows over all parts; none where the track has no such config."""
+    for part in parts:
+        if config in part.sizes:
+            yield from part.read(config, columns).to_pylist()
 
 
 def sort_key(schema: pa.Schema) -> tuple[str, ...]:
