@@ -82,10 +82,9 @@ SHARED_RULES: Final = (
     "grader/laboratory",
     *(
         f"grader/tracks/{track}/{part}.py"
-        for track in ("causalds", "ccr", "replayscm")
+        for track in ("causalds", "ccr", "replayscm", "causalab")
         for part in ("variants", "shapes")
     ),
-    "grader/tracks/causalab/variants.py",
     "grader/tracks/replayscm/boolean.py",
     "grader/tracks/replayscm/experiment.py",
     "grader/tracks/replayscm/problem.py",
