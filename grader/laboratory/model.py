@@ -8,6 +8,7 @@ moment, ``do`` holds the node at the value and cuts its parents off.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from typing import Final, Literal, Self
 
 Mode = Literal["shift", "pin", "do"]
@@ -111,19 +112,15 @@ class Model:
 
 
 def _in_order(nodes: Sequence[str], equations: Mapping[str, Sequence[Term]]) -> list[str]:
-    waiting = {node: {term.parent for term in equations[node]} for node in nodes}
-    for node, parents in waiting.items():
-        for parent in parents - waiting.keys():
-            raise KeyError(f"{node} has a parent {parent} that is no node")
-    order: list[str] = []
-    while waiting:
-        ready = [node for node, parents in waiting.items() if parents.isdisjoint(waiting)]
-        if not ready:
-            raise CyclicModel(f"a circle through {min(waiting)}")
-        for node in ready:
-            order.append(node)
-            del waiting[node]
-    return order
+    needs = {node: [term.parent for term in equations[node]] for node in nodes}
+    for node, parents in needs.items():
+        for parent in parents:
+            if parent not in needs:
+                raise KeyError(f"{node} has a parent {parent} that is no node")
+    try:
+        return list(TopologicalSorter(needs).static_order())
+    except CycleError as error:
+        raise CyclicModel(f"a circle through {min(error.args[1])}") from None
 
 
 class Crystal:

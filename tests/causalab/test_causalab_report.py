@@ -26,7 +26,8 @@ from grader.submission.collect import collect
 from grader.tracks.causalab import episode_problem
 from grader.tracks.causalab.gold import true_hypothesis
 from grader.tracks.causalab.page import accuracy_against_edges, sections
-from grader.tracks.causalab.scoring import open_submission, verify_checked
+from grader.tracks.causalab.scoring import episode_of, verify_checked
+from grader.tracks.causalab.session import open_submission
 from grader.tracks.causalab.session_page import page
 from grader.tracks.causalab.summary import summarise
 from grader.tracks.causalab.tables import of_report
@@ -162,7 +163,7 @@ def test_a_session_is_drawn_with_both_graphs_and_its_metrics_by_step() -> None:
     session.intervene("density", 40)
     session.predict(episode.frequency, true_hypothesis(episode))
     submission = _verified(task, truth, session)
-    html = page(open_submission(task, truth, submission))
+    html = page(open_submission(episode_of(task, truth), submission))
     assert html.count('class="node') == 6, "three nodes in each graph"
     assert html.count("density → moisture") == 2 and 'class="right"' in html
     assert html.count("<polyline") == 4

@@ -7,7 +7,7 @@ from grader.laboratory import EpisodeError
 from grader.model import Checked, Score, TrackSummary, Truth
 from grader.shape import Task
 from grader.track import Report, Track
-from grader.tracks.causalab.scoring import episode_of, open_submission, verify_checked
+from grader.tracks.causalab.scoring import episode_of, verify_checked
 from grader.tracks.causalab.submission import require_signature, submission_of
 from grader.tracks.causalab.variants import CAUSALAB
 
@@ -53,9 +53,10 @@ def _summarise(
 
 
 def _draw(task: Task, truth: Truth, verified: Checked) -> str:
+    from grader.tracks.causalab.session import open_submission
     from grader.tracks.causalab.session_page import page
 
-    return page(open_submission(task, truth, verified.answer))
+    return page(open_submission(episode_of(task, truth), verified.answer))
 
 
 def _tables(report: Report) -> "Sequence[Table]":

@@ -8,7 +8,7 @@ from typing import Any
 
 from grader.laboratory import ROUNDING, Episode, Hypothesis
 from grader.laboratory.hypothesis import EMPTY
-from grader.tracks.causalab.equivalence import class_size
+from grader.tracks.causalab.equivalence import acyclic, class_size
 from grader.tracks.causalab.evidence import Evidence
 from grader.tracks.causalab.identification import identify
 from grader.tracks.causalab.metrics import hypothesis_metrics, tolerance
@@ -129,7 +129,7 @@ def equation_fits(evidence: Evidence, hypothesis: Hypothesis) -> list[bool]:
 def graph_fits(evidence: Evidence, hypothesis: Hypothesis) -> bool:
     """Whether some coefficients make the hypothesised graph fit every reading; no circle does."""
     episode = evidence.episode
-    if not _acyclic(hypothesis.edges):
+    if not acyclic(hypothesis.edges):
         return False
     place = {node: index for index, node in enumerate(episode.nodes)}
     return all(
@@ -140,16 +140,6 @@ def graph_fits(evidence: Evidence, hypothesis: Hypothesis) -> bool:
         ).feasible
         for node in episode.names
     )
-
-
-def _acyclic(edges: frozenset[tuple[str, str]]) -> bool:
-    left = set(edges)
-    while left:
-        sources = {parent for parent, _ in left} - {child for _, child in left}
-        if not sources:
-            return False
-        left = {edge for edge in left if edge[0] not in sources}
-    return True
 
 
 def diagnose(evidence: Evidence, hypothesis: Hypothesis, *, committed: bool) -> dict[str, Any]:

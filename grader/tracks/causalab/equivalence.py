@@ -8,8 +8,9 @@ and the same orientation of every edge that touches a target (the criterion of H
 2012, so hard interventions give the same class).
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from functools import lru_cache
+from graphlib import CycleError, TopologicalSorter
 from itertools import combinations
 from typing import Final
 
@@ -46,7 +47,7 @@ def _class_size(edges: frozenset[Edge], targets: frozenset[int]) -> int:
     for choice in range(1 << len(free)):
         turned = {(b, a) if choice >> k & 1 else (a, b) for k, (a, b) in enumerate(free)}
         graph = frozenset(fixed | turned)
-        if _acyclic(graph) and _v_structures(graph, skeleton) == colliders:
+        if acyclic(graph) and _v_structures(graph, skeleton) == colliders:
             count += 1
     return count
 
@@ -66,12 +67,13 @@ def _v_structures(
     )
 
 
-def _acyclic(edges: frozenset[Edge]) -> bool:
-    left = set(edges)
-    while left:
-        children = {child for _, child in left}
-        kept = {edge for edge in left if edge[0] in children}
-        if len(kept) == len(left):
-            return False
-        left = kept
+def acyclic(edges: Iterable[tuple[Hashable, Hashable]]) -> bool:
+    """Whether (parent, child) pairs make no circle."""
+    sorter = TopologicalSorter[Hashable]()
+    for parent, child in edges:
+        sorter.add(child, parent)
+    try:
+        sorter.prepare()
+    except CycleError:
+        return False
     return True

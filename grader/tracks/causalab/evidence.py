@@ -83,8 +83,9 @@ class Evidence:
         pace: int,
         sign: int,
     ) -> list[Row]:
-        """The equations that one crystal gives; unknown constants are numbered ``sign`` times.
+        """The equations that one crystal gives.
 
+        Unknown bases get ids +1, +2 … or −1, −2 … by ``sign``, so two crystals never share one.
         ``pace`` is 1 if every intervention is a step of the session, 0 if they were given.
         """
         mode = self.episode.mode

@@ -69,7 +69,7 @@ def roots(edges: Collection[Edge], target: str) -> frozenset[str]:
     return frozenset(ancestors - with_parents - {target})
 
 
-def allowance(episode: Episode, parent: str, power: int) -> float:
+def rounding_slack(episode: Episode, parent: str, power: int) -> float:
     """What rounding alone does to a coefficient, absolutely.
 
     It is the error of the best single-parent experiment over the parent's declared range: two
@@ -83,8 +83,8 @@ def allowance(episode: Episode, parent: str, power: int) -> float:
 
 
 def tolerance(episode: Episode, parent: str, power: int, value: float) -> float:
-    """How far a coefficient may be from its true ``value``: relative 1e-3 plus the allowance."""
-    return RELATIVE_TOLERANCE * abs(value) + allowance(episode, parent, power)
+    """How far a coefficient may be from its true ``value``: relative 1e-3 and rounding."""
+    return RELATIVE_TOLERANCE * abs(value) + rounding_slack(episode, parent, power)
 
 
 def coefficients(episode: Episode) -> dict[tuple[str, int], float]:

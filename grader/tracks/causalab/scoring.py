@@ -1,16 +1,12 @@
 """Scoring a verified session, or a hypothesis alone: prediction and mechanism, half each."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from grader.laboratory import Episode, Hypothesis, TranscriptError, parse_hypothesis, replay
-from grader.laboratory.hypothesis import EMPTY
-from grader.laboratory.session import Laboratory
 from grader.model import Checked, Mark, Truth
 from grader.shape import Task
-from grader.tracks.causalab.diagnostics import diagnose, progress
-from grader.tracks.causalab.evidence import Evidence
 from grader.tracks.causalab.metrics import hypothesis_metrics, prediction_metrics
 from grader.tracks.causalab.submission import Submission
 
@@ -47,55 +43,14 @@ def verify_checked(task: Task, truth: Truth, checked: Checked) -> Checked:
 
 def laboratory_score(task: Task, truth: Truth, submission: Submission) -> Mark:
     """A session's score: ½ task accuracy + ½ all-edge F1 over decidable pairs."""
-    session = open_submission(task, truth, submission)
-    figures = session_figures(session, submission)
+    # Fits and equivalence classes are loaded only where a session is there to be judged.
+    from grader.tracks.causalab.session import open_submission, session_figures
+
+    told = open_submission(episode_of(task, truth), submission)
+    figures = score_hypothesis(told.episode, told.final, told.prediction)
+    figures |= session_figures(told, submission)
     value = (figures["accurate"] + figures["edge_f1"]) / 2
     return Mark("accuracy_edge_f1", value, 1 - value, extra=figures, message=_why(figures))
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What an answer says: its hypotheses by step, its prediction, and the evidence behind it."""
-
-    episode: Episode
-    evidence: Evidence
-    hypotheses: Sequence[tuple[int, Hypothesis]]
-    prediction: float | None
-    laboratory: Laboratory | None
-
-    @property
-    def final(self) -> Hypothesis:
-        """The hypothesis that is scored: the last that parsed, or an empty one."""
-        return self.hypotheses[-1][1] if self.hypotheses else EMPTY
-
-
-def open_submission(task: Task, truth: Truth, submission: Submission) -> Told:
-    """A verified transcript or a short form, in one shape."""
-    laboratory = submission.laboratory
-    if laboratory is None:
-        episode = episode_of(task, truth)
-        hypotheses = [(0, submission.hypothesis or EMPTY)]
-        return Told(episode, Evidence(episode, ()), hypotheses, submission.prediction, None)
-    evidence = Evidence(laboratory.episode, laboratory.readings)
-    return Told(
-        laboratory.episode, evidence, laboratory.hypotheses, laboratory.prediction, laboratory
-    )
-
-
-def session_figures(told: Told, submission: Submission) -> dict[str, Any]:
-    """Every figure of one answer, as they stand in its score row."""
-    committed = told.prediction is not None
-    return {
-        **score_hypothesis(told.episode, told.final, told.prediction),
-        **diagnose(told.evidence, told.final, committed=committed),
-        **progress(told.episode, told.hypotheses, told.evidence.steps),
-        "predicted": int(committed),
-        "hypothesised": int(bool(told.hypotheses)),
-        "parse_failures": told.laboratory.parse_failures if told.laboratory else 0,
-        "refusals": told.laboratory.refusals if told.laboratory else 0,
-        "transcript": int(told.laboratory is not None),
-        "signed": int(submission.signed),
-    }
 
 
 def _why(figures: Mapping[str, Any]) -> str:

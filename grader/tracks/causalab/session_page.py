@@ -14,7 +14,7 @@ from grader.draw.svg import QUARTERS, Scale, Svg, arrow, axes, element, ink, lin
 from grader.draw.table import Table, figure, word
 from grader.tracks.causalab.diagnostics import equivalence_sizes, trajectory
 from grader.tracks.causalab.metrics import prediction_metrics
-from grader.tracks.causalab.scoring import Told
+from grader.tracks.causalab.session import Told
 from grader.tracks.causalab.tables import FIGURES
 
 Edge = tuple[str, str]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from typing import Any, Final
 
 from grader.tracks.replayscm.boolean import Formula, parse, variables
@@ -107,7 +108,7 @@ class Program:
 
 
 class CyclicProgram(Exception):
-    """The mechanisms refer to each other in a circle; ``cycle`` lists variables on circles."""
+    """The mechanisms refer to each other in a circle; ``cycle`` lists the variables on one."""
 
     def __init__(self, cycle: Sequence[str]) -> None:
         super().__init__(", ".join(cycle))
@@ -119,16 +120,11 @@ def make_program(roots: Sequence[str], mechanisms: Mapping[str, Formula]) -> Pro
 
     Mentioning counts, not dependence: ``(or X (and Y (not Y)))`` refers to Y.
     """
-    waiting = {
+    needs = {
         child: variables(formula) & mechanisms.keys()
         for child, formula in sorted(mechanisms.items())
     }
-    order: list[str] = []
-    while waiting:
-        ready = [child for child, needs in waiting.items() if not needs & waiting.keys()]
-        if not ready:
-            raise CyclicProgram(list(waiting))
-        order += ready
-        for child in ready:
-            del waiting[child]
-    return Program(tuple(roots), mechanisms, tuple(order))
+    try:
+        return Program(tuple(roots), mechanisms, tuple(TopologicalSorter(needs).static_order()))
+    except CycleError as error:
+        raise CyclicProgram(sorted(set(error.args[1]))) from None

@@ -6,6 +6,7 @@ mentions.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 
 from grader.tracks.replayscm.boolean import Formula, equivalent, essential
 
@@ -66,10 +67,8 @@ def compare(mechanisms: Mechanisms, reference: Mechanisms) -> Structure:
 def depths(mechanisms: Mechanisms) -> dict[str, int]:
     """Causal depth of each endogenous variable: one more than its deepest endogenous parent."""
     graph = parents(mechanisms)
+    inner = {child: names & graph.keys() for child, names in graph.items()}
     found: dict[str, int] = {}
-    while len(found) < len(graph):
-        for child, names in graph.items():
-            inner = names & graph.keys()
-            if child not in found and inner <= found.keys():
-                found[child] = 1 + max((found[name] for name in inner), default=0)
+    for child in TopologicalSorter(inner).static_order():
+        found[child] = 1 + max((found[name] for name in inner[child]), default=0)
     return found
