@@ -24,6 +24,7 @@ from builder.ccr.track import TRACK
 from builder.seeds import hmac_key
 from builder.track import InstanceSpec
 from grader.model import Checked, RawAnswer, Truth
+from grader.report.table import Results, ScoreTable
 from grader.score import score
 from grader.shape import Task
 from grader.submission.check import check
@@ -91,8 +92,9 @@ def grading(console: Console) -> None:
             task.task_id: check(task, RawAnswer(task.answer_file, raw))
             for (task, _), raw in zip(tasks, raws, strict=True)
         }
-        summarise([score(t, truths[t.task_id], checked[t.task_id]) for t, _ in tasks], truths,
-                  checked)  # fmt: skip
+        scores = [score(task, truths[task.task_id], checked[task.task_id]) for task, _ in tasks]
+        with ScoreTable(scores) as table:
+            summarise(Results(table, scores, truths, checked))
 
     seconds = median_seconds(grade, 5)
     console.print(
@@ -116,7 +118,8 @@ def replicates(console: Console, tasks: list[tuple[Task, Truth]], truths: dict[s
 
     def grade() -> None:
         scores = [score(task, truth, checked[task.task_id]) for task, truth in tasks]
-        summarise(scores, truths, checked)
+        with ScoreTable(scores) as table:
+            summarise(Results(table, scores, truths, checked))
 
     def draw() -> None:
         for task, truth in tasks:  # once for the pair, once for its compositions

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from grader.model import Checked, Score, TrackSummary, Truth
 from grader.shape import Task, Variant
+from grader.statistics.paired import Pairs
 
 if TYPE_CHECKING:
     from grader.draw.page import Section
     from grader.draw.table import Table
+    from grader.report.table import Results
 
-Summarise = Callable[[Sequence[Score], Mapping[str, Truth], Mapping[str, Checked]], TrackSummary]
 Report = Mapping[str, Any]
 BoardColumn = tuple[str, list[str]]
 """A heading on a leaderboard, and a cell for each submission."""
@@ -19,6 +20,22 @@ BoardColumn = tuple[str, list[str]]
 
 def _no_facts(_: Truth) -> Mapping[str, Any]:
     return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFigure:
+    """A figure that a track gives of each of several attempts as a complete exam, beside points.
+
+    ``of`` gives it by level (such as a reading), each of ``levels`` at most once; ``coarse`` makes
+    of a value what a redacted report says.
+    """
+
+    name: str
+    label: str
+    digits: int
+    levels: tuple[str, ...]
+    of: "Callable[[Results], Mapping[str, float | None]]"
+    coarse: Callable[[Any], Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,8 +51,26 @@ class Track:
     ``sign``
         ``(checked, source, key)``: an answer after its signatures were compared with the host's
         key, and the names of the submissions whose work it records.
+    ``bundle``
+        what a task asks, and in which of several ways, where it may have partners that ask the
+        same in another way (:mod:`grader.bundles`).
     ``summarise``
         a headline other than the mean of the tasks' points, and figures beside it.
+    ``own_points``
+        whether that headline is what counts, and not the mean of the tasks' points.
+    ``extend``
+        fills in what else its part of a report has.
+    ``run_figure``, ``attempts``
+        what repeated attempts say of it: one figure of each, and what they add to its part, given
+        the score rows of each attempt.
+    ``redact``
+        ``(part, shown)``: members of its part that a redacted report says, instead of or beside
+        what it says of any track.
+    ``compare``, ``redact_comparison``
+        ``(pairs, first, second)``: what a comparison says beside points, given the score rows and
+        both parts of the reports; and what of it a redacted one keeps.
+    ``board_members``
+        what ``leaderboard --json`` says of each of several reports beside its place.
     ``certify``
         proves again what a truth claims (``verify``); a sentence says what is wrong with it.
     ``draw``
@@ -56,7 +91,16 @@ class Track:
     facts: Callable[[Truth], Mapping[str, Any]] = _no_facts
     verify: Callable[[Task, Truth, Checked], Checked] | None = None
     sign: Callable[[Checked, str, bytes], tuple[Checked, frozenset[str]]] | None = None
-    summarise: Summarise | None = None
+    bundle: Callable[[Task], tuple[str, str] | None] | None = None
+    summarise: "Callable[[Results], TrackSummary] | None" = None
+    own_points: bool = False
+    extend: "Callable[[dict[str, Any], Results], None] | None" = None
+    run_figure: RunFigure | None = None
+    attempts: Callable[[Sequence[Sequence[Score]]], dict[str, Any]] | None = None
+    redact: Callable[[Report, Report], Mapping[str, Any]] | None = None
+    compare: Callable[[Pairs, Report, Report], Mapping[str, Any]] | None = None
+    redact_comparison: Callable[[Report], Mapping[str, Any]] | None = None
+    board_members: Callable[[Sequence[Report]], Sequence[Mapping[str, Any]]] | None = None
     certify: Callable[[Task, Truth], str | None] | None = None
     draw: Callable[[Task, Truth, Checked], str] | None = None
     tables: "Callable[[Report], Sequence[Table]] | None" = None

@@ -7,7 +7,7 @@ from grader.io.jsonio import BadJson
 from grader.io.release import Release
 from grader.laboratory import Episode, EpisodeError
 from grader.names import did_you_mean
-from grader.submission.found import Unreadable, json_object, open_regular
+from grader.submission.submission import Unreadable, json_object, open_regular
 from grader.tracks.causalab.scoring import episode_of
 
 MAX_FILE = 4 << 20

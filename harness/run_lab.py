@@ -11,7 +11,7 @@ from typing import Final
 
 from grader.io.jsonio import BadJson, canonical, parse_strict
 from grader.laboratory import Episode
-from grader.submission.found import Unreadable, json_object, open_regular
+from grader.submission.submission import Unreadable, json_object, open_regular
 from harness.blocks import blocks
 from harness.lab_lines import reply_to
 from harness.lab_session import Session

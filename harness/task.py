@@ -14,7 +14,7 @@ from grader.io.schemas import first_problem
 from grader.model import RawAnswer
 from grader.shape import Task
 from grader.submission.check import check
-from grader.submission.found import MAX_BYTES, json_object
+from grader.submission.submission import MAX_BYTES, json_object
 from grader.tracks import VARIANTS
 
 

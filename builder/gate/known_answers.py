@@ -24,9 +24,10 @@ import numpy as np
 from builder.release.engine import map_instances
 from builder.track import Floors, Guess
 from builder.tracks import TRACKS, load_track
+from grader.exam import Exam, choose_exam
 from grader.io.release import Release
 from grader.model import RawAnswer, Score, Truth
-from grader.pipeline import Session
+from grader.pipeline import grade
 from grader.score import score_answer
 from grader.shape import Task
 
@@ -98,9 +99,8 @@ class SplitPoints:
 
 def split_points(opened: Release, split: str, workers: int) -> SplitPoints:
     """The points of known answers to the tasks of a split."""
-    session = Session(opened, split, "all")
-    tasks = session.select().tasks
-    truths = session.truths(tasks)
+    whole_split = choose_exam(opened, split, "all")
+    tasks, truths = whole_split.tasks, whole_split.truths
     sample = _sample(tasks)
     jobs = _jobs(tasks, truths, frozenset(task for ids in sample.values() for task in ids))
     results = map_instances(known_answer_points, jobs, workers)
@@ -113,8 +113,7 @@ def split_points(opened: Release, split: str, workers: int) -> SplitPoints:
     )
     exams = tuple(opened.exams(split)) if len(tasks) > AT_ONCE else ("all",)
     for exam in exams:
-        session.exam = exam
-        whole, nothing, lost = _through_the_grader(session, truths)
+        whole, nothing, lost = _through_the_grader(choose_exam(opened, split, exam))
         wrong += lost + ([f"exam {exam}: {whole} points"] if whole != 100.0 else [])
         earned += [f"exam {exam}: {nothing} points"] if nothing != 0 else []
     floors = [_floor(split, members, found, sample[key]) for key, members in _by_variant(tasks)]
@@ -122,16 +121,14 @@ def split_points(opened: Release, split: str, workers: int) -> SplitPoints:
                       tuple(floors))  # fmt: skip
 
 
-def _through_the_grader(
-    session: Session, truths: dict[str, Truth]
-) -> tuple[float, float, list[str]]:
+def _through_the_grader(exam: Exam) -> tuple[float, float, list[str]]:
     """Points of right and of empty answers in files, and the right answers that lost anything."""
     with tempfile.TemporaryDirectory() as folder:
-        empty = session.grade(Path(folder))
-        for task in session.select().tasks:
-            text = task.shape.gold(task, truths[task.task_id])
+        empty = grade(exam, Path(folder))
+        for task in exam.tasks:
+            text = task.shape.gold(task, exam.truths[task.task_id])
             (Path(folder) / task.answer_file).write_text(text, encoding="utf-8")
-        gold = session.grade(Path(folder))
+        gold = grade(exam, Path(folder))
     lost = [f"{row.task_id}: {problem}" for row in gold.scores if (problem := _problem(row))]
     return gold.report["points"], empty.report["points"], lost
 
@@ -160,7 +157,7 @@ def _sample(tasks: Sequence[Task]) -> dict[str, list[str]]:
 
 
 def _jobs(
-    tasks: Sequence[Task], truths: dict[str, Truth], sampled: frozenset[str]
+    tasks: Sequence[Task], truths: Mapping[str, Truth], sampled: frozenset[str]
 ) -> Sequence[Job]:
     """One job an instance: its tasks share their held-out labels, which travel once."""
     groups: dict[str, list[Task]] = {}

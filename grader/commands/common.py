@@ -4,8 +4,8 @@ import argparse
 from pathlib import Path
 
 from grader.errors import UsageError
+from grader.exam import Split
 from grader.io.release import PUBLISHED, Release
-from grader.pipeline import Session
 
 MIN_KEY = 16
 
@@ -49,10 +49,10 @@ def add_transcript_key(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def open_session(arguments: argparse.Namespace) -> Session:
-    """The release, split, exam and track that the options name."""
+def open_split(arguments: argparse.Namespace) -> Split:
+    """The release and split that the options name, and what they ask of it."""
     release = Release.open(arguments.release, getattr(arguments, "private", None))
-    return Session(
+    return Split.open(
         release,
         arguments.split,
         getattr(arguments, "exam", None),

@@ -13,7 +13,7 @@ examples:
 import argparse
 from pathlib import Path
 
-from grader.commands.common import add_exam, add_release, open_session
+from grader.commands.common import add_exam, add_release, open_split
 from grader.errors import UsageError
 
 
@@ -35,18 +35,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Grade both, compare, print and write."""
     from grader.io.files import write_text
+    from grader.pipeline import grade
     from grader.report.comparison import compare
     from grader.show.terminal import comparison_view, console
+    from grader.submission.attempts import read
 
     if arguments.json and arguments.html and arguments.json == arguments.html:
         raise UsageError(f"--html {arguments.html}: --json has this name; choose another")
-    session = open_session(arguments)
-    session.settle_exam(arguments.first, arguments.second)
-    graded = [session.grade(source) for source in (arguments.first, arguments.second)]
-    for source, one in zip((arguments.first, arguments.second), graded, strict=True):
-        if not one.found.answers and not one.found.run:
-            raise UsageError(f"{source}: {one.report['notices'][0]}")
-    result = compare(session, graded[0], graded[1])
+    split = open_split(arguments)
+    read_both = [read(source, split.tasks) for source in (arguments.first, arguments.second)]
+    exam = split.choose_exam_for(frozenset().union(*(one.answers for one in read_both)))
+    graded = [grade(exam, one, slice_intervals=False) for one in read_both]
+    for one in graded:
+        if not one.submission.answers and not one.submission.run:
+            raise UsageError(f"{one.submission.source}: {one.report['notices'][0]}")
+    result = compare(*graded)
     if arguments.json:
         from grader.io.jsonio import pretty
 

@@ -7,10 +7,12 @@ examples:
 """
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
-from grader.commands.common import add_release, open_session
+from grader.commands.common import add_release, open_split
 from grader.errors import UsageError
+from grader.exam import Exam
 from grader.model import Checked, Truth
 from grader.names import did_you_mean
 from grader.shape import Task
@@ -41,9 +43,10 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.submission.check import REASONS, check
     from grader.submission.collect import collect
 
-    session = open_session(arguments)
-    found = _find(session.all_tasks, arguments.task)
-    (task,) = session.release.with_prompts(session.split, [found])
+    split = open_split(arguments)
+    found = _find(split.tasks, arguments.task)
+    (task,) = split.release.with_prompts(split.name, [found])
+    exam = Exam(split, "", (task,))
     out = console()
 
     def line(label: str, text: str) -> None:
@@ -61,15 +64,15 @@ def run(arguments: argparse.Namespace) -> int:
         for text in task.prompt.splitlines():
             out.print(plain(text), soft_wrap=True)
     if arguments.answers is not None:
-        raw = collect(arguments.answers, session.all_tasks).answers.get(task.task_id)
+        raw = collect(arguments.answers, split.tasks).answers.get(task.task_id)
         checked = check(task, raw)
         line("answer", _shown(raw.data if raw else None))
         reason = f" ({checked.reason}: {REASONS[checked.reason]})" if checked.reason else ""
         line("status", checked.status + reason)
         if checked.message:
             line("why", checked.message)
-        session.refuse_private_details("the score of one task tells its truth")
-        truth = session.truths([task])[task.task_id]
+        split.refuse_private_details("the score of one task tells its truth")
+        truth = exam.truths[task.task_id]
         verified = verify(task, truth, checked)
         result = score(task, truth, verified)
         if result.status != checked.status:
@@ -86,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     elif arguments.html is not None:
         raise UsageError("--html: needs the answers to draw; add --answers DIR")
     if arguments.reveal:
-        line("truth", truth_json(session.truths([task])[task.task_id]))
+        line("truth", truth_json(exam.truths[task.task_id]))
     return 0
 
 
@@ -102,7 +105,7 @@ def _draw(path: Path, task: Task, truth: Truth, verified: Checked) -> None:
     write_text(path, draw(task, truth, verified))
 
 
-def _find(tasks: list[Task], task_id: str) -> Task:
+def _find(tasks: Sequence[Task], task_id: str) -> Task:
     for task in tasks:
         if task.task_id == task_id:
             return task

@@ -8,7 +8,7 @@ examples:
 import argparse
 from pathlib import Path
 
-from grader.commands.common import add_release, open_session
+from grader.commands.common import add_release, open_split
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -25,15 +25,14 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.io.files import new_folder
     from grader.io.jsonio import pretty
 
-    session = open_session(arguments)
-    session.refuse_private_details("gold writes it down")
-    tasks = session.select().tasks
-    truths = session.truths(tasks)
+    split = open_split(arguments)
+    split.refuse_private_details("gold writes it down")
+    exam = split.choose_exam_for()
     with new_folder(arguments.out) as folder:
-        for task in tasks:
-            text = task.shape.gold(task, truths[task.task_id])
+        for task in exam.tasks:
+            text = task.shape.gold(task, exam.truths[task.task_id])
             (folder / task.answer_file).write_text(text, encoding="utf-8")
         run_card = {"system": "gold", "notes": "the truth itself; every task scores 1 point"}
         (folder / "run.json").write_text(pretty(run_card), encoding="utf-8")
-    print(f"{arguments.out}: {len(tasks)} right answers")
+    print(f"{arguments.out}: {len(exam.tasks)} right answers")
     return 0

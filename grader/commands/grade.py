@@ -12,10 +12,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from grader.commands.common import add_exam, add_release, add_transcript_key, open_session
+from grader.commands.common import add_exam, add_release, add_transcript_key, open_split
 from grader.errors import UsageError
 from grader.io.release import CORRECTED, PUBLISHED
-from grader.pipeline import Graded, Session
+from grader.pipeline import Graded, grade
+from grader.submission.attempts import read
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -60,11 +61,13 @@ def _points(text: str) -> float:
 def run(arguments: argparse.Namespace) -> int:
     """Grade, write what was asked for, print, and say by the exit code how it went."""
     _check_outputs(arguments)
-    session = open_session(arguments)
+    split = open_split(arguments)
     if arguments.csv or arguments.parquet:
-        session.refuse_private_details("--csv and --parquet have one row per task")
-    graded = session.grade(arguments.answers)
-    _write(arguments, graded, session)
+        split.refuse_private_details("--csv and --parquet have one row per task")
+    submission = read(arguments.answers, split.tasks)
+    exam = split.choose_exam_for(frozenset(submission.answers))
+    graded = grade(exam, submission, slice_intervals=bool(arguments.json or arguments.html))
+    _write(arguments, graded)
     _print(arguments, graded)
     report = graded.report
     if arguments.strict and report["census"]["invalid"]:
@@ -87,8 +90,8 @@ def _check_outputs(arguments: argparse.Namespace) -> None:
         seen.add(path.absolute())
 
 
-def _write(arguments: argparse.Namespace, graded: Graded, session: Session) -> None:
-    truths = session.truths(graded.selection.tasks) if arguments.reveal else {}
+def _write(arguments: argparse.Namespace, graded: Graded) -> None:
+    truths = graded.exam.truths if arguments.reveal else {}
     if arguments.json:
         from grader.io.files import write_text
         from grader.io.jsonio import pretty
@@ -104,7 +107,7 @@ def _write(arguments: argparse.Namespace, graded: Graded, session: Session) -> N
         from grader.io.files import write_text
         from grader.show.pages import every_task, page
 
-        rows = [every_task(graded.scores, truths)] if session.reveal else []
+        rows = [every_task(graded.scores, truths)] if graded.exam.split.reveal else []
         title = graded.report["release"]["name"]
         write_text(arguments.html, page([(1, graded.report)], title, rows))
 

@@ -14,8 +14,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from grader.commands.common import add_exam, add_release, add_transcript_key, open_session
+from grader.commands.common import add_exam, add_release, add_transcript_key, open_split
 from grader.errors import UsageError
+from grader.pipeline import grade
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -36,20 +37,19 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.draw.table import in_terminal
     from grader.show.leaderboard import leaderboard
     from grader.show.terminal import console, plain
-    from grader.tracks.causalds.composite import leaderboard_ranks
+    from grader.tracks import TRACKS
 
-    session = open_session(arguments)
     # Several exams and none chosen: say so before any submission is graded.
-    session.exam = session.select().exam
+    exam = open_split(arguments).choose_exam_for()
     reports: list[dict[str, Any]] = []
     for source in submissions(arguments.submissions):
         try:
-            graded = session.grade(source)
-            if not graded.found.answers and not graded.found.run:
+            graded = grade(exam, source, slice_intervals=bool(arguments.json or arguments.html))
+            if not graded.submission.answers and not graded.submission.run:
                 raise UsageError(f"{source}: neither an answer nor a run.json in it")
             attempted = any(score.status != "missing" for score in graded.scores)
-            if session.track and graded.found.answers and not attempted:
-                raise UsageError(f"{source}: answers nothing of track {session.track}")
+            if exam.split.track and graded.submission.answers and not attempted:
+                raise UsageError(f"{source}: answers nothing of track {exam.split.track}")
             reports.append(graded.report)
         except UsageError as error:
             console(stderr=True).print(plain(f"left out: {error}"))
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
             "and answer folders (one answers folder alone: `grade` it)"
         )
     ranked = rank(reports)
-    title = f"{session.release.name} · {session.split}/{session.exam}"
+    title = f"{exam.split.release.name} · {exam.split.name}/{exam.name}"
     if arguments.html:
         from grader.io.files import write_text
         from grader.show.pages import page
@@ -69,11 +69,11 @@ def run(arguments: argparse.Namespace) -> int:
         from grader.io.files import write_text
         from grader.io.jsonio import pretty
 
-        ranks = leaderboard_ranks([report for _, report in ranked])
-        rows = [
-            {"rank": place, "composite_rank": ranks[k], "report": report}
-            for k, (place, report) in enumerate(ranked)
-        ]
+        rows = [{"rank": place, "report": report} for place, report in ranked]
+        for track in TRACKS.values():
+            if track.board_members is not None:
+                for row, own in zip(rows, track.board_members([r for _, r in ranked]), strict=True):
+                    row |= own
         write_text(arguments.json, pretty(rows))
     console().print(in_terminal(leaderboard(ranked, title).without("shows from")))
     return 0

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from grader import __version__
-from grader.commands.common import add_exam, add_release, open_session
+from grader.commands.common import add_exam, add_release, open_split
 from grader.errors import UsageError
-from grader.pipeline import Selection
-from grader.submission.attempts import attempt_folders
+from grader.exam import Exam
+from grader.pipeline import look_at
+from grader.submission.attempts import attempt_folders, read
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -37,17 +38,20 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(
             f"{arguments.answers}: holds repeated attempts; pack one of them, such as {folders[0]}"
         )
-    selection, found, checked = open_session(arguments).find(arguments.answers)
+    split = open_split(arguments)
+    found = read(arguments.answers, split.tasks)
+    exam = split.choose_exam_for(frozenset(found.answers))
+    checked, _ = look_at(exam, found)
     # What could not be read is packed as null: it stays an invalid answer, not a missing one.
     packed = {
         task.task_id: raw.data
-        for task in selection.tasks
+        for task in exam.tasks
         if (raw := found.answers.get(task.task_id)) is not None
     }
-    _write(arguments.out, _card(arguments.name, selection, found.run), packed, found.usage)
+    _write(arguments.out, _card(arguments.name, exam, found.run), packed, found.usage)
     counts = Counter(answer.status for answer in checked.values())
     print(
-        f"{arguments.out}: {len(packed)} answers to {selection.split}/{selection.exam} "
+        f"{arguments.out}: {len(packed)} answers to {split.name}/{exam.name} "
         f"({counts['scored']} valid, {counts['invalid']} invalid, {counts['missing']} missing)"
     )
     for task_id, answer in checked.items():
@@ -56,13 +60,13 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _card(name: str, selection: Selection, run: dict[str, Any]) -> dict[str, Any]:
+def _card(name: str, exam: Exam, run: dict[str, Any]) -> dict[str, Any]:
     return {
         **run,
         "system": name,
-        "release": selection.release.name,
-        "split": selection.split,
-        "exam": selection.exam,
+        "release": exam.split.release.name,
+        "split": exam.split.name,
+        "exam": exam.name,
         "packed_by": __version__,
     }
 

@@ -9,7 +9,7 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-from grader.commands.common import add_exam, add_release, open_session
+from grader.commands.common import add_exam, add_release, open_split
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -22,19 +22,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """List every invalid answer with file, field and expectation."""
+    from grader.pipeline import look_at
     from grader.show.terminal import console, plain
+    from grader.submission.attempts import read
 
-    selection, found, checked = open_session(arguments).find(arguments.answers)
+    split = open_split(arguments)
+    submission = read(arguments.answers, split.tasks)
+    exam = split.choose_exam_for(frozenset(submission.answers))
+    checked, notices = look_at(exam, submission)
     out = console()
     for task_id, answer in checked.items():
         if answer.status == "invalid":
             out.print(plain(f"{task_id}  {answer.reason}  {answer.message}"), soft_wrap=True)
-    for notice in found.notices:
+    for notice in notices:
         out.print(plain(f"note: {notice}"), soft_wrap=True)
     counts = Counter(answer.status for answer in checked.values())
     abstained = sum(answer.abstained for answer in checked.values())
     out.print(
-        f"{selection.split}/{selection.exam}: {counts['scored']} valid ({abstained} abstain), "
+        f"{split.name}/{exam.name}: {counts['scored']} valid ({abstained} abstain), "
         f"{counts['invalid']} invalid, {counts['missing']} missing of {len(checked)} tasks"
     )
     return int(arguments.strict and counts["invalid"] > 0)

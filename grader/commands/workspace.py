@@ -9,7 +9,7 @@ examples:
 import argparse
 from pathlib import Path
 
-from grader.commands.common import add_exam, add_release, open_session
+from grader.commands.common import add_exam, add_release, open_split
 from grader.errors import UsageError
 from grader.names import did_you_mean
 
@@ -27,18 +27,18 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.io.files import new_folder
     from grader.workspace import write_workspaces
 
-    session = open_session(arguments)
     if arguments.task and arguments.exam is None:
-        session.exam = "all"
-    tasks = session.select().tasks
+        arguments.exam = "all"
+    split = open_split(arguments)
+    tasks = split.choose_exam_for().tasks
     if arguments.task:
         known = {task.task_id for task in tasks}
         for task_id in arguments.task:
             if task_id not in known:
                 raise UsageError(f"--task {task_id}: no such task{did_you_mean(task_id, known)}")
         tasks = [task for task in tasks if task.task_id in set(arguments.task)]
-    tasks = session.release.with_prompts(session.split, tasks)
+    tasks = split.release.with_prompts(split.name, tasks)
     with new_folder(arguments.out) as folder:
-        write_workspaces(session.release, session.split, tasks, folder)
+        write_workspaces(split.release, split.name, tasks, folder)
     print(f"{arguments.out}: {len(tasks)} workspaces; answers go to <task id>.json or .csv files")
     return 0

@@ -1,7 +1,10 @@
-"""The table ``scores`` in DuckDB and its aggregates: SQL files in ``grader/report/sql``."""
+"""The table ``scores`` in DuckDB and its aggregates as SQL files.
 
-from collections.abc import Sequence
-from dataclasses import fields
+What every track has stands in ``grader/report/sql``, what is a track's own in its folder's ``sql``.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
@@ -10,16 +13,19 @@ from typing import Any, Final, Self
 
 import duckdb
 
-from grader.model import Score
+from grader.model import Checked, Score, Truth
 
+_GRADER: Final = Path(__file__).parents[1]
 _ROWS_AT_ONCE: Final = 5_000
 """Parameters are held several times over while they are bound."""
 
 
 @cache
 def sql(name: str) -> str:
-    """The text of ``grader/report/sql/<name>.sql``."""
-    return (Path(__file__).parent / "sql" / f"{name}.sql").read_text(encoding="utf-8")
+    """The text of ``grader/report/sql/<name>.sql``; of ``<track>/<name>``, the track's own."""
+    track, _, file = name.rpartition("/")
+    folder = _GRADER / "tracks" / track if track else _GRADER / "report"
+    return (folder / "sql" / f"{file}.sql").read_text(encoding="utf-8")
 
 
 class ScoreTable:
@@ -51,7 +57,22 @@ class ScoreTable:
         self.connection.close()
 
     def query(self, name: str, *parameters: object) -> list[dict[str, Any]]:
-        """Run ``grader/report/sql/<name>.sql``; its rows as dictionaries, in the file's order."""
+        """Run the query of that name (:func:`sql`); its rows as dictionaries, in its order."""
         cursor = self.connection.execute(sql(name), list(parameters))
         columns = [column[0] for column in cursor.description or ()]
         return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """One grading as a track sees it: its own score rows, and the table of all of them.
+
+    ``truths`` and ``checked`` (by task id) are what the rows were made from. ``slice_intervals``
+    is whether anyone will see the intervals of slices.
+    """
+
+    table: ScoreTable
+    scores: Sequence[Score]
+    truths: Mapping[str, Truth]
+    checked: Mapping[str, Checked]
+    slice_intervals: bool = True

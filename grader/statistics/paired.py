@@ -1,10 +1,10 @@
 """Statistics of paired comparisons: mean difference by clusters, and the exact sign test."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from grader.model import Score
 from grader.statistics import bootstrap
 from grader.statistics.resample import cluster_means
 
@@ -14,13 +14,8 @@ SAME: Final = 1e-12
 """Points that differ by less are equal: they went through the same formula in another order."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """One task answered by both: its instance, and the points of each, 0 to 1."""
-
-    instance: str
-    first: float
-    second: float
+Pairs = Sequence[tuple[Score, Score]]
+"""Two score rows for each task, first and second."""
 
 
 def sign_test(wins: int, losses: int) -> float:
@@ -43,27 +38,40 @@ def sign_test(wins: int, losses: int) -> float:
     return min(1.0, 2 * tail)
 
 
-def line(pairs: Sequence[Pair]) -> dict[str, Any]:
+def line(pairs: Pairs) -> dict[str, Any]:
     """Means of both, their difference (first minus second) in points, and who wins how often.
 
     The interval resamples instances. Wins are counted by task and by instance (the sign of its
     total); tasks of one instance rise and fall together, so the test by instance is the safer one.
     """
     clusters: dict[str, tuple[float, int]] = {}
-    for pair in pairs:
-        total, count = clusters.get(pair.instance, (0.0, 0))
-        clusters[pair.instance] = (total + pair.first - pair.second, count + 1)
+    for a, b in pairs:
+        total, count = clusters.get(a.instance_id, (0.0, 0))
+        clusters[a.instance_id] = (total + a.points - b.points, count + 1)
     ordered = dict(sorted(clusters.items()))
     replicates = [100 * mean for mean in cluster_means(ordered, bootstrap.seed_of(clusters))]
-    first = 100 * math.fsum(pair.first for pair in pairs) / len(pairs)
-    second = 100 * math.fsum(pair.second for pair in pairs) / len(pairs)
+    first = 100 * math.fsum(a.points for a, _ in pairs) / len(pairs)
+    second = 100 * math.fsum(b.points for _, b in pairs) / len(pairs)
     return {
         "tasks": len(pairs),
         "instances": len(clusters),
         **difference(first, second, replicates if len(clusters) > 1 else []),
-        "by_task": _record([pair.first - pair.second for pair in pairs]),
+        "by_task": _record([a.points - b.points for a, b in pairs]),
         "by_instance": _record([total for total, _ in ordered.values()]),
     }
+
+
+def lines(pairs: Pairs, level: Callable[[Score], str]) -> dict[str, Any]:
+    """One :func:`line` for each level of an axis, by level."""
+    grouped: dict[str, list[tuple[Score, Score]]] = {}
+    for a, b in pairs:
+        grouped.setdefault(level(a), []).append((a, b))
+    return {name: line(grouped[name]) for name in sorted(grouped)}
+
+
+def minus(first: Sequence[float], second: Sequence[float]) -> list[float]:
+    """Replicates of a difference, from those of both, draw by draw."""
+    return [a - b for a, b in zip(first, second, strict=True)]
 
 
 def difference(first: float, second: float, replicates: Sequence[float]) -> dict[str, Any]:

@@ -9,7 +9,6 @@ import math
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,22 +16,20 @@ from grader.errors import UsageError
 from grader.io.jsonio import BadJson, clip
 from grader.model import Checked
 from grader.shape import Task
-from grader.submission.found import MAX_BYTES, Found, Unreadable, json_object, open_regular
+from grader.submission.collect import collect
+from grader.submission.submission import (
+    MAX_BYTES,
+    Submission,
+    Unreadable,
+    json_object,
+    open_regular,
+)
 
 MAX_ATTEMPTS: Final = 100
 USAGE_FIGURES: Final = ("input_tokens", "output_tokens", "tool_calls", "seconds", "cost_usd")
 
 _ATTEMPT: Final = re.compile(r"attempt-(\d{1,4})")
 _ANSWERS: Final = (".json", ".jsonl", ".csv", ".parquet")
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """One attempt: its folder's name, what it holds, and its checked answers by task id."""
-
-    label: str
-    found: Found
-    checked: dict[str, Checked]
 
 
 def attempt_folders(source: Path, tracks: Iterable[str] = ()) -> list[Path]:
@@ -66,20 +63,31 @@ def attempt_folders(source: Path, tracks: Iterable[str] = ()) -> list[Path]:
     return [numbered[number] for number in sorted(numbered)]
 
 
+def read(source: Path, tasks: Sequence[Task]) -> Submission:
+    """The submission at ``source``: a folder of answers, a packed file, or attempt folders.
+
+    ``tasks`` are those that it may answer. Raises ``UsageError`` where it cannot be used.
+    """
+    folders = attempt_folders(source, {task.track for task in tasks})
+    parts = [collect(folder, tasks) for folder in folders or [source]]
+    return join(source, parts, run_of(source)) if folders else parts[0]
+
+
 def merge(task: Task, attempts: Sequence[Checked]) -> Checked:
     """One checked answer of all attempts at a task."""
     join = task.shape.merge
     return attempts[0] if join is None else join(attempts)
 
 
-def join(source: Path, found: Sequence[Found], run: Mapping[str, Any]) -> Found:
+def join(source: Path, found: Sequence[Submission], run: Mapping[str, Any]) -> Submission:
     """What the attempts hold, as one submission.
 
     ``run`` is the submission's own ``run.json``; without it the first one of an attempt counts.
     Usage is the mean over the attempts that report a figure, so that a task's cost is that of one
     attempt at it, however many there are.
     """
-    joined = Found(source, run=dict(run))
+    kept = [attempt for attempt in found if attempt.answers] or found[:1]
+    joined = Submission(source, run=dict(run), attempts=tuple(kept))
     for attempt in found:
         label = attempt.source.name
         joined.answers.update(

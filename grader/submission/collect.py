@@ -17,28 +17,28 @@ from grader.errors import UsageError
 from grader.io.jsonio import BadJson, canonical, clip, parse_strict
 from grader.model import RawAnswer
 from grader.shape import Task
-from grader.submission.found import (
+from grader.submission.packed import read_parquet_answers
+from grader.submission.submission import (
     MAX_BYTES,
     MAX_ENTRIES,
     MAX_USAGE,
-    Found,
+    Submission,
     Unreadable,
     json_object,
     open_regular,
 )
-from grader.submission.packed import read_parquet_answers
 
 MAX_LINE: Final = 18 << 20
 _TASK_ID_IN_LINE: Final = re.compile(rb'"task_id"\s*:\s*"([A-Za-z0-9_.-]{1,80})"')
 _BESIDES: Final = {"run.json", "usage.jsonl", "answers.jsonl", "answers.parquet"}
 
 
-def collect(source: Path, tasks: Iterable[Task]) -> Found:
+def collect(source: Path, tasks: Iterable[Task]) -> Submission:
     """All answers of ``source`` (a folder or a packed ``.parquet`` file) to known tasks.
 
     Raises ``UsageError`` only when ``source`` as a whole cannot be used.
     """
-    found = Found(source)
+    found = Submission(source)
     by_file = {task.answer_file: task for task in tasks}
     suffixes = {task.task_id: task.shape.suffix for task in by_file.values()}
     if source.is_file():
@@ -62,7 +62,7 @@ def collect(source: Path, tasks: Iterable[Task]) -> Found:
 
 
 def _read_folder(
-    folder: Path, prefix: str, by_file: dict[str, Task], tracks: set[str], found: Found
+    folder: Path, prefix: str, by_file: dict[str, Task], tracks: set[str], found: Submission
 ) -> None:
     for name in _entries(folder, found):
         label = prefix + name
@@ -79,7 +79,7 @@ def _read_folder(
             _notice_stray(name, label, by_file, found)
 
 
-def _entries(folder: Path, found: Found) -> list[str]:
+def _entries(folder: Path, found: Submission) -> list[str]:
     try:
         names = sorted(os.listdir(folder))
     except OSError as error:
@@ -92,7 +92,7 @@ def _entries(folder: Path, found: Found) -> list[str]:
     return names[:MAX_ENTRIES]
 
 
-def _notice_stray(name: str, label: str, by_file: dict[str, Task], found: Found) -> None:
+def _notice_stray(name: str, label: str, by_file: dict[str, Task], found: Submission) -> None:
     stem = name.split(".")[0]
     for suffix in (".json", ".csv", ".jsonl"):
         if stem + suffix in by_file:
@@ -117,7 +117,7 @@ def _read_file(path: Path, label: str, limit: int) -> RawAnswer:
     return RawAnswer(label, data)
 
 
-def _read_lines(path: Path, suffixes: dict[str, str], found: Found) -> None:
+def _read_lines(path: Path, suffixes: dict[str, str], found: Submission) -> None:
     """One JSON object a line, ``{"task_id": …, "answer": …}``."""
     try:
         handle = open_regular(path)
@@ -139,7 +139,7 @@ def _lines(handle: BinaryIO) -> Iterator[bytes]:
             line = handle.readline(MAX_LINE + 1)
 
 
-def _read_line(line: bytes, where: str, suffixes: dict[str, str], found: Found) -> None:
+def _read_line(line: bytes, where: str, suffixes: dict[str, str], found: Submission) -> None:
     try:
         if len(line) > MAX_LINE:
             raise BadJson("too_large", f"a line of over {MAX_LINE >> 20} MiB")
@@ -162,7 +162,7 @@ def _read_line(line: bytes, where: str, suffixes: dict[str, str], found: Found) 
 
 
 def _add_value(
-    task_id: str, answer: Any, where: str, suffixes: dict[str, str], found: Found
+    task_id: str, answer: Any, where: str, suffixes: dict[str, str], found: Submission
 ) -> None:
     suffix = suffixes.get(task_id)
     if suffix is None:
@@ -178,7 +178,7 @@ def _add_value(
     found.add(task_id, raw)
 
 
-def _read_besides(folder: Path, suffixes: dict[str, str], found: Found) -> None:
+def _read_besides(folder: Path, suffixes: dict[str, str], found: Submission) -> None:
     """``run.json`` and ``usage.jsonl``: informative only, so problems are notices."""
     present = set(os.listdir(folder))
     if "run.json" in present:
@@ -193,7 +193,7 @@ def _read_besides(folder: Path, suffixes: dict[str, str], found: Found) -> None:
         _read_usage(folder / "usage.jsonl", suffixes, found)
 
 
-def _read_usage(path: Path, suffixes: dict[str, str], found: Found) -> None:
+def _read_usage(path: Path, suffixes: dict[str, str], found: Submission) -> None:
     try:
         handle = open_regular(path)
     except Unreadable as error:

@@ -14,11 +14,11 @@ from grader.errors import UsageError
 from grader.io import parquet
 from grader.io.jsonio import BadJson, clip
 from grader.model import RawAnswer
-from grader.submission.found import (
+from grader.submission.submission import (
     MAX_BYTES,
     MAX_ENTRIES,
     MAX_USAGE,
-    Found,
+    Submission,
     Unreadable,
     json_object,
     open_regular,
@@ -30,7 +30,7 @@ _BATCH_ROWS: Final = 20_000
 
 
 def read_parquet_answers(
-    path: Path, label: str, suffixes: dict[str, str], found: Found, *, required: bool = False
+    path: Path, label: str, suffixes: dict[str, str], found: Submission, *, required: bool = False
 ) -> None:
     """Columns ``task_id`` and ``answer``; ``answer`` is the content of the file, text or bytes.
 
@@ -56,7 +56,7 @@ def _read_rows(
     pattern: str,
     label: str,
     suffixes: dict[str, str],
-    found: Found,
+    found: Submission,
 ) -> None:
     """Sizes first, then only the answers to keep.
 
@@ -110,7 +110,7 @@ def _batches(lengths: Iterable[tuple[int, int]]) -> Iterator[list[int]]:
 
 
 def _accept(
-    task_id: str, length: int | None, where: str, suffixes: dict[str, str], found: Found
+    task_id: str, length: int | None, where: str, suffixes: dict[str, str], found: Submission
 ) -> bool:
     """Record the answer of one row, its bytes still to come; false if they are not wanted."""
     suffix = suffixes.get(task_id)
@@ -133,7 +133,7 @@ def _read_packed_columns(
     pattern: str,
     label: str,
     suffixes: dict[str, str],
-    found: Found,
+    found: Submission,
 ) -> None:
     for (submission,) in connection.execute(
         f"SELECT encode(submission_json::VARCHAR) FROM {parquet.SCAN} "

@@ -6,9 +6,10 @@ import pytest
 from built_exam import build
 
 from baselines.__main__ import main
+from grader.exam import choose_exam
 from grader.io.release import Release
 from grader.model import Score
-from grader.pipeline import Session
+from grader.pipeline import grade
 from grader.tracks import VARIANTS
 
 DATA_FAMILIES = sorted(
@@ -27,12 +28,12 @@ def scores(tmp_path_factory: pytest.TempPathFactory) -> Scores:
     """Each solver's scores, graded from the folder it wrote."""
     folder = tmp_path_factory.mktemp("balanced")
     release = build(folder)
-    session = Session(Release.open(release), "dev", "balanced")
+    exam = choose_exam(Release.open(release), "dev", "balanced")
     found = {}
     for name in SOLVERS:
         out = folder / name
         assert main([name, "--release", str(release), "--out", str(out)]) == 0
-        found[name] = tuple(session.grade(out).scores)
+        found[name] = tuple(grade(exam, out).scores)
     return found
 
 

@@ -11,14 +11,16 @@ import pytest
 from causalab_episodes import make_row, random_episode
 from lab_tasks import grade, task_and_truth
 
+from grader import pipeline
 from grader.cli import main
 from grader.draw import page as draw
 from grader.draw.table import in_terminal
+from grader.exam import choose_exam
 from grader.io.release import Release
 from grader.io.schemas import first_problem, schema
 from grader.laboratory import Episode, Laboratory
-from grader.model import RawAnswer, Score
-from grader.pipeline import Session
+from grader.model import RawAnswer, Score, TrackSummary
+from grader.report.table import Results, ScoreTable
 from grader.show.terminal import console
 from grader.statistics.bootstrap import wilson
 from grader.submission.check import check
@@ -67,8 +69,13 @@ def scores() -> list[Score]:
     return [*found, grade(task, truth, json.dumps(answer))]
 
 
+def summary_of(scores: list[Score]) -> TrackSummary:
+    with ScoreTable(scores) as table:
+        return summarise(Results(table, scores, {}, {}))
+
+
 def test_suites_have_one_denominator_and_wilson_intervals(scores: list[Score]) -> None:
-    summary = summarise(scores, {}, {})
+    summary = summary_of(scores)
     suites = summary.members["suites"]
     assert list(suites) == ["3o0i-4 3o0i", "main-4 2o12i"]
     main_suite = suites["main-4 2o12i"]
@@ -96,11 +103,11 @@ def test_aggregates_are_means_over_all_tasks(scores: list[Score], name: str) -> 
     extras = [json.loads(score.extra_json) for score in scores]
     mean = sum(extra.get(name) or 0 for extra in extras) / len(extras)
     key = "accuracy" if name == "accurate" else name
-    assert summarise(scores, {}, {}).metrics[key] == pytest.approx(mean)
+    assert summary_of(scores).metrics[key] == pytest.approx(mean)
 
 
 def test_the_members_fit_the_reports_schema(scores: list[Score]) -> None:
-    summary = summarise(scores, {}, {})
+    summary = summary_of(scores)
     track = {
         "points": 1.0, "points_interval": None, "tasks": 4, "attempted": 3, "readings": {},
         "slices": {}, "metrics": dict(summary.metrics), **summary.members,
@@ -112,7 +119,7 @@ def test_the_members_fit_the_reports_schema(scores: list[Score]) -> None:
 
 
 def _reports(scores: list[Score], name: str) -> list[dict[str, Any]]:
-    summary = summarise(scores, {}, {})
+    summary = summary_of(scores)
     track = {"attempted": 3, "metrics": dict(summary.metrics), **summary.members}
     return [{"submission": {"system": name}, "tracks": {"causalab": track}}]
 
@@ -188,10 +195,10 @@ def test_dropping_the_worst_answers_never_helps(scores: list[Score]) -> None:
 @pytest.fixture
 def lab_answers(mini_release: Path, tmp_path: Path) -> tuple[Path, str]:
     """One session of the small release with an intervention, and its task."""
-    session = Session(Release.open(mini_release))
-    tasks = [task for task in session.all_tasks if task.track == "causalab"]
+    exam = choose_exam(Release.open(mini_release))
+    tasks = [task for task in exam.split.tasks if task.track == "causalab"]
     task = next(task for task in tasks if task.inputs["budget"])
-    truth = session.truths([task])[task.task_id]
+    truth = exam.truths[task.task_id]
     episode = Episode.of(task.task_id, task.inputs, truth.target)
     laboratory = Laboratory(episode)
     laboratory.intervene(episode.controllable[0], 10)
@@ -230,11 +237,11 @@ def test_transcripts_travel_in_every_form_of_a_submission(
     packed = tmp_path / "packed.parquet"
     release = ["--release", str(mini_release)]
     assert main(["pack", str(folder), *release, "--name", "x", "--out", str(packed)]) == 0
-    session = Session(Release.open(mini_release), track="causalab")
+    exam = choose_exam(Release.open(mini_release), track="causalab")
     for source in (folder, lines, packed):
-        found = collect(source, session.all_tasks)
+        found = collect(source, exam.split.tasks)
         assert found.answers[task_id].data == text.encode(), source
-        census = session.grade(source).report["census"]
+        census = pipeline.grade(exam, source).report["census"]
         assert (census["scored"], census["invalid"]) == (1, 0), source
 
 
@@ -260,16 +267,16 @@ def test_signed_sessions_of_several_submissions_are_remarked_on(
 ) -> None:
     """A host signs for everyone; one system's answers should be one system's sessions."""
     key = b"k" * 32
-    session = Session(Release.open(mini_release), track="causalab", transcript_key=key)
+    exam = choose_exam(Release.open(mini_release), track="causalab", transcript_key=key)
     folder = tmp_path / "answers"
     folder.mkdir()
-    tasks = [task for task in session.all_tasks if task.track == "causalab"]
+    tasks = [task for task in exam.split.tasks if task.track == "causalab"]
     for name, task in zip(("team-a", "team-b"), tasks, strict=False):
-        truth = session.truths([task])[task.task_id]
+        truth = exam.truths[task.task_id]
         hosted = Laboratory(Episode.of(task.task_id, task.inputs, truth.target), name, key)
         hosted.predict(1)
         (folder / task.answer_file).write_text(hosted.transcript_text(), encoding="utf-8")
-    report = session.grade(folder).report
+    report = pipeline.grade(exam, folder).report
     assert report["census"]["scored"] == 2
     assert any('2 submissions: "team-a", "team-b"' in notice for notice in report["notices"])
 

@@ -8,6 +8,7 @@ from ccr_worlds import built
 
 from benchmarks.built import pairs_of
 from grader.model import Checked, RawAnswer, Score, TrackSummary, Truth
+from grader.report.table import Results, ScoreTable
 from grader.score import score
 from grader.shape import Task
 from grader.submission.check import check
@@ -44,7 +45,8 @@ class Exam:
 
     def summary(self, solver: Solver) -> TrackSummary:
         scores, checked = self.grade(solver)
-        return summarise(scores, self.truths, checked)
+        with ScoreTable(scores) as table:
+            return summarise(Results(table, scores, self.truths, checked))
 
 
 def exhaustive(

@@ -165,24 +165,25 @@ def test_no_list_of_entries_crashes_the_grader(entries: list[object]) -> None:
 
 def test_empty_and_broken_attempts(tmp_path: Path, mini_release: Path) -> None:
     """An empty attempt is left out with a note, a broken one counts; no run ends early."""
+    from grader.exam import choose_exam
     from grader.io.release import Release
-    from grader.pipeline import Session
+    from grader.pipeline import grade
 
     release = Release.open(mini_release)
-    session = Session(release, None, None, "ccr")
-    tasks = release.with_prompts(session.split, session.select().tasks)
+    exam = choose_exam(release, None, None, "ccr")
+    tasks = release.with_prompts(exam.split.name, exam.tasks)
     for number in (1, 2, 3):
         (tmp_path / f"attempt-{number}").mkdir()
     for task in tasks:
         for number in (1, 2):
             text = json.dumps(perfect(task))
             (tmp_path / f"attempt-{number}" / task.answer_file).write_text(text)
-    graded = session.grade(tmp_path)
+    graded = grade(exam, tmp_path)
     assert graded.report["points"] == 100
     assert any("attempt-3: no answer in it" in note for note in graded.report["notices"])
     victim = next(task for task in tasks if task.family == "simulation")
     (tmp_path / "attempt-2" / victim.answer_file).write_text("{")
-    broken = session.grade(tmp_path)
+    broken = grade(exam, tmp_path)
     (row,) = [row for row in broken.scores if row.task_id == victim.task_id]
     assert row.points == 0 and json.loads(row.extra_json)["replicates"] == 2
     assert broken.report["points"] < 100

@@ -11,9 +11,10 @@ from test_ccr_import import FLU, NOTE_ROW, PARTY, flu_sample, note_sample, row, 
 
 from builder.ccr import prompts
 from builder.importing.ccr.tasks import import_tables
+from grader import pipeline
 from grader.cli import main as grade
+from grader.exam import choose_exam
 from grader.io.release import Release
-from grader.pipeline import Session
 from grader.verify import verify
 
 
@@ -54,11 +55,11 @@ def test_right_answers_give_the_exact_value_whatever_was_sampled(
     release: Path, tmp_path: Path
 ) -> None:
     assert grade(["gold", "--release", str(release), "--out", str(tmp_path / "gold")]) == 0
-    graded = Session(Release.open(release)).grade(tmp_path / "gold")
+    graded = pipeline.grade(choose_exam(Release.open(release)), tmp_path / "gold")
     assert graded.report["points"] == 100
     exact = {("Ann", "Cam"): Fraction(6, 10), ("Cam", "Dot"): Fraction(3, 10),
              ("Ann", "Dot"): Fraction(18, 100)}  # fmt: skip
-    for task, score in zip(graded.selection.tasks, graded.scores, strict=True):
+    for task, score in zip(graded.exam.tasks, graded.scores, strict=True):
         extra = json.loads(score.extra_json)
         value = exact[task.inputs["cause"], task.inputs["effect"]]
         assert extra["estimate_pns"] == pytest.approx(float(value), abs=1e-15)
@@ -120,4 +121,5 @@ def test_the_other_themes_are_asked_in_their_words(tmp_path: Path) -> None:
     assert (
         grade(["gold", "--release", str(tmp_path / "release"), "--out", str(tmp_path / "g")]) == 0
     )
-    assert Session(Release.open(tmp_path / "release")).grade(tmp_path / "g").report["points"] == 100
+    exam = choose_exam(Release.open(tmp_path / "release"))
+    assert pipeline.grade(exam, tmp_path / "g").report["points"] == 100

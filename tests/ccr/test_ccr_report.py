@@ -7,9 +7,10 @@ from xml.etree import ElementTree
 import pytest
 
 from baselines.__main__ import main
+from grader.exam import choose_exam
 from grader.io.release import Release
 from grader.io.schemas import first_problem
-from grader.pipeline import Graded, Session
+from grader.pipeline import Graded, grade
 from grader.show.pages import page
 from grader.tracks.ccr.page import commuting, cut_tree
 
@@ -17,12 +18,12 @@ from grader.tracks.ccr.page import commuting, cut_tree
 @pytest.fixture(scope="module")
 def graded(mini_release: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Graded]:
     """Three reference reasoners on the mini exam's ccr tasks."""
-    session = Session(Release.open(mini_release), None, None, "ccr")
+    exam = choose_exam(Release.open(mini_release), None, None, "ccr")
     found = {}
     for name in ("ccr-perfect", "ccr-global-wrong", "empty"):
         out = tmp_path_factory.mktemp(name) / name
         assert main([name, "--release", str(mini_release), "--out", str(out)]) == 0
-        found[name] = session.grade(out)
+        found[name] = grade(exam, out)
     return found
 
 
@@ -67,9 +68,9 @@ def test_the_ccr_workspace_holds_prompt_and_schema(mini_release: Path, tmp_path:
     """A track without scenes needs no story file and no data."""
     from grader.workspace import write_workspaces
 
-    session = Session(Release.open(mini_release), None, None, "ccr")
-    tasks = session.select().tasks[:5]
-    write_workspaces(session.release, session.split, tasks, tmp_path)
+    exam = choose_exam(Release.open(mini_release), None, None, "ccr")
+    tasks = exam.tasks[:5]
+    write_workspaces(exam.split.release, exam.split.name, tasks, tmp_path)
     for task in tasks:
         names = sorted(path.name for path in (tmp_path / task.task_id).iterdir())
         assert names == ["answer.schema.json", "prompt.md"]
@@ -77,6 +78,6 @@ def test_the_ccr_workspace_holds_prompt_and_schema(mini_release: Path, tmp_path:
 
 def test_truth_rows_fit_their_schema(mini_release: Path) -> None:
     """Whoever reads the truth table reads the schema first."""
-    session = Session(Release.open(mini_release), None, None, "ccr")
-    for truth in session.truths(session.select().tasks).values():
+    exam = choose_exam(Release.open(mini_release), None, None, "ccr")
+    for truth in exam.truths.values():
         assert first_problem("truth/ccr", dict(truth.target)) is None

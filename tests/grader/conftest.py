@@ -8,8 +8,8 @@ from grading import Runner
 from small_release import write_release
 
 from grader.cli import main
+from grader.exam import Exam, choose_exam
 from grader.io.release import Release
-from grader.pipeline import Session
 
 
 @pytest.fixture(scope="session")
@@ -25,9 +25,9 @@ def own_release(release: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def dev(release: Path) -> Session:
+def dev(release: Path) -> Exam:
     """Split ``dev``, every task."""
-    return Session(Release.open(release), "dev", "all")
+    return choose_exam(Release.open(release), "dev", "all")
 
 
 @pytest.fixture(scope="session")

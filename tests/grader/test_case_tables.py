@@ -12,9 +12,9 @@ import pytest
 from malformations import parser_failures
 from small_release import TASKS, answer_file, task_id
 
+from grader.exam import Exam
 from grader.io.schemas import first_problem, folder
 from grader.model import RawAnswer
-from grader.pipeline import Session
 from grader.score import score
 from grader.submission.check import REASONS, check
 from grader.tracks import VARIANTS as EVERY_VARIANT
@@ -38,16 +38,16 @@ def _named() -> list[Any]:
     ]
 
 
-def grade(dev: Session, name: str, answer: bytes | None) -> tuple[Any, Any]:
+def grade(dev: Exam, name: str, answer: bytes | None) -> tuple[Any, Any]:
     """The checked answer and the score of one answer to the task called ``name``."""
-    (task,) = [task for task in dev.all_tasks if task.task_id == task_id(name)]
+    (task,) = [task for task in dev.split.tasks if task.task_id == task_id(name)]
     raw = None if answer is None else RawAnswer(answer_file(name), answer)
     checked = check(task, raw)
-    return checked, score(task, dev.truths([task])[task.task_id], checked)
+    return checked, score(task, dev.truths[task.task_id], checked)
 
 
 @pytest.mark.parametrize("case", _named())
-def test_a_case_scores_as_worked_by_hand(dev: Session, case: dict[str, Any]) -> None:
+def test_a_case_scores_as_worked_by_hand(dev: Exam, case: dict[str, Any]) -> None:
     """A change in what any answer is worth must be seen here, with its reason."""
     answer = case["answer"]
     checked, result = grade(dev, case["task"], None if answer is None else answer.encode())
@@ -70,7 +70,7 @@ def test_a_case_scores_as_worked_by_hand(dev: Session, case: dict[str, Any]) -> 
 @pytest.mark.parametrize(
     "shape", sorted({spec.shape.name for spec in VARIANTS if spec.shape.suffix == ".json"})
 )
-def test_what_no_parser_takes_is_invalid_in_every_shape(dev: Session, shape: str) -> None:
+def test_what_no_parser_takes_is_invalid_in_every_shape(dev: Exam, shape: str) -> None:
     """Once a shape, on each of its forms in one table: worth what a missing answer is worth."""
     table = TABLES[next(spec.key for spec in VARIANTS if spec.shape.name == shape)]
     right = {c["task"]: c["answer"] for c in table if c["kind"] in ("abstain_due", "right")}
@@ -85,7 +85,7 @@ def test_what_no_parser_takes_is_invalid_in_every_shape(dev: Session, shape: str
             assert answer_file(name) in result.message and "\n" not in result.message
 
 
-def test_every_variant_has_schema_gold_writer_and_cases(dev: Session) -> None:
+def test_every_variant_has_schema_gold_writer_and_cases(dev: Exam) -> None:
     """A variant without one of them would be asked but not graded, or graded but not tested."""
     for spec in VARIANTS:
         assert (folder() / "answers" / f"{spec.shape.name}.json").is_file(), (
@@ -95,8 +95,8 @@ def test_every_variant_has_schema_gold_writer_and_cases(dev: Session) -> None:
         needed = ALWAYS | (ABSTAINABLE if spec.shape.abstainable else {"no_abstention"})
         assert needed <= kinds, f"cases/{spec.key}.json lacks {sorted(needed - kinds)}"
         (name, *_) = [name for name, task in TASKS.items() if task.key == spec.key]
-        (task,) = [task for task in dev.all_tasks if task.task_id == task_id(name)]
-        assert task.shape.gold(task, dev.truths([task])[task.task_id]), f"{spec.key}: no gold"
+        (task,) = [task for task in dev.split.tasks if task.task_id == task_id(name)]
+        assert task.shape.gold(task, dev.truths[task.task_id]), f"{spec.key}: no gold"
     assert set(TABLES) == {spec.key for spec in VARIANTS}, "a table of no variant"
 
 
@@ -158,10 +158,10 @@ def test_every_form_of_every_variant_is_in_a_table() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(TASKS))
-def test_gold_scores_one_point_with_no_loss(dev: Session, name: str) -> None:
+def test_gold_scores_one_point_with_no_loss(dev: Exam, name: str) -> None:
     """A gold answer that does not score 100% means a broken truth or a broken scorer."""
-    (task,) = [task for task in dev.all_tasks if task.task_id == task_id(name)]
-    text = task.shape.gold(task, dev.truths([task])[task.task_id])
+    (task,) = [task for task in dev.split.tasks if task.task_id == task_id(name)]
+    text = task.shape.gold(task, dev.truths[task.task_id])
     _, result = grade(dev, name, text.encode())
     assert (result.status, result.points, result.loss) == ("scored", 1.0, 0.0)
     assert result.paper_loss == 0.0

@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 from grading import Runner, put
+from score_rows import row
 from small_release import OUTSIDE_EXAM, TASKS, answer_file, task_id
 
 from grader.io.schemas import first_problem
-from grader.statistics.paired import EXACT_UP_TO, Pair, difference, line, sign_test
+from grader.model import Score
+from grader.statistics.paired import EXACT_UP_TO, difference, line, sign_test
 
 
 def test_the_sign_test_counts_every_outcome() -> None:
@@ -37,10 +39,16 @@ def test_the_sign_test_of_many_pairs_continues_the_exact_one() -> None:
         sign_test(-1, 3)
 
 
+def pair(instance: str, first: float, second: float) -> tuple[Score, Score]:
+    """Two score rows of one task, told apart by their points."""
+    one, two = (row("t", "pass", 0.0, instance_id=instance, points=p) for p in (first, second))
+    return one, two
+
+
 def test_a_line_is_paired_and_clustered() -> None:
     """Differences 0.5, -0.25, 0, 0.25: tasks of one scene count as one in the test by instance."""
     pairs = [
-        Pair("s1", 1.0, 0.5), Pair("s1", 0.25, 0.5), Pair("s2", 0.75, 0.75), Pair("s3", 0.5, 0.25),
+        pair("s1", 1.0, 0.5), pair("s1", 0.25, 0.5), pair("s2", 0.75, 0.75), pair("s3", 0.5, 0.25),
     ]  # fmt: skip
     found = line(pairs)
     assert (found["first"], found["second"], found["difference"]) == (62.5, 50.0, 12.5)
@@ -56,7 +64,7 @@ def test_pairing_sees_what_independent_intervals_miss() -> None:
     """Scenes differ by far more than the systems do; the difference is the same in each."""
     generator = random.Random(3)
     bases = [generator.random() * 0.8 for _ in range(40)]
-    found = line([Pair(f"s{k}", base + 0.05, base) for k, base in enumerate(bases)])
+    found = line([pair(f"s{k}", base + 0.05, base) for k, base in enumerate(bases)])
     assert found["interval"] == pytest.approx([5.0, 5.0])
     assert found["detectable"] == pytest.approx(0.0, abs=1e-9)
     assert found["by_instance"]["wins"] == 40
@@ -65,7 +73,7 @@ def test_pairing_sees_what_independent_intervals_miss() -> None:
 def test_without_replicates_there_is_no_interval() -> None:
     found = difference(3.0, 1.0, [])
     assert found["difference"] == 2.0 and found["interval"] is found["detectable"] is None
-    assert line([Pair("only", 1.0, 0.0)])["interval"] is None
+    assert line([pair("only", 1.0, 0.0)])["interval"] is None
 
 
 class Compared:

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from malformations import malformations
 from small_release import TASKS, answer_file, task_id
 
+from grader.exam import Exam
 from grader.model import RawAnswer, Score, Truth
-from grader.pipeline import Session
+from grader.pipeline import grade
 from grader.route import cap
 from grader.score import score, score_answer
 from grader.shape import Task
@@ -23,10 +24,10 @@ NAMES = sorted(TASKS)
 
 
 @cache
-def asked(dev: Session) -> dict[str, tuple[Task, Truth]]:
+def asked(dev: Exam) -> dict[str, tuple[Task, Truth]]:
     """Every task with its truth, by short name."""
-    truths = dev.truths(dev.all_tasks)
-    tasks = {task.task_id: task for task in dev.all_tasks}
+    truths = dev.truths
+    tasks = {task.task_id: task for task in dev.split.tasks}
     return {name: (tasks[task_id(name)], truths[task_id(name)]) for name in NAMES}
 
 
@@ -34,7 +35,7 @@ def gold(task: Task, truth: Truth) -> str:
     return task.shape.gold(task, truth)
 
 
-def graded(dev: Session, name: str, data: bytes) -> Score:
+def graded(dev: Exam, name: str, data: bytes) -> Score:
     """The score of these bytes as the answer to the task called ``name``."""
     task, truth = asked(dev)[name]
     return score_answer(task, truth, RawAnswer(task.answer_file, data))
@@ -47,7 +48,7 @@ def test_every_variant_is_handed_rubbish() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(TASKS))
-def test_at_least_40_malformations_are_each_a_reason(dev: Session, name: str) -> None:
+def test_at_least_40_malformations_are_each_a_reason(dev: Exam, name: str) -> None:
     """Every variant, every form: invalid, worthless, named, and never an exception."""
     task, truth = asked(dev)[name]
     text = task.shape.gold(task, truth)
@@ -72,7 +73,7 @@ def test_at_least_40_malformations_are_each_a_reason(dev: Session, name: str) ->
 
 
 @cache
-def _invalid(dev: Session, name: str) -> list[bytes]:
+def _invalid(dev: Exam, name: str) -> list[bytes]:
     """The malformations of a task's right answer that the variant has no use for."""
     task, truth = asked(dev)[name]
     text = task.shape.gold(task, truth)
@@ -80,11 +81,11 @@ def _invalid(dev: Session, name: str) -> list[bytes]:
     return [data for data in made if check(task, RawAnswer("x", data)).status == "invalid"]
 
 
-def _break_and_grade(dev: Session, folder: Path, broken: dict[str, bytes]) -> None:
+def _break_and_grade(dev: Exam, folder: Path, broken: dict[str, bytes]) -> None:
     """Grade a folder in which the tasks named in ``broken`` have these answers, the rest gold."""
     for name in NAMES:
         put(folder, name, broken[name] if name in broken else gold(*asked(dev)[name]))
-    result = dev.grade(folder)
+    result = grade(dev, folder)
     census = result.report["census"]
     assert (census["invalid"], census["scored"]) == (len(broken), len(TASKS) - len(broken))
     assert sum(census["invalid_reasons"].values()) == len(broken)
@@ -93,7 +94,7 @@ def _break_and_grade(dev: Session, folder: Path, broken: dict[str, bytes]) -> No
     assert {s.points for s in result.scores if s.task_id in ids} == {0.0}
 
 
-def _rounds(dev: Session, step: int) -> list[dict[str, bytes]]:
+def _rounds(dev: Exam, step: int) -> list[dict[str, bytes]]:
     """Rounds that break every third task; all together they use every ``step``-th malformation."""
     most = max(len(_invalid(dev, name)) for name in NAMES)
     return [
@@ -103,14 +104,14 @@ def _rounds(dev: Session, step: int) -> list[dict[str, bytes]]:
     ]
 
 
-def test_a_third_of_the_folder_broken_leaves_the_rest_alone(dev: Session, gold: Path) -> None:
+def test_a_third_of_the_folder_broken_leaves_the_rest_alone(dev: Exam, gold: Path) -> None:
     """The whole pipeline, from files to the report, with a sample of the malformations."""
     for broken in _rounds(dev, 20):
         _break_and_grade(dev, gold, broken)
 
 
 @pytest.mark.slow
-def test_no_malformation_of_any_variant_reaches_another_task(dev: Session, gold: Path) -> None:
+def test_no_malformation_of_any_variant_reaches_another_task(dev: Exam, gold: Path) -> None:
     """The whole pipeline with every malformation of every task."""
     for broken in _rounds(dev, 1):
         _break_and_grade(dev, gold, broken)
@@ -131,7 +132,7 @@ ODD = st.recursive(
 @settings(max_examples=200, deadline=None)
 @given(st.sampled_from(NAMES), st.data())
 def test_whatever_a_file_holds_costs_at_most_a_failure_and_no_fault_costs_less(
-    dev: Session, name: str, data: st.DataObject
+    dev: Exam, name: str, data: st.DataObject
 ) -> None:
     """No honest answer loses more than a malformed one, and nothing crashes."""
     task, truth = asked(dev)[name]

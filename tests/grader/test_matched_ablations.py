@@ -10,6 +10,7 @@ from grading import Runner, put
 from score_rows import failed, row
 from small_release import SCHEMAS, shard_entry, task_id, write_manifest, write_shard
 
+from grader.bundles import arms
 from grader.draw import page as draw
 from grader.io.release import Release
 from grader.model import Score
@@ -18,7 +19,7 @@ from grader.shape import Task
 from grader.statistics import bootstrap
 from grader.statistics.resample import cluster_means
 from grader.tracks import variant
-from grader.tracks.causalds.matched import arms, matched
+from grader.tracks.causalds.matched import matched
 from grader.tracks.causalds.page import sections
 
 

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from small_release import TASKS, task_id
 from test_case_tables import TABLES
 
+from grader.exam import Exam
 from grader.model import RawAnswer, Score
-from grader.pipeline import Session
+from grader.report.aggregate import aggregate
 from grader.report.build import build_report
 from grader.score import score_answer
-from grader.submission.found import Found
+from grader.submission.submission import Submission
 
 CASES: dict[str, list[dict[str, Any]]] = {name: [] for name in TASKS}
 for _table in TABLES.values():
@@ -24,12 +25,12 @@ CASES = {name: cases for name, cases in CASES.items() if cases}
 NAMES = sorted(CASES)
 
 
-def graded(dev: Session, chosen: dict[str, bytes | None]) -> list[Score]:
+def graded(dev: Exam, chosen: dict[str, bytes | None]) -> list[Score]:
     """Score rows of ``dev`` with these answers; tasks not named are missing."""
     scores = []
-    truths = dev.truths(dev.all_tasks)
+    truths = dev.truths
     names = {task_id(name): name for name in TASKS}
-    for task in dev.all_tasks:
+    for task in dev.split.tasks:
         name = names[task.task_id]
         data = chosen.get(name)
         raw = None if data is None else RawAnswer(task.answer_file, data)
@@ -37,11 +38,11 @@ def graded(dev: Session, chosen: dict[str, bytes | None]) -> list[Score]:
     return scores
 
 
-def report(dev: Session, scores: list[Score]) -> dict[str, Any]:
-    return build_report(dev.select(), Found(Path("x")), scores)
+def report(dev: Exam, scores: list[Score]) -> dict[str, Any]:
+    return build_report(dev, Submission(Path("x")), aggregate(scores, {}, {}, {}), [])
 
 
-def test_no_omission_malformation_or_unwarranted_abstention_beats_an_answer(dev: Session) -> None:
+def test_no_omission_malformation_or_unwarranted_abstention_beats_an_answer(dev: Exam) -> None:
     """Otherwise the best advice to a weak system is to hand in less."""
     for name, cases in CASES.items():
         if TASKS[name].abstain:
@@ -54,7 +55,7 @@ def test_no_omission_malformation_or_unwarranted_abstention_beats_an_answer(dev:
         assert min(c["loss"] for c in others) >= max(c["loss"] for c in valid), name
 
 
-def test_on_an_unidentifiable_target_only_an_abstention_pays(dev: Session) -> None:
+def test_on_an_unidentifiable_target_only_an_abstention_pays(dev: Exam) -> None:
     """Silence and malformed files are no abstentions."""
     for name, cases in CASES.items():
         if TASKS[name].abstain:
@@ -71,7 +72,7 @@ ANSWERS = st.fixed_dictionaries({name: st.integers(0, len(CASES[name]) - 1) for 
 @settings(max_examples=15, deadline=None)
 @given(ANSWERS, st.sets(st.sampled_from(NAMES), min_size=1, max_size=8))
 def test_dropping_answers_never_improves_points_or_the_fixed_score(
-    dev: Session, chosen: dict[str, str | None], dropped: set[str]
+    dev: Exam, chosen: dict[str, str | None], dropped: set[str]
 ) -> None:
     """Errored items silently leaving the denominator is what inspect_ai #3707 was about."""
     whole = {name: text.encode() for name, text in chosen.items() if text is not None}
@@ -86,7 +87,7 @@ def test_dropping_answers_never_improves_points_or_the_fixed_score(
 
 @settings(max_examples=6, deadline=None)
 @given(ANSWERS)
-def test_the_report_is_what_its_rows_say(dev: Session, chosen: dict[str, str | None]) -> None:
+def test_the_report_is_what_its_rows_say(dev: Exam, chosen: dict[str, str | None]) -> None:
     """Headline, census and interval recomputed from the rows by other means."""
     scores = graded(dev, {n: text.encode() for n, text in chosen.items() if text is not None})
     got = report(dev, scores)

@@ -36,7 +36,7 @@ def row(
 
 def readings(scores: Sequence[Score]) -> dict[str, dict[str, Any]]:
     with ScoreTable(scores) as table:
-        return {line.pop("reading"): line for line in table.query("readings", LOSS_CAP)}
+        return {line.pop("reading"): line for line in table.query("causalds/readings", LOSS_CAP)}
 
 
 def both(rows: Sequence[tuple[Pool, float]]) -> list[Score]:

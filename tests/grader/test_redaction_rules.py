@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,33 +13,14 @@ from small_release import answer_file
 
 from grader.io.schemas import first_problem
 from grader.model import Score
-from grader.report.build import replicates_of
-from grader.report.redact import FEWEST, redact, redact_loss, redact_points
-from grader.report.table import ScoreTable
-from grader.report.usage import with_quality
-from grader.tracks.causalds.figures import extend
+from grader.report.aggregate import aggregate
+from grader.report.coarse import FEWEST, redact_loss, redact_points
+from grader.report.redact import redact
 
 
 def report(scores: list[Score], **members: Any) -> dict[str, Any]:
     """The causalds part of a full report, in the shape that ``redact`` takes."""
-    with ScoreTable(scores) as table:
-        (track,) = table.query("tracks")
-        made: dict[str, Any] = {
-            "points": track.pop("points"), "tasks": track.pop("tasks"),
-            "attempted": track.pop("attempted"), "points_interval": [0.0, 100.0],
-            "detectable": 1.23456, "readings": {}, "slices": {},
-        }  # fmt: skip
-        del track["track"]
-        made["metrics"] = track
-        for line in table.query("slices"):
-            del line["track"]
-            made["slices"].setdefault(line.pop("axis"), {})[line.pop("level")] = line
-        extend(made, table, scores)
-        (costs,) = table.query("usage")
-        assert set(replicates_of(table, scores, {})) == {"causalds"}
-    del costs["track"]
-    made["usage"] = with_quality(costs, made["readings"])
-    made |= members
+    made = aggregate(scores, {}, {}, {}).parts["causalds"] | members
     shown = redact({"points": made["points"], "points_interval": [0.0, 100.0],
                     "detectable": 1.23456, "census": {"tasks": len(scores)},
                     "tracks": {"causalds": made}})  # fmt: skip
@@ -144,7 +126,7 @@ def test_a_quotient_of_tokens_is_no_way_around_the_rounding() -> None:
     """tokens / (1 - score) with all its digits would give the score with all of its own."""
     scores = [row(f"t{k}", "pass", float(k < 3), instance_id=f"i{k}") for k in range(17)]
     costs = {"total_tokens": 1e12, "unmetered": 0, "tasks": 17}
-    shown = report(scores, usage=with_quality(costs, {"fixed": {"causalds_score": 3 / 17}}))
+    shown = report(scores, usage=costs)
     rounded = round(3 / 17, 2)
     assert shown["usage"]["tokens_per_quality"]["fixed"] == pytest.approx(1e12 / (1 - rounded))
 
@@ -162,7 +144,7 @@ def ccr_track(pairs: int, answered: int) -> dict[str, Any]:
     return {
         "points": 12.345, "points_interval": [1.0, 2.0], "detectable": 3.0, "tasks": pairs,
         "attempted": answered, "metrics": metrics, "readings": {}, "slices": {"family": family},
-        "usage": with_quality({"total_tokens": None, "unmetered": 0, "tasks": 0}, {}),
+        "usage": {"total_tokens": None, "unmetered": 0, "tasks": 0},
         "details": {"contexts": [{"nodes": ["X", "Y"]}]},
     }  # fmt: skip
 
@@ -221,17 +203,17 @@ def test_every_track_of_a_redacted_run_can_be_shown(mini_release: Path) -> None:
     """Tables and pages read what redaction leaves of causalds, ccr and replayscm, and no more."""
     from rich.console import Console
 
+    from grader.exam import Split
     from grader.io.release import Release
-    from grader.pipeline import Session
+    from grader.pipeline import grade
     from grader.report.comparison import compare
     from grader.show.pages import comparison_page, page
     from grader.show.terminal import comparison_view, report_view
 
-    session = Session(Release.open(mini_release), None, "mini")
-    session.reveal = False
-    graded = session.grade(mini_release)  # a folder without answers
+    split = replace(Split.open(Release.open(mini_release), None, "mini"), reveal=False)
+    graded = grade(split.choose_exam_for(), mini_release)  # a folder without answers
     assert graded.report["redacted"] and first_problem("report", graded.report) is None
-    comparison = compare(session, graded, graded)
+    comparison = compare(graded, graded)
     assert first_problem("comparison", comparison) is None
     console = Console(width=140)
     with console.capture() as shown:

@@ -9,12 +9,12 @@ import pytest
 from score_rows import failed, row
 
 from grader.model import Score
-from grader.report.table import ScoreTable
-from grader.report.usage import fill_usage, usage_means, with_quality
+from grader.report.table import Results, ScoreTable
+from grader.report.usage import fill_usage, usage_means
 from grader.shape import LOSS_CAP
 from grader.statistics import bootstrap
 from grader.statistics.resample import Draws, clustered
-from grader.tracks.causalds.figures import extend
+from grader.tracks.causalds.figures import extend, quality
 from grader.tracks.causalds.replicates import Weights, interval
 
 SCORES = [
@@ -35,7 +35,8 @@ def figures(scores: list[Score]) -> dict[str, Any]:
         for line in table.query("slices"):
             del line["track"]
             track["slices"].setdefault(line.pop("axis"), {})[line.pop("level")] = line
-        extend(track, table, scores)
+        (track["usage"],) = table.query("usage")
+        extend(track, Results(table, scores, {}, {}))
     return track
 
 
@@ -80,7 +81,7 @@ def test_replicates_of_the_score_are_the_score_of_resampled_rows() -> None:
             for k in range(weights[draws.place[score.instance_id]])
         ]
         with ScoreTable(repeated) as table:
-            (reading, _) = table.query("readings", LOSS_CAP)
+            (reading, _) = table.query("causalds/readings", LOSS_CAP)
         assert found == pytest.approx(reading["causalds_score"])
 
 
@@ -173,8 +174,8 @@ def test_costs_are_totals_and_means_of_what_was_reported() -> None:
     assert (line["total_tokens"], line["tokens_per_task"]) == (4000, 2000)
     assert (line["calls_per_task"], line["seconds_per_task"]) == (3, None)
     assert (line["total_cost_usd"], line["tasks"], line["unmetered"]) == (0.5, 2, 0)
-    quality = with_quality(line, {"fixed": {"causalds_score": 0.2}})["tokens_per_quality"]
-    assert quality == {"fixed": pytest.approx(5000)}
+    found = quality(line, {"fixed": {"causalds_score": 0.2}})
+    assert found == {"fixed": pytest.approx(5000)}
     assert usage_means(USAGE, ["t1", "t2", "t3"])["input_tokens"] == 1950
 
 
@@ -184,8 +185,7 @@ def test_tokens_for_quality_exist_only_for_a_whole_and_useful_run() -> None:
     assert partly["unmetered"] == 1
     useless = costs([row("t1", "pass", 0.0)], USAGE)
     for line, score in ((partly, 0.2), (useless, 1.0), (useless, 1.4), (useless, None)):
-        quality = with_quality(line, {"fixed": {"causalds_score": score}})
-        assert quality["tokens_per_quality"] == {"fixed": None}
+        assert quality(line, {"fixed": {"causalds_score": score}}) == {"fixed": None}
 
 
 def test_hostile_usage_reaches_no_total() -> None:
@@ -204,7 +204,7 @@ def test_table_18_recomputes() -> None:
         (26.64, 0.4754, 50.78),
     ):
         line = {"total_tokens": total, "unmetered": 0}
-        found = with_quality(line, {"paper": {"causalds_score": score}})["tokens_per_quality"]
+        found = quality(line, {"paper": {"causalds_score": score}})
         assert found["paper"] == pytest.approx(printed, abs=0.011)
 
 
@@ -222,7 +222,7 @@ def test_table_4_splits_the_pass_rate_by_who_abstains() -> None:
     ]  # fmt: skip
     with ScoreTable(scores) as table:
         (line,) = table.query("tracks")
-        readings = {found["reading"]: found for found in table.query("readings", LOSS_CAP)}
+        readings = {found["reading"]: found for found in table.query("causalds/readings", LOSS_CAP)}
     assert (line["paper_content_tasks"], line["paper_abstention_tasks"]) == (17, 18)
     assert round(100 * line["paper_content_pass_rate"], 1) == 94.1
     assert round(100 * line["paper_abstention_pass_rate"], 1) == 38.9

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from scripted import Reply, Script, Server, serve
 
+from grader import pipeline
 from grader.cli import main as grade
+from grader.exam import choose_exam
 from grader.io.release import Release
 from grader.laboratory import Episode, EpisodeError
 from grader.model import Score
-from grader.pipeline import Session
 from grader.shape import Task
 from harness.__main__ import main
 
@@ -54,7 +55,7 @@ def taken(
 
 
 def row(release: Path, folder: Path, task: Task) -> Score:
-    graded = Session(Release.open(release), "dev", "all").grade(folder / "answers")
+    graded = pipeline.grade(choose_exam(Release.open(release), "dev", "all"), folder / "answers")
     return next(score for score in graded.scores if score.task_id == task.task_id)
 
 

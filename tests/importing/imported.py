@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
+from grader.exam import Exam
 from grader.model import RawAnswer, Truth
-from grader.pipeline import Session
 from grader.score import score
 from grader.shape import Task
 from grader.submission.check import check
@@ -15,18 +15,18 @@ def text_of(answer: Any) -> bytes:
     return (answer if isinstance(answer, str) else json.dumps(answer)).encode()
 
 
-def task_of(session: Session, name: str) -> Task:
+def task_of(exam: Exam, name: str) -> Task:
     """The task whose answer file has the stem ``name``."""
-    return next(task for task in session.all_tasks if task.task_id == name)
+    return next(task for task in exam.split.tasks if task.task_id == name)
 
 
-def truth_of(session: Session, name: str) -> Truth:
+def truth_of(exam: Exam, name: str) -> Truth:
     """Its truth, in the session's version."""
-    return session.truths(session.all_tasks)[name]
+    return exam.truths[name]
 
 
-def graded(session: Session, name: str, answer: Any) -> Any:
+def graded(exam: Exam, name: str, answer: Any) -> Any:
     """The score of one answer to the task called ``name``."""
-    task = task_of(session, name)
+    task = task_of(exam, name)
     checked = check(task, RawAnswer(name, text_of(answer)))
-    return score(task, truth_of(session, name), checked)
+    return score(task, truth_of(exam, name), checked)

@@ -23,10 +23,11 @@ from reference_layout import (
 from builder.causalds.ask import ASKERS
 from builder.cli.main import main as build
 from builder.importing.causalds.exams import import_causalds
+from grader import pipeline
 from grader.cli import main as grade
+from grader.exam import Exam, choose_exam
 from grader.io.release import Release
 from grader.io.schemas import first_problem
-from grader.pipeline import Session
 from grader.tracks import VARIANTS
 from grader.verify import verify
 
@@ -41,8 +42,8 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def session(imported: Path) -> Session:
-    return Session(Release.open(imported))
+def exam(imported: Path) -> Exam:
+    return choose_exam(Release.open(imported))
 
 
 def cases() -> Iterator[tuple[str, Any, str | None, float | None]]:
@@ -51,21 +52,21 @@ def cases() -> Iterator[tuple[str, Any, str | None, float | None]]:
             yield f"task{number}", answer, pool, loss
 
 
-def test_the_miniature_asks_every_variant_and_all_are_imported(session: Session) -> None:
+def test_the_miniature_asks_every_variant_and_all_are_imported(exam: Exam) -> None:
     keys = {spec.key for spec in VARIANTS if spec.track == "causalds"}
     assert len(keys) == 33
-    assert {task.spec.key for task in session.all_tasks} == keys
-    assert session.select().exam == "exam_12345"
-    assert [task.task_id for task in session.select().tasks] == [
+    assert {task.spec.key for task in exam.split.tasks} == keys
+    assert exam.name == "exam_12345"
+    assert [task.task_id for task in exam.tasks] == [
         f"task{number}" for number in range(1, len(ASKED) + 1)
     ]
 
 
 @pytest.mark.parametrize(("name", "answer", "pool", "loss"), list(cases()))
 def test_the_paper_reading_of_every_answer_is_the_one_worked_by_hand(
-    session: Session, name: str, answer: Any, pool: str | None, loss: float | None
+    exam: Exam, name: str, answer: Any, pool: str | None, loss: float | None
 ) -> None:
-    row = graded(session, name, answer)
+    row = graded(exam, name, answer)
     assert row.paper_pool == pool
     if loss is None:
         assert row.paper_loss is None
@@ -74,7 +75,7 @@ def test_the_paper_reading_of_every_answer_is_the_one_worked_by_hand(
 
 
 def test_pools_and_scores_of_a_whole_submission_are_those_of_the_published_rules(
-    session: Session, imported: Path, tmp_path: Path
+    exam: Exam, imported: Path, tmp_path: Path
 ) -> None:
     chosen = []
     for number, (_, task_id, _, answers) in enumerate(ASKED, start=1):
@@ -82,7 +83,7 @@ def test_pools_and_scores_of_a_whole_submission_are_those_of_the_published_rules
         suffix = "csv" if task_id.startswith("prediction") else "json"
         (tmp_path / f"task{number}.{suffix}").write_bytes(text_of(answer))
         chosen.append((pool, loss))
-    report = session.grade(tmp_path).report
+    report = pipeline.grade(exam, tmp_path).report
     paper = report["tracks"]["causalds"]["readings"]["paper"]
     by_pool = {
         name: sorted(loss for pool, loss in chosen if pool == name)
@@ -155,10 +156,10 @@ CORRECTED = {
 
 def test_the_corrected_truth_is_what_the_graph_says(imported: Path) -> None:
     assert list(CORRECTED) == wrong_tasks()
-    session = Session(Release.open(imported), truth="corrected")
+    exam = choose_exam(Release.open(imported), truth="corrected")
     for name, answers in CORRECTED.items():
         for answer, loss in answers:
-            assert graded(session, name, answer).paper_loss == pytest.approx(loss, abs=1e-9)
+            assert graded(exam, name, answer).paper_loss == pytest.approx(loss, abs=1e-9)
 
 
 def test_a_release_of_one_truth_refuses_the_corrected_one(
@@ -191,10 +192,10 @@ def digest(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def test_gold_answers_of_the_imported_release_are_all_right(session: Session) -> None:
+def test_gold_answers_of_the_imported_release_are_all_right(session: Exam) -> None:
 
-    truths = session.truths(session.all_tasks)
-    for task in session.all_tasks:
+    truths = exam.truths
+    for task in exam.split.tasks:
         gold = task.shape.gold(task, truths[task.task_id])
         assert graded(session, task.task_id, gold).points == 1, task.spec.key
 
@@ -238,9 +239,7 @@ def test_datasets_loads_every_config_of_the_imported_release(
     assert done.stdout == "loaded\n", done.stderr
 
 
-def test_tables_labels_and_structures_are_those_of_the_scenes(
-    imported: Path, session: Session
-) -> None:
+def test_tables_labels_and_structures_are_those_of_the_scenes(imported: Path, exam: Exam) -> None:
     public = imported / "public"
     scenes = pq.read_table(public / "causalds_scenes").to_pylist()
     assert {(row["instance_id"], row["view"]) for row in scenes} >= set(VIEWS.items())
@@ -253,16 +252,16 @@ def test_tables_labels_and_structures_are_those_of_the_scenes(
         "continuous": LABELS,
         "binary": BINARY_LABELS,
     }
-    truths = session.truths(session.all_tasks)
+    truths = exam.truths
     assert {truth.structure for truth in truths.values()} == {
         "mediation", "iv", "grafted_1", "arrowhead", "frontdoor",
     }  # fmt: skip
-    assert task_of(session, "task1").inputs == {
+    assert task_of(exam, "task1").inputs == {
         "outcome": "Recovery", "outcome_kind": "continuous", "columns": named("X", "Z"), "rows": 4,
     }  # fmt: skip
-    for task in session.all_tasks:
+    for task in exam.split.tasks:
         assert set(task.inputs) == ASKERS[task.spec.key].declares(task.inputs), task.spec.key
-    assert task_of(session, "task13").input_mode == "story"
+    assert task_of(exam, "task13").input_mode == "story"
     rows = pq.read_table(public / "causalds_truth").to_pylist()
     assert {row["value_source"] for row in rows if row["value"] is not None} == {"published"}
 

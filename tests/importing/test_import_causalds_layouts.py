@@ -16,8 +16,9 @@ from reference_layout import (
 
 from builder.cli.main import main as build
 from builder.importing.causalds.exams import import_causalds
+from grader.exam import choose_exam
 from grader.io.release import Release
-from grader.pipeline import Session
+from grader.pipeline import grade
 from grader.verify import verify
 
 
@@ -81,13 +82,13 @@ def test_both_ablations_and_the_main_exam_become_splits_with_bundles_and_arms(
     answers.mkdir()
     for name, ate in (("bundle001__scene_000039", 0.5), ("bundle001__scene_000415", 0.8)):
         (answers / f"{name}.json").write_text(json.dumps({"ate": ate}))
-    report = Session(opened, "causenet_seeding").grade(answers).report
+    report = grade(choose_exam(opened, "causenet_seeding"), answers).report
     assert report["census"]["scored"] == 2
     ranges = report["tracks"]["causalds"]["matched"]["ranges"]
     assert ranges["max"] == pytest.approx(0.3 / 1.5, abs=1e-12)
     for number, ate in ((1, 1.0), (2, 0.5), (3, 2.0)):
         (answers / f"task{number:05d}.json").write_text(json.dumps({"ate": ate}))
-    matched = Session(opened, "observation_layer").grade(answers).report["tracks"]["causalds"]
+    matched = grade(choose_exam(opened, "observation_layer"), answers).report["tracks"]["causalds"]
     means = {row["arm"]: row["mean"] for row in matched["matched"]["contrasts"]}
     assert means == pytest.approx({"proxy": 0.5 / 1.5, "proxy_hard": 1.0}, abs=1e-9)
 
@@ -130,8 +131,8 @@ def test_a_continuous_treatment_is_read_from_the_table_for_the_ett(tmp_path: Pat
         write_exam(main, [task])
         out = tmp_path / f"release{int(binary)}"
         import_causalds(main, out)
-        session = Session(Release.open(out), truth="corrected")
-        verdicts[binary] = truth_of(session, "task1").should_abstain
+        exam = choose_exam(Release.open(out), truth="corrected")
+        verdicts[binary] = truth_of(exam, "task1").should_abstain
     assert verdicts == {True: False, False: True}
 
 
@@ -145,8 +146,8 @@ def test_names_are_spelt_as_the_question_spells_them(tmp_path: Path) -> None:
     write_json(main / "scenes_private" / "scene_000001" / "ground_truth.json", json.loads(curly))
     write_exam(main, [task])
     import_causalds(main, tmp_path / "release")
-    session = Session(Release.open(tmp_path / "release"))
-    row = graded(session, "task1", {"adjust": ["Patient's Age-years"]})
+    exam = choose_exam(Release.open(tmp_path / "release"))
+    row = graded(exam, "task1", {"adjust": ["Patient's Age-years"]})
     assert (row.paper_loss, row.message) == (0.0, "")
 
 

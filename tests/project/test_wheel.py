@@ -37,7 +37,8 @@ def test_the_wheel_holds_grader_harness_and_schemas_only(installed: Path) -> Non
         "harness",
     }
     assert (installed / "grader" / "schemas" / "answers" / "sign.json").is_file()
-    assert (installed / "grader" / "report" / "sql" / "readings.sql").is_file()
+    assert (installed / "grader" / "report" / "sql" / "slices.sql").is_file()
+    assert (installed / "grader" / "tracks" / "causalds" / "sql" / "readings.sql").is_file()
 
 
 def test_the_wheel_alone_grades_and_writes_workspaces(

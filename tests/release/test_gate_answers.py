@@ -10,9 +10,9 @@ import pytest
 from builder.gate.known_answers import CEILING
 from builder.gate.run import Floor, _floor_lines
 from builder.tracks import TRACKS
+from grader.exam import choose_exam
 from grader.io.release import Release
 from grader.model import RawAnswer, Truth
-from grader.pipeline import Session
 from grader.score import score, verify
 from grader.shape import Task, Variant
 from grader.submission.check import check
@@ -31,10 +31,10 @@ def _agrees(kind: str, task: Task, truth: Truth, seed: int) -> None:
 @pytest.fixture(scope="module")
 def asked(mini_release: Path) -> dict[str, list[tuple[Task, Truth]]]:
     """Tasks and truths of the small release by track and variant."""
-    session = Session(Release.open(mini_release), None, None, None)
-    truths = session.truths(session.all_tasks)
+    exam = choose_exam(Release.open(mini_release), None, None, None)
+    truths = exam.truths
     found: dict[str, list[tuple[Task, Truth]]] = {}
-    for task in session.all_tasks:
+    for task in exam.split.tasks:
         name = f"{task.track}/{task.spec.key}"
         found.setdefault(name, []).append((task, truths[task.task_id]))
     return found

@@ -9,8 +9,8 @@ from gate_release import build
 from builder.gate import known_answers
 from builder.gate.known_answers import split_points
 from builder.gate.run import run_gate
+from grader.exam import choose_exam
 from grader.io.release import Release
-from grader.pipeline import Session
 from grader.shape import Task
 
 
@@ -46,7 +46,7 @@ def test_floors_of_many_tasks_rest_on_a_sample_that_ids_draw(
     """Neither order nor truth may decide which tasks count."""
     monkeypatch.setattr(known_answers, "FLOOR_TASKS", 3)
     opened = Release.open(built)
-    tasks = Session(opened, "dev", "all").select().tasks
+    tasks = choose_exam(opened, "dev", "all").tasks
     sample = known_answers._sample(tasks)
     assert all(len(chosen) <= 3 for chosen in sample.values())
     again = known_answers._sample(tasks[::-1])
@@ -64,7 +64,7 @@ def test_a_right_answer_that_loses_points_is_named(
 ) -> None:
     """One wrong gold answer among thousands must not drown."""
     scored = known_answers._scored
-    victim = Session(Release.open(built), "dev", "all").select().tasks[0]
+    victim = choose_exam(Release.open(built), "dev", "all").tasks[0]
 
     def spoilt(task: Task, truth: Any, answer: str) -> Any:
         return scored(task, truth, "{}" if task.task_id == victim.task_id else answer)

@@ -125,7 +125,7 @@ def row(program: str, pool: str, **extra: float) -> Score:
 
 def query(name: str, *rows: Score) -> list[dict[str, Any]]:
     with ScoreTable(rows) as table:
-        return table.query(f"replayscm_{name}")
+        return table.query(f"replayscm/{name}")
 
 
 def test_edits_are_counted_by_depth_of_the_supplied_program() -> None:

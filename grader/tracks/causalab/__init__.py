@@ -1,10 +1,10 @@
 """causalab: discovery by experiment in a laboratory, graded from transcripts that replay."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from grader.laboratory import EpisodeError
-from grader.model import Checked, Score, TrackSummary, Truth
+from grader.model import Checked, TrackSummary, Truth
 from grader.shape import Task
 from grader.track import Report, Track
 from grader.tracks.causalab.scoring import episode_of, verify_checked
@@ -14,6 +14,7 @@ from grader.tracks.causalab.variants import CAUSALAB
 if TYPE_CHECKING:
     from grader.draw.page import Section
     from grader.draw.table import Table
+    from grader.report.table import Results
 
 SETTINGS: Final = ("reference", "wide")
 
@@ -44,12 +45,10 @@ def _sign(checked: Checked, source: str, key: bytes) -> tuple[Checked, frozenset
     return signed, submission_of(signed)
 
 
-def _summarise(
-    scores: Sequence[Score], truths: Mapping[str, Truth], checked: Mapping[str, Checked]
-) -> TrackSummary:
+def _summarise(results: "Results") -> TrackSummary:
     from grader.tracks.causalab.summary import summarise
 
-    return summarise(scores, truths, checked)
+    return summarise(results)
 
 
 def _draw(task: Task, truth: Truth, verified: Checked) -> str:

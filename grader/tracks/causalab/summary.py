@@ -1,10 +1,9 @@
 """What the report says of causalab beyond points: suites with their intervals, and the evidence."""
 
-from collections.abc import Mapping, Sequence
 from typing import Final
 
-from grader.model import Checked, Score, TrackSummary, Truth
-from grader.report.table import ScoreTable
+from grader.model import TrackSummary
+from grader.report.table import Results
 from grader.statistics.bootstrap import wilson
 
 PROPORTIONS: Final = (
@@ -22,16 +21,13 @@ _HEADLINES: Final = (
 )  # fmt: skip
 
 
-def summarise(
-    scores: Sequence[Score], _truths: Mapping[str, Truth], _checked: Mapping[str, Checked]
-) -> TrackSummary:
+def summarise(results: Results) -> TrackSummary:
     """The mean of the tasks' points as headline, with suites beside it.
 
-    The member ``suites`` maps "suite regime" to the figures of ``grader/report/sql/causalab.sql``,
+    The member ``suites`` maps "suite regime" to the figures of ``sql/suites.sql``,
     with Wilson intervals of the yes-or-no ones; the figures over everything join ``metrics``.
     """
-    with ScoreTable(scores) as table:
-        rows = {row.pop("label"): row for row in table.query("causalab")}
+    rows = {row.pop("label"): row for row in results.table.query("causalab/suites")}
     for row in rows.values():
         row["intervals"] = {
             name: wilson(row[count] or 0, row[trials]) for name, count, trials in PROPORTIONS

@@ -17,7 +17,7 @@ def composite_ranks(systems: Sequence[_Reading]) -> list[float | None]:
     """The Composite Rank of each system, 0 best and 1 worst, in the order given.
 
     Each item holds :data:`COLUMNS` (``None`` where a system has no number). ``None`` for a single
-    system, and where no column has a number (``grader/report/sql/composite_rank.sql``).
+    system, and where no column has a number (``sql/composite_rank.sql``).
     """
     with duckdb.connect(config={"threads": 1, "enable_external_access": "false"}) as connection:
         types = ", ".join(f"{column} DOUBLE" for column in COLUMNS)
@@ -25,7 +25,7 @@ def composite_ranks(systems: Sequence[_Reading]) -> list[float | None]:
         for place, reading in enumerate(systems):
             row = [place, *(reading.get(column) for column in COLUMNS)]
             connection.execute("INSERT INTO systems VALUES (?, ?, ?, ?)", row)
-        found = dict(connection.execute(sql("composite_rank")).fetchall())
+        found = dict(connection.execute(sql("causalds/composite_rank")).fetchall())
     return [found.get(place) for place in range(len(systems))]
 
 

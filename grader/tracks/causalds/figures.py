@@ -1,13 +1,13 @@
 """What the report says of causalds beyond points: readings, slices, calibration, ablations."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from grader.model import Score
-from grader.report.table import ScoreTable
+from grader.report.table import Results, ScoreTable
 from grader.shape import LOSS_CAP
 from grader.statistics import bootstrap
 from grader.statistics.resample import Draws
@@ -23,46 +23,74 @@ from grader.tracks.causalds.replicates import (
 Members = dict[str, Any]
 
 
-def extend(track: Members, table: ScoreTable, scores: Sequence[Score]) -> None:
-    """Fill in ``readings``, the readings of each slice, ``calibration`` and ``matched``."""
-    own = [score for score in scores if score.track == "causalds"]
+def extend(track: Members, results: Results) -> None:
+    """Fill in readings, also those of each slice, costs for quality, calibration and ablations."""
+    table, own = results.table, results.scores
     seed = bootstrap.seed_of(score.task_id for score in own)
     draws = None
     if len(own) <= SMALL_EXAM:
         draws = Weights.of(Draws.of(sorted({score.instance_id for score in own}), seed))
-    track["readings"] = _readings(table, draws)
+    track["readings"] = _readings(table, own, draws)
     _slice_readings(track, table)
-    if draws is not None:
+    track["usage"]["tokens_per_quality"] = quality(track["usage"], track["readings"])
+    if draws is not None and results.slice_intervals:
         _slice_intervals(track, table, draws.first(SLICE_REPLICATES))
     track["calibration"] = _calibration(table, draws)
     if found := matched(table):
         track["matched"] = found
 
 
-def _readings(table: ScoreTable, draws: Weights | None) -> Members:
-    readings = {row.pop("reading"): row for row in table.query("readings", LOSS_CAP)}
-    lines = losses_by_reading(table) if draws is not None else {}
+def _readings(table: ScoreTable, scores: Sequence[Score], draws: Weights | None) -> Members:
+    readings = {row.pop("reading"): row for row in table.query("causalds/readings", LOSS_CAP)}
+    lines = losses_by_reading(scores) if draws is not None else {}
     for name, reading in readings.items():
         reading["causalds_score_interval"] = draws and interval(draws.scores(lines[name]))
     return readings
 
 
-def losses_by_reading(table: ScoreTable) -> dict[str, list[Line]]:
+def losses_by_reading(scores: Sequence[Score]) -> dict[str, list[Line]]:
     """What :meth:`grader.tracks.causalds.replicates.Weights.scores` resamples, by reading."""
-    lines: dict[str, list[Line]] = {}
-    for row in table.query("losses"):
-        lines.setdefault(row["reading"], []).append((row["instance_id"], row["pool"], row["loss"]))
-    return lines
+    ordered = sorted(scores, key=attrgetter("instance_id", "task_id"))
+    return {
+        "fixed": [(score.instance_id, score.pool, score.loss) for score in ordered],
+        "paper": [
+            (score.instance_id, score.paper_pool, score.paper_loss)
+            for score in ordered
+            if score.paper_pool is not None and score.paper_loss is not None
+        ],
+    }
+
+
+def score_by_reading(results: Results) -> dict[str, float | None]:
+    """CausalDSScore of one run in both readings."""
+    rows = results.table.query("causalds/readings", LOSS_CAP)
+    return {row["reading"]: row["causalds_score"] for row in rows}
+
+
+def quality(
+    usage: Mapping[str, Any], readings: Mapping[str, Mapping[str, Any]]
+) -> dict[str, float | None]:
+    """Tokens / (1 - CausalDSScore) by reading (Table 18).
+
+    Null where the score is 1 or worse, and where an answered task has no token figure: a total
+    that leaves tasks out would make a system look cheap.
+    """
+    found: dict[str, float | None] = {}
+    for name, reading in readings.items():
+        score, total = reading["causalds_score"], usage["total_tokens"]
+        usable = total is not None and not usage["unmetered"] and score is not None and score < 1
+        found[name] = total / (1 - score) if usable else None
+    return found
 
 
 def _slice_readings(track: Members, table: ScoreTable) -> None:
-    for row in table.query("slice_readings", LOSS_CAP):
+    for row in table.query("causalds/slice_readings", LOSS_CAP):
         level = track["slices"][row.pop("axis")][row.pop("level")]
         level.setdefault("readings", {})[row.pop("reading")] = row
 
 
 def _slice_intervals(track: Members, table: ScoreTable, draws: Weights) -> None:
-    rows = table.query("slice_losses")
+    rows = table.query("causalds/slice_losses")
     for (axis, level), members in groupby(rows, itemgetter("axis", "level")):
         part = track["slices"][axis][level]
         for reading, losses in groupby(members, itemgetter("reading")):
@@ -77,9 +105,9 @@ def _slice_intervals(track: Members, table: ScoreTable, draws: Weights) -> None:
 
 
 def _calibration(table: ScoreTable, draws: Weights | None) -> list[Members]:
-    held = table.query("coverages") if draws is not None else []
+    held = table.query("causalds/coverages") if draws is not None else []
     found = []
-    for row in table.query("calibration"):
+    for row in table.query("causalds/calibration"):
         same = [
             (line["instance_id"], line["coverage"])
             for line in held

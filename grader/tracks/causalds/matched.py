@@ -33,36 +33,13 @@ LISTED: Final = 200
 _OF_THE_VIEW: Final = frozenset({"columns"})
 """Inputs that describe the data of a view, not the question."""
 
-Arms = Mapping[str, tuple[str, str]]
-"""Task id to bundle and arm; an arm that is empty is numbered in the order of the exam."""
 
+def bundle(task: Task) -> tuple[str, str] | None:
+    """What a task asks of its scene, and the view it asks under.
 
-def arms(tasks: Sequence[Task], stated: Arms) -> Arms:
-    """Bundle and arm of every task that has partners among ``tasks``.
-
-    ``stated`` is what the exam says; it goes before what follows from scene, variant and inputs.
     Stories are the same under every view, so only tasks with data are matched by themselves.
     """
-    found: dict[str, tuple[str, str]] = {}
-    tellings: dict[str, int] = {}
-    for task in tasks:
-        if task.task_id in stated:
-            bundle, arm = stated[task.task_id]
-            tellings[bundle] = tellings.get(bundle, 0) + 1
-            found[task.task_id] = (bundle, arm or f"telling {tellings[bundle]}")
-    for task in tasks:
-        if task.track == "causalds" and task.input_mode == "data" and task.task_id not in found:
-            found[task.task_id] = (_question(task), task.view)
-    partners: dict[str, set[str]] = {}
-    members: dict[str, int] = {}
-    for bundle, arm in found.values():
-        partners.setdefault(bundle, set()).add(arm)
-        members[bundle] = members.get(bundle, 0) + 1
-    return {
-        task_id: (bundle, arm)
-        for task_id, (bundle, arm) in found.items()
-        if members[bundle] == len(partners[bundle]) > 1
-    }
+    return (_question(task), task.view) if task.input_mode == "data" else None
 
 
 def _question(task: Task) -> str:
@@ -73,11 +50,11 @@ def _question(task: Task) -> str:
 
 def matched(table: ScoreTable) -> dict[str, Any] | None:
     """Contrasts, arms and ranges of the bundles in ``table``; ``None`` where there is none."""
-    by_arm = table.query("matched_arms", DIAGNOSTIC_CAP)
+    by_arm = table.query("causalds/matched_arms", DIAGNOSTIC_CAP)
     if not by_arm:
         return None
-    ranges = table.query("matched_ranges", DIAGNOSTIC_CAP)
-    pairs = table.query("matched_pairs", DIAGNOSTIC_CAP, REFERENCE)
+    ranges = table.query("causalds/matched_ranges", DIAGNOSTIC_CAP)
+    pairs = table.query("causalds/matched_pairs", DIAGNOSTIC_CAP, REFERENCE)
     return {
         "arms": by_arm,
         "contrasts": [

@@ -1,23 +1,28 @@
 """The ccr track: compositional reasoning over cut trees; see ``docs/ccr.md``."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from grader.model import Checked, Score, TrackSummary, Truth
+from grader.model import TrackSummary
 from grader.track import Report, Track
 from grader.tracks.ccr.variants import CCR
 
 if TYPE_CHECKING:
     from grader.draw.page import Section
     from grader.draw.table import Table
+    from grader.report.table import Results
 
 
-def _summarise(
-    scores: Sequence[Score], truths: Mapping[str, Truth], checked: Mapping[str, Checked]
-) -> TrackSummary:
+def _summarise(results: "Results") -> TrackSummary:
     from grader.tracks.ccr.summary import summarise
 
-    return summarise(scores, truths, checked)
+    return summarise(results)
+
+
+def _redact(part: Report, shown: Report) -> Mapping[str, Any]:
+    from grader.tracks.ccr.redact import redact
+
+    return redact(part, shown)
 
 
 def _tables(report: Report) -> "Sequence[Table]":
@@ -36,6 +41,8 @@ TRACK: Final = Track(
     name="ccr",
     variants=CCR,
     summarise=_summarise,
+    own_points=True,
+    redact=_redact,
     tables=_tables,
     sections=_sections,
 )

@@ -1,43 +1,52 @@
 """The ccr part of a report: contexts evaluated, tables filled, aggregates by SQL."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-import duckdb
+from typing import Any, Final
 
 from grader.model import Checked, Score, TrackSummary, Truth
-from grader.report.table import sql
+from grader.report.table import Results, sql
 from grader.statistics import bootstrap
 from grader.statistics.resample import cluster_means
 from grader.tracks.ccr.contexts import ContextResult, evaluate_context, nearly
 
-DRAWN_CONTEXTS = 60
+PAIR_COLUMNS: Final = (
+    "instance_id", "cause", "effect", "span", "mediators", "shortest_path", "eta", "valid_share",
+    "valid", "near", "factual", "do_true", "do_false", "violations", "answers", "invalid",
+)  # fmt: skip
+PATH_COLUMNS: Final = (
+    "instance_id", "path", "edges", "epsilon", "gamma", "valid", "near_valid", "consistent",
+    "class", "pn_valid", "pn_consistent", "ps_valid", "ps_consistent", "ate_valid",
+    "ate_consistent",
+)  # fmt: skip
+
+DRAWN_CONTEXTS: Final = 60
 """Contexts whose details go into the report, in the order of their ids."""
 
 
-def summarise(
-    scores: Sequence[Score], truths: Mapping[str, Truth], checked: Mapping[str, Checked]
-) -> TrackSummary:
+def summarise(results: Results) -> TrackSummary:
     """Headline, its bootstrap replicates, figures, and what the report draws."""
-    contexts = contexts_of(scores, truths, checked)
-    stated = [score for score in scores if score.family != "simulation"]
-    with duckdb.connect(config={"threads": 1, "enable_external_access": "false"}) as connection:
-        connection.execute(sql("ccr_schema"))
-        _fill(connection, "ccr_pairs", [row for c in contexts for row in _pairs(c)])
-        _fill(connection, "ccr_compositions", [row for c in contexts for row in _paths(c)])
-        _fill(
-            connection,
-            "ccr_contexts",
-            [(c.instance_id, c.quadrant, c.complete, c.share) for c in contexts],
-        )
-        _fill(
-            connection,
-            "ccr_stated",
-            [(s.task_id, s.instance_id, s.family, s.points) for s in stated],
-        )
-        (metrics,) = _rows(connection, "ccr_summary")
-        curves = _rows(connection, "ccr_curves")
-        clusters = _rows(connection, "ccr_clusters")
+    table, scores = results.table, results.scores
+    contexts = contexts_of(scores, results.truths, results.checked)
+    table.connection.execute(sql("ccr/schema"))
+    table.fill("ccr_pairs", PAIR_COLUMNS, [row for c in contexts for row in _pairs(c)])
+    table.fill("ccr_compositions", PATH_COLUMNS, [row for c in contexts for row in _paths(c)])
+    table.fill(
+        "ccr_contexts",
+        ("instance_id", "class", "complete", "share"),
+        [(c.instance_id, c.quadrant, c.complete, c.share) for c in contexts],
+    )
+    table.fill(
+        "ccr_stated",
+        ("task_id", "instance_id", "family", "points"),
+        [
+            (s.task_id, s.instance_id, s.family, s.points)
+            for s in scores
+            if s.family != "simulation"
+        ],
+    )
+    (metrics,) = table.query("ccr/summary")
+    curves = table.query("ccr/curves")
+    clusters = table.query("ccr/clusters")
     points = metrics.pop("points")
     details = {"curves": curves, "contexts": [_details(c) for c in contexts[:DRAWN_CONTEXTS]]}
     seed = bootstrap.seed_of(score.task_id for score in scores)
@@ -70,19 +79,6 @@ def _replicates(clusters: Sequence[Mapping[str, Any]], seed: int) -> list[float]
         parts.setdefault(row["part"], {})[row["name"]] = (row["points"], row["tasks"])
     means = [cluster_means(parts[name], seed) for name in sorted(parts)]
     return [100 * sum(column) / len(column) for column in zip(*means, strict=True)]
-
-
-def _fill(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Sequence[Any]]) -> None:
-    if rows:
-        columns = [list(column) for column in zip(*rows, strict=True)]
-        unnests = ", ".join(f"unnest(${k})" for k in range(1, len(columns) + 1))
-        connection.execute(f"INSERT INTO {table} SELECT {unnests}", columns)
-
-
-def _rows(connection: duckdb.DuckDBPyConnection, name: str) -> list[dict[str, Any]]:
-    cursor = connection.execute(sql(name))
-    columns = [column[0] for column in cursor.description or ()]
-    return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
 
 
 def _pairs(context: ContextResult) -> list[tuple[Any, ...]]:

@@ -1,9 +1,9 @@
 """ReplaySCM: Boolean programs induced from intervention worlds, graded by replay."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from grader.model import Checked, Score, TrackSummary, Truth
+from grader.model import TrackSummary, Truth
 from grader.shape import Task
 from grader.track import Report, Track
 from grader.tracks.replayscm.scoring import facts
@@ -12,14 +12,13 @@ from grader.tracks.replayscm.variants import REPLAYSCM
 if TYPE_CHECKING:
     from grader.draw.page import Section
     from grader.draw.table import Table
+    from grader.report.table import Results
 
 
-def _summarise(
-    scores: Sequence[Score], truths: Mapping[str, Truth], checked: Mapping[str, Checked]
-) -> TrackSummary:
+def _summarise(results: "Results") -> TrackSummary:
     from grader.tracks.replayscm.report import summarise
 
-    return summarise(scores, truths, checked)
+    return summarise(results)
 
 
 def _certify(task: Task, truth: Truth) -> str | None:

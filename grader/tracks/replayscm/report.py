@@ -1,13 +1,13 @@
 """What the report says of replayscm beyond points: pools, intervals and same-program deltas."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import Any, Final
 
-from grader.model import Checked, Score, TrackSummary, Truth
-from grader.report.table import ScoreTable
+from grader.model import Score, TrackSummary
+from grader.report.table import Results, ScoreTable
 from grader.statistics import bootstrap
 from grader.statistics.resample import Draws
 
@@ -39,23 +39,20 @@ with less and more evidence (F.13, F.14)."""
 METRICS: Final = ("train_exact", "heldout_world_exact", "heldout_exact")
 
 
-def summarise(
-    scores: Sequence[Score], _truths: Mapping[str, Truth], _checked: Mapping[str, Checked]
-) -> TrackSummary:
+def summarise(results: Results) -> TrackSummary:
     """The mean of the tasks' points as headline, with pools and deltas beside it."""
-    with ScoreTable(scores) as table:
-        return TrackSummary(None, (), {}, extras(table, scores))
+    return TrackSummary(None, (), {}, extras(results.table, results.scores))
 
 
 def extras(table: ScoreTable, scores: Sequence[Score]) -> dict[str, Any]:
     """What the track's report has beside its points.
 
-    ``pools`` maps a pool to its rates (``grader/report/sql/replayscm.sql``) and, for the three
+    ``pools`` maps a pool to its rates (``sql/pools.sql``) and, for the three
     replay metrics, central 95% intervals from bootstrapping programs; ``deltas`` lists paired
     differences with theirs. Stored answers count as fixed. ``edits``, ``supplied`` and
-    ``discovery`` are the rows of ``grader/report/sql/replayscm_<name>.sql``.
+    ``discovery`` are the rows of ``sql/<name>.sql``.
     """
-    pools = {row.pop("pool"): row for row in table.query("replayscm")}
+    pools = {row.pop("pool"): row for row in table.query("replayscm/pools")}
     values = _by_pool(scores)
     draw = cache(lambda programs: Draws.of(programs, bootstrap.seed_of(programs)))
     for pool, rates in pools.items():
@@ -71,7 +68,7 @@ def extras(table: ScoreTable, scores: Sequence[Score]) -> dict[str, Any]:
         if first in values and second in values
         for delta in _deltas(values, first, second, draw)
     ]
-    tables = {name: table.query(f"replayscm_{name}") for name in TABLES}
+    tables = {name: table.query(f"replayscm/{name}") for name in TABLES}
     return {"pools": pools, "deltas": deltas, **tables}
 
 

@@ -18,8 +18,12 @@ MAX_NOTICES: Final = 50
 
 
 @dataclass(slots=True)
-class Found:
-    """What a submission holds: raw answers by task id, and what was odd about the rest."""
+class Submission:
+    """What a submission holds: raw answers by task id, and what was odd about the rest.
+
+    ``attempts`` are the attempts that hold answers, where it has several; what else stands here is
+    then what they come to together. Only reading changes it.
+    """
 
     source: Path
     answers: dict[str, RawAnswer] = field(default_factory=dict)
@@ -27,6 +31,7 @@ class Found:
     notices: list[str] = field(default_factory=list)
     run: dict[str, Any] = field(default_factory=dict)
     usage: dict[str, dict[str, Any]] = field(default_factory=dict)
+    attempts: tuple["Submission", ...] = ()
 
     def add(self, task_id: str, raw: RawAnswer) -> None:
         """Record an answer; the second one for a task makes both void."""
@@ -38,10 +43,16 @@ class Found:
 
     def notice(self, text: str) -> None:
         """Tell the submitter something that is not about one known task."""
-        if len(self.notices) < MAX_NOTICES:
-            self.notices.append(text)
-        elif len(self.notices) == MAX_NOTICES:
-            self.notices.append(f"more than {MAX_NOTICES} notes; the rest is left out")
+        self.notices = with_notice(self.notices, text)
+
+
+def with_notice(notices: list[str], text: str) -> list[str]:
+    """``notices`` and one more, as far as there is room."""
+    if len(notices) < MAX_NOTICES:
+        return [*notices, text]
+    if len(notices) == MAX_NOTICES:
+        return [*notices, f"more than {MAX_NOTICES} notes; the rest is left out"]
+    return notices
 
 
 class Unreadable(Exception):

@@ -1,0 +1,151 @@
+"""What is graded: a split of a release, read once, and the exam that is chosen from it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+from grader.bundles import Arms
+from grader.errors import UsageError
+from grader.io.release import CORRECTED, PUBLISHED, Release, select_exam
+from grader.model import Truth
+from grader.names import did_you_mean
+from grader.shape import Task
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Split:
+    """One split of one release and what is asked of it; any number of submissions share it.
+
+    Its tasks come without their prompts, which grading does not need
+    (:meth:`grader.io.release.Release.with_prompts` adds them). ``exam`` is the one asked for,
+    ``None`` for the one that fits the answers; ``track`` restricts it. ``truth`` is the version
+    of the truth of an imported release.
+    """
+
+    release: Release
+    name: str
+    tasks: Sequence[Task]
+    exam: str | None = None
+    track: str | None = None
+    reveal: bool = False
+    truth: str = PUBLISHED
+    transcript_key: bytes | None = None
+
+    @classmethod
+    def open(
+        cls,
+        release: Release,
+        name: str | None = None,
+        exam: str | None = None,
+        track: str | None = None,
+        *,
+        reveal: bool = False,
+        truth: str = PUBLISHED,
+        transcript_key: bytes | None = None,
+    ) -> Self:
+        """Read a split's tasks; raises ``UsageError`` for what this grader or release has not."""
+        name = release.choose_split(name)
+        split = cls(
+            release=release,
+            name=name,
+            tasks=release.tasks(name, prompts=False),
+            exam=exam,
+            track=track,
+            reveal=reveal or release.has_public_truth(name),
+            truth=truth,
+            transcript_key=transcript_key,
+        )
+        split._check_track()
+        if truth == CORRECTED and split.corrections is None:
+            raise UsageError(
+                f"--truth {truth}: the truths of split {name} are in one version only; leave "
+                "the option out (imported releases have a corrected version)"
+            )
+        return split
+
+    def _check_track(self) -> None:
+        known = {task.track for task in self.tasks}
+        if self.track is not None and self.track not in known:
+            raise UsageError(
+                f"--track {self.track}: not in split {self.name}{did_you_mean(self.track, known)}"
+            )
+
+    @cached_property
+    def corrections(self) -> Mapping[str, Mapping[str, Any]] | None:
+        """Corrected truths by task id; ``None`` where the truth is in one version or private."""
+        if not self.release.has_public_truth(self.name):
+            return None
+        return self.release.corrections(self.name)
+
+    @cached_property
+    def exams(self) -> dict[str, list[str]]:
+        """Exam name to its task ids in order."""
+        return self.release.exams(self.name)
+
+    @cached_property
+    def bundles(self) -> Mapping[str, Arms]:
+        """What each exam says of bundles."""
+        return self.release.exam_bundles(self.name)
+
+    def choose_exam_for(self, answered: frozenset[str] = frozenset()) -> "Exam":
+        """The exam that is asked for, or else the only one with every answered task.
+
+        ``answered`` are the tasks that any of the submissions answers. Raises ``UsageError`` where
+        none or several fit (:func:`grader.io.release.select_exam`).
+        """
+        name, tasks = select_exam(self.exams, self.tasks, self.exam, answered)
+        if self.track is not None:
+            tasks = [task for task in tasks if task.track == self.track]
+        if not tasks:
+            raise UsageError(f"exam {name} has no task in track {self.track}; choose another")
+        return Exam(self, name, tuple(tasks))
+
+    def refuse_private_details(self, what: str) -> None:
+        """Per-task results of a private-truth split are for whoever says ``--reveal``."""
+        if not self.reveal:
+            raise UsageError(
+                f"--split {self.name}: its truth is private and {what}; "
+                "add --reveal if nobody else will see it"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Exam:
+    """An ordered list of tasks of one split, chosen once."""
+
+    split: Split
+    name: str
+    tasks: Sequence[Task]
+
+    @cached_property
+    def truths(self) -> Mapping[str, Truth]:
+        """The truth of each task, in the version asked for; read once."""
+        read = self.split.release.truths(self.split.name, self.tasks)
+        if self.split.truth == CORRECTED:
+            corrections = self.split.corrections or {}
+            for task_id in read.keys() & corrections.keys():
+                read[task_id] = replace(read[task_id], **corrections[task_id])
+        return read
+
+    @property
+    def differing(self) -> list[str] | None:
+        """The tasks whose published and corrected truths differ.
+
+        ``None`` for a release whose truths are in one version only.
+        """
+        corrections = self.split.corrections
+        if corrections is None:
+            return None
+        return [task.task_id for task in self.tasks if task.task_id in corrections]
+
+
+def choose_exam(
+    release: Release,
+    split: str | None = None,
+    exam: str | None = None,
+    track: str | None = None,
+    **options: Any,
+) -> Exam:
+    """The exam of a split that does not depend on what is answered; see :meth:`Split.open`."""
+    return Split.open(release, split, exam, track, **options).choose_exam_for()

@@ -1,0 +1,132 @@
+"""Repeated attempts: pass@k, pass^k, best and worst of k, run-to-run spread of the losses.
+
+Pools follow the truth alone (CausalDS A.11): a target that is not identifiable is a pass/fail task
+that only an abstention passes, an identifiable one keeps its own pool, and abstaining from it is
+no candidate.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from grader.model import Score
+from grader.report.table import ScoreTable
+from grader.statistics.repeats import pass_all_k, pass_at_k
+
+
+def repeats(attempts: Sequence[Sequence[Score]]) -> dict[str, Any]:
+    """The figures of a complete grid: every attempt holds a row for every task.
+
+    Raises ``ValueError`` when the attempts differ in their tasks or there is only one.
+    """
+    if len(attempts) < 2:
+        raise ValueError("one attempt does not repeat anything")
+    grids = {tuple(sorted(score.task_id for score in scores)) for scores in attempts}
+    if len(grids) != 1:
+        raise ValueError("the attempts are at different tasks")
+    count = len(attempts)
+    with ScoreTable(attempts[0]) as table:
+        _fill(table, attempts)
+        passes = table.query("causalds/attempt_passes")
+        losses = table.query("causalds/attempt_losses", count)
+        spread = table.query("causalds/attempt_spread", count)
+    return {
+        "attempts": count,
+        "binary": _binary(passes, count),
+        "slices": _slices(passes, count),
+        "pools": _pools(losses, spread),
+    }
+
+
+def _fill(table: ScoreTable, attempts: Sequence[Sequence[Score]]) -> None:
+    table.connection.execute(
+        "CREATE TABLE attempts (attempt INTEGER, task_id VARCHAR, pool VARCHAR, passed BOOLEAN, "
+        "valid BOOLEAN, loss DOUBLE, fixed_loss DOUBLE)"
+    )
+    table.fill(
+        "attempts",
+        ("attempt", "task_id", "pool", "passed", "valid", "loss", "fixed_loss"),
+        [
+            (
+                number,
+                score.task_id,
+                score.pool,
+                score.loss == 0,
+                _is_candidate(score),
+                score.paper_loss if _is_candidate(score) else None,
+                score.loss,
+            )
+            for number, scores in enumerate(attempts, start=1)
+            for score in scores
+        ],
+    )
+
+
+def _is_candidate(score: Score) -> bool:
+    """A committed, valid answer to an identifiable target; its loss is uncapped."""
+    return score.status == "scored" and not score.abstained and not score.should_abstain
+
+
+def _binary(passes: Sequence[Mapping[str, Any]], count: int) -> dict[str, Any] | None:
+    """The pass/fail pool of the whole exam (Tables 7 and 20); ``None`` where it is empty."""
+    rows = [row for row in passes if row["axis"] == "exam"]
+    if not rows:
+        return None
+    tasks = len(rows)
+    return {
+        "tasks": tasks,
+        **_estimates(rows, count),
+        "pass_at_first": [
+            sum(row["first_passed"] is not None and row["first_passed"] <= k for row in rows)
+            / tasks
+            for k in range(1, count + 1)
+        ],
+        "unstable": sum(0 < row["passed"] < count for row in rows) / tasks,
+        "stable_fail": sum(row["passed"] == 0 for row in rows) / tasks,
+        "mean_success": sum(row["passed"] for row in rows) / (tasks * count),
+    }
+
+
+def _estimates(rows: Sequence[Mapping[str, Any]], count: int) -> dict[str, list[float]]:
+    """pass@k and pass^k for k = 1 … n, averaged over the tasks."""
+    return {
+        name: [
+            math.fsum(estimator(count, row["passed"], k) for row in rows) / len(rows)
+            for k in range(1, count + 1)
+        ]
+        for name, estimator in (("pass_at", pass_at_k), ("pass_all", pass_all_k))
+    }
+
+
+def _slices(passes: Sequence[Mapping[str, Any]], count: int) -> dict[str, dict[str, Any]]:
+    """The same by rung, view, input mode and family (Table 21), and due abstentions (Table 22)."""
+    grouped: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
+    for row in passes:
+        if row["axis"] != "exam":
+            grouped.setdefault(row["axis"], {}).setdefault(row["level"], []).append(row)
+    return {
+        axis: {
+            level: {"tasks": len(rows), **_estimates(rows, count)} for level, rows in levels.items()
+        }
+        for axis, levels in grouped.items()
+    }
+
+
+def _pools(
+    losses: Sequence[Mapping[str, Any]], spread: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Best and worst of the first k (Table 19) and the median run SD (Table 20), by pool."""
+    found: dict[str, Any] = {}
+    for row in losses:
+        pool = found.setdefault(row["pool"], {"tasks": row["tasks"], "best": [], "worst": []})
+        for side in ("best", "worst"):
+            pool[side].append(
+                {
+                    "median": row[side],
+                    "valid": row[f"{side}_valid"],
+                    "median_fixed": row[f"{side}_fixed"],
+                }
+            )
+    for row in spread:
+        found[row["pool"]] |= {"run_sd": row["run_sd"], "run_sd_tasks": row["tasks"]}
+    return found
