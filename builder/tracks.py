@@ -21,6 +21,10 @@ class LazyTracks(Mapping[str, Track]):
         """Adds a track found at ``reference`` (``module:attribute``)."""
         self._references[name] = reference
 
+    def unregister(self, name: str) -> None:
+        """Forgets a track; raises ``KeyError`` if there is none of that name."""
+        del self._references[name]
+
     def reference(self, name: str) -> str:
         """The ``module:attribute`` of a track: what a worker process needs to find it."""
         return self._references[name]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.model import Checked, Score, TrackSummary, Truth
@@ -44,6 +45,8 @@ class Track:
 
     ``variants``
         its ways of asking, in the order in which they are listed.
+    ``schemas``
+        a folder laid out like ``schemas/``, where a track brings schemas of its own.
     ``facts``
         what ``extra_json`` of a score row says of a task whether or not it was answered.
     ``verify``
@@ -88,6 +91,7 @@ class Track:
 
     name: str
     variants: tuple[Variant, ...]
+    schemas: Path | None = None
     facts: Callable[[Truth], Mapping[str, Any]] = _no_facts
     verify: Callable[[Task, Truth, Checked], Checked] | None = None
     sign: Callable[[Checked, str, bytes], tuple[Checked, frozenset[str]]] | None = None

@@ -18,10 +18,24 @@ def folder() -> Path:
     return packaged if packaged.is_dir() else Path(__file__).parent.parent.parent / "schemas"
 
 
+_folders: Final[list[Path]] = [folder()]
+
+
+def add_folder(path: Path) -> None:
+    """Look for schemas in a further folder, laid out like ``schemas/``."""
+    if path not in _folders:
+        _folders.append(path)
+
+
 @cache
 def schema(name: str) -> dict[str, Any]:
-    """The schema called ``name``, such as ``answers/sign`` or ``report``."""
-    value = json.loads((folder() / f"{name}.json").read_text(encoding="utf-8"))
+    """The schema called ``name``, such as ``answers/sign`` or ``report``.
+
+    Raises ``FileNotFoundError`` if no folder has it.
+    """
+    files = [place / f"{name}.json" for place in _folders]
+    found = next((file for file in files if file.is_file()), files[0])
+    value = json.loads(found.read_text(encoding="utf-8"))
     assert isinstance(value, dict)
     return value
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, overload
 
+from grader.io.schemas import add_folder
 from grader.shape import Variant
 from grader.track import Track
 from grader.tracks import causalab, causalds, ccr, replayscm
@@ -19,6 +20,8 @@ TRACKS: Final[Mapping[str, Track]] = MappingProxyType(_REGISTERED)
 
 def register(track: Track) -> None:
     """Add a track, or put it in the place of the one of its name."""
+    if track.schemas is not None:
+        add_folder(track.schemas)
     _REGISTERED[track.name] = track
 
 
