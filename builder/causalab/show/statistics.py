@@ -5,16 +5,14 @@
 It reads a written release (the side that has the truth) and prints Markdown.
 """
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from statistics import mean, median, pvariance
-from typing import Any, Final
+from typing import Final
 
 from builder.causalab.plan.suites import SIZES, SUITES, label, read_label
 from builder.causalab.plan.topology import FREQUENCY, colliders, forks
-from builder.gate.tables import SplitTables
-from builder.release.show.generation_report import markdown_table, print_report
+from builder.release.show.generation_report import Record, markdown_table, print_report
 
 TABLE_1: Final[Mapping[int, tuple[int, float, float, float, float]]] = {
     3: (50, 2.56, 0.25, 0.68, 0.72),
@@ -25,23 +23,19 @@ TABLE_1: Final[Mapping[int, tuple[int, float, float, float, float]]] = {
 }
 """Graphs, edge mean, edge variance, fork mean, collider mean of the main suites, by k."""
 
-Record = Mapping[str, Any]
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the report; returns 2 for an unusable release."""
     return print_report("causalab", __doc__, report, arguments)
 
 
-def report(table: SplitTables) -> str:
-    """The whole report as Markdown."""
-    worlds = [json.loads(row["world_json"]) for row in table.worlds.values()]
+def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
+    """The parts of the report, as Markdown."""
     labels = {task: text for world in worlds for task, text in world["tasks"].items()}
     targets: dict[str, list[Record]] = {}
-    for task, row in table.truth.items():
-        targets.setdefault(labels[task], []).append(json.loads(row["target_json"]))
-    parts = [
-        f"# Generation report: causalab, split {table.split}",
+    for task, target in truths.items():
+        targets.setdefault(labels[task], []).append(target)
+    return [
         f"{len(worlds)} graphs, {len(labels)} episodes.",
         markdown_table(
             "Graphs of the main suites (Table 1; paper / ours)",
@@ -66,7 +60,6 @@ def report(table: SplitTables) -> str:
             [_suite(text, targets[text]) for text in _in_order(targets)],
         ),
     ]
-    return "\n\n".join(parts)
 
 
 def _main(size: int, worlds: Sequence[Record]) -> list[list[tuple[str, str]]]:

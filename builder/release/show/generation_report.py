@@ -1,21 +1,26 @@
 """The command line of a track's generation report: a written release in, Markdown out."""
 
 import argparse
+import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from builder.gate.tables import SplitTables, split_tables
+from builder.gate.tables import split_tables
 from grader.errors import UsageError
+
+Record = Mapping[str, Any]
+"""What a world row or a truth row holds as JSON."""
+
+Parts = Callable[[Sequence[Record], Mapping[str, Record]], Sequence[str]]
+"""The worlds of a split and the truths of its tasks by id -> the report's parts, as Markdown."""
 
 
 def print_report(
-    track: str,
-    about: str | None,
-    report: Callable[[SplitTables], str],
-    arguments: Sequence[str] | None = None,
+    track: str, about: str | None, parts: Parts, arguments: Sequence[str] | None = None
 ) -> int:
-    """Print ``report`` of the release that the arguments name; 2 where it is unusable.
+    """Print the report of the release that the arguments name; 2 where it is unusable.
 
     ``about`` is the text of ``--help``.
     """
@@ -32,7 +37,10 @@ def print_report(
     except UsageError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    print(report(table))
+    worlds = [json.loads(row["world_json"]) for row in table.worlds.values()]
+    truths = {task: json.loads(row["target_json"]) for task, row in table.truth.items()}
+    head = f"# Generation report: {track}, split {options.split}"
+    print("\n\n".join([head, *parts(worlds, truths)]))
     return 0
 
 

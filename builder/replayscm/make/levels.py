@@ -4,7 +4,7 @@ Every added world is simulated from the hidden program under a signature that no
 has. One set of worlds serves all disclosures, so disclosure stays the only difference.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -69,12 +69,11 @@ def add_extra(rng: np.random.Generator, evidence: Evidence) -> tuple[World, ...]
     seen = window_patterns(program, evidence.training)
     while len(added) <= EXTRA_WORLDS:
         candidates = _drawn(rng, evidence, _single_targets(rng, program))
-        gains = [_gain(program, seen, world) for world in candidates]
-        best = int(np.argmax(gains))
-        if len(added) == EXTRA_WORLDS and gains[best] < FOURTH_GAIN:
+        best, gain, together = _most_new(program, seen, candidates)
+        if len(added) == EXTRA_WORLDS and gain < FOURTH_GAIN:
             break
-        added.append(candidates[best])
-        seen = _joined(seen, window_patterns(program, [candidates[best]]))
+        added.append(best)
+        seen = together
     return (*evidence.training, *added)
 
 
@@ -94,13 +93,11 @@ def add_counterexamples(
         candidates = _drawn(rng, evidence, _multi_targets(rng, program, CANDIDATES // 2))
         window = program.windows[missing[int(rng.integers(len(missing)))]]
         candidates += _drawn(rng, evidence, [intervene(rng, "hard_assigned", window)] * 4)
-        gains = [_gain(program, seen, world) for world in candidates]
-        best = int(np.argmax(gains))
+        best, gain, seen = _most_new(program, seen, candidates)
         if len(worlds) >= limit:
             raise Rejected("window coverage")
-        if gains[best]:
-            worlds.append(candidates[best])
-            seen = _joined(seen, window_patterns(program, [candidates[best]]))
+        if gain:
+            worlds.append(best)
     while wrong := _misfits(program, tabulate_worlds(worlds)):
         if len(worlds) >= limit:
             raise Rejected("counterexamples")
@@ -200,16 +197,17 @@ def _multi_targets(
     ]
 
 
-def _gain(program: HiddenProgram, seen: dict[int, int], world: World) -> int:
-    new = window_patterns(program, [world])
-    return sum((new[v] & ~seen[v]).bit_count() for v in seen)
+def _most_new(
+    program: HiddenProgram, seen: Mapping[int, int], candidates: Sequence[World]
+) -> tuple[World, int, dict[int, int]]:
+    """The world that shows most new window patterns, how many, and all patterns seen with it."""
+    shown = [window_patterns(program, [world]) for world in candidates]
+    gains = [sum((new[v] & ~seen[v]).bit_count() for v in seen) for new in shown]
+    best = int(np.argmax(gains))
+    return candidates[best], gains[best], {v: seen[v] | shown[best][v] for v in seen}
 
 
-def _joined(first: dict[int, int], second: dict[int, int]) -> dict[int, int]:
-    return {v: first[v] | second[v] for v in first}
-
-
-def _missing(program: HiddenProgram, seen: dict[int, int]) -> list[int]:
+def _missing(program: HiddenProgram, seen: Mapping[int, int]) -> list[int]:
     return [v for v, window in program.windows.items() if seen[v] != (1 << (1 << len(window))) - 1]
 
 

@@ -5,21 +5,17 @@
 It reads a written release (the side that has the truth) and prints Markdown.
 """
 
-import json
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import mean
-from typing import Any, Final
+from typing import Final
 
-from builder.gate.tables import SplitTables
-from builder.release.show.generation_report import markdown_table, print_report
+from builder.release.show.generation_report import Record, markdown_table, print_report
 from grader.tracks.replayscm.boolean import depth, parse, size, variables
 
 LEVELS: Final = ("original", "extra", "cex", "certified")
 _MODES: Final = ("none", "hard_constant", "hard_assigned")
-
-Record = Mapping[str, Any]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -27,12 +23,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return print_report("replayscm", __doc__, report, arguments)
 
 
-def report(table: SplitTables) -> str:
-    """The whole report as Markdown."""
-    worlds = [json.loads(row["world_json"]) for row in table.worlds.values()]
-    truths = [json.loads(row["target_json"]) for row in table.truth.values()]
-    parts = [
-        f"# Generation report: replayscm, split {table.split}",
+def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
+    """The parts of the report, as Markdown."""
+    return [
         f"{len(worlds)} programs, {len(truths)} records.",
         markdown_table("Programs (Table B.1)", ("", "paper", "ours"), _programs(worlds)),
         markdown_table("Worlds (Tables B.1, B.2)", ("", "paper", "ours"), _evidence(worlds)),
@@ -44,10 +37,9 @@ def report(table: SplitTables) -> str:
         markdown_table(
             "What the evidence determines (complete audit)",
             ("pool", "records", "determined", "unique", "deviating pairs, mean"),
-            _determined(truths),
+            _determined(list(truths.values())),
         ),
     ]
-    return "\n\n".join(parts)
 
 
 def _programs(worlds: Sequence[Record]) -> list[list[str]]:
