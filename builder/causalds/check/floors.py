@@ -1,4 +1,4 @@
-"""Answers that know nothing of the causalds track, and the points they deserve.
+"""Answers that know nothing of the scenes, and the points they deserve.
 
 Derived from the truths by the published rules, independently of the grader's scorers.
 """
@@ -7,119 +7,136 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
+from builder.track import Kind
 from grader.io.jsonio import canonical
 from grader.model import Truth
 from grader.shape import Task
-
-Kind = Literal["constant", "random"]
+from grader.tracks.causalds.variants import CAUSALDS
 
 _NUMBER: Final = "0: (1 + |t|) / (1 + 2|t|) for a truth of t"
 _EFFECT: Final = "0 where identifiable: (1 + |t|) / (1 + 2|t|); nothing where it had to abstain"
 _WIDE: Final = "0 ± 1 where identifiable: (1 + |t|) / (1 + |t| + interval score)"
+_POSITIVE: Final = "always +: the share of positive truths"
+_TRUE: Final = "always true: the share of truths that are"
 
-WHY: Final[Mapping[str, str]] = {
-    "prediction_csv": "0 (or probability 0.5): (1 + sd) / (1 + sd + RMSE); "
-    "near a half, since labels differ from a constant by about one sd",
-    "prediction_interval_csv": "0 ± 1 (or 0.5 ± 0.5): (1 + sd) / (1 + sd + mean interval score)",
-    "sign": "always +: the share of positive truths",
-    "change_sign": "always +: the share of positive truths",
-    "effect_sign": "always +: the share of positive truths",
-    "signs_before_after": "always + and +: the share of truths with both",
-    "value": f"{_NUMBER}, never under 2/3, since |r| ≤ 1",
-    "delta": _NUMBER,
-    "conditioning_var": "the first candidate: their order is random",
-    "association_present": "always true: the share of truths that are",
-    "bias_present": "always true: the share of truths that are",
-    "identifiable": "always true: the share of identifiable effects",
-    "matches": "always true: the share of truths that are",
-    "dominant": "always direct: the share of truths that are",
-    "set_size": "always 0: the share of scenes that need no adjustment",
-    "set_count": "always 1: the share of scenes with one valid set",
-    "edges": "no edge: F1 is 0",
-    "skeleton_edges": "no edge: F1 is 0",
-    "method": "always backdoor: the share of back-door truths",
-    "adjustment_set": "always the empty set: the share of scenes where it is valid",
-    "adjustment_sets": "always the empty set alone: F1 against the minimal sets",
-    "forbidden": "always none: the share of scenes where every variable is in some valid set",
-    "ate": _EFFECT,
-    "effect_value": _EFFECT,
-    "ate_interval": _WIDE,
-    "effect_interval": _WIDE,
+_CONSTANT: Final[Mapping[str, tuple[object, str]]] = {
+    "prediction_csv": (
+        None,
+        "0 (or probability 0.5): (1 + sd) / (1 + sd + RMSE); near a half, since labels differ from "
+        "a constant by about one sd",
+    ),
+    "prediction_interval_csv": (
+        None,
+        "0 ± 1 (or 0.5 ± 0.5): (1 + sd) / (1 + sd + mean interval score)",
+    ),
+    "sign": ("+", _POSITIVE),
+    "change_sign": ("+", _POSITIVE),
+    "effect_sign": ("+", _POSITIVE),
+    "signs_before_after": ("+", "always + and +: the share of truths with both"),
+    "value": (0.0, f"{_NUMBER}, never under 2/3, since |r| ≤ 1"),
+    "delta": (0.0, _NUMBER),
+    "conditioning_var": (None, "the first candidate: their order is random"),
+    "association_present": (True, _TRUE),
+    "bias_present": (True, _TRUE),
+    "identifiable": (True, "always true: the share of identifiable effects"),
+    "matches": (True, _TRUE),
+    "dominant": ("direct", "always direct: the share of truths that are"),
+    "set_size": (0, "always 0: the share of scenes that need no adjustment"),
+    "set_count": (1, "always 1: the share of scenes with one valid set"),
+    "edges": ([], "no edge: F1 is 0"),
+    "skeleton_edges": ([], "no edge: F1 is 0"),
+    "method": ("backdoor", "always backdoor: the share of back-door truths"),
+    "adjustment_set": ([], "always the empty set: the share of scenes where it is valid"),
+    "adjustment_sets": ([[]], "always the empty set alone: F1 against the minimal sets"),
+    "forbidden": (
+        [],
+        "always none: the share of scenes where every variable is in some valid set",
+    ),
+    "ate": (0.0, _EFFECT),
+    "effect_value": (0.0, _EFFECT),
+    "ate_interval": (0.0, _WIDE),
+    "effect_interval": (0.0, _WIDE),
 }
+"""By answer shape: what the constant answer says (None where that depends on the task), and why it
+scores what it scores."""
+
+if _CONSTANT.keys() != {variant.shape.name for variant in CAUSALDS}:
+    raise AssertionError("every answer shape of the track needs a constant answer, and no other")
+
+WHY: Final = {shape: why for shape, (_, why) in _CONSTANT.items()}
 """Why a constant answer scores what it scores, by answer shape."""
 
-_CONSTANT: Final[Mapping[str, Mapping[str, object]]] = {
-    "sign": {"sign": "+"},
-    "change_sign": {"sign": "+"},
-    "effect_sign": {"sign": "+"},
-    "signs_before_after": {"sign_before": "+", "sign_after": "+"},
-    "value": {"value": 0.0},
-    "delta": {"delta": 0.0},
-    "association_present": {"association_present": True},
-    "bias_present": {"bias_present": True},
-    "identifiable": {"identifiable": True},
-    "matches": {"matches": True},
-    "dominant": {"dominant": "direct"},
-    "set_size": {"k": 0},
-    "set_count": {"n": 1},
-    "edges": {"edges": []},
-    "skeleton_edges": {"skeleton_edges": []},
-    "method": {"method": "backdoor"},
-    "adjustment_set": {"adjust": []},
-    "adjustment_sets": {"adjustment_sets": [[]]},
-    "forbidden": {"forbidden": []},
-    "ate": {"ate": 0.0},
-    "effect_value": {"value": 0.0},
-    "ate_interval": {"ate": 0.0, "ci_lower": -1.0, "ci_upper": 1.0},
-    "effect_interval": {"value": 0.0, "ci_lower": -1.0, "ci_upper": 1.0},
-}
-_BOOLEANS: Final = ("association_present", "bias_present", "identifiable", "matches")
-_INTERVALS: Final = ("ate_interval", "effect_interval")
+_BOTH_SIGNS: Final = {"sign_before": "accepted_before", "sign_after": "accepted_after"}
 _LARGEST_COUNT: Final = 4
 
 
 def uninformed_answer(kind: Kind, task: Task, truth: Truth, rng: np.random.Generator) -> str:
     """The text of an answer file. ``truth`` lends the names that the story tells, nothing else."""
-    if task.shape.suffix == ".csv":
+    if task.shape.kind == "predictions":
         return _csv(kind, task, rng)
-    found = dict(_constant(task) if kind == "constant" else _random(task, truth, rng))
+    found = _constant(task) if kind == "constant" else _random(task, truth, rng)
     if "conditioning_var" in task.inputs:
         found["conditioning_var"] = task.inputs["conditioning_var"]
     return canonical(found)
 
 
-def _constant(task: Task) -> Mapping[str, object]:
-    if task.shape.name == "conditioning_var":
-        return {"conditioning_var": task.inputs["candidates"][0]}
-    return _CONSTANT[task.shape.name]
+def _constant(task: Task) -> dict[str, object]:
+    field, (content, _) = task.shape.field, _CONSTANT[task.shape.name]
+    match task.shape.kind:
+        case "signs":
+            return dict.fromkeys(_BOTH_SIGNS, content)
+        case "name":
+            return {field: task.inputs["candidates"][0]}
+        case "interval":
+            return {field: content, "ci_lower": -1.0, "ci_upper": 1.0}
+        case _:
+            return {field: content}
 
 
-def _random(task: Task, truth: Truth, rng: np.random.Generator) -> Mapping[str, object]:
-    shape, field = task.shape.name, task.shape.field
-    if shape == "signs_before_after":
-        return {name: _pick(task.shape.labels, rng) for name in ("sign_before", "sign_after")}
-    if shape in _BOOLEANS:
-        return {field: bool(rng.integers(2))}
-    if shape in ("set_size", "set_count"):
-        return {field: int(rng.integers(_LARGEST_COUNT))}
-    if shape == "conditioning_var":
-        return {field: _pick(task.inputs["candidates"], rng)}
-    if shape in ("edges", "skeleton_edges"):
-        ends = ("from", "to") if shape == "edges" else ("a", "b")
-        return {field: _random_edges(sorted(truth.target["nodes"]), ends, rng)}
-    if shape in ("adjustment_set", "adjustment_sets", "forbidden"):
-        return {field: _random_sets(shape, sorted(task.inputs["available"]), rng)}
-    if task.shape.labels:
-        return {field: _pick(task.shape.labels, rng)}
-    if shape in _INTERVALS:
-        lower, middle, upper = np.sort(rng.normal(size=3)).tolist()
-        return {field: middle, "ci_lower": lower, "ci_upper": upper}
-    return {field: float(rng.uniform(-1, 1) if shape == "value" else rng.normal())}
+def _random(task: Task, truth: Truth, rng: np.random.Generator) -> dict[str, object]:
+    kind, field = task.shape.kind, task.shape.field
+    match kind:
+        case "sign" | "label":
+            return {field: _pick(task.shape.labels, rng)}
+        case "signs":
+            return {name: _pick(task.shape.labels, rng) for name in _BOTH_SIGNS}
+        case "boolean":
+            return {field: bool(rng.integers(2))}
+        case "count":
+            return {field: int(rng.integers(_LARGEST_COUNT))}
+        case "name":
+            return {field: _pick(task.inputs["candidates"], rng)}
+        case "edges":
+            return {field: _random_edges(sorted(truth.target["nodes"]), _ends(task), rng)}
+        case "set" | "sets" | "names":
+            found = _random_set(sorted(task.inputs["available"]), rng)
+            return {field: [found] if kind == "sets" and isinstance(found, list) else found}
+        case "interval":
+            lower, middle, upper = np.sort(rng.normal(size=3)).tolist()
+            return {field: middle, "ci_lower": lower, "ci_upper": upper}
+        case "number":
+            bounded = task.shape.name == "value"
+            return {field: float(rng.uniform(-1, 1) if bounded else rng.normal())}
+        case "predictions" | "units" | "quantities" | "deduction" | "program" | "alternative":
+            raise _not_read_here(task)
+        case "session":
+            raise _not_read_here(task)
+        case _:
+            assert_never(kind)
+
+
+def _not_read_here(task: Task) -> ValueError:
+    return ValueError(f"{task.task_id}: no scene is asked for an answer of kind {task.shape.kind}")
+
+
+def _ends(task: Task) -> tuple[str, str]:
+    """The members of one edge."""
+    return ("from", "to") if task.shape.name == "edges" else ("a", "b")
 
 
 def _pick(labels: Sequence[str], rng: np.random.Generator) -> str:
@@ -139,12 +156,12 @@ def _random_edges(
     ]
 
 
-def _random_sets(shape: str, names: Sequence[str], rng: np.random.Generator) -> object:
+def _random_set(names: Sequence[str], rng: np.random.Generator) -> list[str] | str:
+    """Half of the time a word for why there is no set."""
     drawn = int(rng.integers(4))
     if drawn < 2:
         return ("no_backdoor", "non_id")[drawn]
-    found = [name for name in names if rng.random() < 0.5]
-    return [found] if shape == "adjustment_sets" else found
+    return [name for name in names if rng.random() < 0.5]
 
 
 def _csv(kind: Kind, task: Task, rng: np.random.Generator) -> str:
@@ -170,7 +187,7 @@ def _csv(kind: Kind, task: Task, rng: np.random.Generator) -> str:
 
 def floor_points(task: Task, truth: Truth, answer: str) -> float:
     """The points in [0, 1] that ``answer`` deserves by the variant's published rule."""
-    if task.shape.suffix == ".csv":
+    if task.shape.kind == "predictions":
         return _csv_points(task, truth, answer)
     content = json.loads(answer)
     abstains = task.shape.abstainable and content[task.shape.field] == task.shape.abstention
@@ -193,37 +210,47 @@ def _csv_points(task: Task, truth: Truth, answer: str) -> float:
 
 
 def _content_points(task: Task, truth: Truth, content: Mapping[str, Any]) -> float:
-    shape, target, answer = task.shape.name, truth.target, content.get(task.shape.field)
-    if shape == "signs_before_after":
-        both = (("sign_before", "accepted_before"), ("sign_after", "accepted_after"))
-        return float(all(content[told] in target[right] for told, right in both))
-    if "accepted" in target:
-        return float(answer in target["accepted"])
-    if shape == "edges":
-        given = {(edge["from"], edge["to"]) for edge in content["edges"]}
-        return _overlap(given, {(a, b) for a, b in target["edges"]})
-    if shape == "skeleton_edges":
-        pairs = {frozenset((edge["a"], edge["b"])) for edge in content["skeleton_edges"]}
-        return _overlap(pairs, {frozenset(edge) for edge in target["edges"]})
-    if "category" in target:
-        return _set_points(shape, target, answer)
+    kind, target, answer = task.shape.kind, truth.target, content.get(task.shape.field)
+    match kind:
+        case "sign" | "label" | "boolean" | "count" | "name":
+            return float(answer in target["accepted"])
+        case "signs":
+            both = (("sign_before", "accepted_before"), ("sign_after", "accepted_after"))
+            return float(all(content[told] in target[right] for told, right in both))
+        case "edges":
+            given = [tuple(edge[end] for end in _ends(task)) for edge in content[task.shape.field]]
+            if task.shape.name == "edges":
+                return _overlap(set(given), set(map(tuple, target["edges"])))
+            return _overlap(set(map(frozenset, given)), set(map(frozenset, target["edges"])))
+        case "set" | "sets" | "names":
+            return _set_points(kind, target, answer)
+        case "number":
+            return _scaled(truth, abs(content[task.shape.field] - _value(truth)))
+        case "interval":
+            lower, upper, value = np.array([content["ci_lower"], content["ci_upper"], truth.value])
+            alpha = float(task.inputs["alpha"])
+            return _scaled(truth, float(_interval_score(lower, upper, value, alpha)))
+        case _:
+            raise _not_read_here(task)
+
+
+def _value(truth: Truth) -> float:
     assert truth.value is not None
-    scale = 1 + abs(truth.value)
-    if shape in _INTERVALS:
-        lower, upper, value = np.array([content["ci_lower"], content["ci_upper"], truth.value])
-        loss = float(_interval_score(lower, upper, value, float(task.inputs["alpha"])))
-    else:
-        loss = abs(content[task.shape.field] - truth.value)
+    return truth.value
+
+
+def _scaled(truth: Truth, loss: float) -> float:
+    scale = 1 + abs(_value(truth))
     return scale / (scale + loss)
 
 
-def _set_points(shape: str, target: Mapping[str, Any], answer: Any) -> float:
+def _set_points(kind: Literal["set", "sets", "names"], target: Any, answer: Any) -> float:
     if isinstance(answer, str) or target["category"] != "set":
         return float(answer == target["category"])
-    if shape == "forbidden":
+    if kind == "names":
         return _overlap(set(answer), set(target["names"]))
     sets = {frozenset(names) for names in target["sets"]}
-    if shape == "adjustment_set":
+    if kind == "set":
         return float(frozenset(answer) in sets)
     return _overlap({frozenset(names) for names in answer}, sets)
 
