@@ -102,11 +102,11 @@ def _invent_variables(
         "continuous": _shuffled(rng, vocabulary.continuous),
         "binary": _shuffled(rng, vocabulary.binary),
     }
-    for kind, pool in nouns.items():
+    for kind, offered in nouns.items():
         wanted = sum(value == kind for value in kinds.values())
-        if wanted > len(pool):
+        if wanted > len(offered):
             raise ValueError(
-                f"{wanted} {kind} variables, but theme {vocabulary.theme.key} has {len(pool)}"
+                f"{wanted} {kind} variables, but theme {vocabulary.theme.key} has {len(offered)}"
             )
     words = invented_words()
     taken: list[str] = [avoid]

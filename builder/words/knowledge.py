@@ -24,7 +24,7 @@ KINDS: Final[tuple[Kind, ...]] = ("continuous", "binary")
 class Concept:
     """A variable of a domain. ``kinds`` are those it may have in a scene.
 
-    ``unit`` and ``range`` (plausible values in that unit) belong to the continuous reading,
+    ``unit`` and ``range`` (plausible values in that unit) belong to the continuous kind,
     ``states`` (predicates for 0 and 1) to the binary one. ``latent``: it could well go unmeasured.
     """
 

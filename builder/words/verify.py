@@ -63,11 +63,11 @@ def _read(sentences: Sequence[str], facts: Facts) -> tuple[_Told, list[str]]:
         masked = _mask(sentence, variables, clauses)
         if "«" not in masked:
             continue
-        readings = set(_readings(masked.removesuffix("."), variables, clauses))
-        if len(readings) != 1:
-            problems.append(f"{len(readings)} readings of the sentence {sentence!r}")
+        found = set(_parses(masked.removesuffix("."), variables, clauses))
+        if len(found) != 1:
+            problems.append(f"{len(found)} ways to read the sentence {sentence!r}")
             continue
-        told.extend((sentence, what) for what in readings.pop())
+        told.extend((sentence, what) for what in found.pop())
     return told, problems
 
 
@@ -163,28 +163,28 @@ def _regex(template: str, clauses: frozenset[str] = frozenset()) -> str:
     return "".join(parts)
 
 
-# --- reading -------------------------------------------------------------------------------------
+# --- parsing -------------------------------------------------------------------------------------
 
 
-def _readings(
+def _parses(
     masked: str, variables: Sequence[Variable], clauses: _Clauses
 ) -> Iterator[tuple[_What, ...]]:
     """Every way to read a sentence."""
     for pattern, kind in _roster():
         if (match := pattern.fullmatch(masked)) is not None:
-            yield _roster_reading(match, kind, variables)
+            yield _roster_parse(match, kind, variables)
     starts = {0, *(m.end() for m in [_openers().match(masked)] if m is not None)}
     for start in sorted(starts):
         rest = masked[start:]
         for pattern in _short_pairs():
             if (match := pattern.fullmatch(rest)) is not None:
-                yield _pair_reading(match, variables)
+                yield _pair_parse(match, variables)
         for pattern in _wholes():
             if (match := pattern.fullmatch(rest)) is not None:
-                yield from _whole_readings(match.groupdict(), variables, clauses)
+                yield from _whole_parses(match.groupdict(), variables, clauses)
 
 
-def _roster_reading(
+def _roster_parse(
     match: re.Match[str], kind: str, variables: Sequence[Variable]
 ) -> tuple[_What, ...]:
     groups = match.groupdict()
@@ -200,7 +200,7 @@ def _roster_reading(
     return (first, ("node", other, groups.get("unit_b") or groups["unit_a"]))
 
 
-def _pair_reading(match: re.Match[str], variables: Sequence[Variable]) -> tuple[_What, ...]:
+def _pair_parse(match: re.Match[str], variables: Sequence[Variable]) -> tuple[_What, ...]:
     """Two effects told in one breath: what the second leaves out it shares with the first."""
     groups = match.groupdict()
     a, b = int(groups["cause"]), int(groups["effect"])
@@ -214,7 +214,7 @@ def _pair_reading(match: re.Match[str], variables: Sequence[Variable]) -> tuple[
     return (("edge", names[0], names[1]), ("edge", names[2], names[3]))
 
 
-def _whole_readings(
+def _whole_parses(
     groups: Mapping[str, str | None], variables: Sequence[Variable], clauses: _Clauses
 ) -> Iterator[tuple[_What, ...]]:
     """One core or two, each with the mechanism told for it, if that is its own."""
@@ -223,11 +223,11 @@ def _whole_readings(
     for text, how in zip((groups["core"], groups.get("second")), told, strict=True):
         if text is not None:
             own = None if how is None else ("edge", *clauses[int(how)][0])
-            found.append([edge for edge in _core_readings(text, variables) if own in (None, edge)])
+            found.append([edge for edge in _core_parses(text, variables) if own in (None, edge)])
     yield from product(*found)
 
 
-def _core_readings(text: str, variables: Sequence[Variable]) -> set[_What]:
+def _core_parses(text: str, variables: Sequence[Variable]) -> set[_What]:
     found: set[_What] = set()
     for pattern in _cores():
         match = pattern.fullmatch(text)

@@ -10,9 +10,9 @@ import pytest
 from causalds_scenes import ROOT
 from test_causalds_views import built, plain, world
 
-from builder.causalds.make.equations import equation
 from builder.causalds.make.recover import recoverability
 from builder.causalds.plan.scenes import plan_scenes
+from builder.causalds.show.equations import equation
 from builder.causalds.show.inspection import inspect_scene
 from builder.causalds.show.pictures import graph_picture, recovery_picture
 from builder.causalds.track import TRACK

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from builder.causalds.show.reading import reading_page
+from builder.causalds.show.stories import stories_page
 from builder.cli.main import main
 from builder.settings import TomlTable
 from grader.errors import UsageError
@@ -38,7 +38,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_page_shows_stories_beside_graphs(release: Path) -> None:
     """A person must be able to judge story against graph at a glance."""
-    page = reading_page(release, 4)
+    page = stories_page(release, 4)
     assert page.count("<section>") == page.count("<svg") == 4
     assert "4 of 6 stories" in page
     for motif in ("chain", "confounding", "iv"):
@@ -61,4 +61,4 @@ def test_unusable_input_is_named(release: Path, tmp_path: Path) -> None:
     assert main(["read", str(tmp_path)]) == 2
     assert main(["read", str(release), "--n", "0"]) == 2
     with pytest.raises(UsageError, match="no causalds_worlds"):
-        reading_page(tmp_path, 3)
+        stories_page(tmp_path, 3)

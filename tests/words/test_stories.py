@@ -129,7 +129,7 @@ def test_a_sentence_about_variables_that_fits_no_frame_is_noticed() -> None:
     telling, facts = SCENES[2]
     name = next(iter(facts.variables.values())).name
     story = f"{telling.story} The {name} is what everybody talks about."
-    assert any("0 readings" in p for p in verify(story, telling.attestations, facts))
+    assert any("0 ways to read" in p for p in verify(story, telling.attestations, facts))
 
 
 def test_a_latent_variable_told_as_measured_is_noticed() -> None:

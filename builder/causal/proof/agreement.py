@@ -3,8 +3,8 @@
     python -m builder.causal.proof.agreement --graphs 20000 --seed 1
 
 Every motif, planted structure and graft of one fragment onto a motif (each plain, and with a latent
-common cause of its ends) and then that many random graphs
-with latent nodes are asked all four effects. The engine "definition" is always there: a positive
+common cause of its ends) and then that many random graphs with latent nodes are asked all four
+effects. The engine "definition" is always there: a positive
 verdict must return the value that enumerating a random model gives (to 1e-9), a negative one must
 come with two models that share the observed distribution (to 1e-12) and differ in the effect. y0
 and pyAgrum join in where installed. The exit code is 1 when any engine contradicts a verdict, or
@@ -37,7 +37,7 @@ Query = tuple[LatentDAG, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AskedEffect:
     """One effect as it is asked, with the number of levels the treatment is given."""
 
     label: str
@@ -46,11 +46,11 @@ class Question:
 
 
 QUESTIONS = (
-    Question("ATE", "ate", 2),
-    Question("ETT, binary X", "ett", 2),
-    Question("ETT, ternary X", "ett", 3),
-    Question("NDE", "nde", 2),
-    Question("NIE", "nie", 2),
+    AskedEffect("ATE", "ate", 2),
+    AskedEffect("ETT, binary X", "ett", 2),
+    AskedEffect("ETT, ternary X", "ett", 3),
+    AskedEffect("NDE", "nde", 2),
+    AskedEffect("NIE", "nie", 2),
 )
 
 # Which question an outside engine answers; y0's IDC* does not know that X is binary.
@@ -103,7 +103,7 @@ def compare(queries: Iterator[tuple[Query, np.random.Generator]]) -> Tally:
 
 
 def _evaluated(
-    rng: np.random.Generator, graph: LatentDAG, found: Estimand, question: Question, tally: Tally
+    rng: np.random.Generator, graph: LatentDAG, found: Estimand, question: AskedEffect, tally: Tally
 ) -> str:
     levels = dict.fromkeys(graph.nodes, 2) | {found.treatment: question.treatment_levels}
     scm = random_scm(rng, graph, levels, noise_levels=3)
@@ -113,7 +113,7 @@ def _evaluated(
     return "yes" if error <= TOLERANCE else "wrong value"
 
 
-def _separated(rng: np.random.Generator, query: Query, question: Question, tally: Tally) -> str:
+def _separated(rng: np.random.Generator, query: Query, question: AskedEffect, tally: Tally) -> str:
     pair = find_witness(rng, *query, question.effect, treatment_levels=question.treatment_levels)
     if pair is None:
         return "no proof"

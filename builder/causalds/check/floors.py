@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from builder.track import Kind
+from builder.track import Guess
 from grader.io.jsonio import canonical
 from grader.model import Truth
 from grader.shape import Task
@@ -75,7 +75,7 @@ _BOTH_SIGNS: Final = {"sign_before": "accepted_before", "sign_after": "accepted_
 _LARGEST_COUNT: Final = 4
 
 
-def uninformed_answer(kind: Kind, task: Task, truth: Truth, rng: np.random.Generator) -> str:
+def uninformed_answer(kind: Guess, task: Task, truth: Truth, rng: np.random.Generator) -> str:
     """The text of an answer file. ``truth`` lends the names that the story tells, nothing else."""
     if task.shape.kind == "predictions":
         return _csv(kind, task, rng)
@@ -164,7 +164,7 @@ def _random_set(names: Sequence[str], rng: np.random.Generator) -> list[str] | s
     return [name for name in names if rng.random() < 0.5]
 
 
-def _csv(kind: Kind, task: Task, rng: np.random.Generator) -> str:
+def _csv(kind: Guess, task: Task, rng: np.random.Generator) -> str:
     rows, binary = int(task.inputs["rows"]), task.inputs["outcome_kind"] == "binary"
     centre, half = (0.5, 0.5) if binary else (0.0, 1.0)
     if kind == "constant":

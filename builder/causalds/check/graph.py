@@ -241,6 +241,6 @@ def _reaching(graph: Graph, targets: set[str]) -> set[str]:
 
 def _subsets(items: Iterable[str]) -> Iterator[frozenset[str]]:
     """All subsets, the smallest first."""
-    pool = list(items)
-    sizes = (combinations(pool, size) for size in range(len(pool) + 1))
+    members = list(items)
+    sizes = (combinations(members, size) for size in range(len(members) + 1))
     return (frozenset(chosen) for chosen in chain.from_iterable(sizes))

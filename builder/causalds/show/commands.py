@@ -47,9 +47,9 @@ def _read(options: argparse.Namespace) -> int:
     if not 1 <= options.n <= MOST:
         raise UsageError(f"--n {options.n}: must be a number of stories from 1 to {MOST}")
     need_release(options.release)
-    from builder.causalds.show.reading import reading_page
+    from builder.causalds.show.stories import stories_page
 
-    write_page(options.out, reading_page(options.release, options.n))
+    write_page(options.out, stories_page(options.release, options.n))
     return OK
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from builder.causalds.make.equations import equation
+from builder.causalds.show.equations import equation
 from builder.causalds.show.pictures import graph_picture, recovery_picture
 from grader.draw import page as draw
 from grader.draw.page import Block, Paragraph, Section, Strong

@@ -19,7 +19,7 @@ Row = Mapping[str, Any]
 _STYLE: Final = "main { max-width:1500px }"
 
 
-def reading_page(release: Path, number: int) -> str:
+def stories_page(release: Path, number: int) -> str:
     """An HTML page with ``number`` scenes of a release, of as many structures as there are.
 
     Raises ``UsageError`` when the release holds no worlds.
