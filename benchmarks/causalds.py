@@ -47,7 +47,7 @@ def _measure(scenes: int) -> int:
     for spec in specs:
         begun = time.perf_counter()
         built = TRACK.build(spec)
-        for stage, spent in built.seconds:
+        for stage, spent in built.seconds.items():
             seconds[stage] += spent
         before = time.perf_counter()
         pq.write_table(

@@ -64,7 +64,7 @@ def build() -> tuple[list[Built], float, Counter[str]]:
         seconds = time.perf_counter() - start
     stages: Counter[str] = Counter()
     for instance in instances:
-        for stage, spent in instance.seconds:
+        for stage, spent in instance.seconds.items():
             stages[stage] += spent  # type: ignore[assignment]
     return instances, seconds, stages
 

@@ -28,7 +28,7 @@ class Clock:
     """Adds up the seconds of named stages; they are reported and never enter a release."""
 
     def __init__(self) -> None:
-        self._seconds: dict[str, float] = {}
+        self.seconds: dict[str, float] = {}
 
     @contextmanager
     def __call__(self, stage: str) -> Iterator[None]:
@@ -37,11 +37,7 @@ class Clock:
         try:
             yield
         finally:
-            self._seconds[stage] = self._seconds.get(stage, 0.0) + perf_counter() - start
-
-    def seconds(self) -> tuple[tuple[str, float], ...]:
-        """Each stage with its seconds, in the order of their first use."""
-        return tuple(self._seconds.items())
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + perf_counter() - start
 
 
 Try = Callable[[int, int, Clock], dict[str, list[Row]]]
@@ -64,7 +60,7 @@ def first_accepted(spec: InstanceSpec, attempt: Try, most: int, wanted: str, fix
             rejections[rejected.reason] += 1
             wordless += rejected.words
             continue
-        return Built(rows, tuple(sorted(rejections.items())), clock.seconds())
+        return Built(rows, rejections, clock.seconds)
     raise UsageError(f"{spec.label}: no {wanted} in {most} attempts: {listed(rejections)}; {fix}")
 
 

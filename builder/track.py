@@ -77,8 +77,8 @@ class Built:
     """
 
     rows: dict[str, list[Row]]
-    rejections: tuple[tuple[str, int], ...] = ()
-    seconds: tuple[tuple[str, float], ...] = ()
+    rejections: Mapping[str, int] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

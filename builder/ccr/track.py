@@ -51,7 +51,7 @@ def build(spec: InstanceSpec) -> Built:
     key = attempt_key(spec.key, 0)
     clock = Clock()
     world: dict[str, object]
-    rejections: tuple[tuple[str, int], ...] = ()
+    rejections: Mapping[str, int] = {}
     with clock("contexts"):
         if plan.purpose == "linear":
             world, tasks = _linear(spec, plan, key)
@@ -73,7 +73,7 @@ def build(spec: InstanceSpec) -> Built:
             "ccr_truth": [rows.truth_row(spec, plan, task) for task in tasks],
             "ccr_worlds": [rows.world_row(spec, plan, world, tasks)],
         }
-    return Built(built, rejections, clock.seconds())
+    return Built(built, rejections, clock.seconds)
 
 
 def draw(plan: ContextPlan, key: bytes, where: str) -> tuple[Sampled, Words]:

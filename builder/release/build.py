@@ -290,12 +290,12 @@ def _run_gate(gate: Gate, workspace: Workspace, reporter: Reporter) -> GateResul
 def build_alone(config: ReleaseConfig, roots: Mapping[str, Root], label: str) -> dict[str, Any]:
     """Builds the instance called ``track/split/index`` by itself and describes its rows."""
     spec = find_spec(plan_specs(config, roots), label)
-    instance = build_instance(TRACKS[spec.track], spec)
+    tables, built = build_instance(TRACKS[spec.track], spec)
     return {
         "instance": spec.label,
         "instance_id": spec.instance_id,
-        "rejections": instance.rejections,
-        "seconds": {stage: round(spent, 4) for stage, spent in instance.seconds.items()},
+        "rejections": dict(built.rejections),
+        "seconds": {stage: round(spent, 4) for stage, spent in built.seconds.items()},
         "rows": {
             config_name: {
                 "count": table.num_rows,
@@ -303,6 +303,6 @@ def build_alone(config: ReleaseConfig, roots: Mapping[str, Root], label: str) ->
                 "bytes": table.nbytes,
                 "content_sha256": content_sha256(table.schema, [table]),
             }
-            for config_name, table in sorted(instance.tables.items())
+            for config_name, table in sorted(tables.items())
         },
     }

@@ -11,7 +11,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from builder.release.arrow import table_from_rows
 from builder.release.engine import InstanceFailed
-from builder.track import InstanceSpec, Track
+from builder.track import Built, InstanceSpec, Track
 from builder.tracks import load_track
 from grader.errors import UsageError
 from grader.io.files import file_sha256
@@ -113,11 +113,11 @@ def build_part(job: PartJob) -> Part:
     rejections: Counter[str] = Counter()
     seconds = {"start-up": time.perf_counter() - started}
     for spec in job.specs:
-        instance = build_instance(track, spec)
-        for config, table in instance.tables.items():
+        instance, built = build_instance(track, spec)
+        for config, table in instance.items():
             pieces[config].append(table)
-        rejections.update(instance.rejections)
-        for stage, spent in instance.seconds.items():
+        rejections.update(built.rejections)
+        for stage, spent in built.seconds.items():
             seconds[stage] = seconds.get(stage, 0.0) + spent
     started = time.perf_counter()
     sizes = {
@@ -130,20 +130,9 @@ def build_part(job: PartJob) -> Part:
     return part
 
 
-@dataclass(frozen=True, slots=True)
-class Instance:
-    """One built instance: its checked tables and what they cost.
-
-    ``rejections`` counts rejected attempts by reason, ``seconds`` the time of each stage.
-    """
-
-    tables: dict[str, pa.Table]
-    rejections: dict[str, int]
-    seconds: dict[str, float]
-
-
-def build_instance(track: Track, spec: InstanceSpec) -> Instance:
-    """One instance as tables that fit the track's schemas; raises ``InstanceFailed``.
+def build_instance(track: Track, spec: InstanceSpec) -> tuple[dict[str, pa.Table], Built]:
+    """One instance as tables that fit the track's schemas, and as the track built it; raises
+    ``InstanceFailed``.
 
     A ``UsageError`` is the user's to mend (a plan that cannot be met, an endpoint that is down) and
     passes as it is.
@@ -160,14 +149,13 @@ def build_instance(track: Track, spec: InstanceSpec) -> Instance:
         }
         for config, table in tables.items():
             _check_owner(config, table, spec)
-        seconds = _summed(built.seconds)
-        seconds["staging"] = time.perf_counter() - started
+        seconds = {**built.seconds, "staging": time.perf_counter() - started}
     except UsageError:
         raise
     except Exception as error:
         summary = f"{type(error).__name__}: {error}"
         raise InstanceFailed(spec.label, summary, traceback.format_exc()) from None
-    return Instance(tables, _summed(built.rejections), seconds)
+    return tables, replace(built, seconds=seconds)
 
 
 def _check_owner(config: str, table: pa.Table, spec: InstanceSpec) -> None:
@@ -221,10 +209,3 @@ def _publish(job: PartJob, part: Part) -> None:
 
 def _temporary(job: PartJob) -> Path:
     return job.folder.with_name(job.folder.name + ".unfinished")
-
-
-def _summed(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    total: Counter[str] = Counter()
-    for name, value in pairs:
-        total[name] += value
-    return dict(total)

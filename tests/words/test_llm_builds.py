@@ -72,7 +72,7 @@ def test_built_scenes_pass_the_audit_by_their_sentences(model: Model, tmp_path: 
     """The gate holds a free story to its attestations, and notices when it is changed."""
     for spec in _specs(model, tmp_path)[:3]:
         built = TRACK.build(spec)
-        assert built.rejections == () and _audit(built) == []
+        assert not built.rejections and _audit(built) == []
         story = str(built.rows["causalds_scenes"][0]["story"])
         found = _audit(built, story=story.replace("bears on", "has a part in", 1))
         assert len(found) == 2 and "no sentence of the story" in found[0]
@@ -102,7 +102,7 @@ def test_a_scene_that_cannot_be_told_is_replaced_and_counted(model: Model, tmp_p
     wrong = [lambda good: {**good, "told": []}] * 2
     model.script["writer"] = list(wrong)
     built = TRACK.build(_specs(model, tmp_path)[0])
-    assert built.rejections == (("llm: story budget exhausted", 1),)
+    assert built.rejections == {"llm: story budget exhausted": 1}
     assert built.rows["causalds_worlds"][0]["attempt"] == 1 and _audit(built) == []
     assert len(list((tmp_path / "kept").glob("*.jsonl"))) == 2
     assert model.roles["writer"] == 3

@@ -6,7 +6,7 @@ of at least 0.02 take its place.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
@@ -105,7 +105,7 @@ class Sampled:
     context: BooleanContext
     tree: CutTree
     quantities: dict[Pair, Quantities]
-    rejections: tuple[tuple[str, int], ...]
+    rejections: Mapping[str, int]
 
 
 def sample_context(design: Design, rng: np.random.Generator, where: str) -> Sampled:
@@ -122,7 +122,7 @@ def sample_context(design: Design, rng: np.random.Generator, where: str) -> Samp
         tree = cut_tree(context.dag)
         quantities = exact_quantities(context, tree)
         if references(tree, quantities):
-            return Sampled(context, tree, quantities, tuple(sorted(rejections.items())))
+            return Sampled(context, tree, quantities, rejections)
         rejections["no measurable pair of two components or more"] += 1
     raise UsageError(
         f"{where}: no context of components {list(design.sizes)} with operators = "

@@ -154,7 +154,7 @@ def _bits(context: ImportedContext) -> Bits:
 def _pairs(context: ImportedContext, left_out: Counter[str]) -> Iterator[tuple[Row, Row]]:
     """The task and the truth of every pair that the samples can answer."""
     tree = cut_tree(context.model.dag)
-    sampled = Sampled(context.model, tree, exact_quantities(context.model, tree), ())
+    sampled = Sampled(context.model, tree, exact_quantities(context.model, tree), {})
     key = hashlib.sha256(context.name.encode("utf-8")).digest()
     instance = public_id("context", key, "context")
     words = _words(context)
