@@ -55,7 +55,8 @@ def taken(
 
 
 def row(release: Path, folder: Path, task: Task) -> Score:
-    graded = pipeline.grade(choose_exam(Release.open(release), "dev", "all"), folder / "answers")
+    exam = choose_exam(Release.open(release), "dev", "all", "causalab")
+    graded = pipeline.grade(exam, folder / "answers")
     return next(score for score in graded.scores if score.task_id == task.task_id)
 
 
