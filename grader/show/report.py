@@ -9,6 +9,7 @@ from grader.model import Score, Truth
 from grader.report.export import truth_json
 from grader.show.leaderboard import Ranked
 from grader.show.systems import SYSTEM, Report, name_of
+from grader.tracks import TRACKS
 
 LISTED: Final = 2_000
 """Tasks on a page; beyond them ``--csv`` and ``--parquet`` have every row."""
@@ -34,10 +35,11 @@ def variants(name: str, track: Mapping[str, Any]) -> Table:
 def runs(report: Report) -> Table:
     """Each attempt as a complete exam, with mean and spread."""
     attempts = report["attempts"]
-    labels = {"points": ("points", 1), "causalds_score": ("CausalDSScore", 3)}
+    own = [track.run_figure for track in TRACKS.values() if track.run_figure is not None]
+    figures = [("points", "points", 1), *((one.name, one.label, one.digits) for one in own)]
     rows = []
-    for key, (label, digits) in labels.items():
-        for name, spread in attempts[key].items():
+    for key, label, digits in figures:
+        for name, spread in attempts.get(key, {}).items():
             values = [run[key].get(name) for run in attempts["runs"]]
             ends = [None, None] if spread is None else [spread["mean"], spread["sd"]]
             if any(value is not None for value in values):
