@@ -23,7 +23,7 @@ from builder.gate.known_answers import (
     split_points,
 )
 from builder.gate.leak.permutation import LeakReport, leak_test
-from builder.gate.second_derivation import AuditJobs, audit
+from builder.gate.second_derivation import audit, audit_jobs
 from builder.gate.secrecy import forget, secrecy_problems
 from builder.gate.tables import SplitTables, split_tables, tracks
 from builder.release.engine import map_instances
@@ -183,11 +183,11 @@ def _structure(release: Path, tables: Sequence[SplitTables]) -> list[GateLine]:
 
 def _audit(release: Path, tables: Sequence[SplitTables], workers: int) -> GateLine:
     """Every truth against its second derivation, an instance at a time."""
-    jobs = AuditJobs(release, tables)
-    problems = [problem for found in map_instances(audit, jobs, workers) for problem in found]
+    audited = list(map_instances(audit, audit_jobs(release, tables), workers))
+    problems = [problem for found in audited for problem in found]
     truths = sum(len(table.truth) for table in tables)
     return _line("second derivation of every truth", problems,
-                 f"{truths} truths of {len(jobs)} scenes and views agree")  # fmt: skip
+                 f"{truths} truths of {len(audited)} scenes and views agree")  # fmt: skip
 
 
 def _worth_starting(tables: Sequence[SplitTables], workers: int) -> int:

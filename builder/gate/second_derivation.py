@@ -12,36 +12,10 @@ AuditJob = tuple[str, Mapping[str, Any], Sequence[Mapping[str, Any]], Any, Mappi
 """The track's reference, world row, truth rows, label row or None, scene row (or task rows)."""
 
 
-class AuditJobs(Sequence[AuditJob]):
-    """The jobs of all tables, read as they are asked for in turn: all at once they fill memories.
-
-    Going back starts reading again from the first.
-    """
-
-    def __init__(self, release: Path, tables: Sequence[SplitTables]) -> None:
-        self._release = release
-        self._tables = tables
-        self._next = 0
-        self._left = iter(self)
-
-    def __len__(self) -> int:
-        return sum(
-            len(table.scenes if TRACKS[table.track].scenes else table.worlds)
-            for table in self._tables
-        )
-
-    def __iter__(self) -> Iterator[AuditJob]:
-        for table in self._tables:
-            yield from _audit_jobs(self._release, table)
-
-    def __getitem__(self, index: Any) -> Any:
-        if index < self._next:
-            self._next, self._left = 0, iter(self)
-        for job in self._left:
-            self._next += 1
-            if self._next > index:
-                return job
-        raise IndexError(index)
+def audit_jobs(release: Path, tables: Sequence[SplitTables]) -> Iterator[AuditJob]:
+    """The jobs of all tables, read as they are asked for: all at once they fill memories."""
+    for table in tables:
+        yield from _audit_jobs(release, table)
 
 
 def _audit_jobs(release: Path, table: SplitTables) -> Iterator[AuditJob]:

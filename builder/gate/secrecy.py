@@ -9,8 +9,9 @@ from typing import Final
 
 import pyarrow as pa
 
-from builder.gate.tables import PRIVATE_PARTS, SplitTables
+from builder.gate.tables import SplitTables
 from builder.release.reader import SHARD, column_names, configs, groups, open_shard, shards
+from builder.tracks import TRACKS
 
 SHARED_COLUMNS: Final = frozenset({"task_id", "instance_id"})
 """Columns that private configs have in common with public ones by design."""
@@ -27,11 +28,10 @@ def secrecy_problems(public: Path, private: Path, table: SplitTables) -> list[st
     Keys and salts are looked for in every text there is, whole worlds in the papers and in the
     split's own shards: a large public-truth split beside it is hundreds of megabytes of prompts.
     """
-    prefix = table.track
     problems = [
-        f"public/{prefix}_{part}: private config of split {table.split} is public"
-        for part in PRIVATE_PARTS
-        if shards(public, f"{prefix}_{part}", table.split)
+        f"public/{config}: private config of split {table.split} is public"
+        for config in sorted(TRACKS[table.track].private)
+        if shards(public, config, table.split)
     ]
     hidden = {
         name

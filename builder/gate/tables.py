@@ -16,9 +16,6 @@ from builder.release.reader import groups, public_side, rows, shards, splits
 from grader.errors import UsageError
 from grader.tracks import TRACKS
 
-PRIVATE_PARTS: Final = ("truth", "labels", "worlds")
-"""The configs ``<track>_<part>`` that hold what an exam must not give away."""
-
 
 @dataclass(frozen=True, slots=True)
 class Place:

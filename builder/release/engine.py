@@ -7,9 +7,10 @@ engine fits behind the same signature without touching a track.
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from itertools import chain, islice
 from multiprocessing import get_context, parent_process
 from typing import Final, TypeVar
 
@@ -49,32 +50,34 @@ class WorkerDied(Exception):
 
 def map_instances(
     function: Callable[[Item], Result],
-    items: Sequence[Item],
+    items: Iterable[Item],
     workers: int,
     *,
     ordered: bool = True,
 ) -> Iterator[Result]:
     """The results of ``function`` over ``items``, in order or as they come.
 
-    ``function`` must be a pure function found at module level, ``items`` and results picklable.
-    With one worker (or one item) everything happens in this process. Linear algebra runs on one
+    ``function`` must be a pure function found at module level, ``items`` and results picklable;
+    items are taken as workers become free, so that a generator need not hold them all. With one
+    worker (or one item) everything happens in this process. Linear algebra runs on one
     thread either way: the number of threads can change the last bits of a sum.
 
     Raises whatever ``function`` raises, once, after the items under way are finished, and
     ``WorkerDied``. On Ctrl-C nothing new is started.
     """
-    if workers <= 1 or len(items) <= 1:
-        for item in items:
+    waiting = iter(items)
+    known = list(islice(waiting, 2))
+    waiting = chain(known, waiting)
+    if workers <= 1 or len(known) <= 1:
+        for item in waiting:
             with threadpool_limits(limits=1):
                 result = function(item)
             yield result
         return
-    pool = ProcessPoolExecutor(
-        min(workers, len(items)), mp_context=get_context("spawn"), initializer=_start_worker
-    )
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_start_worker)
     try:
         with _single_threaded_children():
-            yield from _drain(pool, function, items, _AHEAD * workers, ordered)
+            yield from _drain(pool, function, waiting, _AHEAD * workers, ordered)
     except BrokenProcessPool:
         raise WorkerDied(
             "a worker process died; finished parts are kept: run the same command again, with "
@@ -87,17 +90,17 @@ def map_instances(
 def _drain(
     pool: ProcessPoolExecutor,
     function: Callable[[Item], Result],
-    items: Sequence[Item],
+    waiting: Iterator[Item],
     ahead: int,
     ordered: bool,
 ) -> Iterator[Result]:
     """Keeps at most ``ahead`` items under way and yields what is done."""
     pending: list[Future[Result]] = []
-    position = 0
-    while pending or position < len(items):
-        while position < len(items) and len(pending) < ahead:
-            pending.append(pool.submit(function, items[position]))
-            position += 1
+    while True:
+        room = ahead - len(pending)
+        pending += [pool.submit(function, item) for item in islice(waiting, room)]
+        if not pending:
+            return
         if ordered:
             yield pending.pop(0).result()
             continue
