@@ -21,7 +21,8 @@ WHY: Final[Mapping[str, str]] = {
 }
 """Why a constant answer scores what it scores, by answer shape."""
 
-_RUNGS = ("factual", "do_true", "do_false")
+_WORLDS: Final = ("factual", "do_true", "do_false")
+_WORDS: Final = ("inconsistent", "insufficient")
 
 
 def uninformed_answer(
@@ -29,37 +30,40 @@ def uninformed_answer(
 ) -> str:
     """The text of an answer file."""
     random = kind == "random"
-    if task.shape.name == "unit_answers":
-        units = int(task.inputs["units"])
-        drawn = {rung: (rng.random(units) < 0.5).tolist() for rung in _RUNGS}
-        return canonical(drawn if random else {rung: [True] * units for rung in _RUNGS})
-    if task.shape.name == "quantities":
-        names = sorted(task.inputs["quantities"])
-        values = rng.random(len(names)).tolist() if random else [0.0] * len(names)
-        return canonical({"quantities": dict(zip(names, values, strict=True))})
-    if not random:
-        return canonical({"value": "inconsistent"})
-    drawn_value = int(rng.integers(4))
-    words = ("inconsistent", "insufficient")
-    return canonical({"value": words[drawn_value] if drawn_value < 2 else float(rng.random())})
+    match task.shape.kind:
+        case "units":
+            units = int(task.inputs["units"])
+            drawn = {world: (rng.random(units) < 0.5).tolist() for world in _WORLDS}
+            return canonical(drawn if random else {world: [True] * units for world in _WORLDS})
+        case "quantities":
+            names = sorted(task.inputs["quantities"])
+            values = rng.random(len(names)).tolist() if random else [0.0] * len(names)
+            return canonical({"quantities": dict(zip(names, values, strict=True))})
+        case "deduction":
+            word = int(rng.integers(4)) if random else 0
+            return canonical({"value": _WORDS[word] if word < 2 else float(rng.random())})
+        case other:
+            raise ValueError(f"no uninformed answer of the kind {other}")
 
 
 def floor_points(task: Task, truth: Truth, answer: str) -> float:
     """1 or 0, in exact arithmetic."""
     content = json.loads(answer)
     target = truth.target
-    if task.shape.name == "unit_answers":
-        return float(_near(Fraction(target["exact"]["pns"]), _pns(target, content)))
-    if task.shape.name == "quantities":
-        listed = target["quantities"].items()
-        given = content["quantities"]
-        return float(
-            all(n in given and _near(Fraction(q["exact"]), Fraction(given[n])) for n, q in listed)
-        )
-    value = content["value"]
-    if isinstance(value, str) or target["verdict"] != "value":
-        return float(value == target["verdict"])
-    return float(_near(Fraction(target["exact"]), Fraction(value)))
+    match task.shape.kind:
+        case "units":
+            return float(_near(target["exact"]["pns"], _pns(target, content)))
+        case "quantities":
+            given = content["quantities"]
+            listed = target["quantities"].items()
+            return float(all(n in given and _near(q["exact"], given[n]) for n, q in listed))
+        case "deduction":
+            value = content["value"]
+            if isinstance(value, str) or target["verdict"] != "value":
+                return float(value == target["verdict"])
+            return float(_near(target["exact"], value))
+        case other:
+            raise ValueError(f"no floor for answers of the kind {other}")
 
 
 def _pns(target: Mapping[str, Any], content: Mapping[str, list[bool]]) -> Fraction:
@@ -79,5 +83,6 @@ def _pns(target: Mapping[str, Any], content: Mapping[str, list[bool]]) -> Fracti
     return total
 
 
-def _near(exact: Fraction, value: Fraction) -> bool:
-    return abs(exact - value) <= abs(exact) / 10
+def _near(stated: str, value: float | Fraction) -> bool:
+    exact = Fraction(stated)
+    return abs(exact - Fraction(value)) <= abs(exact) / 10

@@ -8,7 +8,7 @@ from builder.causalds.ask import ASKERS
 from builder.importing.causalds.asked import AskedTask
 from builder.importing.causalds.layout import CLEAN, plain, scene_id_of, view_of
 from builder.importing.causalds.scene import PublishedScene
-from builder.importing.causalds.truth import candidates, collider_names, conditioning
+from builder.importing.causalds.truth import SET_VARIANTS, candidates, collider_names, conditioning
 from builder.importing.files import Document
 from builder.release import rows
 from builder.track import Row
@@ -142,13 +142,7 @@ def _specific(asked: AskedTask, spec: Variant) -> Mapping[str, object]:
     """What only some variants state."""
     scene = asked.scene
     ends = (scene.treatment, scene.outcome)
-    if spec.shape.name in (
-        "adjustment_set",
-        "adjustment_sets",
-        "set_size",
-        "set_count",
-        "forbidden",
-    ):
+    if spec.key in SET_VARIANTS:
         for key in ("available_vars", "observed_vars"):
             if (stated := _listed(asked.item, scene, key)) is not None:
                 return {"available": stated}

@@ -38,7 +38,7 @@ def uninformed_answer(
         mechanisms = dict.fromkeys(children, roots[0])
     else:
         mechanisms = {name: _random_formula(rng, roots) for name in children}
-    if task.shape.name == "alternative_scm":
+    if task.shape.kind == "alternative":
         if kind == "constant":
             mechanisms = dict(inputs["reference"])
         else:
@@ -67,7 +67,7 @@ def floor_points(task: Task, truth: Truth, answer: str) -> float:
     mechanisms = {name: read(text) for name, text in content["mechanisms"].items()}
     if not all(exact_worlds(mechanisms, names, task.inputs["worlds"])):
         return 0.0
-    if task.shape.name == "alternative_scm":
+    if task.shape.kind == "alternative":
         return float(_shows(task, content, mechanisms))
     if not all(exact_worlds(mechanisms, names, truth.target["heldout"])):
         return 0.0
