@@ -58,7 +58,11 @@ class ScoreTable:
 
     def query(self, name: str, *parameters: object) -> list[dict[str, Any]]:
         """Run the query of that name (:func:`sql`); its rows as dictionaries, in its order."""
-        cursor = self.connection.execute(sql(name), list(parameters))
+        return self.rows(sql(name), *parameters)
+
+    def rows(self, query: str, *parameters: object) -> list[dict[str, Any]]:
+        """Run a query of the code's own; its rows as dictionaries, in its order."""
+        cursor = self.connection.execute(query, list(parameters))
         columns = [column[0] for column in cursor.description or ()]
         return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
 

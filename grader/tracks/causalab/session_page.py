@@ -13,9 +13,9 @@ from grader.draw.page import Beside, Paragraph, Section, filled
 from grader.draw.svg import QUARTERS, Scale, Svg, arrow, axes, element, ink, line, words
 from grader.draw.table import Table, figure, word
 from grader.tracks.causalab.diagnostics import equivalence_sizes, trajectory
+from grader.tracks.causalab.figures import LABELS
 from grader.tracks.causalab.metrics import prediction_metrics
 from grader.tracks.causalab.session import Told
-from grader.tracks.causalab.tables import FIGURES
 
 Edge = tuple[str, str]
 
@@ -131,7 +131,7 @@ def _steps(points: Sequence[tuple[float, float]], end: float) -> str:
 
 def _hypotheses(told: Told, steps: Sequence[Mapping[str, Any]]) -> Table:
     sizes = equivalence_sizes(told.evidence)
-    names = {**FIGURES, "edge_precision": "edge P", "edge_recall": "edge R",
+    names = {**LABELS, "edge_precision": "edge P", "edge_recall": "edge R",
              "base_error": "base error"}  # fmt: skip
     shown = ("edge_precision", "edge_recall", "edge_f1", "skeleton_f1", "shd", "freq_edge_f1",
              "coefficient_f1", "base_error", "root_f1", "class_size")  # fmt: skip

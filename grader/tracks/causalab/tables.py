@@ -6,28 +6,7 @@ from typing import Any, Final
 from grader.draw.table import Cell, Column, Table, figure, word
 from grader.draw.words import number
 from grader.show.systems import SYSTEM, Part, Report, levels_of, part_of
-
-FIGURES: Final = {
-    "exact": "exact",
-    "edge_f1": "edge F1",
-    "edge_f1_full": "all pairs",
-    "skeleton_f1": "skeleton F1",
-    "shd": "SHD ↓",
-    "freq_edge_f1": "freq. edge F1",
-    "coefficient_f1": "coefficient F1",
-    "coefficient_f1_reference": "(reference)",
-    "root_f1": "root F1",
-    "class_size": "class size",
-    "budget_share": "budget used",
-    "premature": "premature",
-    "consistent": "consistent",
-}
-"""What is said of hypotheses, by suite here and by step on the page of a session."""
-
-_BRIEF: Final = (
-    "edge_f1", "shd", "coefficient_f1", "root_f1", "budget_share", "premature", "consistent",
-)  # fmt: skip
-"""What fits a terminal; the page has all."""
+from grader.tracks.causalab.figures import FIGURES
 
 _UNSIGNED: Final = (
     "Transcripts were replayed, which proves that each is a possible session with its episode. "
@@ -54,7 +33,7 @@ def suites(parts: Sequence[Part], brief: bool = False) -> Table:
         word("level", "suite, regime"),
         word("tasks"),
         figure("accuracy", "accuracy") if brief else Column("accuracy", _accuracy),
-        *(figure(key, name) for key, name in FIGURES.items() if key in _BRIEF or not brief),
+        *(figure(one.name, one.label) for one in FIGURES if one.label and (one.brief or not brief)),
     )
     signed = all(part["metrics"]["n_transcripts"] == part["metrics"]["n_signed"]
                  for part in parts if part.get("suites"))  # fmt: skip
