@@ -3,16 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from grader.draw.page import Section
+from grader.draw.table import Table
 from grader.model import Checked, Score, TrackSummary, Truth
+from grader.report.table import Results
 from grader.shape import Task, Variant
 from grader.statistics.paired import Pairs
-
-if TYPE_CHECKING:
-    from grader.draw.page import Section
-    from grader.draw.table import Table
-    from grader.report.table import Results
 
 Report = Mapping[str, Any]
 BoardColumn = tuple[str, list[str]]
@@ -35,7 +33,7 @@ class RunFigure:
     label: str
     digits: int
     levels: tuple[str, ...]
-    of: "Callable[[Results], Mapping[str, float | None]]"
+    of: Callable[[Results], Mapping[str, float | None]]
     coarse: Callable[[Any], Any]
 
 
@@ -96,9 +94,9 @@ class Track:
     verify: Callable[[Task, Truth, Checked], Checked] | None = None
     sign: Callable[[Checked, str, bytes], tuple[Checked, frozenset[str]]] | None = None
     bundle: Callable[[Task], tuple[str, str] | None] | None = None
-    summarise: "Callable[[Results], TrackSummary] | None" = None
+    summarise: Callable[[Results], TrackSummary] | None = None
     own_points: bool = False
-    extend: "Callable[[dict[str, Any], Results], None] | None" = None
+    extend: Callable[[dict[str, Any], Results], None] | None = None
     run_figure: RunFigure | None = None
     attempts: Callable[[Sequence[Sequence[Score]]], dict[str, Any]] | None = None
     redact: Callable[[Report, Report], Mapping[str, Any]] | None = None
@@ -107,7 +105,7 @@ class Track:
     board_members: Callable[[Sequence[Report]], Sequence[Mapping[str, Any]]] | None = None
     certify: Callable[[Task, Truth], str | None] | None = None
     draw: Callable[[Task, Truth, Checked], str] | None = None
-    tables: "Callable[[Report], Sequence[Table]] | None" = None
-    sections: "Callable[[Sequence[Report]], Sequence[Section]] | None" = None
+    tables: Callable[[Report], Sequence[Table]] | None = None
+    sections: Callable[[Sequence[Report]], Sequence[Section]] | None = None
     board_columns: Callable[[Sequence[Report]], list[BoardColumn]] | None = None
-    compared: "Callable[[Mapping[str, Any]], Sequence[Table]] | None" = None
+    compared: Callable[[Mapping[str, Any]], Sequence[Table]] | None = None

@@ -7,7 +7,7 @@ from grader.score import score, verify
 from grader.shape import Task
 from grader.submission.check import check
 from grader.tracks import variant
-from grader.tracks.causalab.submission import require_signature
+from grader.tracks.causalab.submission import sign
 
 
 def task_and_truth(row: dict[str, Any]) -> tuple[Task, Truth]:
@@ -26,5 +26,5 @@ def grade(task: Task, truth: Truth, answer: str | None, key: bytes | None = None
     raw = None if answer is None else RawAnswer(task.answer_file, answer.encode())
     checked = check(task, raw)
     if key is not None:
-        checked = require_signature(checked, task.answer_file, key)
+        checked, _ = sign(checked, task.answer_file, key)
     return score(task, truth, verify(task, truth, checked))

@@ -1,20 +1,17 @@
 """causalab: discovery by experiment in a laboratory, graded from transcripts that replay."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from grader.laboratory import EpisodeError
-from grader.model import Checked, TrackSummary, Truth
+from grader.model import Checked, Truth
 from grader.shape import Task
-from grader.track import Report, Track
+from grader.track import Track
+from grader.tracks.causalab.page import sections
 from grader.tracks.causalab.scoring import episode_of, verify_checked
-from grader.tracks.causalab.submission import require_signature, submission_of
+from grader.tracks.causalab.submission import sign
+from grader.tracks.causalab.summary import summarise
+from grader.tracks.causalab.tables import of_report
 from grader.tracks.causalab.variants import CAUSALAB
-
-if TYPE_CHECKING:
-    from grader.draw.page import Section
-    from grader.draw.table import Table
-    from grader.report.table import Results
 
 SETTINGS: Final = ("reference", "wide")
 
@@ -40,17 +37,6 @@ def episode_problem(task: Task, truth: Truth) -> str | None:
     return None if truth.value == episode.frequency else "its value is not the frequency"
 
 
-def _sign(checked: Checked, source: str, key: bytes) -> tuple[Checked, frozenset[str]]:
-    signed = require_signature(checked, source, key)
-    return signed, submission_of(signed)
-
-
-def _summarise(results: "Results") -> TrackSummary:
-    from grader.tracks.causalab.summary import summarise
-
-    return summarise(results)
-
-
 def _draw(task: Task, truth: Truth, verified: Checked) -> str:
     from grader.tracks.causalab.session import open_submission
     from grader.tracks.causalab.session_page import page
@@ -58,27 +44,15 @@ def _draw(task: Task, truth: Truth, verified: Checked) -> str:
     return page(open_submission(episode_of(task, truth), verified.answer))
 
 
-def _tables(report: Report) -> "Sequence[Table]":
-    from grader.tracks.causalab.tables import of_report
-
-    return of_report(report)
-
-
-def _sections(reports: Sequence[Report]) -> "Sequence[Section]":
-    from grader.tracks.causalab.page import sections
-
-    return sections(reports)
-
-
 TRACK: Final = Track(
     name="causalab",
     variants=CAUSALAB,
     facts=facts,
     verify=verify_checked,
-    sign=_sign,
-    summarise=_summarise,
+    sign=sign,
+    summarise=summarise,
     certify=episode_problem,
     draw=_draw,
-    tables=_tables,
-    sections=_sections,
+    tables=of_report,
+    sections=sections,
 )

@@ -49,25 +49,22 @@ def check(task: Task, raw: RawAnswer) -> Checked:
         return _invalid(raw, "hypothesis", str(error))
 
 
-def require_signature(checked: Checked, source: str, key: bytes) -> Checked:
+def sign(checked: Checked, source: str, key: bytes) -> tuple[Checked, frozenset[str]]:
     """``checked`` after its transcript's signatures were compared with the host's ``key``.
 
-    The short form needs none: there is no session to sign where nothing can be done.
+    With the name of the submission whose session it records. The short form needs no signature:
+    there is no session to sign where nothing can be done.
     """
     if checked.status != "scored" or not checked.answer.lines:
-        return checked
+        return checked, frozenset()
+    lines = checked.answer.lines
     try:
-        check_chain(checked.answer.lines, key)
+        check_chain(lines, key)
     except TranscriptError as error:
-        return Checked("invalid", reason="signature", message=f"{source}: {error}")
-    return replace(checked, answer=replace(checked.answer, signed=True))
-
-
-def submission_of(checked: Checked) -> frozenset[str]:
-    """The submission whose session a valid transcript records; none for the short form."""
-    if checked.status != "scored" or not checked.answer.lines:
-        return frozenset()
-    return frozenset({str(checked.answer.lines[0].get("submission"))})
+        reason = f"{source}: {error}"
+        return Checked("invalid", reason="signature", message=reason), frozenset()
+    signed = replace(checked, answer=replace(checked.answer, signed=True))
+    return signed, frozenset({str(lines[0].get("submission"))})
 
 
 def _invalid(raw: RawAnswer, reason: str, message: str) -> Checked:

@@ -47,114 +47,40 @@ collider_bias_boolean), ``observed`` (method_label, identifiable_boolean), ``est
 "NDE" or "NIE": counterfactual identification and mediation, but not dominance) and ``mediators``.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
-from grader.model import Score
 from grader.report.coarse import redact_loss
-from grader.shape import Task
-from grader.statistics.paired import Pairs
-from grader.track import BoardColumn, Report, RunFigure, Track
+from grader.track import RunFigure, Track
+from grader.tracks.causalds.comparison import compare
+from grader.tracks.causalds.composite import board_members
+from grader.tracks.causalds.figures import extend, score_by_reading
+from grader.tracks.causalds.matched import bundle
+from grader.tracks.causalds.page import sections
+from grader.tracks.causalds.redact import redact, redact_comparison
+from grader.tracks.causalds.repeats import repeats
+from grader.tracks.causalds.tables import board_columns, compared, of_report
 from grader.tracks.causalds.variants import CAUSALDS
-
-if TYPE_CHECKING:
-    from grader.draw.page import Section
-    from grader.draw.table import Table
-    from grader.report.table import Results
-
-
-def _bundle(task: Task) -> tuple[str, str] | None:
-    from grader.tracks.causalds.matched import bundle
-
-    return bundle(task)
-
-
-def _extend(part: dict[str, Any], results: "Results") -> None:
-    from grader.tracks.causalds.figures import extend
-
-    extend(part, results)
-
-
-def _score_by_reading(results: "Results") -> Mapping[str, float | None]:
-    from grader.tracks.causalds.figures import score_by_reading
-
-    return score_by_reading(results)
-
-
-def _attempts(grid: Sequence[Sequence[Score]]) -> dict[str, Any]:
-    from grader.tracks.causalds.repeats import repeats
-
-    return repeats(grid)
-
-
-def _redact(part: Report, shown: Report) -> Mapping[str, Any]:
-    from grader.tracks.causalds.redact import redact
-
-    return redact(part, shown)
-
-
-def _compare(pairs: Pairs, first: Report, second: Report) -> Mapping[str, Any]:
-    from grader.tracks.causalds.comparison import compare
-
-    return compare(pairs, first, second)
-
-
-def _redact_comparison(part: Report) -> Mapping[str, Any]:
-    from grader.tracks.causalds.redact import redact_comparison
-
-    return redact_comparison(part)
-
-
-def _board_members(reports: Sequence[Report]) -> Sequence[Mapping[str, Any]]:
-    from grader.tracks.causalds.composite import leaderboard_ranks
-
-    return [{"composite_rank": ranks} for ranks in leaderboard_ranks(reports)]
-
-
-def _tables(report: Report) -> "Sequence[Table]":
-    from grader.tracks.causalds.tables import of_report
-
-    return of_report(report)
-
-
-def _sections(reports: Sequence[Report]) -> "Sequence[Section]":
-    from grader.tracks.causalds.page import sections
-
-    return sections(reports)
-
-
-def _board_columns(reports: Sequence[Report]) -> list[BoardColumn]:
-    from grader.tracks.causalds.tables import board_columns
-
-    return board_columns(reports)
-
-
-def _compared(track: Mapping[str, Any]) -> "Sequence[Table]":
-    from grader.tracks.causalds.tables import compared
-
-    return compared(track)
-
 
 TRACK: Final = Track(
     name="causalds",
     variants=CAUSALDS,
-    bundle=_bundle,
-    extend=_extend,
+    bundle=bundle,
+    extend=extend,
     run_figure=RunFigure(
         name="causalds_score",
         label="CausalDSScore",
         digits=3,
         levels=("fixed", "paper"),
-        of=_score_by_reading,
+        of=score_by_reading,
         coarse=redact_loss,
     ),
-    attempts=_attempts,
-    redact=_redact,
-    compare=_compare,
-    redact_comparison=_redact_comparison,
-    board_members=_board_members,
-    tables=_tables,
-    sections=_sections,
-    board_columns=_board_columns,
-    compared=_compared,
+    attempts=repeats,
+    redact=redact,
+    compare=compare,
+    redact_comparison=redact_comparison,
+    board_members=board_members,
+    tables=of_report,
+    sections=sections,
+    board_columns=board_columns,
+    compared=compared,
 )

@@ -41,6 +41,11 @@ def leaderboard_ranks(reports: Sequence[Mapping[str, Any]]) -> list[dict[str, fl
     return ranks
 
 
+def board_members(reports: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What ``leaderboard --json`` says of each report."""
+    return [{"composite_rank": ranks} for ranks in leaderboard_ranks(reports)]
+
+
 def axis_ranks(
     tracks: Sequence[Mapping[str, Any]], axis: str, reading: str
 ) -> dict[str, list[float | None]]:
