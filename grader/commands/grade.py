@@ -114,13 +114,13 @@ def _write(arguments: argparse.Namespace, graded: Graded) -> None:
 
 def _print(arguments: argparse.Namespace, graded: Graded) -> None:
     report = graded.report
-    from grader.draw.words import points_text
+    from grader.draw.words import points
     from grader.show.terminal import console, report_view
 
     if arguments.quiet:
         census = report["census"]
         print(
-            f"points {points_text(report['points'], None)} scored {census['scored']} "
+            f"points {points(report['points'])} scored {census['scored']} "
             f"missing {census['missing']} invalid {census['invalid']}"
         )
         if not census["scored"] and report["notices"]:

@@ -64,10 +64,3 @@ def signed(value: float | None, digits: int = 1) -> str:
 def signed_interval(interval: Sequence[float] | None, digits: int = 1) -> str:
     """An interval of differences; a dash where there is none."""
     return "–" if interval is None else f"[{', '.join(signed(end, digits) for end in interval)}]"
-
-
-def points_text(value: float | None, interval: Sequence[float] | None) -> str:
-    """Points with their 95% interval."""
-    if value is None or interval is None:
-        return points(value)
-    return f"{points(value)}  {interval_text(interval, 1)}"

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from grader.draw.table import Cell, Table
-from grader.draw.words import interval_text, points
-from grader.show.systems import SYSTEM, Report, name_of, skipped
+from grader.draw.table import Table
+from grader.draw.words import points
+from grader.show.systems import SYSTEM, Report, headline, name_of, skipped
 from grader.tracks import TRACKS
 
 Ranked = Sequence[tuple[int, Report]]
@@ -32,14 +32,6 @@ def leaderboard(ranked: Ranked, title: str = "Leaderboard") -> Table:
             ]
         )
     return Table(title, [*head, "scored", "invalid"], rows, left=2)
-
-
-def headline(report: Mapping[str, Any]) -> Cell:
-    """Points with their interval."""
-    interval = report["points_interval"]
-    # Without points there is nothing for an interval to be about.
-    aside = "" if report["points"] is None or not interval else interval_text(interval, 1)
-    return Cell(points(report["points"]), "points", aside)
 
 
 def columns(reports: Sequence[Report]) -> list[tuple[str, list[str]]]:

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from grader.draw.table import Cell, Row, Table, figure, word
-from grader.draw.words import clipped, number, points, points_text
+from grader.draw.words import clipped, number, points
 from grader.model import Score, Truth
 from grader.report.export import truth_json
 from grader.show.leaderboard import Ranked
-from grader.show.systems import SYSTEM, Report, name_of
+from grader.show.systems import SYSTEM, Report, headline, name_of
 from grader.tracks import TRACKS
 
 LISTED: Final = 2_000
@@ -27,7 +27,7 @@ def variants(name: str, track: Mapping[str, Any]) -> Table:
         figure("med_nrel_err", "NRel err"),
         figure("med_f1_loss", "F1 loss"),
     )
-    title = f"{name}: {points_text(track['points'], track['points_interval'])} points"
+    title = f"{name}: {headline(track)} points"
     rows = [{**row, "level": level} for level, row in track["slices"]["variant"].items()]
     return Table.of(title, columns, rows)
 

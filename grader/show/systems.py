@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from grader.draw.table import Cell, Column
+from grader.draw.words import interval_text, points
 
 Report = Mapping[str, Any]
 Part = Mapping[str, Any]
@@ -16,6 +17,14 @@ SYSTEM: Final = Column("system", lambda row: Cell(row["system"], "name"))
 def name_of(report: Report) -> str:
     """What the submission calls its system: untrusted text."""
     return str(report["submission"]["system"])
+
+
+def headline(figures: Mapping[str, Any]) -> Cell:
+    """Points of a report or of a track, with their interval."""
+    interval = figures["points_interval"]
+    # Without points there is nothing for an interval to be about.
+    aside = "" if figures["points"] is None or not interval else interval_text(interval, 1)
+    return Cell(points(figures["points"]), "points", aside)
 
 
 def part_of(report: Report, track: str) -> Part:

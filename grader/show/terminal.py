@@ -8,10 +8,10 @@ from rich.panel import Panel
 from rich.text import Text
 
 from grader.draw.table import in_terminal
-from grader.draw.words import points_text, printable, signed, signed_interval
+from grader.draw.words import printable, signed, signed_interval
 from grader.show import comparison
 from grader.show.report import runs, variants
-from grader.show.systems import Report, name_of
+from grader.show.systems import Report, headline, name_of
 from grader.tracks import TRACKS
 
 
@@ -26,7 +26,7 @@ def report_view(report: Report) -> RenderableType:
     shows = "" if detectable is None else f"   differences show from {detectable:.1f}"
     head = Text.assemble(
         ("points ", "bold"),
-        (points_text(report["points"], report["points_interval"]), "bold green"),
+        (str(headline(report)), "bold green"),
         f"{shows}   {census['scored']} scored, {census['missing']} missing, "
         f"{census['invalid']} invalid of {census['tasks']} tasks",
     )
