@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from grader.io.release import Release
 from grader.model import RawAnswer, Score, Truth
 from grader.pipeline import grade
 from grader.score import score_answer
-from grader.shape import Task
+from grader.shape import Task, Variant
 
 AT_ONCE: Final = 3000
 """Tasks of a split that go through the whole grader together; of more, each exam by itself."""
@@ -47,6 +47,11 @@ say how small the effects are.
 CEILING_TASKS: Final = 20
 """Tasks a variant needs before its ceiling is applied."""
 
+GUESSES: Final[tuple[Guess, ...]] = get_args(Guess)
+
+GradedDerived = tuple[float, float]
+"""Points of an uninformed answer: the grader's, and the floor's own derivation."""
+
 Job = tuple[str, tuple[Task, ...], tuple[Truth, ...], frozenset[str]]
 """The reference of a track, the tasks of one of its instances, their truths, and the ids of those
 that count for floors."""
@@ -54,30 +59,24 @@ that count for floors."""
 
 @dataclass(frozen=True, slots=True)
 class KnownPoints:
-    """Points in [0, 1] of known answers to one task; ``floors`` is None outside the sample.
-
-    ``floors`` holds (graded, derived) for the constant answer, then for the random one.
-    """
+    """Points in [0, 1] of known answers to one task; ``floors`` is empty outside the sample."""
 
     task_id: str
     gold: float
     problem: str
     empty: float
-    floors: tuple[tuple[float, float], tuple[float, float]] | None
+    floors: Mapping[Guess, GradedDerived]
 
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """What uninformed answers to one variant score, in points (0-100): graded and derived."""
+    """What uninformed answers to one variant score, in points (0-100)."""
 
     split: str
-    variant: str
+    variant: Variant
     tasks: int
     why: str
-    constant: float
-    constant_floor: float
-    random: float
-    random_floor: float
+    points: Mapping[Guess, GradedDerived]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,12 +180,8 @@ def known_answer_points(job: Job) -> list[KnownPoints]:
     found = []
     for task, truth in zip(tasks, truths, strict=True):
         row = _scored(task, truth, task.shape.gold(task, truth))
-        floors = None
-        if task.task_id in sampled:
-            floors = (
-                _uninformed("constant", own, task, truth),
-                _uninformed("random", own, task, truth),
-            )
+        guesses = GUESSES if task.task_id in sampled else ()
+        floors = {kind: _uninformed(kind, own, task, truth) for kind in guesses}
         nothing = score_answer(task, truth, None).points
         found.append(KnownPoints(task.task_id, row.points, _problem(row), nothing, floors))
     return found
@@ -196,8 +191,7 @@ def _scored(task: Task, truth: Truth, answer: str) -> Score:
     return score_answer(task, truth, RawAnswer(task.answer_file, answer.encode("utf-8")))
 
 
-def _uninformed(kind: Guess, floors: Floors, task: Task, truth: Truth) -> tuple[float, float]:
-    """Points of an uninformed answer: the grader's, and the floor's own derivation."""
+def _uninformed(kind: Guess, floors: Floors, task: Task, truth: Truth) -> GradedDerived:
     digest = hashlib.sha256(f"{kind}/{task.task_id}".encode()).digest()
     rng = np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "big")))
     answer = floors.answer(kind, task, truth, rng)
@@ -207,15 +201,16 @@ def _uninformed(kind: Guess, floors: Floors, task: Task, truth: Truth) -> tuple[
 def _floor(
     split: str, members: Sequence[Task], found: dict[str, KnownPoints], sample: Sequence[str]
 ) -> Floor:
-    known = [floors for task_id in sample if (floors := found[task_id].floors) is not None]
-    figures = [
-        100 * math.fsum(pair[kind][side] for pair in known) / len(known)
-        for kind in (0, 1)
-        for side in (0, 1)
-    ]
+    points = {}
+    for kind in GUESSES:
+        graded, derived = zip(*(found[task_id].floors[kind] for task_id in sample), strict=True)
+        points[kind] = (
+            100 * math.fsum(graded) / len(sample),
+            100 * math.fsum(derived) / len(sample),
+        )
     spec = members[0].spec
     why = TRACKS[spec.track].floors.why[spec.shape.name]
-    return Floor(split, spec.key, len(known), why, *figures)
+    return Floor(split, spec, len(sample), why, points)
 
 
 def ceiling_of(pool: str, tasks: int) -> float:

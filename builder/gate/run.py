@@ -17,6 +17,7 @@ from builder.gate.known_answers import (
     CEILING,
     CEILING_TASKS,
     FLOOR_TASKS,
+    GUESSES,
     Floor,
     SplitPoints,
     ceiling_of,
@@ -29,13 +30,12 @@ from builder.gate.tables import SplitTables, split_tables, tracks
 from builder.release.engine import map_instances
 from builder.release.reader import configs, public_side, splits
 from grader.io.release import Release
-from grader.tracks import VARIANTS
 from grader.verify import verify
 
 EXACT: Final = 1e-9
 """Points may differ by this much between the grader and the stated floor: rounding only."""
 
-WORTH_WORKERS: Final = 150
+MANY_INSTANCES: Final = 150
 """Instances from which on more processes pay for their start."""
 
 Progress = Callable[[str], None]
@@ -108,7 +108,7 @@ def run_gate(
         return GateReport(tuple(lines))
     forget()
     tell("gate: every truth a second time")
-    workers = _worth_starting(tables, workers or os.cpu_count() or 1)
+    workers = _workers_for(tables, workers or os.cpu_count() or 1)
     lines.append(_audit(release, tables, workers))
     tables.clear()  # every prompt there is: gigabytes, and not needed again
     tell("gate: gold, empty, constant and random answers")
@@ -190,10 +190,10 @@ def _audit(release: Path, tables: Sequence[SplitTables], workers: int) -> GateLi
                  f"{truths} truths of {len(audited)} scenes and views agree")  # fmt: skip
 
 
-def _worth_starting(tables: Sequence[SplitTables], workers: int) -> int:
+def _workers_for(tables: Sequence[SplitTables], workers: int) -> int:
     """One worker where starting more would take longer than the work."""
     instances = sum(len(table.worlds) for table in tables)
-    return workers if instances >= WORTH_WORKERS else 1
+    return workers if instances >= MANY_INSTANCES else 1
 
 
 def _known_answers(found: SplitPoints) -> list[GateLine]:
@@ -211,29 +211,21 @@ def _known_answers(found: SplitPoints) -> list[GateLine]:
 def _floor_lines(floors: Sequence[Floor]) -> list[GateLine]:
     """One line for constant and one for random answers."""
     lines = []
-    for kind in ("constant", "random"):
+    for kind in GUESSES:
         problems: list[str] = []
         graded = []
         for floor in floors:
-            points, derived = (
-                (floor.constant, floor.constant_floor)
-                if kind == "constant"
-                else (floor.random, floor.random_floor)
-            )
+            points, derived = floor.points[kind]
             graded.append(points * floor.tasks)
-            where = f"{floor.split} {floor.variant}"
+            where = f"{floor.split} {floor.variant.key}"
             if abs(points - derived) > 100 * EXACT:
                 problems.append(f"{where}: graded {points:.9f}, stated floor {derived:.9f}")
-            ceiling = 100 * ceiling_of(_pool(floor.variant), floor.tasks)
+            ceiling = 100 * ceiling_of(floor.variant.shape.pool, floor.tasks)
             if floor.tasks >= CEILING_TASKS and points >= ceiling:
                 problems.append(f"{where}: {points:.1f} points, at least the ceiling {ceiling:.1f}")
         mean = math.fsum(graded) / max(sum(floor.tasks for floor in floors), 1)
         lines.append(_line(f"{kind} answers", problems, f"{mean:.1f} points, as derived"))
     return lines
-
-
-def _pool(key: str) -> str:
-    return next(variant.shape.pool for variant in VARIANTS if variant.key == key)
 
 
 def _floor_table(floors: Sequence[Floor]) -> list[str]:
@@ -250,10 +242,9 @@ def _floor_table(floors: Sequence[Floor]) -> list[str]:
         "|---|---|--:|--:|--:|---|",
     ]
     for floor in floors:
-        lines.append(
-            f"| {floor.split} | {floor.variant} | {floor.tasks} | {floor.constant:.1f} | "
-            f"{floor.random:.1f} | {floor.why.replace('|', chr(92) + '|')} |"
-        )
+        points = " | ".join(f"{floor.points[kind][0]:.1f}" for kind in GUESSES)
+        why = floor.why.replace("|", r"\|")
+        lines.append(f"| {floor.split} | {floor.variant.key} | {floor.tasks} | {points} | {why} |")
     return lines
 
 

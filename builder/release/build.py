@@ -125,7 +125,7 @@ def build_release(
         for line in moved_mass(exams):
             reporter.note(line)
         jobs = _shard_jobs(config, roots, parts, workspace, shard_bytes)
-        shards = _write_shards(jobs, _worth(workers, parts), reporter)
+        shards = _write_shards(jobs, _workers_for(parts, workers), reporter)
         shards += _write_exams(config, exams, workspace)
         contents = Contents(config, roots, specs, parts, exams, shards)
         manifest = _write_papers(contents, workspace)
@@ -250,7 +250,7 @@ def _write_shards(jobs: Sequence[ShardJob], workers: int, reporter: Reporter) ->
     return shards
 
 
-def _worth(workers: int, parts: Parts) -> int:
+def _workers_for(parts: Parts, workers: int) -> int:
     """One worker where starting more would take longer than writing the shards."""
     sizes = [size for members in parts.values() for part in members for size in part.sizes.values()]
     return workers if sum(bytes_ for _, bytes_ in sizes) > SMALL_BYTES else 1
