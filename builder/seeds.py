@@ -8,9 +8,12 @@ instance can be rebuilt alone, in any order, by any worker. The bit generator is
 
 import hashlib
 import hmac
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, TypeVar
 
 import numpy as np
+
+T = TypeVar("T")
 
 ID_DIGITS: Final = 16
 """Hex digits in a public id: 64 bits, so that a million ids collide with probability 3e-8."""
@@ -55,3 +58,13 @@ def stream(key: bytes, stage: str) -> np.random.Generator:
     """The random generator of one stage (``"world"``, ``"data"``, ...) under ``key``."""
     seed = int.from_bytes(hmac_key(key, stage)[:16], "big")
     return np.random.Generator(np.random.Philox(key=seed))
+
+
+def pick(rng: np.random.Generator, items: Sequence[T]) -> T:
+    """One of the items, each as likely as the others."""
+    return items[int(rng.integers(len(items)))]
+
+
+def shuffled(rng: np.random.Generator, items: Sequence[T]) -> list[T]:
+    """The items in a random order."""
+    return [items[int(place)] for place in rng.permutation(len(items))]

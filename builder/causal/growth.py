@@ -2,7 +2,7 @@
 
 A graft shares exactly one node with what is there, so it can make no cycle. A latent common cause
 of treatment and outcome usually destroys identifiability; a *harmless* latent variable changes no
-verdict, so that an unmeasured variable alone tells nothing.
+verdict, so that the presence of an unmeasured variable does not reveal one.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,6 +14,7 @@ from builder.causal.graph import LatentDAG
 from builder.causal.identification import ate_identifiable, ett_identifiable
 from builder.causal.method import identification_method
 from builder.causal.motifs import MOTIFS, Motif
+from builder.seeds import pick
 
 AUXILIARY: Final = ("chain", "collider", "confounding", "fork", "mediation", "triangle")
 """Motifs that may be grafted."""
@@ -55,8 +56,8 @@ def random_graft(
     mass = np.array([weights[name] for name in names])
     fragment = MOTIFS[names[int(rng.choice(len(names), p=mass / mass.sum()))]]
     roles, places = fragment.graph.observed, anchors(host)
-    role = roles[int(rng.integers(len(roles)))]
-    return graft(host, fragment, role, places[int(rng.integers(len(places)))], number)
+    role = pick(rng, roles)
+    return graft(host, fragment, role, pick(rng, places), number)
 
 
 def single_grafts(host: Motif) -> Iterator[Motif]:

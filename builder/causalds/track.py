@@ -88,20 +88,18 @@ def build(spec: InstanceSpec) -> Built:
     )
 
 
-def _try(spec: InstanceSpec, attempt: int, untold: int, clock: Clock) -> dict[str, list[Row]]:
-    """One attempt at a scene, ``untold`` earlier ones having had no words; raises
-    :class:`Rejected`."""
+def _try(spec: InstanceSpec, attempt: int, wordless: int, clock: Clock) -> dict[str, list[Row]]:
+    """One attempt at a scene; for ``wordless`` earlier ones no story was told.
+
+    Raises :class:`Rejected`.
+    """
     plan = ScenePlan.from_json(spec.config_json)
     if attempt >= PROFILE_ATTEMPTS:
         plan = replace(plan, continuous=PLAINEST[0], binary=PLAINEST[1])
-    # What a language model wrote serves every attempt: another world needs no other words.
-    words = attempt_key(spec.key, attempt if plan.llm is None else untold)
-    shared = plan.world_key
-    key = (
-        attempt_key(spec.key, attempt)
-        if shared is None
-        else attempt_key(bytes.fromhex(shared), attempt)
-    )
+    # A story does not depend on the world, so what a language model wrote serves every attempt.
+    words = attempt_key(spec.key, attempt if plan.llm is None else wordless)
+    world_key = spec.key if plan.world_key is None else bytes.fromhex(plan.world_key)
+    key = attempt_key(world_key, attempt)
     with clock("world and truths"):
         world, truths = sample_hidden_world(plan, key)
     with clock("story"):

@@ -1,7 +1,7 @@
 """From a track's plans to instance specs: the order, the keys and the public ids."""
 
-from collections.abc import Iterable, Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Iterable
+from typing import Protocol
 
 import numpy as np
 
@@ -22,17 +22,9 @@ class Planned(Protocol):
         ...
 
 
-P = TypeVar("P")
-
-
 def plan_stream(count_root: bytes, track: str, split: str, purpose: str) -> np.random.Generator:
     """The random numbers with which a split is planned, one stream a purpose."""
     return stream(hmac_key(count_root, f"{track}/{split}/plan"), purpose)
-
-
-def shuffled(plans: Sequence[P], rng: np.random.Generator) -> list[P]:
-    """The plans in a random order, so that the index carries no information about the plan."""
-    return [plans[int(place)] for place in rng.permutation(len(plans))]
 
 
 def keyed_specs(
@@ -44,6 +36,7 @@ def keyed_specs(
 ) -> list[InstanceSpec]:
     """The specs of ``plans``, in their order, at ``place`` (track, split).
 
+    Plans come in random order, so that the index carries no information about the plan.
     ``naming`` holds the prefix of the public ids and the kind of thing they name. Keys and ids
     follow from ``count_root``, the place and the index alone.
     """

@@ -1,4 +1,4 @@
-"""Which labels an honest analyst can win, and what they are.
+"""Which labels a sample can settle, and what they are.
 
 A sign, a presence or a winner is asked only where the population value is zero by construction or
 clear of its boundary by a margin that a sample of this size can resolve. Each function returns the

@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from builder.seeds import pick
+
 Array = npt.NDArray[np.float64]
 Shape = tuple[float, ...]
 """Shape parameters of a family: () gauss and laplace, (df,) Student t, component means mixture."""
@@ -93,7 +95,7 @@ class NoiseFamily:
 
 def draw_noise_law(rng: np.random.Generator, families: tuple[str, ...], scale: float) -> Noise:
     """Draw a noise law with sd ``scale``, its family uniform in ``families``."""
-    family = families[int(rng.integers(len(families)))]
+    family = pick(rng, families)
     return Noise(family, scale, NOISE_FAMILIES[family].draw_shape(rng, scale))
 
 

@@ -27,6 +27,7 @@ from builder.scm.mechanisms import MECHANISMS, Kind, Parent
 from builder.scm.noise import Noise, Spread, draw_noise_law
 from builder.scm.profiles import DEFAULT_PROFILE, Profile
 from builder.scm.world import Node, Values, World
+from builder.seeds import pick
 
 Array = npt.NDArray[np.float64]
 
@@ -125,9 +126,9 @@ def _candidate(
 ) -> Node:
     if parents:
         choices = profile.binary if kind == "binary" else profile.continuous
-        mechanism = choices[int(rng.integers(len(choices)))]
+        mechanism = pick(rng, choices)
         if mechanism == "product" and not 2 <= len(parents) <= 3:
-            mechanism = _RESPONSES[int(rng.integers(len(_RESPONSES)))]
+            mechanism = pick(rng, _RESPONSES)
     else:
         mechanism = "logistic" if kind == "binary" else "linear_additive"
     parameters = MECHANISMS[mechanism].draw(rng, summaries)

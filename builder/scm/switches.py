@@ -24,6 +24,7 @@ from builder.scm.equation import (
     standardised,
     vector,
 )
+from builder.seeds import pick
 
 CERTAINTY: Final = (0.02, 0.98)
 """Smallest and largest conditional probability of the steep families."""
@@ -123,7 +124,7 @@ def gate_draw(
 
     def draw(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
         count = len(parents)
-        conjunction = conjunctions[int(rng.integers(len(conjunctions)))]
+        conjunction = pick(rng, conjunctions)
         negated = rng.random(count) < negation
         jitter = rng.uniform(-0.3, 0.3, count)
         share = 0.5 ** (

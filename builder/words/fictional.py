@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from builder.seeds import pick, shuffled
 from builder.words.types import Kind, Setting, Theme, Variable
 
 
@@ -73,23 +74,19 @@ def invent_scene(
     ``ValueError`` when a theme has too few nouns for the nodes asked for.
     """
     available = themes()
-    vocabulary = available[int(rng.integers(len(available)))]
-    town = _draw(rng, town_names())
+    vocabulary = pick(rng, available)
+    town = pick(rng, town_names())
     variables = _invent_variables(rng, vocabulary, kinds, avoid=town)
     return furnish(rng, vocabulary.theme, town), variables
 
 
 def furnish(rng: np.random.Generator, theme: Theme, town: str | None = None) -> Setting:
     """A theme with an opening and a sentence of colour drawn from it, in an invented place."""
-    place = _draw(rng, town_names()) if town is None else town
+    place = pick(rng, town_names()) if town is None else town
     opening, colour = (
-        _draw(rng, texts).replace("{town}", place) for texts in (theme.settings, theme.colour)
+        pick(rng, texts).replace("{town}", place) for texts in (theme.settings, theme.colour)
     )
     return Setting(theme, opening, colour)
-
-
-def _draw(rng: np.random.Generator, items: Sequence[str]) -> str:
-    return items[int(rng.integers(len(items)))]
 
 
 def _invent_variables(
@@ -99,8 +96,8 @@ def _invent_variables(
     avoid: str,
 ) -> dict[str, Variable]:
     nouns: dict[Kind, list[tuple[str, ...]]] = {
-        "continuous": _shuffled(rng, vocabulary.continuous),
-        "binary": _shuffled(rng, vocabulary.binary),
+        "continuous": shuffled(rng, vocabulary.continuous),
+        "binary": shuffled(rng, vocabulary.binary),
     }
     for kind, offered in nouns.items():
         wanted = sum(value == kind for value in kinds.values())
@@ -115,7 +112,7 @@ def _invent_variables(
         noun, *rest = nouns[kind].pop()
         name = ""
         while not name or _clashes(name, taken):
-            name = f"{words[int(rng.integers(len(words)))]} {noun}"
+            name = f"{pick(rng, words)} {noun}"
         taken.append(name)
         variables[node] = (
             Variable(name, "continuous", unit=rest[0])
@@ -132,10 +129,6 @@ def _clashes(name: str, taken: Sequence[str]) -> bool:
         low in other.lower() or other.lower() in low or low[:3] == other[:3].lower()
         for other in taken
     )
-
-
-def _shuffled(rng: np.random.Generator, items: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    return [items[int(i)] for i in rng.permutation(len(items))]
 
 
 def _combine(tails: str) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from typing import Final
 
 import numpy as np
 
+from builder.seeds import pick
 from builder.words.fictional import furnish
 from builder.words.types import Kind, Setting, Theme, Variable
 
@@ -43,7 +44,7 @@ def letter_scene(
     order = rng.permutation(len(LETTERS))[: len(kinds)]
     variables = {}
     for node, turn in zip(kinds, order, strict=True):
-        unit = _UNITS[int(rng.integers(len(_UNITS)))]
+        unit = pick(rng, _UNITS)
         name = LETTERS[int(turn)]
         variables[node] = (
             Variable(name, "continuous", unit=unit, article=False)

@@ -3,9 +3,9 @@
 No two scenes of a split have the same match, and hardly two the same set of names. A match is found
 by search in a domain. The domains are dealt evenly over the scenes before anything is known of
 their graphs, and a scene takes another domain only where its own holds no match that is still free:
-the domain says next to nothing about the graph. Which sets of names belong to public-truth splits,
-to private-truth splits, and to second tellings of a scene is fixed by a hash of the names, so that
-none of them can meet another, whatever the seeds.
+so the domain carries almost no information about the graph. Which sets of names belong to
+public-truth splits, to private-truth splits, and to second tellings of a scene is fixed by a hash
+of the names, so that none of them can meet another, whatever the seeds.
 """
 
 import hashlib

@@ -19,6 +19,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from builder.seeds import pick, shuffled
 from builder.words import frames
 from builder.words.types import Attestation, Facts, Setting, Telling, Variable
 from builder.words.verify import verify
@@ -55,7 +56,7 @@ class _Deck(Generic[T]):
 
     def deal(self) -> T:
         if not self._left:
-            self._left = [self._items[int(i)] for i in self._rng.permutation(len(self._items))]
+            self._left = shuffled(self._rng, self._items)
         return self._left.pop()
 
 
@@ -159,7 +160,7 @@ def _tell_variables(draft: _Draft) -> list[str]:
     """The variables paragraph: how many there are, then each of them in a seeded order."""
     rng, facts = draft.rng, draft.facts
     nodes = list(facts.variables)
-    order = [nodes[int(i)] for i in rng.permutation(len(nodes))]
+    order = shuffled(rng, nodes)
     sentences = [draft.sentence(draft.deal(frames.COUNT_INTROS))]
     while order:
         node = order.pop(0)
@@ -203,7 +204,7 @@ def _tell_effects(draft: _Draft) -> list[list[str]]:
     """The effects in one paragraph or two: every edge once, in a seeded order."""
     rng, facts = draft.rng, draft.facts
     plans = _plan_sentences(draft, len(facts.edges))
-    edges = [facts.edges[int(i)] for i in rng.permutation(len(facts.edges))]
+    edges = shuffled(rng, facts.edges)
     groups: list[list[Edge]] = []
     for plan in plans:
         groups.append([edges.pop() for _ in range(plan.size)])
@@ -263,7 +264,7 @@ def _choose_mentions(
         fitting = [edge for edge in open_edges if node == edge[0] or (node in edge and not hidden)]
         if not fitting:
             continue
-        chosen = fitting[int(draft.rng.integers(len(fitting)))]
+        chosen = pick(draft.rng, fitting)
         if hidden:
             unmeasured.add(chosen)
         else:

@@ -1,1 +1,1 @@
-"""What only proves: witnesses, enumeration, and other people's engines."""
+"""What identification is checked by: functionals, witnesses, enumeration, outside engines."""

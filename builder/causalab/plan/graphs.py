@@ -15,8 +15,8 @@ from builder.causal.graph import LatentDAG
 from builder.causalab.plan.config import Config
 from builder.causalab.plan.suites import Setting, Suite, label, read_label
 from builder.causalab.plan.topology import sample_graphs
-from builder.release.instance_keys import keyed_specs, plan_stream, shuffled
-from builder.seeds import hmac_key, stream
+from builder.release.instance_keys import keyed_specs, plan_stream
+from builder.seeds import hmac_key, shuffled, stream
 from builder.track import Asked, InstanceSpec
 from grader.errors import UsageError
 from grader.io.jsonio import canonical
@@ -93,4 +93,4 @@ def plan_graphs(config: Config, split: str, count_root: bytes, private: bool) ->
             plans.append(GraphPlan(graph, tuple(own), turn % 2 == 1, config.mode))
     rng = plan_stream(count_root, TRACK_NAME, split, "plan")
     place = (TRACK_NAME, split)
-    return keyed_specs(shuffled(plans, rng), place, ("graph", "graph"), count_root, private)
+    return keyed_specs(shuffled(rng, plans), place, ("graph", "graph"), count_root, private)

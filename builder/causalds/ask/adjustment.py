@@ -22,9 +22,9 @@ from builder.causalds.ask.wording import (
     IDENTIFIABLE,
     READING,
     RIGHT_OR_WRONG,
+    any_order,
     bullets,
     fields,
-    shuffled,
 )
 from builder.causalds.make.scene import Scene
 from builder.causalds.plan.types import ScenePlan
@@ -183,7 +183,7 @@ def forbidden_controls_list(scene: Scene, rng: np.random.Generator) -> Iterator[
 def _question(
     scene: Scene, rng: np.random.Generator, ask: str, answer: str, target: dict[str, object]
 ) -> Question:
-    available = shuffled(rng, map(scene.name, scene.others))
+    available = any_order(rng, map(scene.name, scene.others))
     x_name, y_name = scene.treatment.name, scene.outcome.name
     return Question(
         question=(

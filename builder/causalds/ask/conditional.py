@@ -18,6 +18,7 @@ from builder.causalds.ask.registry import ENDS, Question, Truth, asks
 from builder.causalds.ask.wording import (
     RIGHT_OR_WRONG,
     SIGN_LABELS,
+    any_order,
     bold,
     bullets,
     either,
@@ -25,7 +26,6 @@ from builder.causalds.ask.wording import (
     listed,
     number,
     rely,
-    shuffled,
 )
 from builder.causalds.make.scene import Scene
 from builder.causalds.plan.types import ScenePlan
@@ -162,7 +162,7 @@ def argmax_change(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     winner = clear_largest_change({node: scene.truths.change(node) for node in nodes}, margin)
     if winner is None:
         return
-    candidates = shuffled(rng, [scene.name(node) for node in nodes])
+    candidates = any_order(rng, [scene.name(node) for node in nodes])
     x, y = bold(scene.treatment), bold(scene.outcome)
     yield Question(
         question=(

@@ -14,11 +14,11 @@ from builder.causalds.ask.wording import (
     READING,
     RIGHT_OR_WRONG,
     TRUE_OR_FALSE,
+    any_order,
     bold,
     bullets,
     fields,
     levels,
-    shuffled,
 )
 from builder.causalds.make.scene import Scene
 from builder.causalds.plan.types import ScenePlan
@@ -52,7 +52,7 @@ def _counterfactual_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
 def method_label(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The first of five labels that applies to the average treatment effect."""
     method = identification_method(*scene.motif.effect)
-    observed = shuffled(rng, scene.observed)
+    observed = any_order(rng, scene.observed)
     x_name, y_name = scene.treatment.name, scene.outcome.name
     yield Question(
         question=(
@@ -84,7 +84,7 @@ def method_label(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
 @asks("identification.identifiable_boolean", rank=0, inputs=_INPUTS, classes=_ate_class)
 def identifiable(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Whether the average treatment effect is identifiable."""
-    observed = shuffled(rng, scene.observed)
+    observed = any_order(rng, scene.observed)
     yield Question(
         question=(
             f"{_measured(observed)}\n\n{estimand(scene)}\n\n{READING}\n\n{IDENTIFIABLE} An effect "
@@ -106,7 +106,7 @@ def identifiable(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
 def counterfactual(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Whether the ETT is identifiable; and the NDE and the NIE, where there are mediators."""
     motif = scene.motif
-    observed = shuffled(rng, scene.observed)
+    observed = any_order(rng, scene.observed)
     x0, x1 = scene.truths.levels
     inputs = {**_inputs(scene, observed), "x0": x0, "x1": x1}
     yield _asked(scene, inputs, "ETT", treated(scene), scene.truths.ett is not None)
@@ -183,7 +183,7 @@ def natural(scene: Scene, between: list[str], wanted: tuple[str, ...]) -> str:
 def mediators(scene: Scene, rng: np.random.Generator) -> list[str]:
     """The story names of all nodes between treatment and outcome, in a random order."""
     nodes = scene.motif.graph.mediators(scene.motif.treatment, scene.motif.outcome)
-    return shuffled(rng, [scene.name(node) for node in nodes])
+    return any_order(rng, [scene.name(node) for node in nodes])
 
 
 _BOOLEAN: Final = f"{fields({'identifiable': True}, TRUE_OR_FALSE)}\n\n{RIGHT_OR_WRONG}"

@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from builder.causalds.make.scene import Scene
+from builder.seeds import shuffled
 from builder.words import Variable
 
 READING: Final = (
@@ -88,10 +89,10 @@ SIGN_LABELS: Final = f"The three labels are {either(['+', '-', 'unknown'])}."
 """Of an association, which is "unknown" where it is exactly 0."""
 
 
-def shuffled(rng: np.random.Generator, names: Iterable[str]) -> list[str]:
+def any_order(rng: np.random.Generator, names: Iterable[str]) -> list[str]:
     """The names in a seeded order that has nothing to do with the graph."""
     ordered = sorted(names)
-    return [ordered[int(i)] for i in rng.permutation(len(ordered))]
+    return shuffled(rng, ordered)
 
 
 def bullets(names: Sequence[str]) -> str:

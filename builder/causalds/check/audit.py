@@ -82,7 +82,7 @@ def _audit_world(hidden: Hidden, scene_row: Row) -> list[str]:
     attestations = [
         Attestation(tuple(item["what"]), item["sentence"]) for item in record["attestations"]
     ]
-    # What a language model told fits no frame: it is held to its sentences instead.
+    # A language model's story fits no frame: it is checked by the sentences given as evidence.
     check = verify_attested if record["plan"].get("words") == LLM else verify
     problems = [f"story: {text}" for text in check(scene_row["story"], attestations, facts)]
     problems += _numbers(hidden)
@@ -92,14 +92,14 @@ def _audit_world(hidden: Hidden, scene_row: Row) -> list[str]:
         return problems
     for level, share in zip(hidden.levels, (0.25, 0.75), strict=True):
         found = hidden.population.share_below(hidden.x, level)
-        # One in the third digit moves the share by no more than about a hundredth.
+        # Levels have three digits; rounding moves the share by no more than about 0.01.
         if abs(found.value - share) > TOLERANCE * found.se + 0.01:
             problems.append(f"level {level:g} is the {found.value:.3f} quantile, not {share}")
     return problems
 
 
 def _numbers(hidden: Hidden) -> list[str]:
-    """Every stored number; unknown equations are told by ``audit_scene``."""
+    """Every stored number; unknown equations are reported by ``audit_scene``, too."""
     try:
         found = audit_quantities(hidden.record, hidden.graph, hidden.latent, hidden.population)
         return [f"quantities: {text}" for text in found]

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
+from builder.seeds import pick, shuffled
 from builder.track import Guess
 from grader.io.jsonio import canonical
 from grader.model import Truth
@@ -102,15 +103,15 @@ def _random(task: Task, truth: Truth, rng: np.random.Generator) -> dict[str, obj
     kind, field = task.shape.kind, task.shape.field
     match kind:
         case "sign" | "label":
-            return {field: _pick(task.shape.labels, rng)}
+            return {field: pick(rng, task.shape.labels)}
         case "signs":
-            return {name: _pick(task.shape.labels, rng) for name in _BOTH_SIGNS}
+            return {name: pick(rng, task.shape.labels) for name in _BOTH_SIGNS}
         case "boolean":
             return {field: bool(rng.integers(2))}
         case "count":
             return {field: int(rng.integers(_LARGEST_COUNT))}
         case "name":
-            return {field: _pick(task.inputs["candidates"], rng)}
+            return {field: pick(rng, task.inputs["candidates"])}
         case "edges":
             return {field: _random_edges(sorted(truth.target["nodes"]), _ends(task), rng)}
         case "set" | "sets" | "names":
@@ -139,15 +140,11 @@ def _ends(task: Task) -> tuple[str, str]:
     return ("from", "to") if task.shape.name == "edges" else ("a", "b")
 
 
-def _pick(labels: Sequence[str], rng: np.random.Generator) -> str:
-    return str(labels[int(rng.integers(len(labels)))])
-
-
 def _random_edges(
     names: Sequence[str], ends: tuple[str, str], rng: np.random.Generator
 ) -> list[dict[str, str]]:
     """Each pair of a random order joined forwards with probability a half."""
-    order = [names[i] for i in rng.permutation(len(names))]
+    order = shuffled(rng, names)
     return [
         dict(zip(ends, (cause, effect), strict=True))
         for place, cause in enumerate(order)

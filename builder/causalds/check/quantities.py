@@ -106,7 +106,8 @@ def _partial(
     if free or (given and _lines(record, graph, (x, y, z))):
         yield from compare(stored, None, lambda v: PARTIAL_BOUND)
     elif given and stored["source"] == "structural_zero":
-        # The equations make the zero, which no graph can tell: the units must bear it out.
+        # A zero that only the equations make does not follow from the graph, so the simulated
+        # units must agree with it.
         if abs(found.value) > _allowed(0.0, found.se):
             yield f"called a structural zero, found {found.value:.4g} ± {found.se:.2g}"
         yield from compare(stored, None, lambda v: PARTIAL_BOUND)

@@ -134,7 +134,7 @@ def _correlations(
         for b in record["columns"][i + 1 :]:
             shown = data if names[a] in data and names[b] in data else calibration
             if names[a] not in shown or names[b] not in shown:
-                continue  # told above
+                continue  # reported above
             expected = population.correlation(a, b)
             sample = _pearson(shown[names[a]], shown[names[b]])
             # The influence function knows the sampling error under any dependence.

@@ -35,7 +35,9 @@ from builder.scm import CORRELATION_BOUND
 
 _ROUNDING: Final = 1e-8
 _NAMED: Final = 3
+"""Candidates of a question, stated a second time."""
 _TIE: Final = 0.05
+"""The tie band, stated a second time."""
 
 Audit = Callable[[Case], Problems]
 

@@ -18,6 +18,7 @@ from builder.causalds.exams.draw import composition
 from builder.causalds.exams.model import FAMILIES, ExamModel
 from builder.causalds.plan.realised import ByAxis, beside
 from builder.causalds.plan.types import ScenePlan
+from builder.seeds import pick
 from grader.errors import UsageError
 
 SPARE: Final = 4
@@ -82,7 +83,7 @@ def _balanced(
                 'use composition = "full" or add motifs that can'
             )
     slots = [slot for place, key in enumerate(keys) for slot in _slots(key, place, model, hosts)]
-    # What few scenes can host chooses first.
+    # Classes of answers that few scenes can have choose first, while all scenes are free.
     slots.sort(key=lambda slot: (len(hosts[slot[0]][slot[1]]), slot))
     free = set(range(len(plans)))
     view = int(rng.integers(len(plans[0].views)))
@@ -95,7 +96,7 @@ def _balanced(
                 f"exam {exam}: too few scenes of this split's composition can be asked {key}; "
                 "ask fewer tasks or change the composition"
             )
-        place = fitting[int(rng.integers(len(fitting)))]
+        place = pick(rng, fitting)
         free.discard(place)
         plan = plans[place]
         view += 1

@@ -20,7 +20,7 @@ from builder.causalds.exams.cells import (
 from builder.causalds.exams.model import ExamModel
 from builder.causalds.plan.realised import ByAxis, beside
 from builder.causalds.plan.views import VIEWS
-from builder.seeds import hmac_key, stream
+from builder.seeds import hmac_key, pick, stream
 from builder.track import DrawnExam
 from grader.errors import UsageError
 
@@ -89,7 +89,7 @@ def _from_scene(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes) -> Bui
     chosen = choose_cell(model, tasks[0].structure, hosts, rng)
     assert chosen is not None  # every scene has a task
     fitting = [task for task in tasks if task.cell == chosen]
-    return fitting[int(rng.integers(len(fitting)))]
+    return pick(rng, fitting)
 
 
 def composition(model: ExamModel, structures: Sequence[str], cells: Sequence[Cell]) -> ByAxis:

@@ -19,9 +19,11 @@ from builder.causalds.plan.types import ScenePlan
 from builder.causalds.plan.views import CLEAN, View
 from builder.release.arrow import round_data
 from builder.scm import CONTINUOUS_PROFILES, World
-from builder.seeds import hmac_key, stream
+from builder.seeds import hmac_key, shuffled, stream
 
 _EMPIRICAL: Final = tuple(CONTINUOUS_PROFILES)[:3]
+"""The empirical profiles, under which measurements have no square."""
+
 _PILOT: Final = 4096
 _FEWEST_CALIBRATION: Final = 30
 
@@ -132,7 +134,7 @@ def _bundles(plan: ScenePlan, world: World, view: View, key: bytes) -> dict[str,
     query, rng = plan.query, stream(key, "concepts")
     eligible = [v for v in query.graph.observed if v != query.outcome]
     wanted = min(len(eligible), int(rng.integers(view.concepts[0], view.concepts[1] + 1)))
-    chosen = [eligible[int(i)] for i in rng.permutation(len(eligible))[:wanted]]
+    chosen = shuffled(rng, eligible)[:wanted]
     if plan.outcome_measured:
         chosen = [*chosen, query.outcome]
     pilot = world.simulate(stream(key, "pilot"), _PILOT)
@@ -167,5 +169,4 @@ def _columns(scene: Scene, bundles: Mapping[str, Bundle], key: bytes) -> tuple[S
             ]
         else:
             columns.append(Shown(scene.name(node), scene.variables[node].kind, node, False))
-    order = stream(key, "columns").permutation(len(columns))
-    return tuple(columns[int(i)] for i in order)
+    return tuple(shuffled(stream(key, "columns"), columns))

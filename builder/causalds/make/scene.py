@@ -36,7 +36,7 @@ from builder.scm import (
     profile,
     sample_world,
 )
-from builder.seeds import stream
+from builder.seeds import shuffled, stream
 from builder.words import Narration, Variable
 from builder.words.narration import NarrationFailed, Subject
 from builder.words.verbalise import VERBALISERS
@@ -172,7 +172,8 @@ def _truths(motif: Motif, world: World, binary_treatment: bool, key: bytes) -> T
 
     ett = ett_identifiable(graph, x, y, binary_treatment=binary_treatment)
     ate = effect(average_treatment_effect, ate_identifiable(graph, x, y), "ate")
-    # Where one of the two paths is missing, the other effect is the whole one: the same number.
+    # Without mediators the direct effect is the average one, without an edge the indirect one is:
+    # the same number is published.
     through, edge = graph.mediators(x, y), x in graph.parents(y)
     others = [node for node in graph.observed if node not in (x, y)]
     return Truths(
@@ -203,9 +204,7 @@ def narrate(plan: ScenePlan, key: bytes) -> Narration:
 
 def column_order(plan: ScenePlan, key: bytes) -> tuple[str, ...]:
     """The observed nodes in the seeded order of the released table."""
-    observed = plan.query.graph.observed
-    order = stream(key, "columns").permutation(len(observed))
-    return tuple(observed[int(i)] for i in order)
+    return tuple(shuffled(stream(key, "columns"), plan.query.graph.observed))
 
 
 def draw_tables(plan: ScenePlan, key: bytes, world: World, columns: tuple[str, ...]) -> Tables:

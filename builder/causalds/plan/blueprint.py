@@ -158,7 +158,7 @@ def _confounded_count(composition: Composition, scenes: int) -> int:
 
 
 def _spread_evenly(rng: np.random.Generator, places: Sequence[int], count: int) -> list[int]:
-    """``count`` of ``places``, evenly spaced from a random start, so that every motif gives."""
+    """``count`` of ``places``, evenly spaced from a random start, so that all motifs share."""
     if not count:
         return []
     start = int(rng.integers(len(places)))

@@ -1,9 +1,9 @@
 """Planning: which structure, kinds, profiles and, in a private-truth split, variant a scene gets.
 
 Structures (``blueprint``), mechanism profiles, and the numbers of binary treatments and outcomes,
-meet their requested shares by largest remainder; the kinds are spread evenly over the motifs. Which
-index receives which of these plans is a permutation seeded by the split's root, so an index says
-nothing about its scene.
+meet their requested shares by largest remainder; the kinds are spread evenly over the motifs. The
+plans then get their indices in a random order seeded by the split's root, so the index carries no
+information about the plan.
 """
 
 import math
@@ -21,7 +21,8 @@ from builder.causalds.plan.config import Config
 from builder.causalds.plan.names import KNOWLEDGE, name_scenes
 from builder.causalds.plan.tellings import told_again
 from builder.causalds.plan.types import ScenePlan
-from builder.release.instance_keys import keyed_specs, plan_stream, shuffled
+from builder.release.instance_keys import keyed_specs, plan_stream
+from builder.seeds import pick, shuffled
 from builder.track import InstanceSpec
 from builder.words import Kind
 from builder.words.llm.seeding import Dealer
@@ -60,7 +61,7 @@ def plan_scenes(config: Config, split: str, count_root: bytes, private: bool) ->
         plans = _plans(config, rng)
         if private:
             plans = _with_views(rng, _with_variants(rng, plans))
-    plans = shuffled(plans, rng)
+    plans = shuffled(rng, plans)
     if config.words == KNOWLEDGE:
         names = plan_stream(count_root, TRACK_NAME, split, "names")
         plans = name_scenes(plans, config, names, split, private)
@@ -83,7 +84,7 @@ def _for_exams(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
 
     def draw(scenes: int) -> list[ScenePlan]:
         plans = _plans(replace(config, scenes=scenes), rng)
-        return shuffled(plans, rng)
+        return shuffled(rng, plans)
 
     return [plan for name, model in config.exams for plan in assign(name, model, draw, rng)]
 
@@ -128,8 +129,8 @@ def _plans(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
 def _treatments(rng: np.random.Generator, share: float, found: Sequence[Structure]) -> list[bool]:
     """Which treatments are binary: the share of all scenes, but never a napkin's.
 
-    With a binary treatment the napkin's effect on the treated would be identifiable like its
-    average effect, and planting it would be in vain. Raises :class:`Impossible` where too many are
+    The napkin is planted because its average effect is identifiable and its effect on the treated
+    is not; with a binary treatment both would be. Raises :class:`Impossible` where too many are
     wanted.
     """
     free = [i for i, structure in enumerate(found) if structure.motif.name != CONTINUOUS_ONLY]
@@ -149,8 +150,7 @@ def _treatments(rng: np.random.Generator, share: float, found: Sequence[Structur
 def _dealt(rng: np.random.Generator, weights: Sequence[tuple[str, float]], total: int) -> list[str]:
     """``total`` names in their shares, by largest remainder, in a random order."""
     counts = largest_remainder(dict(weights), total)
-    names = [name for name, count in counts.items() for _ in range(count)]
-    return [names[int(i)] for i in rng.permutation(total)]
+    return shuffled(rng, [name for name, count in counts.items() for _ in range(count)])
 
 
 def _spread(rng: np.random.Generator, share: float, total: int) -> list[bool]:
@@ -183,13 +183,12 @@ def _with_variants(rng: np.random.Generator, plans: Sequence[ScenePlan]) -> list
     for position, key in enumerate(keys):
         equal = dict.fromkeys(keys[position:], 1.0)
         wanted = largest_remainder(equal, len(free))[key]
-        shuffled = [hosts[key][int(i)] for i in rng.permutation(len(hosts[key]))]
-        taken = [i for i in shuffled if i in free][:wanted]
+        taken = [i for i in shuffled(rng, hosts[key]) if i in free][:wanted]
         free.difference_update(taken)
         chosen.update(dict.fromkeys(taken, key))
     for i in sorted(free):  # the last variant could not take them all: any that fits
         fitting = [key for key in keys if ASKERS[key].can_host(plans[i])]
-        chosen[i] = fitting[int(rng.integers(len(fitting)))]
+        chosen[i] = pick(rng, fitting)
     return [replace(plan, variant=chosen[i]) for i, plan in enumerate(plans)]
 
 

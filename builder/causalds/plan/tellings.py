@@ -19,7 +19,7 @@ from builder.words.naming import Namer, Naming
 from grader.errors import UsageError
 
 FIRST: Final = "knowledge"
-"""The telling of the scene that is there anyway; the others are added."""
+"""How the scene as planned is told; the other tellings are added."""
 
 _TRIES: Final = 20
 

@@ -17,7 +17,8 @@ from builder.ccr.ask.questions import VERDICTS
 from builder.ccr.make.graph import KINDS
 from builder.ccr.make.sampling import Design, draw_kinds
 from builder.ccr.plan.config import LONG_COMPONENTS, Config
-from builder.release.instance_keys import keyed_specs, plan_stream, shuffled
+from builder.release.instance_keys import keyed_specs, plan_stream
+from builder.seeds import shuffled
 from builder.track import Asked, InstanceSpec
 from grader.io.jsonio import canonical
 
@@ -78,7 +79,7 @@ def plan_contexts(
         for turn in range(count)
     ]
     place = (TRACK_NAME, split)
-    return keyed_specs(shuffled(plans, rng), place, ("ctx", "context"), count_root, private)
+    return keyed_specs(shuffled(rng, plans), place, ("ctx", "context"), count_root, private)
 
 
 def _plan(config: Config, purpose: str, turn: int, rng: np.random.Generator) -> ContextPlan:

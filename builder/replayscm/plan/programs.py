@@ -4,9 +4,10 @@ import json
 from dataclasses import dataclass
 from typing import Final
 
-from builder.release.instance_keys import keyed_specs, plan_stream, shuffled
+from builder.release.instance_keys import keyed_specs, plan_stream
 from builder.replayscm.plan.config import Config
 from builder.replayscm.plan.pools import POOLS
+from builder.seeds import shuffled
 from builder.track import Asked, InstanceSpec
 from grader.errors import UsageError
 from grader.io.jsonio import canonical
@@ -62,4 +63,4 @@ def plan_programs(
         plans += [ProgramPlan((label,), False)] * (config.full - config.matched)
     rng = plan_stream(count_root, TRACK_NAME, split, "plan")
     place = (TRACK_NAME, split)
-    return keyed_specs(shuffled(plans, rng), place, ("program", "program"), count_root, private)
+    return keyed_specs(shuffled(rng, plans), place, ("program", "program"), count_root, private)

@@ -21,7 +21,7 @@ Message = dict[str, str]
 MOST_CHARACTERS: Final = 60_000
 """Longer replies are cut, and then are no JSON."""
 MOST_BYTES: Final = 4_000_000
-"""More than this is no chat completion, whatever it is."""
+"""Larger responses are refused: no chat completion is that long."""
 _ECHOED: Final = 12_000
 """Characters of a bad reply that are shown to the model again."""
 
@@ -120,7 +120,7 @@ class Client:
             what = f"did not answer ({type(error).__name__})"
         except (OpenAIError, ValueError, TypeError, LookupError, RecursionError) as error:
             what = f"sent no chat completion ({type(error).__name__})"
-        # What the server said is left out: servers repeat keys.
+        # The server's own message is left out, because it may repeat the key.
         raise UsageError(
             f"{self._where}: the endpoint {what} after {self._settings.retries} retries; check "
             "endpoint, model and key, then start the same build again: what was answered is kept"

@@ -2,7 +2,7 @@
 
 A broad construct that is told as the direct cause of an artefact of record keeping, or a variable
 whose meaning denies every other influence, passes an auditor easily. The scan points at such
-variables; it judges nothing.
+variables; whether they may stay is for the auditor to say.
 """
 
 import re

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from builder.causal import LatentDAG
+from builder.seeds import pick
 from builder.words.knowledge import domains
 from builder.words.llm.causenet import read_pairs
 from builder.words.llm.client import Client, Malformed, flag_of, remark_of
@@ -54,7 +55,7 @@ class Dealer:
     def _seed(
         self, edges: list[tuple[str, str]], graph: LatentDAG, kinds: Mapping[str, Kind]
     ) -> Seed:
-        edge = edges[int(self._rng.integers(len(edges)))]
+        edge = pick(self._rng, edges)
         if self._known:
             names, hint = self._known[self._next(len(self._known))], ""
         else:
@@ -85,7 +86,7 @@ class Dealer:
                 )
             ]
             if fitting:
-                return fitting[int(self._rng.integers(len(fitting)))], domain.field
+                return pick(self._rng, fitting), domain.field
 
 
 def pre_audit(client: Client, stage: Sketch, fixed: Mapping[str, str]) -> bool:

@@ -1,4 +1,4 @@
-"""A scene's graph as the model sees it: fragment by fragment, under ids that tell nothing.
+"""A scene's graph as the model sees it: fragment by fragment, under ids without meaning.
 
 The roles of a motif ("M", "U") would suggest names, so nodes are called v1, v2 … in a seeded order.
 """

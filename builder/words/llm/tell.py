@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from builder.seeds import stream
+from builder.seeds import pick, shuffled, stream
 from builder.words.knowledge import domains
 from builder.words.llm.client import Client
 from builder.words.llm.mapping import map_stages
@@ -29,8 +29,8 @@ def tell_scene(subject: Subject, key: bytes) -> Narration:
     whole = sketch(subject.graph, subject.kinds, ids)
     plan = stages(subject.graph, whole, ids)
     dealt = subject.request.seeds
-    order = [dealt[int(i)] for i in rng.permutation(len(dealt))][: settings.budgets.seeds]
-    hint = domains()[int(rng.integers(len(domains())))].field
+    order = shuffled(rng, dealt)[: settings.budgets.seeds]
+    hint = pick(rng, domains()).field
     fixed, hint = _seed(client, plan[0], order, ids, hint)
     named = map_stages(client, plan, whole, fixed, hint)
     variables = {node: named.named[ids[node]].variable for node in subject.graph.nodes}
