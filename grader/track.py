@@ -3,14 +3,16 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from grader.draw.page import Section
 from grader.draw.table import Table
 from grader.model import Checked, Score, TrackSummary, Truth
 from grader.report.table import Results
 from grader.shape import Task, Variant
 from grader.statistics.paired import Pairs
+
+if TYPE_CHECKING:
+    from grader.draw.page import Section
 
 Report = Mapping[str, Any]
 BoardColumn = tuple[str, list[str]]
@@ -106,6 +108,6 @@ class Track:
     certify: Callable[[Task, Truth], str | None] | None = None
     draw: Callable[[Task, Truth, Checked], str] | None = None
     tables: Callable[[Report], Sequence[Table]] | None = None
-    sections: Callable[[Sequence[Report]], Sequence[Section]] | None = None
+    sections: "Callable[[Sequence[Report]], Sequence[Section]] | None" = None
     board_columns: Callable[[Sequence[Report]], list[BoardColumn]] | None = None
     compared: Callable[[Mapping[str, Any]], Sequence[Table]] | None = None

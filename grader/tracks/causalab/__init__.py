@@ -1,17 +1,20 @@
 """causalab: discovery by experiment in a laboratory, graded from transcripts that replay."""
 
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from grader.laboratory import EpisodeError
 from grader.model import Checked, Truth
 from grader.shape import Task
-from grader.track import Track
-from grader.tracks.causalab.page import sections
+from grader.track import Report, Track
 from grader.tracks.causalab.scoring import episode_of, verify_checked
 from grader.tracks.causalab.submission import sign
 from grader.tracks.causalab.summary import summarise
 from grader.tracks.causalab.tables import of_report
 from grader.tracks.causalab.variants import CAUSALAB
+
+if TYPE_CHECKING:
+    from grader.draw.page import Section
 
 SETTINGS: Final = ("reference", "wide")
 
@@ -44,6 +47,12 @@ def _draw(task: Task, truth: Truth, verified: Checked) -> str:
     return page(open_submission(episode_of(task, truth), verified.answer))
 
 
+def _sections(reports: Sequence[Report]) -> "Sequence[Section]":
+    from grader.tracks.causalab.page import sections
+
+    return sections(reports)
+
+
 TRACK: Final = Track(
     name="causalab",
     variants=CAUSALAB,
@@ -54,5 +63,5 @@ TRACK: Final = Track(
     certify=episode_problem,
     draw=_draw,
     tables=of_report,
-    sections=sections,
+    sections=_sections,
 )

@@ -1,14 +1,24 @@
 """ReplaySCM: Boolean programs induced from intervention worlds, graded by replay."""
 
-from typing import Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
-from grader.track import Track
+from grader.track import Report, Track
 from grader.tracks.replayscm.certificates import problem_of
-from grader.tracks.replayscm.page import sections
 from grader.tracks.replayscm.report import summarise
 from grader.tracks.replayscm.scoring import facts
 from grader.tracks.replayscm.tables import of_report
 from grader.tracks.replayscm.variants import REPLAYSCM
+
+if TYPE_CHECKING:
+    from grader.draw.page import Section
+
+
+def _sections(reports: Sequence[Report]) -> "Sequence[Section]":
+    from grader.tracks.replayscm.page import sections
+
+    return sections(reports)
+
 
 TRACK: Final = Track(
     name="replayscm",
@@ -17,5 +27,5 @@ TRACK: Final = Track(
     summarise=summarise,
     certify=problem_of,
     tables=of_report,
-    sections=sections,
+    sections=_sections,
 )
