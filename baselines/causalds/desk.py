@@ -8,17 +8,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from baselines.causalds import correlation
 from baselines.causalds.calibration import completed
-from baselines.causalds.correlation import Associations
+from baselines.causalds.correlation import Associations, associations
 from baselines.causalds.double_sampling import Tables, draws, tables_of
 from baselines.causalds.estimators import ZERO, Contrast, Estimate, bootstrap_weights, summary
+from baselines.causalds.forms import ends
 from baselines.causalds.identified import plan_effect
 from baselines.causalds.regression import is_binary
 from baselines.reader import Reading, read_story
 from baselines.release import FloatArray, ShownScene
 from baselines.seeded import generator
 from builder.causal import LatentDAG
+from grader.shape import Task
 
 
 @dataclass
@@ -60,23 +61,40 @@ class Desk:
             self._graphs[known] = graph_of(self.shown.story, sorted(known))
         return self._graphs[known]
 
-    def sketch(self, count: int) -> tuple[tuple[str, str], ...]:
-        """The direct effects that the story tells among ``count`` variables."""
-        return read_story(self.shown.story, (), count).edges
+    def sketch(self, task: Task) -> tuple[tuple[str, str], ...]:
+        """The direct effects that the story tells among the variables it is asked about."""
+        return read_story(self.shown.story, (), task.inputs["variables"]).edges
 
-    def effect(self, name: str, contrast: Contrast) -> Estimate | None:
+    def correlation(self, task: Task) -> float:
+        """That of treatment and outcome."""
+        return self._associated(task).plain.value
+
+    def partial(self, task: Task, given: str) -> float:
+        """The same given a third variable."""
+        return self._associated(task).partial[given].value
+
+    def change(self, task: Task, given: str) -> float:
+        """By how much the third variable changes it."""
+        return self._associated(task).change[given].value
+
+    def label(self, value: float, zero: str) -> str:
+        """The sign; a value that the graph says is nothing is exactly zero."""
+        return zero if value == 0 else "+" if value > 0 else "-"
+
+    def effect(self, task: Task, name: str) -> Estimate | None:
         """The "ATE", "ETT", "NDE" or "NIE" with its interval; None where not identifiable."""
+        low, high = float(task.inputs["x0"]), float(task.inputs["x1"])
+        contrast = Contrast(*ends(task), low, high, name == "ETT")
         key = name, contrast
         if key not in self._effects:
             self._effects[key] = self._estimated(name, contrast)
         return self._effects[key]
 
-    def associations(self, x: str, y: str) -> Associations:
-        """Correlations of x and y, plain and given any third variable."""
+    def _associated(self, task: Task) -> Associations:
+        """Correlations of treatment and outcome, plain and given any third variable."""
+        x, y = ends(task)
         if (x, y) not in self._associations:
-            self._associations[x, y] = correlation.associations(
-                self.tables, self.graph(), x, y, self.weights
-            )
+            self._associations[x, y] = associations(self.tables, self.graph(), x, y, self.weights)
         return self._associations[x, y]
 
     def _estimated(self, name: str, contrast: Contrast) -> Estimate | None:

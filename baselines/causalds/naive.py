@@ -15,6 +15,8 @@ from scipy.stats import norm
 
 from baselines.causalds.calibration import completed
 from baselines.causalds.correlation import correlations, partial
+from baselines.causalds.estimators import Estimate
+from baselines.causalds.forms import FORMS, ends, third
 from baselines.causalds.regression import fit, is_binary, make_basis, predict, term_ladder
 from baselines.reader.names import MARK, discover, mask, sentences
 from baselines.release import FloatArray, ShownScene
@@ -34,6 +36,62 @@ class NaiveDesk:
     def scene(self) -> ShownScene:
         """The scene with a predicted column in place of measurements."""
         return completed(self.shown)
+
+    def correlation(self, task: Task) -> float:
+        """That of treatment and outcome."""
+        return float(self._correlations(ends(task))[0, 0, 1])
+
+    def partial(self, task: Task, given: str) -> float:
+        """The same given a third variable."""
+        found = self._correlations((*ends(task), given))
+        return float(partial(found[:, 0, 1], found[:, 0, 2], found[:, 1, 2])[0])
+
+    def change(self, task: Task, given: str) -> float:
+        """By how much the third variable changes it."""
+        return self.partial(task, given) - self.correlation(task)
+
+    def effect(self, task: Task, name: str) -> Estimate:
+        """Any effect is the coefficient but the indirect one."""
+        return self.indirect(task) if name == "NIE" else self.slope(task)
+
+    def slope(self, task: Task, leaving: Sequence[str] = ()) -> Estimate:
+        """Coefficient of the treatment with every other column as control, times the contrast.
+
+        Columns named in ``leaving`` are no controls. The 95% interval takes the error variance for
+        constant.
+        """
+        data, (x, y) = self.scene.data, ends(task)
+        others = [name for name in data if name not in (x, y, *leaving)]
+        outcome = data[y]
+        design = np.column_stack([np.ones(len(outcome)), *(data[name] for name in [x, *others])])
+        inverse = np.linalg.pinv(design.T @ design)
+        beta = inverse @ design.T @ outcome
+        spread = float(np.mean((outcome - design @ beta) ** 2))
+        step = float(task.inputs["x1"]) - float(task.inputs["x0"])
+        half = _NORMAL_975 * float(np.sqrt(spread * inverse[1, 1])) * abs(step)
+        return _within(float(beta[1]) * step, half)
+
+    def indirect(self, task: Task) -> Estimate:
+        """The slope without the mediators as controls less that with them (Baron & Kenny 1986)."""
+        direct, total = self.slope(task), self.slope(task, task.inputs["mediators"])
+        return _within(total.value - direct.value, float(np.hypot(direct.error, total.error)))
+
+    def sketch(self, task: Task) -> list[tuple[str, str]]:
+        """Words in their order: from the first variable of a sentence to each later one."""
+        return edges_in_reading_order(self.shown.story, task.inputs["variables"])
+
+    def label(self, value: float, zero: str) -> str:
+        """Nothing is ever exactly zero."""
+        return "+" if value >= 0 else "-"
+
+    def _correlations(self, names: tuple[str, ...]) -> FloatArray:
+        data = self.scene.data
+        return correlations(data, names, np.ones((1, len(data[names[0]]))))
+
+
+def _within(value: float, half: float) -> Estimate:
+    """A value with half the width of its interval, which stands for its error."""
+    return Estimate(value, half, value - half, value + half)
 
 
 Solve = Callable[[Task, NaiveDesk], Answer]
@@ -82,155 +140,35 @@ def _prediction(task: Task, desk: NaiveDesk) -> Answer:
     return Predictions(columns)
 
 
-# --- associations -----------------------------------------------------------------------------
-
-
-def _correlation(task: Task, desk: NaiveDesk) -> float:
-    data = desk.scene.data
-    ones = np.ones((1, len(data[task.inputs["treatment"]])))
-    return float(correlations(data, _ends(task), ones)[0, 0, 1])
-
-
-def _partial(task: Task, desk: NaiveDesk, third: str | None = None) -> float:
-    data, (x, y) = desk.scene.data, _ends(task)
-    found = correlations(data, (x, y, third or _third(task)), np.ones((1, len(data[x]))))
-    return float(partial(found[:, 0, 1], found[:, 0, 2], found[:, 1, 2])[0])
-
-
-def _change(task: Task, desk: NaiveDesk, third: str | None = None) -> float:
-    return _partial(task, desk, third) - _correlation(task, desk)
-
-
-def _label(value: float) -> str:
-    return "+" if value >= 0 else "-"
-
-
-def _sign_before_after(task: Task, desk: NaiveDesk) -> Answer:
-    return {
-        "sign_before": _label(_correlation(task, desk)),
-        "sign_after": _label(_partial(task, desk)),
-        "conditioning_var": _third(task),
-    }
-
-
-def _delta_point(task: Task, desk: NaiveDesk) -> Answer:
-    return {"conditioning_var": _third(task), "delta": _change(task, desk)}
-
-
-def _delta_sign(task: Task, desk: NaiveDesk) -> Answer:
-    return {"conditioning_var": _third(task), "sign": _label(_change(task, desk))}
-
-
-def _argmax_change(task: Task, desk: NaiveDesk) -> Answer:
-    candidates: list[str] = task.inputs["candidates"]
-    return {"conditioning_var": max(candidates, key=lambda z: abs(_change(task, desk, z)))}
+# --- what is asked once: tests, sets of controls, comparisons ----------------------------------
 
 
 def _induced(task: Task, desk: NaiveDesk) -> Answer:
     """Whether a test at the 5% level rejects that the partial correlation is zero."""
     rows = len(desk.scene.data[task.inputs["treatment"]])
-    return {"association_present": bool(abs(_partial(task, desk)) * np.sqrt(rows) > _NORMAL_975)}
-
-
-# --- the graph: words in their order, and all columns as controls -----------------------------
-
-
-def _edges(task: Task, desk: NaiveDesk) -> Answer:
-    edges = edges_in_reading_order(desk.shown.story, task.inputs["variables"])
-    return {"edges": [{"from": a, "to": b} for a, b in edges]}
-
-
-def _skeleton(task: Task, desk: NaiveDesk) -> Answer:
-    edges = edges_in_reading_order(desk.shown.story, task.inputs["variables"])
-    return {"skeleton_edges": [{"a": a, "b": b} for a, b in edges]}
+    found = desk.partial(task, third(task))
+    return {"association_present": bool(abs(found) * np.sqrt(rows) > _NORMAL_975)}
 
 
 def _always(**answer: Any) -> Solve:
     return lambda task, desk: answer
 
 
-# --- effects: regression coefficients ---------------------------------------------------------
-
-
-def _slope(task: Task, desk: NaiveDesk, leaving: Sequence[str] = ()) -> tuple[float, float]:
-    """Coefficient of the treatment with every other column as control, times the contrast.
-
-    Columns named in ``leaving`` are no controls. Returns the effect and half the width of its 95%
-    interval under constant error variance.
-    """
-    data, (x, y) = desk.scene.data, _ends(task)
-    others = [name for name in data if name not in (x, y, *leaving)]
-    outcome = data[y]
-    design = np.column_stack([np.ones(len(outcome)), *(data[name] for name in [x, *others])])
-    inverse = np.linalg.pinv(design.T @ design)
-    beta = inverse @ design.T @ outcome
-    spread = float(np.mean((outcome - design @ beta) ** 2))
-    step = float(task.inputs["x1"]) - float(task.inputs["x0"])
-    half = _NORMAL_975 * float(np.sqrt(spread * inverse[1, 1])) * abs(step)
-    return float(beta[1]) * step, half
-
-
-def _indirect(task: Task, desk: NaiveDesk) -> tuple[float, float]:
-    """By how much the coefficient moves once the mediators are controls (Baron & Kenny 1986)."""
-    direct, half = _slope(task, desk)
-    total, wider = _slope(task, desk, task.inputs["mediators"])
-    return total - direct, float(np.hypot(half, wider))
-
-
-def _effect(task: Task, desk: NaiveDesk) -> tuple[float, float]:
-    """Any effect is the coefficient but the indirect one."""
-    indirect = task.inputs.get("estimand") == "NIE"
-    return _indirect(task, desk) if indirect else _slope(task, desk)
-
-
-def _value(task: Task, desk: NaiveDesk) -> Answer:
-    return {task.shape.field: _effect(task, desk)[0]}
-
-
-def _interval(task: Task, desk: NaiveDesk) -> Answer:
-    value, half = _effect(task, desk)
-    return {task.shape.field: value, "ci_lower": value - half, "ci_upper": value + half}
-
-
-def _sign(task: Task, desk: NaiveDesk) -> Answer:
-    return {"sign": _label(_effect(task, desk)[0])}
-
-
 def _matches(task: Task, desk: NaiveDesk) -> Answer:
-    return {"matches": _label(_slope(task, desk)[0]) == _label(_correlation(task, desk))}
+    signs = {desk.label(value, "0") for value in (desk.slope(task).value, desk.correlation(task))}
+    return {"matches": len(signs) == 1}
 
 
 def _dominance(task: Task, desk: NaiveDesk) -> Answer:
-    direct, indirect = _slope(task, desk)[0], _indirect(task, desk)[0]
+    direct, indirect = desk.slope(task).value, desk.indirect(task).value
     return {"dominant": "direct" if abs(direct) >= abs(indirect) else "indirect"}
 
 
-def _ends(task: Task) -> tuple[str, str]:
-    return task.inputs["treatment"], task.inputs["outcome"]
-
-
-def _third(task: Task) -> str:
-    return str(task.inputs.get("collider") or task.inputs["conditioning_var"])
-
-
 SOLVERS: Final[Mapping[str, Solve]] = {
+    **FORMS,
     "prediction.point_predictor": _prediction,
     "prediction.prediction_interval": _prediction,
-    "association.sign_only": lambda t, d: {"sign": _label(_correlation(t, d))},
-    "association.effect_size_point": lambda t, d: {"value": _correlation(t, d)},
-    "association.sign_before_after": _sign_before_after,
-    "association.delta_point": _delta_point,
-    "association.delta_sign_only": _delta_sign,
-    "association.argmax_change": _argmax_change,
     "collider_phenomenon.induced_association_boolean": _induced,
-    "collider_phenomenon.induced_association_sign_only": lambda t, d: {
-        "sign": _label(_partial(t, d))
-    },
-    "collider_phenomenon.induced_association_strength_point": lambda t, d: {
-        "value": _partial(t, d)
-    },
-    "causal_sketch.edges_only": _edges,
-    "causal_sketch.skeleton_edges": _skeleton,
     "identification.one_valid_adjustment_set": lambda t, d: {"adjust": list(t.inputs["available"])},
     "identification.method_label": _always(method="backdoor"),
     "identification.identifiable_boolean": _always(identifiable=True),
@@ -239,19 +177,10 @@ SOLVERS: Final[Mapping[str, Solve]] = {
     "identification.all_minimal_adjustment_sets": lambda t, d: {
         "adjustment_sets": [list(t.inputs["available"])]
     },
-    "effect_estimate.ate_point": _value,
-    "effect_estimate.ate_uq_95": _interval,
-    "effect_estimate.ate_sign_only": _sign,
     "effect_estimate.ate_vs_assoc_sign_match": _matches,
     "bias_diagnostic.collider_bias_boolean": _always(bias_present=False),
     "bias_diagnostic.forbidden_controls_list": _always(forbidden=[]),
     "counterfactual_identification.identifiable_boolean": _always(identifiable=True),
-    "counterfactual_effect.effect_point": _value,
-    "counterfactual_effect.effect_uq_95": _interval,
-    "counterfactual_effect.sign_only": _sign,
-    "mediation_effect.effect_point": _value,
-    "mediation_effect.effect_uq_95": _interval,
-    "mediation_effect.sign_only": _sign,
     "mediation_effect.direct_vs_indirect_dominance": _dominance,
 }
 """By ``family.variant``."""
