@@ -24,7 +24,6 @@ from builder.release.identity import canary, fingerprint
 from builder.release.manifest import (
     Contents,
     Parts,
-    Specs,
     private_manifest,
     public_manifest,
     write_manifest,
@@ -37,7 +36,7 @@ from builder.release.parts import (
     split_into_parts,
     staged_rows,
 )
-from builder.release.planning import find_spec, plan_specs
+from builder.release.planning import Specs, find_spec, plan_specs
 from builder.release.roots import Root
 from builder.release.shards import (
     SHARD_BYTES,

@@ -12,9 +12,9 @@ from builder.release.config import ReleaseConfig
 from builder.release.exams import Exams, composed
 from builder.release.identity import FORMAT, canary, fingerprint, library_versions, source_sha256
 from builder.release.parts import Part
+from builder.release.planning import Specs, requested_counts
 from builder.release.roots import Root
 from builder.release.shards import Shard
-from builder.track import InstanceSpec
 from builder.tracks import TRACKS
 from grader import __version__
 from grader.errors import UsageError
@@ -23,9 +23,6 @@ from grader.io.jsonio import canonical, pretty
 from grader.io.schemas import first_problem
 
 MANIFEST: Final = "manifest.json"
-
-Specs = Mapping[tuple[str, str], Sequence[InstanceSpec]]
-"""(split, track) to the planned instances."""
 
 Parts = Mapping[tuple[str, str], Sequence[Part]]
 """(split, track) to the staged parts."""
@@ -168,15 +165,6 @@ def _track(contents: Contents, split: str, track: str, revealing: bool) -> dict[
             entry["composition"] = composition
         entry["rejections"] = dict(sorted(rejections.items()))
     return entry
-
-
-def requested_counts(specs: Sequence[InstanceSpec]) -> dict[str, dict[str, int]]:
-    """Counts of what was decided while planning: motifs, and variants where they are assigned."""
-    counts: dict[str, Counter[str]] = {}
-    for spec in specs:
-        for axis, level in spec.asked.levels:
-            counts.setdefault(axis, Counter())[level] += 1
-    return {axis: dict(sorted(levels.items())) for axis, levels in counts.items()}
 
 
 def _column(parts: Sequence[Part], config: str, column: str) -> list[str]:

@@ -1,14 +1,17 @@
 """What a split file asks for: instance specs, and their description without building."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from builder.release.config import ReleaseConfig, SplitConfig
-from builder.release.manifest import Specs
 from builder.release.roots import Root
 from builder.track import InstanceSpec, Track
 from builder.tracks import TRACKS
 from grader.errors import UsageError
 from grader.names import did_you_mean
+
+Specs = Mapping[tuple[str, str], Sequence[InstanceSpec]]
+"""(split, track) to the planned instances."""
 
 
 def plan_specs(
@@ -61,6 +64,15 @@ def task_bounds(specs: Sequence[InstanceSpec]) -> tuple[int, int]:
         sum(spec.asked.tasks[0] for spec in specs),
         sum(spec.asked.tasks[1] for spec in specs),
     )
+
+
+def requested_counts(specs: Sequence[InstanceSpec]) -> dict[str, dict[str, int]]:
+    """Counts of what was decided while planning: motifs, and variants where they are assigned."""
+    counts: dict[str, Counter[str]] = {}
+    for spec in specs:
+        for axis, level in spec.asked.levels:
+            counts.setdefault(axis, Counter())[level] += 1
+    return {axis: dict(sorted(levels.items())) for axis, levels in counts.items()}
 
 
 def _check_exam_counts(

@@ -9,9 +9,8 @@ from rich.table import Table
 
 from builder.release.config import ReleaseConfig
 from builder.release.extra_exam import NewExam
-from builder.release.manifest import Specs, requested_counts
 from builder.release.parts import PART_INSTANCES
-from builder.release.planning import task_bounds
+from builder.release.planning import Specs, requested_counts, task_bounds
 from builder.release.shards import SHARD_BYTES
 from builder.release.show.progress import human_size
 from builder.track import Composition

@@ -159,7 +159,7 @@ def audit(
     return problems
 
 
-def uninformed(kind: building.Kind, task: Task, _: Truth, rng: np.random.Generator) -> str:
+def uninformed(kind: building.Guess, task: Task, _: Truth, rng: np.random.Generator) -> str:
     """0 throughout, or any numbers."""
     one, two = rng.uniform(0, 90, 2) if kind == "random" else (0.0, 0.0)
     if task.spec == STRETCH:
