@@ -1,11 +1,17 @@
 """Options that several commands share."""
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from grader.errors import UsageError
-from grader.exam import Split
+from grader.exam import Exam, Split
+from grader.io.files import write_text
+from grader.io.jsonio import pretty
 from grader.io.release import PUBLISHED, Release
+from grader.submission.attempts import read
+from grader.submission.submission import Submission
 
 MIN_KEY = 16
 
@@ -28,8 +34,9 @@ def add_release(parser: argparse.ArgumentParser, *, private: bool = True) -> Non
     parser.add_argument("--split", metavar="NAME", help="split (default: the only one there is)")
 
 
-def add_exam(parser: argparse.ArgumentParser) -> None:
-    """``--exam`` and ``--track``."""
+def add_exam(parser: argparse.ArgumentParser, *, private: bool = True) -> None:
+    """The options of :func:`add_release`, ``--exam`` and ``--track``."""
+    add_release(parser, private=private)
     parser.add_argument(
         "--exam",
         metavar="NAME",
@@ -47,6 +54,37 @@ def add_transcript_key(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="require laboratory transcripts to be signed with this host's key",
     )
+
+
+def add_answers(parser: argparse.ArgumentParser) -> None:
+    """The answers that a command is about."""
+    parser.add_argument("answers", type=Path, help="folder of answers, or a packed .parquet")
+
+
+def add_documents(
+    parser: "argparse.ArgumentParser | argparse._ArgumentGroup", json: str, reveal: str
+) -> None:
+    """``--json``, ``--html`` and ``--reveal``, with what the first writes and the last shows."""
+    parser.add_argument("--json", type=Path, metavar="FILE", help=json)
+    parser.add_argument("--html", type=Path, metavar="FILE", help="one self-contained page")
+    parser.add_argument("--reveal", action="store_true", help=reveal)
+
+
+def write_documents(
+    arguments: argparse.Namespace, document: Callable[[], Any], page: Callable[[], str]
+) -> None:
+    """Write what :func:`add_documents` offers, where it was asked for."""
+    if arguments.json:
+        write_text(arguments.json, pretty(document()))
+    if arguments.html:
+        write_text(arguments.html, page())
+
+
+def read_answers(arguments: argparse.Namespace) -> tuple[Exam, Submission]:
+    """What :func:`add_answers` names, read, and the exam that it answers."""
+    split = open_split(arguments)
+    submission = read(arguments.answers, split.tasks)
+    return split.choose_exam_for(frozenset(submission.answers)), submission
 
 
 def open_split(arguments: argparse.Namespace) -> Split:

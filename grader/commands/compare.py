@@ -13,7 +13,7 @@ examples:
 import argparse
 from pathlib import Path
 
-from grader.commands.common import add_exam, add_release, open_split
+from grader.commands.common import add_documents, add_exam, open_split, write_documents
 from grader.errors import UsageError
 
 
@@ -21,22 +21,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``compare``."""
     for name in ("first", "second"):
         parser.add_argument(name, type=Path, help="folder of answers, or a packed .parquet")
-    add_release(parser)
     add_exam(parser)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="the comparison as data")
-    parser.add_argument("--html", type=Path, metavar="FILE", help="one self-contained page")
-    parser.add_argument(
-        "--reveal",
-        action="store_true",
-        help="full figures of a private split, for your eyes only",
+    add_documents(
+        parser, "the comparison as data", "full figures of a private split, for your eyes only"
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Grade both, compare, print and write."""
-    from grader.io.files import write_text
     from grader.pipeline import grade
     from grader.report.comparison import compare
+    from grader.show.pages import comparison_page
     from grader.show.terminal import comparison_view, console
     from grader.submission.attempts import read
 
@@ -50,13 +45,6 @@ def run(arguments: argparse.Namespace) -> int:
         if not one.submission.answers and not one.submission.run:
             raise UsageError(f"{one.submission.source}: {one.report['notices'][0]}")
     result = compare(*graded)
-    if arguments.json:
-        from grader.io.jsonio import pretty
-
-        write_text(arguments.json, pretty(result))
-    if arguments.html:
-        from grader.show.pages import comparison_page
-
-        write_text(arguments.html, comparison_page(result))
+    write_documents(arguments, lambda: result, lambda: comparison_page(result))
     console().print(comparison_view(result))
     return 0

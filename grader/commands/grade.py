@@ -10,19 +10,26 @@ examples:
 
 import argparse
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
-from grader.commands.common import add_exam, add_release, add_transcript_key, open_split
+from grader.commands.common import (
+    add_answers,
+    add_documents,
+    add_exam,
+    add_transcript_key,
+    read_answers,
+    write_documents,
+)
 from grader.errors import UsageError
 from grader.io.release import CORRECTED, PUBLISHED
+from grader.model import Truth
 from grader.pipeline import Graded, grade
-from grader.submission.attempts import read
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``grade``."""
-    parser.add_argument("answers", type=Path, help="folder of answers, or a packed .parquet")
-    add_release(parser)
+    add_answers(parser)
     add_exam(parser)
     parser.add_argument(
         "--truth",
@@ -32,16 +39,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_transcript_key(parser)
     outputs = parser.add_argument_group("outputs")
-    outputs.add_argument("--json", type=Path, metavar="FILE", help="the report")
+    add_documents(
+        outputs,
+        "the report",
+        "show the truth beside each task (--csv, --parquet, --html); on a private split, the full "
+        "report",
+    )
     outputs.add_argument("--csv", type=Path, metavar="FILE", help="one row per task")
     outputs.add_argument("--parquet", type=Path, metavar="FILE", help="one row per task")
-    outputs.add_argument("--html", type=Path, metavar="FILE", help="one self-contained page")
-    outputs.add_argument(
-        "--reveal",
-        action="store_true",
-        help="show the truth beside each task (--csv, --parquet, --html); "
-        "on a private split, the full report",
-    )
     outputs.add_argument("--quiet", action="store_true", help="print one line only")
     checks = parser.add_argument_group("exit code 1 when …")
     checks.add_argument("--strict", action="store_true", help="… an answer is invalid")
@@ -61,11 +66,9 @@ def _points(text: str) -> float:
 def run(arguments: argparse.Namespace) -> int:
     """Grade, write what was asked for, print, and say by the exit code how it went."""
     _check_outputs(arguments)
-    split = open_split(arguments)
+    exam, submission = read_answers(arguments)
     if arguments.csv or arguments.parquet:
-        split.refuse_private_details("--csv and --parquet have one row per task")
-    submission = read(arguments.answers, split.tasks)
-    exam = split.choose_exam_for(frozenset(submission.answers))
+        exam.split.refuse_private_details("--csv and --parquet have one row per task")
     graded = grade(exam, submission, slice_intervals=bool(arguments.json or arguments.html))
     _write(arguments, graded)
     _print(arguments, graded)
@@ -92,24 +95,21 @@ def _check_outputs(arguments: argparse.Namespace) -> None:
 
 def _write(arguments: argparse.Namespace, graded: Graded) -> None:
     truths = graded.exam.truths if arguments.reveal else {}
-    if arguments.json:
-        from grader.io.files import write_text
-        from grader.io.jsonio import pretty
-
-        write_text(arguments.json, pretty(graded.report))
     if arguments.csv or arguments.parquet:
         from grader.report.export import write_scores
 
         for path in filter(None, (arguments.csv, arguments.parquet)):
             kind = "csv" if path is arguments.csv else "parquet"
             write_scores(path, kind, graded.scores, truths)
-    if arguments.html:
-        from grader.io.files import write_text
-        from grader.show.pages import every_task, page
+    write_documents(arguments, lambda: graded.report, lambda: _page(graded, truths))
 
-        rows = [every_task(graded.scores, truths)] if graded.exam.split.reveal else []
-        title = graded.report["release"]["name"]
-        write_text(arguments.html, page([(1, graded.report)], title, rows))
+
+def _page(graded: Graded, truths: Mapping[str, Truth]) -> str:
+    """The report as a page, with a row for each task where these may be seen."""
+    from grader.show.pages import every_task, page
+
+    rows = [every_task(graded.scores, truths)] if graded.exam.split.reveal else []
+    return page([(1, graded.report)], graded.report["release"]["name"], rows)
 
 
 def _print(arguments: argparse.Namespace, graded: Graded) -> None:

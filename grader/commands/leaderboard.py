@@ -11,10 +11,17 @@ examples:
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from grader.commands.common import add_exam, add_release, add_transcript_key, open_split
+from grader.commands.common import (
+    add_documents,
+    add_exam,
+    add_transcript_key,
+    open_split,
+    write_documents,
+)
 from grader.errors import UsageError
 from grader.pipeline import grade
 
@@ -22,13 +29,10 @@ from grader.pipeline import grade
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``leaderboard``."""
     parser.add_argument("submissions", type=Path, help="folder of submissions")
-    add_release(parser)
     add_exam(parser)
     add_transcript_key(parser)
-    parser.add_argument("--html", type=Path, metavar="FILE", help="one self-contained page")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="all reports, best first")
-    parser.add_argument(
-        "--reveal", action="store_true", help="full reports of a private split, for your eyes only"
+    add_documents(
+        parser, "all reports, best first", "full reports of a private split, for your eyes only"
     )
 
 
@@ -36,8 +40,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Grade all, rank, print and write."""
     from grader.draw.table import in_terminal
     from grader.show.leaderboard import leaderboard
+    from grader.show.pages import page
     from grader.show.terminal import console, plain
-    from grader.tracks import TRACKS
 
     # Several exams and none chosen: say so before any submission is graded.
     exam = open_split(arguments).choose_exam_for()
@@ -60,23 +64,21 @@ def run(arguments: argparse.Namespace) -> int:
         )
     ranked = rank(reports)
     title = f"{exam.split.release.name} · {exam.split.name}/{exam.name}"
-    if arguments.html:
-        from grader.io.files import write_text
-        from grader.show.pages import page
-
-        write_text(arguments.html, page(ranked, title))
-    if arguments.json:
-        from grader.io.files import write_text
-        from grader.io.jsonio import pretty
-
-        rows = [{"rank": place, "report": report} for place, report in ranked]
-        for track in TRACKS.values():
-            if track.board_members is not None:
-                for row, own in zip(rows, track.board_members([r for _, r in ranked]), strict=True):
-                    row |= own
-        write_text(arguments.json, pretty(rows))
+    write_documents(arguments, lambda: _rows(ranked), lambda: page(ranked, title))
     console().print(in_terminal(leaderboard(ranked, title).without("shows from")))
     return 0
+
+
+def _rows(ranked: Sequence[tuple[int, dict[str, Any]]]) -> list[dict[str, Any]]:
+    """What ``--json`` holds: place and report of each, and what tracks say of it among them."""
+    from grader.tracks import TRACKS
+
+    rows = [{"rank": place, "report": report} for place, report in ranked]
+    for track in TRACKS.values():
+        if track.board_members is not None:
+            members = track.board_members([report for _, report in ranked])
+            rows = [row | dict(own) for row, own in zip(rows, members, strict=True)]
+    return rows
 
 
 def submissions(folder: Path) -> list[Path]:

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from grader import __version__
-from grader.commands.common import add_exam, add_release, open_split
+from grader.commands.common import add_exam, read_answers
 from grader.errors import UsageError
 from grader.exam import Exam
 from grader.pipeline import look_at
-from grader.submission.attempts import attempt_folders, read
+from grader.submission.attempts import attempt_folders
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -22,8 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("answers", type=Path, help="folder of answers")
     parser.add_argument("--name", required=True, help="the system's name on the leaderboard")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="a .parquet file")
-    add_release(parser, private=False)
-    add_exam(parser)
+    add_exam(parser, private=False)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -38,9 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(
             f"{arguments.answers}: holds repeated attempts; pack one of them, such as {folders[0]}"
         )
-    split = open_split(arguments)
-    found = read(arguments.answers, split.tasks)
-    exam = split.choose_exam_for(frozenset(found.answers))
+    exam, found = read_answers(arguments)
     checked, _ = look_at(exam, found)
     # What could not be read is packed as null: it stays an invalid answer, not a missing one.
     packed = {
@@ -51,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     _write(arguments.out, _card(arguments.name, exam, found.run), packed, found.usage)
     counts = Counter(answer.status for answer in checked.values())
     print(
-        f"{arguments.out}: {len(packed)} answers to {split.name}/{exam.name} "
+        f"{arguments.out}: {len(packed)} answers to {exam.split.name}/{exam.name} "
         f"({counts['scored']} valid, {counts['invalid']} invalid, {counts['missing']} missing)"
     )
     for task_id, answer in checked.items():

@@ -7,16 +7,14 @@ examples:
 
 import argparse
 from collections import Counter
-from pathlib import Path
 
-from grader.commands.common import add_exam, add_release, open_split
+from grader.commands.common import add_answers, add_exam, read_answers
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``validate``."""
-    parser.add_argument("answers", type=Path, help="folder of answers, or a packed .parquet")
-    add_release(parser, private=False)
-    add_exam(parser)
+    add_answers(parser)
+    add_exam(parser, private=False)
     parser.add_argument("--strict", action="store_true", help="exit with 1 on an invalid answer")
 
 
@@ -24,11 +22,8 @@ def run(arguments: argparse.Namespace) -> int:
     """List every invalid answer with file, field and expectation."""
     from grader.pipeline import look_at
     from grader.show.terminal import console, plain
-    from grader.submission.attempts import read
 
-    split = open_split(arguments)
-    submission = read(arguments.answers, split.tasks)
-    exam = split.choose_exam_for(frozenset(submission.answers))
+    exam, submission = read_answers(arguments)
     checked, notices = look_at(exam, submission)
     out = console()
     for task_id, answer in checked.items():
@@ -39,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     counts = Counter(answer.status for answer in checked.values())
     abstained = sum(answer.abstained for answer in checked.values())
     out.print(
-        f"{split.name}/{exam.name}: {counts['scored']} valid ({abstained} abstain), "
+        f"{exam.split.name}/{exam.name}: {counts['scored']} valid ({abstained} abstain), "
         f"{counts['invalid']} invalid, {counts['missing']} missing of {len(checked)} tasks"
     )
     return int(arguments.strict and counts["invalid"] > 0)

@@ -216,7 +216,7 @@ class Release:
         """Exam name to (bundle, arm) by task id, of the exams that state bundles.
 
         ``bundle`` and ``arm`` are optional columns of ``<track>_exams``: tasks of one bundle ask
-        one formal problem (``grader/tracks/causalds/matched.py``). An absent arm is the
+        one formal problem (:mod:`grader.bundles`). An absent arm is the
         empty string.
         """
         found: dict[str, dict[str, tuple[str, str]]] = {}

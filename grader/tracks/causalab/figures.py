@@ -32,24 +32,25 @@ def _of(key: str) -> str:
     return f"CAST(e->>'$.{key}' AS DOUBLE)"
 
 
+def _rated(key: str) -> str:
+    """The figure, 0 where the score row has it not."""
+    return f"coalesce({_of(key)}, 0)"
+
+
 def _rate(key: str) -> str:
-    """The mean over all tasks, 0 where the score row has no such figure."""
-    return f"avg(coalesce({_of(key)}, 0))"
+    """The mean over all tasks."""
+    return f"avg({_rated(key)})"
 
 
-def _mean(key: str, among: str = "") -> str:
-    """The mean over the tasks that have the figure, and are among some others."""
-    return f"avg({_of(key)})" + (
-        f" FILTER (coalesce({_of('accurate')}, 0) = {among})" * bool(among)
-    )
+def _mean(key: str, accurate: int | None = None) -> str:
+    """The mean over the tasks that have the figure; of the accurate (1) or the others (0) alone."""
+    chosen = "" if accurate is None else f" FILTER ({_rated('accurate')} = {accurate})"
+    return f"avg({_of(key)}){chosen}"
 
 
-def _count(key: str) -> str:
-    return f"CAST(sum({_of(key)}) AS INTEGER)"
-
-
-def _count_rated(key: str) -> str:
-    return f"CAST(sum(coalesce({_of(key)}, 0)) AS INTEGER)"
+def _whole(figure: str) -> str:
+    """The sum of marks that are 0 or 1."""
+    return f"CAST(sum({figure}) AS INTEGER)"
 
 
 FIGURES: Final = (
@@ -59,9 +60,9 @@ FIGURES: Final = (
     SuiteFigure("answered", "count(*) FILTER (status = 'scored')"),
     SuiteFigure("points", "100 * avg(points)"),
     SuiteFigure("accuracy", _rate("accurate"), metric=True, successes="n_accurate", trials="tasks"),
-    SuiteFigure("n_accurate", _count_rated("accurate")),
+    SuiteFigure("n_accurate", _whole(_rated("accurate"))),
     SuiteFigure("exact", _rate("exact"), "exact", metric=True, successes="n_exact", trials="tasks"),
-    SuiteFigure("n_exact", _count_rated("exact")),
+    SuiteFigure("n_exact", _whole(_rated("exact"))),
     SuiteFigure("edge_precision", _rate("edge_precision"), metric=True),
     SuiteFigure("edge_recall", _rate("edge_recall"), metric=True),
     SuiteFigure("edge_f1", _rate("edge_f1"), "edge F1", brief=True, metric=True),
@@ -85,7 +86,7 @@ FIGURES: Final = (
         successes="n_graph_exact",
         trials="tasks",
     ),
-    SuiteFigure("n_graph_exact", _count_rated("graph_exact")),
+    SuiteFigure("n_graph_exact", _whole(_rated("graph_exact"))),
     SuiteFigure("base_error", _mean("base_error")),
     SuiteFigure("n_base", f"count({_of('base_error')})"),
     SuiteFigure("undecided_pairs", f"sum({_of('undecided_pairs')})"),
@@ -93,8 +94,8 @@ FIGURES: Final = (
     SuiteFigure("class_size", _mean("class_size"), "class size", metric=True),
     SuiteFigure("n_class_size", f"count({_of('class_size')})"),
     SuiteFigure("budget_share", _mean("budget_share"), "budget used", brief=True, metric=True),
-    SuiteFigure("budget_share_accurate", _mean("budget_share", among="1")),
-    SuiteFigure("budget_share_inaccurate", _mean("budget_share", among="0")),
+    SuiteFigure("budget_share_accurate", _mean("budget_share", accurate=1)),
+    SuiteFigure("budget_share_inaccurate", _mean("budget_share", accurate=0)),
     SuiteFigure("used", _mean("used")),
     SuiteFigure("graph_step", _mean("graph_step")),
     SuiteFigure("n_graph_identified", f"count({_of('graph_step')})"),
@@ -110,15 +111,15 @@ FIGURES: Final = (
         successes="n_premature",
         trials="n_stopping",
     ),
-    SuiteFigure("n_premature", _count("premature")),
+    SuiteFigure("n_premature", _whole(_of("premature"))),
     SuiteFigure("n_stopping", f"count({_of('premature')})"),
     SuiteFigure("consistent", _mean("consistent"), "consistent", brief=True, metric=True),
-    SuiteFigure("consistent_accurate", _mean("consistent", among="1")),
-    SuiteFigure("consistent_inaccurate", _mean("consistent", among="0")),
+    SuiteFigure("consistent_accurate", _mean("consistent", accurate=1)),
+    SuiteFigure("consistent_inaccurate", _mean("consistent", accurate=0)),
     SuiteFigure("consistency", _mean("consistency")),
     SuiteFigure("parse_failures", f"sum({_of('parse_failures')})"),
-    SuiteFigure("n_transcripts", _count("transcript"), metric=True),
-    SuiteFigure("n_signed", _count("signed"), metric=True),
+    SuiteFigure("n_transcripts", _whole(_of("transcript")), metric=True),
+    SuiteFigure("n_signed", _whole(_of("signed")), metric=True),
     *(
         SuiteFigure(f"{key}_at_{share}", _rate(f"{key}_at_{share}"))
         for key in ("edge_f1", "coefficient_f1")
