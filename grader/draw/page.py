@@ -38,7 +38,7 @@ th.l, td.l { text-align:left }
 .long { display:inline-block; min-width:260px; max-width:420px; white-space:normal;
         overflow-wrap:anywhere }
 .points { font-weight:700 } .good { color:var(--good) }
-code, .code { font:.93em ui-monospace,Menlo,Consolas,monospace; white-space:pre-wrap }
+.id, .code { font:.93em ui-monospace,Menlo,Consolas,monospace } .code { white-space:pre-wrap }
 .beside { display:grid; gap:8px 32px; align-items:start;
           grid-template-columns:repeat(auto-fit, minmax(min(100%, 420px), 1fr)) }
 .beside > div { min-width:0; overflow-x:auto } .beside svg { min-width:0 !important }

@@ -28,7 +28,7 @@ class Cell:
     """
 
     text: str
-    kind: Literal["", "name", "code", "long", "good", "points"] = ""
+    kind: Literal["", "name", "id", "code", "long", "good", "points"] = ""
     aside: str = ""
 
     def __str__(self) -> str:

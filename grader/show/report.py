@@ -74,7 +74,7 @@ def tasks(scores: Sequence[Score], truths: Mapping[str, Truth]) -> Table:
         revealed = [truth_json(truths[score.task_id])] if truths else []
         rows.append(
             [
-                Cell(score.task_id, "code"),
+                Cell(score.task_id, "id"),
                 f"{score.family}.{score.variant}",
                 score.view,
                 score.status + (" (abstained)" if score.abstained else ""),
