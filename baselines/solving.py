@@ -6,6 +6,8 @@ it answers with the answer.
 
 from collections.abc import Callable, Iterator, Sequence
 
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
 from baselines.release import OpenedExam, ShownScene, iterate_scenes
 from baselines.writing import Answer
 from grader.shape import Task
@@ -26,7 +28,9 @@ def from_scenes(make_solver: Callable[[ShownScene], SolveTask]) -> Solver:
     def answers(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
         for scene, asked in iterate_scenes(exam, tasks):
             solve = make_solver(scene)
-            yield from ((task, solve(task)) for task in asked)
+            # Again, as an earlier limit does not hold for libraries that this solver has loaded.
+            with threadpool_limits(1):
+                yield from ((task, solve(task)) for task in asked)
 
     return answers
 
