@@ -91,7 +91,7 @@ def draw(graph: LatentDAG, suite: Suite, setting: Setting, fixed: bool, key: byt
     trace: tuple[tuple[str, float], ...] = ()
     if suite.golden:
         source = stream(key, f"trace/{crystals}")
-        traced = [sample_trace_bases(graph, source) for _ in range(2)]
+        traced = [sample_trace_bases(properties(graph), source) for _ in range(2)]
         trace = _trace(graph, source)
     controllable = _controllable(graph, fixed, stream(key, f"controllable/{setting}"))
     records, manipulator = _evidence(graph, suite, setting, equations, controllable, key)
@@ -102,7 +102,7 @@ def draw(graph: LatentDAG, suite: Suite, setting: Setting, fixed: bool, key: byt
         (*traced, *records),
         trace,
         manipulator,
-        _reactor(graph, equations.model, setting, stream(key, f"reactor/{crystals}")),
+        draw_reactor(equations.model, setting, stream(key, f"reactor/{crystals}")),
         affected,
         sequence,
     )
@@ -122,11 +122,12 @@ def _evidence(
     """
     crystals = f"{setting}/{suite.crystals}"
     shown, kept = stream(key, f"records/{crystals}"), stream(key, f"manipulator/{crystals}")
-    settable = [name for name in properties(graph) if name in controllable]
+    names = properties(graph)
+    settable = [name for name in names if name in controllable]
     for _ in range(EVIDENCE_DRAWS):
-        records = [sample_bases(graph, setting, shown) for _ in range(suite.observations)]
-        manipulator = sample_bases(graph, setting, kept)
-        barred = len(settable) < len(properties(graph))
+        records = [sample_bases(names, setting, shown) for _ in range(suite.observations)]
+        manipulator = sample_bases(names, setting, kept)
+        barred = len(settable) < len(names)
         if not barred or is_precise(equations, settable, records, manipulator):
             return records, manipulator
     raise Rejected("no crystals that pin down what a fixed property does")
@@ -140,13 +141,15 @@ def _controllable(graph: LatentDAG, fixed: bool, rng: np.random.Generator) -> fr
     return frozenset(names) - {names[int(i)] for i in barred}
 
 
-def _reactor(
-    graph: LatentDAG, model: Model, setting: Setting, rng: np.random.Generator
-) -> dict[str, float]:
+def draw_reactor(model: Model, setting: Setting, rng: np.random.Generator) -> dict[str, float]:
+    """The bases of a reactor crystal whose target is within the reactor's range.
+
+    Raises :class:`builder.attempts.Rejected` where none is found.
+    """
     low, high = REACTOR_RANGES[setting]
     for _ in range(REACTOR_DRAWS):
-        bases = sample_bases(graph, setting, rng)
-        if low <= model.read(bases)[FREQUENCY] <= high:
+        bases = sample_bases(model.nodes[:-1], setting, rng)
+        if low <= model.read(bases)[model.nodes[-1]] <= high:
             return bases
     raise Rejected("no reactor crystal within the reactor's range")
 

@@ -5,7 +5,7 @@ whole number from 15 to 25. Wide: real coefficients of both signs. Quadratic: ev
 parabola with its lowest point inside the range of values, whose constant is in frequency's base.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from builder.causal.graph import LatentDAG
 from builder.causalab.plan.suites import Family, Setting
-from builder.causalab.plan.topology import FREQUENCY, properties
+from builder.causalab.plan.topology import FREQUENCY
 from grader.laboratory.model import Model, Term
 
 CURVATURES: Final = (0.008, 0.012, 0.016)
@@ -94,18 +94,19 @@ def _sign(rng: np.random.Generator) -> float:
     return 1.0 if rng.random() < 0.5 else -1.0
 
 
-def sample_bases(graph: LatentDAG, setting: Setting, rng: np.random.Generator) -> dict[str, float]:
+def sample_bases(
+    names: Sequence[str], setting: Setting, rng: np.random.Generator
+) -> dict[str, float]:
     """One crystal's base for every property: whole numbers, or two decimals in the wide setting."""
     low, high = BASES
-    count = len(properties(graph))
     if setting == "wide":
-        drawn = [round(float(value), 2) for value in rng.uniform(low, high, count)]
+        drawn = [round(float(value), 2) for value in rng.uniform(low, high, len(names))]
     else:
-        drawn = [float(value) for value in rng.integers(low, high + 1, count)]
-    return dict(zip(properties(graph), drawn, strict=True))
+        drawn = [float(value) for value in rng.integers(low, high + 1, len(names))]
+    return dict(zip(names, drawn, strict=True))
 
 
-def sample_trace_bases(graph: LatentDAG, rng: np.random.Generator) -> dict[str, float]:
+def sample_trace_bases(names: Sequence[str], rng: np.random.Generator) -> dict[str, float]:
     """The bases of a record beside a golden trace: two decimals in a narrower range."""
-    drawn = rng.uniform(*TRACE_BASES, len(properties(graph)))
-    return {n: round(float(v), 2) for n, v in zip(properties(graph), drawn, strict=True)}
+    drawn = rng.uniform(*TRACE_BASES, len(names))
+    return {n: round(float(v), 2) for n, v in zip(names, drawn, strict=True)}

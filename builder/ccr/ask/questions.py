@@ -95,21 +95,23 @@ def deduce(
         path = _path(tree, 2, rng)
         edges = list(pairwise(path))
         target = edges.pop(int(rng.integers(len(edges))))
-        givens = [Given(pair, values[pair]) for pair in [tree.whole, *edges]]
-        return Deduction(tuple(givens), target, verdict, values[target])
+        return Deduction(_given(values, [tree.whole, *edges]), target, verdict, values[target])
     if verdict == "insufficient":
         path = _path(tree, min(3, len(tree.components)), rng)
         edges = list(pairwise(path))
         first, second = sorted(rng.permutation(len(edges))[:2].tolist())
         target = edges[first if rng.random() < 0.5 else second]
         kept = [edge for k, edge in enumerate(edges) if k not in (first, second)]
-        givens = [Given(pair, values[pair]) for pair in [tree.whole, *kept]]
-        return Deduction(tuple(givens), target, verdict, None)
+        return Deduction(_given(values, [tree.whole, *kept]), target, verdict, None)
     if bounded and (len(tree.components) < 3 or rng.random() < 0.5):
         found = _beyond_one(tree, values, rng)
         if found is not None:
             return found
     return _contradiction(tree, values, rng)
+
+
+def _given(values: Mapping[Pair, Fraction], pairs: Sequence[Pair]) -> tuple[Given, ...]:
+    return tuple(Given(pair, values[pair]) for pair in pairs)
 
 
 def _path(tree: CutTree, least: int, rng: np.random.Generator) -> tuple[str, ...]:
@@ -130,8 +132,8 @@ def _beyond_one(
     raised = rest * Fraction(int(rng.integers(130, 201)), 100)
     if raised >= 1:
         return None
-    givens = [Given(tree.whole, raised), *(Given(edge, values[edge]) for edge in edges)]
-    return Deduction(tuple(givens), target, "inconsistent", None)
+    givens = (Given(tree.whole, raised), *_given(values, edges))
+    return Deduction(givens, target, "inconsistent", None)
 
 
 def _contradiction(
@@ -153,8 +155,8 @@ def _contradiction(
     first, second = edges[k], edges[k + 1]
     whole = (first[0], second[1])
     wrong = values[whole] * Fraction(int(rng.integers(45, 75)), 100)
-    givens = [Given(tree.whole, values[tree.whole]), *(Given(e, values[e]) for e in edges)]
-    return Deduction((*givens, Given(whole, wrong)), target, "inconsistent", None)
+    givens = (*_given(values, [tree.whole, *edges]), Given(whole, wrong))
+    return Deduction(givens, target, "inconsistent", None)
 
 
 def check_deduction(

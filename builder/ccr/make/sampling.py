@@ -118,7 +118,7 @@ def sample_context(design: Design, rng: np.random.Generator, where: str) -> Samp
         parts = _parts(design, rng, rejections)
         if parts is None:
             continue
-        context = _joined(design, parts)
+        context = _joined(parts)
         tree = cut_tree(context.dag)
         quantities = exact_quantities(context, tree)
         if references(tree, quantities):
@@ -152,27 +152,16 @@ def references(tree: CutTree, quantities: dict[Pair, Quantities]) -> tuple[Pair,
     return tuple(pair for pair in measurable(tree, quantities) if tree.span(pair) > 1)
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    parents: tuple[tuple[int, ...], ...]
-    own: tuple[Operator, ...]
-    among: tuple[Operator, ...]
-    tenths: tuple[int, ...]
-
-
 def _parts(
     design: Design, rng: np.random.Generator, rejections: Counter[str]
-) -> list[_Part] | None:
+) -> list[BooleanContext] | None:
     """One part for each component, or nothing when their product cannot be measured."""
-    parts: list[_Part] = []
+    parts: list[BooleanContext] = []
     product, limit = Fraction(1), len(design.sizes)
     for kind, size in zip(design.kinds, design.sizes, strict=True):
         while True:
             part = _part(kind, size, design, rng)
-            pns = component_response(
-                BooleanContext(numbered(part.parents), part.own, part.among, part.tenths),
-                Component(tuple(range(size))),
-            ).pns
+            pns = component_response(part, Component(tuple(range(size)))).pns
             if LOCAL_RANGE[0] <= pns <= LOCAL_RANGE[1]:
                 break
             rejections["adjacent PNS outside [0.15, 0.85]"] += 1
@@ -187,14 +176,17 @@ def _parts(
     return parts
 
 
-def _part(kind: str, size: int, design: Design, rng: np.random.Generator) -> _Part:
+def _part(kind: str, size: int, design: Design, rng: np.random.Generator) -> BooleanContext:
+    """A component as a context of its own."""
     own = _operators(design.operators, size, rng)
     among = _operators(design.operators, size, rng) if design.operators == "mixed" else own
-    parents = parent_lists(chain([kind], [size], rng))
+    dag = chain([kind], [size], rng)
     # Over a single parent the second operator joins nothing; it then repeats the first.
-    among = tuple(a if len(p) > 1 else o for a, o, p in zip(among, own, parents, strict=True))
+    among = tuple(
+        a if len(p) > 1 else o for a, o, p in zip(among, own, parent_lists(dag), strict=True)
+    )
     tenths = rng.integers(design.tenths[0], design.tenths[1] + 1, size).tolist()
-    return _Part(parents, own, among, tuple(tenths))
+    return BooleanContext(dag, own, among, tuple(tenths))
 
 
 def _operators(operators: str, size: int, rng: np.random.Generator) -> tuple[Operator, ...]:
@@ -204,10 +196,10 @@ def _operators(operators: str, size: int, rng: np.random.Generator) -> tuple[Ope
     return tuple("or" if drawn else "and" for drawn in (rng.random(size) < 0.5).tolist())
 
 
-def _joined(design: Design, parts: Sequence[_Part]) -> BooleanContext:
+def _joined(parts: Sequence[BooleanContext]) -> BooleanContext:
     """The parts joined leaf to root: a later part's root is the leaf before it."""
     parents: list[tuple[int, ...]] = [()]
-    own, among, tenths = [parts[0].own[0]], [parts[0].own[0]], [parts[0].tenths[0]]
+    own, among, tenths = [parts[0].own[0]], [parts[0].among[0]], [parts[0].tenths[0]]
     for part in parts:
         offset = len(parents) - 1
         parents += [tuple(p + offset for p in row) for row in part.parents[1:]]

@@ -13,17 +13,15 @@ from pathlib import Path
 from random import Random
 from typing import Final, Literal
 
-import numpy as np
-
+from builder.attempts import Rejected
 from builder.causalab import rows
 from builder.causalab.make.episode import (
-    REACTOR_DRAWS,
-    REACTOR_RANGES,
     Parts,
     disturbance_json,
+    draw_reactor,
     two_sides,
 )
-from builder.causalab.make.equations import BASES
+from builder.causalab.make.equations import sample_bases
 from builder.causalab.make.undecided import Setup
 from builder.causalab.plan.graphs import TRACK_NAME
 from builder.causalab.plan.suites import IMPORTED
@@ -31,7 +29,6 @@ from builder.causalab.track import TRACK as DRAWN
 from builder.importing.causalab.reference import (
     TARGET,
     HiddenVariable,
-    Malformed,
     Record,
     bases_behind,
     read_folder,
@@ -130,7 +127,7 @@ def build_imported(spec: InstanceSpec) -> Built:
         key = hmac_key(spec.key, record.suite)
         try:
             parts = complete(record, key, plan.seeding)
-        except Malformed as error:
+        except Rejected as error:
             raise UsageError(f"{record.suite}/{record.graph_id}: {error}") from None
         name = public_id(rows.PREFIX, spec.id_key, record.suite)
         names[name] = f"{IMPORTED}{record.suite}"
@@ -150,8 +147,8 @@ def build_imported(spec: InstanceSpec) -> Built:
 def complete(record: Record, key: bytes, seeding: Seeding) -> Parts:
     """Both sides of the episode of a record.
 
-    Raises :class:`builder.importing.causalab.reference.Malformed` when no reactor crystal
-    has its frequency within the reactor's range.
+    Raises :class:`builder.attempts.Rejected` when no reactor crystal has its frequency within the
+    reactor's range.
     """
     records = _records(record, key, seeding)
     trace, hidden = record.trace, record.hidden
@@ -187,7 +184,7 @@ def _records(record: Record, key: bytes, seeding: Seeding) -> list[dict[str, flo
     if seeding == "reference":
         return observation_stream(record.names, OBSERVATIONS)
     rng = stream(key, "records")
-    return [_drawn(record.names, rng) for _ in range(OBSERVATIONS)]
+    return [sample_bases(record.names, "reference", rng) for _ in range(OBSERVATIONS)]
 
 
 def observation_stream(names: Sequence[str], count: int) -> list[dict[str, float]]:
@@ -196,24 +193,12 @@ def observation_stream(names: Sequence[str], count: int) -> list[dict[str, float
     return [{name: float(generator.randint(0, 100)) for name in names} for _ in range(count)]
 
 
-def _drawn(names: Sequence[str], rng: np.random.Generator) -> dict[str, float]:
-    values = rng.integers(BASES[0], BASES[1] + 1, len(names))
-    return {name: float(value) for name, value in zip(names, values, strict=True)}
-
-
 def _crystals(record: Record, key: bytes) -> tuple[dict[str, float], dict[str, float]]:
-    """The manipulator's and the reactor's bases, the latter with a target within the range."""
+    """The manipulator's and the reactor's bases."""
     if record.presets:
         return dict(record.presets[2]), dict(record.presets[3])
-    model = record.equations.model
-    manipulator = _drawn(record.names, stream(key, "manipulator"))
-    rng = stream(key, "reactor")
-    low, high = REACTOR_RANGES["reference"]
-    for _ in range(REACTOR_DRAWS):
-        reactor = _drawn(record.names, rng)
-        if low <= model.read(reactor)[TARGET] <= high:
-            return manipulator, reactor
-    raise Malformed("no reactor crystal has its frequency within the reactor's range")
+    manipulator = sample_bases(record.names, "reference", stream(key, "manipulator"))
+    return manipulator, draw_reactor(record.equations.model, "reference", stream(key, "reactor"))
 
 
 def _disturbance(hidden: HiddenVariable, budget: int, key: bytes) -> dict[str, object]:
