@@ -156,11 +156,8 @@ def _torn_protocols(table: SplitTables) -> Iterator[str]:
             yield f"{instance}: its tasks are in {len(exams)} exams of a private split, not 1"
 
 
-def spec_problems(table: SplitTables, tracks: Mapping[str, str]) -> list[str]:
-    """Every task row is what the grader's specification says of its variant.
-
-    ``tracks`` maps a task id to its ``track`` column.
-    """
+def spec_problems(table: SplitTables) -> list[str]:
+    """Every task row is what the grader's specification says of its variant."""
     problems = []
     for task in table.tasks.values():
         try:
@@ -169,7 +166,7 @@ def spec_problems(table: SplitTables, tracks: Mapping[str, str]) -> list[str]:
             problems.append(f"{task.task_id}: unknown variant {task.key}")
             continue
         scene = table.scenes.get((task.instance_id, task.view))
-        found = [*_row_problems(task, spec, tracks[task.task_id])]
+        found = [*_row_problems(task, spec)]
         if scene is not None:
             found += _scene_problems(task, scene, table.private)
             found += TRACKS[table.track].shown(task, scene, table.private)
@@ -177,9 +174,9 @@ def spec_problems(table: SplitTables, tracks: Mapping[str, str]) -> list[str]:
     return problems
 
 
-def _row_problems(task: TaskRow, spec: Variant, track: str) -> Iterator[str]:
+def _row_problems(task: TaskRow, spec: Variant) -> Iterator[str]:
     expected = {
-        "track": (track, spec.track),
+        "track": (task.track, spec.track),
         "rung": (task.rung, spec.rung),
         "input_mode": (task.input_mode, spec.shape.input_mode),
         "answer_schema": (task.answer_schema, spec.shape.name),
@@ -220,12 +217,6 @@ def raw_ids(release: Path) -> dict[str, list[str]]:
                 column = column_names(paths)[0]
                 found[f"{config}/{split}"] = [row[column] for row in rows(paths, [column])]
     return found
-
-
-def track_column(release: Path, track: str, split: str) -> dict[str, str]:
-    """Task id to the ``track`` it states."""
-    paths = shards(release / "public", track, split)
-    return {row["task_id"]: row["track"] for row in rows(paths, ["task_id", "track"])}
 
 
 def first(problems: Iterable[Any], limit: int = 5) -> list[str]:

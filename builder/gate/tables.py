@@ -38,6 +38,7 @@ class TaskRow:
 
     task_id: str
     instance_id: str
+    track: str
     rung: int
     family: str
     variant: str
@@ -56,7 +57,7 @@ class TaskRow:
 
 
 _TASK_COLUMNS: Final = (
-    "task_id", "instance_id", "rung", "family", "variant", "view", "input_mode", "prompt",
+    "task_id", "instance_id", "track", "rung", "family", "variant", "view", "input_mode", "prompt",
     "answer_schema", "answer_file",
 )  # fmt: skip
 NESTED: Final = ("data", "test_features", "calibration")
