@@ -1,6 +1,7 @@
 """A scene and its tasks as rows of the release (``docs/release-format.md``)."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from string import ascii_lowercase
 from typing import Final
 
@@ -165,10 +166,7 @@ def _view(scene: Scene, shown: Observation) -> dict[str, object]:
         for node, bundle in shown.bundles.items()
     }
     return {
-        "columns": [
-            {"name": c.name, "kind": c.kind, "node": c.node, "measures": c.measures}
-            for c in shown.columns
-        ],
+        "columns": [asdict(column) for column in shown.columns],
         "calibration": list(shown.chosen),
         "bundles": {
             node: {

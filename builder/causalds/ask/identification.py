@@ -19,6 +19,7 @@ from builder.causalds.ask.wording import (
     bullets,
     fields,
     levels,
+    record,
 )
 from builder.causalds.make.scene import Scene
 from builder.causalds.plan.types import ScenePlan
@@ -155,28 +156,26 @@ def estimand(scene: Scene) -> str:
 def treated(scene: Scene) -> str:
     """The effect of treatment on the treated."""
     x, y = bold(scene.treatment), bold(scene.outcome)
-    record = scene.narration.telling.record
     return (
         f"Consider the effect of treatment on the treated (ETT) of {x} on {y},\n\n"
         "ETT = E[Y(x1) - Y(x0) | X = x1]\n\n"
         f"with X = {x}, Y = {y}, {levels(scene)}. It is the average difference, over those of "
         f"the population for which {x} in fact equals x1, between {y} as it is and as it would "
-        f"have been for the same {record} had {x} been set to x0."
+        f"have been for the same {record(scene)} had {x} been set to x0."
     )
 
 
 def natural(scene: Scene, between: list[str], wanted: tuple[str, ...]) -> str:
     """One natural effect or both."""
     x, y = bold(scene.treatment), bold(scene.outcome)
-    record = scene.narration.telling.record
     formulas = " and\n\n".join(NATURAL[name] for name in wanted)
     return (
         f"Consider how {x} affects {y}: directly, and through the variables on chains of effects "
         f"from the one to the other (in no particular order):\n\n{bullets(between)}\n\n"
         f"With X = {x}, Y = {y}, M all of these variables together, {levels(scene)}, take\n\n"
         f"{formulas}.\n\n"
-        f"Here Y(x, M(x')) is what {y} would be for the same {record} if {x} were set to x while "
-        "each of the variables M took the value that it would have had under x'."
+        f"Here Y(x, M(x')) is what {y} would be for the same {record(scene)} if {x} were set to x "
+        "while each of the variables M took the value that it would have had under x'."
     )
 
 

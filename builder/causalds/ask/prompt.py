@@ -1,7 +1,7 @@
 """The complete prompt of a task: the parts of paper A.16.2, in our own words."""
 
 from builder.causalds.ask import Question
-from builder.causalds.ask.wording import bullets
+from builder.causalds.ask.wording import bullets, record
 from builder.causalds.make.observe import Observation
 from builder.causalds.make.scene import Scene
 from builder.words import Variable
@@ -69,9 +69,8 @@ def _data(scene: Scene, shown: Observation) -> str:
         else _column(scene.variables[column.node])
         for column in shown.columns
     ]
-    record = scene.narration.setting.theme.record
     text = (
-        f"Each of the {scene.plan.train:,} rows of `data.parquet` is one {record}, drawn "
+        f"Each of the {scene.plan.train:,} rows of `data.parquet` is one {record(scene)}, drawn "
         "independently of the others and in no particular order. The columns, in no particular "
         f"order either:\n\n{bullets(columns)}"
     )
@@ -87,17 +86,16 @@ def _measurements(scene: Scene, shown: Observation, variant: Variant) -> str:
         f"{scene.name(node)}: {', '.join(shown.columns_of(node))}"
         for node in sorted(nodes, key=scene.name)
     ]
-    record = scene.narration.setting.theme.record
     text = (
         "Not every variable of the background is recorded as it is. For each of the following "
         "there are several noisy measurements instead:\n\n"
         f"{bullets(listed)}\n\n"
         f"Each of these columns depends on nothing but the one variable that it measures, for the "
-        "same "
-        f"{record}, and on noise of its own; given the variable, its measurements are independent "
-        "of one another and of everything else. How a measurement responds to its variable may be "
-        "curved, its scale is its own, its noise need not be Gaussian, nor equally large "
-        "everywhere; some measurements only say 0 or 1. A measurement is no cause of anything.\n\n"
+        f"same {record(scene)}, and on noise of its own; given the variable, its measurements are "
+        "independent of one another and of everything else. How a measurement responds to its "
+        "variable may be curved, its scale is its own, its noise need not be Gaussian, nor equally "
+        "large everywhere; some measurements only say 0 or 1. A measurement is no cause of "
+        "anything.\n\n"
         "Questions are about the variables themselves, never about their measurements. Where a "
         "question speaks of what is measured or identifiable, these variables count as measured."
     )
@@ -105,7 +103,7 @@ def _measurements(scene: Scene, shown: Observation, variant: Variant) -> str:
         text += (
             f"\n\n`calibration.parquet` shows the variables themselves: it holds "
             f"{len(shown.chosen):,} rows of `data.parquet`, a simple random sample of them, with "
-            f"all their columns and these in addition: {_and(sorted(map(scene.name, nodes)))}."
+            f"all their columns and these in addition: {', '.join(sorted(map(scene.name, nodes)))}."
         )
     if variant.family == "prediction" and scene.motif.outcome in shown.bundles:
         text += (
@@ -113,10 +111,6 @@ def _measurements(scene: Scene, shown: Observation, variant: Variant) -> str:
             "predicted as it is."
         )
     return text
-
-
-def _and(names: list[str]) -> str:
-    return ", ".join(names)
 
 
 def _column(variable: Variable) -> str:

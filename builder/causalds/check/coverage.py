@@ -54,10 +54,8 @@ class Structure:
     @property
     def kinds(self) -> dict[str, Kind]:
         """The kind of every node: only treatment and outcome may be binary."""
-        kinds: dict[str, Kind] = dict.fromkeys(self.motif.graph.nodes, "continuous")
-        kinds[self.motif.treatment] = self.treatment
-        kinds[self.motif.outcome] = self.outcome
-        return kinds
+        ends = {self.motif.treatment: self.treatment, self.motif.outcome: self.outcome}
+        return {node: ends.get(node, "continuous") for node in self.motif.graph.nodes}
 
 
 def structures(grafts: bool = True) -> Iterator[Structure]:

@@ -6,7 +6,7 @@ drawn here: it is planned (``assign``).
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from builder.causalds.exams.cells import (
@@ -55,13 +55,15 @@ class BuiltTask:
 
 def draw_exam(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: str) -> DrawnExam:
     """Draw an exam; raises ``UsageError`` at ``where`` when there are too few scenes or tasks."""
-    draws: Mapping[str, Callable[[], DrawnExam]] = {
-        "composed": lambda: _composed(model, tasks, key, where),
-        "balanced": lambda: _balanced(model, tasks, key, where),
-        "views": lambda: _matched(model, _by_view(tasks), key, where),
-        "tellings": lambda: _matched(model, _by_telling(tasks), key, where),
-    }
-    return draws[model.kind]()
+    match model.kind:
+        case "composed":
+            return _composed(model, tasks, key, where)
+        case "balanced":
+            return _balanced(model, tasks, key, where)
+        case "views":
+            return _matched(model, _by_view(tasks), key, where)
+        case "tellings":
+            return _matched(model, _by_telling(tasks), key, where)
 
 
 def _composed(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: str) -> DrawnExam:

@@ -22,7 +22,7 @@ from builder.causal import (
 )
 from builder.causalds.ask import ASKERS
 from builder.causalds.plan.config import Config
-from builder.causalds.plan.types import ScenePlan
+from builder.causalds.plan.types import ScenePlan, graph_members
 from builder.words.naming import Namer, Naming
 from grader.errors import UsageError
 
@@ -92,11 +92,4 @@ def _drawn_again(plan: ScenePlan, config: Config, rng: np.random.Generator) -> S
         spoiled = ate_identifiable(*_base(plan).effect) and not ate_identifiable(*plan.query.effect)
         grown = confounded(motif) if spoiled else harmless_latent(rng, motif)
         motif = motif if grown is None else grown
-    graph = motif.graph
-    return replace(
-        plan,
-        nodes=graph.nodes,
-        edges=graph.edges,
-        latent=tuple(node for node in graph.nodes if node in graph.latent),
-        redrawn=True,
-    )
+    return replace(plan, **graph_members(motif.graph), redrawn=True)

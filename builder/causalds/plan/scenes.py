@@ -20,7 +20,7 @@ from builder.causalds.plan.blueprint import Impossible, Structure, largest_remai
 from builder.causalds.plan.config import Config
 from builder.causalds.plan.names import KNOWLEDGE, name_scenes
 from builder.causalds.plan.tellings import told_again
-from builder.causalds.plan.types import ScenePlan
+from builder.causalds.plan.types import ScenePlan, graph_members
 from builder.release.instance_keys import keyed_specs, plan_stream
 from builder.seeds import pick, shuffled
 from builder.track import InstanceSpec
@@ -103,11 +103,7 @@ def _plans(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
         ScenePlan(
             motif=structure.motif.name,
             structure=structure.label,
-            nodes=structure.motif.graph.nodes,
-            edges=structure.motif.graph.edges,
-            latent=tuple(
-                v for v in structure.motif.graph.nodes if v in structure.motif.graph.latent
-            ),
+            **graph_members(structure.motif.graph),
             treatment=structure.motif.treatment,
             outcome=structure.motif.outcome,
             continuous=continuous[turn],

@@ -15,6 +15,12 @@ from grader.io.jsonio import canonical
 from grader.tracks.causalds.variants import CAUSALDS
 
 
+def graph_members(graph: LatentDAG) -> dict[str, Any]:
+    """The members of a plan that say what its graph is."""
+    latent = tuple(node for node in graph.nodes if node in graph.latent)
+    return {"nodes": graph.nodes, "edges": graph.edges, "latent": latent}
+
+
 @dataclass(frozen=True, slots=True)
 class ScenePlan:
     """What ``build`` needs to know besides its keys.
@@ -84,10 +90,8 @@ class ScenePlan:
     @property
     def kinds(self) -> dict[str, Kind]:
         """The kind of every node: only treatment and outcome may be binary."""
-        kinds: dict[str, Kind] = dict.fromkeys(self.nodes, "continuous")
-        kinds[self.treatment] = self.treatment_kind
-        kinds[self.outcome] = self.outcome_kind
-        return kinds
+        ends = {self.treatment: self.treatment_kind, self.outcome: self.outcome_kind}
+        return {node: ends.get(node, "continuous") for node in self.nodes}
 
     @property
     def query(self) -> Motif:
