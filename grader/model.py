@@ -131,7 +131,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class TrackSummary:
-    """What a track says of itself (``grader/report/summaries.py``).
+    """What a track says of itself (:attr:`grader.track.Track.summarise`).
 
     ``points`` (0 to 100) is a headline other than the mean of the tasks' points, with its
     bootstrap ``replicates``; ``None`` leaves the mean. ``metrics`` are plain figures beside it,

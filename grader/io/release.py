@@ -6,7 +6,7 @@ Only shards whose SHA-256 agrees with the manifest are read; each is hashed once
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
@@ -166,14 +166,9 @@ class Release:
 
         Prompts are nearly all there is to read: without ``prompts`` they are left empty.
         """
-        tasks: list[Task] = []
         columns = [c if prompts or c != "prompt" else "'' AS prompt" for c in _TASK_COLUMNS]
-        with parquet.connect() as connection:
-            for track in TRACKS:
-                files = self.public.shards(track, split)
-                rows = parquet.read(connection, files, columns, "ORDER BY task_id")
-                tasks.extend(self._task(row) for row in rows)
-        return tasks
+        rows = _rows(self.public, "{}", split, columns, "ORDER BY task_id")
+        return [self._task(row) for row in rows]
 
     def _task(self, row: Sequence[Any]) -> Task:
         stated = dict(zip(_TASK_COLUMNS, row, strict=True))
@@ -187,52 +182,32 @@ class Release:
 
     def with_prompts(self, split: str, tasks: Sequence[Task]) -> list[Task]:
         """``tasks`` of a split, in their order, with the prompts that ``tasks()`` left out."""
-        wanted: dict[str, list[str]] = {}
-        for task in tasks:
-            wanted.setdefault(task.track, []).append(task.task_id)
-        prompts: dict[str, str] = {}
-        with parquet.connect() as connection:
-            for track, ids in wanted.items():
-                files = self.public.shards(track, split)
-                suffix = "WHERE list_contains(?, task_id)"
-                rows = parquet.read(connection, files, ("task_id", "prompt"), suffix, [ids])
-                prompts.update(rows)
+        ids = [task.task_id for task in tasks]
+        suffix = "WHERE list_contains(?, task_id)"
+        prompts = dict(_rows(self.public, "{}", split, ("task_id", "prompt"), suffix, [ids]))
         return [replace(task, prompt=prompts[task.task_id]) for task in tasks]
 
     def exams(self, split: str) -> dict[str, list[str]]:
         """Exam name to its task ids in order; an exam may span tracks."""
         exams: dict[str, list[str]] = {}
-        with parquet.connect() as connection:
-            for track in TRACKS:
-                files = self.public.shards(f"{track}_exams", split)
-                rows = parquet.read(
-                    connection, files, ("exam", "task_id"), "ORDER BY exam, position"
-                )
-                for exam, task_id in rows:
-                    exams.setdefault(exam, []).append(task_id)
+        columns, suffix = ("exam", "task_id"), "ORDER BY exam, position"
+        for exam, task_id in _rows(self.public, "{}_exams", split, columns, suffix):
+            exams.setdefault(exam, []).append(task_id)
         return exams
 
     def exam_bundles(self, split: str) -> dict[str, dict[str, tuple[str, str]]]:
         """Exam name to (bundle, arm) by task id, of the exams that state bundles.
 
         ``bundle`` and ``arm`` are optional columns of ``<track>_exams``: tasks of one bundle ask
-        one formal problem (:mod:`grader.bundles`). An absent arm is the
-        empty string.
+        one formal problem (:mod:`grader.bundles`). An absent arm is the empty string.
         """
         found: dict[str, dict[str, tuple[str, str]]] = {}
-        with parquet.connect() as connection:
-            for track in TRACKS:
-                files = self.public.shards(f"{track}_exams", split)
-                if "bundle" not in parquet.column_names(connection, files):
-                    continue
-                rows = parquet.read(
-                    connection,
-                    files,
-                    ("exam", "task_id", "bundle", "coalesce(arm, '')"),
-                    "WHERE bundle IS NOT NULL ORDER BY exam, position",
-                )
-                for exam, task_id, bundle, arm in rows:
-                    found.setdefault(exam, {})[task_id] = (bundle, arm)
+        columns = ("exam", "task_id", "bundle", "coalesce(arm, '')")
+        suffix = "WHERE bundle IS NOT NULL ORDER BY exam, position"
+        for exam, task_id, bundle, arm in _rows(
+            self.public, "{}_exams", split, columns, suffix, optional="bundle"
+        ):
+            found.setdefault(exam, {})[task_id] = (bundle, arm)
         return found
 
     def truth_side(self, split: str) -> Side:
@@ -250,27 +225,22 @@ class Release:
         """The truth of each task by task id, with labels where its scorer needs them."""
         wanted = {task.task_id: task for task in tasks}
         side = self.truth_side(split)
-        truths: dict[str, Truth] = {}
-        with parquet.connect() as connection:
-            for track in TRACKS:
-                files = side.shards(f"{track}_truth", split)
-                rows = parquet.read(connection, files, _TRUTH_COLUMNS, "ORDER BY task_id")
-                rows = [row for row in rows if row[0] in wanted]
-                needs = {row[1] for row in rows if wanted[row[0]].shape.suffix == ".csv"}
-                label_files = side.shards(f"{track}_labels", split) if needs else []
-                labels = {
-                    instance: tuple(values)
-                    for instance, values in parquet.read(
-                        connection,
-                        label_files,
-                        ("instance_id", "values"),
-                        "WHERE list_contains(?, instance_id)",
-                        [sorted(needs)],
-                    )
-                }
-                for row in rows:
-                    held_out = labels.get(row[1]) if wanted[row[0]].shape.suffix == ".csv" else None
-                    truths[row[0]] = truth_of(dict(zip(_TRUTH_COLUMNS, row, strict=True)), held_out)
+        rows = [
+            dict(zip(_TRUTH_COLUMNS, row, strict=True))
+            for row in _rows(side, "{}_truth", split, _TRUTH_COLUMNS, "ORDER BY task_id")
+            if row[0] in wanted
+        ]
+        predicted = {task.task_id for task in wanted.values() if task.shape.suffix == ".csv"}
+        needs = sorted({row["instance_id"] for row in rows if row["task_id"] in predicted})
+        columns, suffix = ("instance_id", "values"), "WHERE list_contains(?, instance_id)"
+        held_out = _rows(side, "{}_labels", split, columns, suffix, [needs]) if needs else ()
+        labels = {instance: tuple(values) for instance, values in held_out}
+        truths = {
+            row["task_id"]: truth_of(
+                row, labels.get(row["instance_id"]) if row["task_id"] in predicted else None
+            )
+            for row in rows
+        }
         absent = wanted.keys() - truths.keys()
         if absent:
             raise UsageError(
@@ -321,6 +291,27 @@ def _check_manifest(manifest: dict[str, Any]) -> None:
     texts += [split["truth"] for split in manifest["splits"].values()]
     if not all(isinstance(text, str) for text in texts):
         raise TypeError("not text")
+
+
+def _rows(
+    side: Side,
+    config: str,
+    split: str,
+    columns: Sequence[str],
+    suffix: str,
+    parameters: Sequence[object] = (),
+    *,
+    optional: str | None = None,
+) -> Iterator[tuple[Any, ...]]:
+    """Rows of one config of every track, ``{}`` in ``config`` for its name.
+
+    Files without the column ``optional`` are left out.
+    """
+    with parquet.connect() as connection:
+        for track in TRACKS:
+            files = side.shards(config.format(track), split)
+            if optional is None or optional in parquet.column_names(connection, files):
+                yield from parquet.read(connection, files, columns, suffix, parameters)
 
 
 def task_of(row: Mapping[str, Any]) -> Task:

@@ -6,7 +6,7 @@ nothing but the transcript. Nothing a session says depends on anything hidden ex
 
 import math
 from collections.abc import Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NoReturn
 
 from grader.io.jsonio import BadJson, canonical, clip, parse_strict
 from grader.laboratory.episode import Episode, Reading
@@ -227,7 +227,6 @@ class Laboratory:
         allowed = ", ".join(episode.controllable)
         if node is None:
             self._refuse("name", f"there is no {clip(name)}; set one of {allowed}", request)
-        assert node is not None
         if node not in episode.controllable:
             self._refuse("name", f"{node} cannot be set; set one of {allowed}", request)
         number = _number(value)
@@ -239,7 +238,6 @@ class Laboratory:
                 f"{variable.high:g}",
                 request,
             )
-        assert number is not None
         if self.remaining <= 0:
             self._refuse(
                 "budget",
@@ -257,14 +255,13 @@ class Laboratory:
                 f"{clip(value)} is not allowed; give one number from {low:g} to {high:g}",
                 {"op": "predict", "value": value},
             )
-        assert number is not None
         return number
 
     def _refuse_when_closed(self) -> None:
         if self.phase == "closed":
             raise Refused("closed", "the session is over; nothing more can be asked")
 
-    def _refuse(self, code: str, message: str, request: object) -> None:
+    def _refuse(self, code: str, message: str, request: object) -> NoReturn:
         self.note_refusal(clip(request, 200), message)
         raise Refused(code, message)
 

@@ -64,15 +64,16 @@ def check(task: Task, raw: RawAnswer | None) -> Checked:
 
 def check_csv(task: Task, raw: RawAnswer, *, columns: Sequence[str]) -> Checked:
     """A CSV file with these columns and one row per held-out row."""
-    return _checked(task, raw, lambda data: _predictions(task, data, columns))
+    return read_answer(raw, lambda data: _predictions(task, data, columns))
 
 
 def check_json(task: Task, raw: RawAnswer, *, then: Step | None = None) -> Checked:
     """A JSON object that fits the schema, with known labels; ``then`` looks further."""
-    return _checked(task, raw, lambda data: _document(task, parse_strict(data), then))
+    return read_answer(raw, lambda data: _document(task, parse_strict(data), then))
 
 
-def _checked(task: Task, raw: RawAnswer, read: Callable[[bytes], Checked]) -> Checked:
+def read_answer(raw: RawAnswer, read: Callable[[bytes], Checked]) -> Checked:
+    """What ``read`` makes of the bytes of an answer, or why it could not."""
     try:
         if raw.data is None:
             raise Invalid(raw.reason, raw.message)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from grader.errors import Invalid
 from grader.io.jsonio import BadJson, clip, parse_strict
 from grader.io.schemas import first_problem
 from grader.laboratory import (
@@ -16,6 +17,7 @@ from grader.laboratory import (
 from grader.laboratory.transcript import Line, TranscriptError, check_chain, read_lines
 from grader.model import Checked, RawAnswer
 from grader.shape import Task
+from grader.submission.check import read_answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +39,7 @@ SHORT_FORM: Final = 'one JSON object {"prediction": …, "hypothesis": {…}}'
 
 def check(task: Task, raw: RawAnswer) -> Checked:
     """Validate one raw answer: everything but the replay, which needs the hidden mechanism."""
-    if raw.data is None:
-        return _invalid(raw, raw.reason, raw.message)
-    try:
-        return Checked("scored", _read(task, raw.data))
-    except BadJson as error:
-        return _invalid(raw, error.reason, error.message)
-    except TranscriptError as error:
-        return _invalid(raw, "transcript", str(error))
-    except BadHypothesis as error:
-        return _invalid(raw, "hypothesis", str(error))
+    return read_answer(raw, lambda data: Checked("scored", _read(task, data)))
 
 
 def sign(checked: Checked, source: str, key: bytes) -> tuple[Checked, frozenset[str]]:
@@ -67,14 +60,17 @@ def sign(checked: Checked, source: str, key: bytes) -> tuple[Checked, frozenset[
     return signed, frozenset({str(lines[0].get("submission"))})
 
 
-def _invalid(raw: RawAnswer, reason: str, message: str) -> Checked:
-    return Checked("invalid", reason=reason, message=f"{raw.source}: {message}")
-
-
 def _read(task: Task, data: bytes) -> Submission:
-    document = _short_form(data)
-    if document is not None:
-        return _check_short(task, document)
+    try:
+        document = _short_form(data)
+        return _transcript(task, data) if document is None else _check_short(task, document)
+    except TranscriptError as error:
+        raise Invalid("transcript", str(error)) from None
+    except BadHypothesis as error:
+        raise Invalid("hypothesis", str(error)) from None
+
+
+def _transcript(task: Task, data: bytes) -> Submission:
     lines = read_lines(data)
     check_chain(lines)
     if lines[0].get("task_id") != task.task_id:
@@ -105,7 +101,7 @@ def _check_short(task: Task, document: Mapping[str, Any]) -> Submission:
         )
     problem = first_problem(f"answers/{task.shape.name}", document)
     if problem is not None:
-        raise BadJson("schema", problem)
+        raise Invalid("schema", problem)
     inputs = task.inputs
     hypothesis = parse_hypothesis(
         document["hypothesis"], inputs["family"], inputs["target"]["name"], spellings_of(inputs)
