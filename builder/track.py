@@ -163,7 +163,8 @@ class Track:
     ``published(table)`` is the track's TOML table as a manifest may show it; ``composition(config,
     specs)`` what was requested beside what was planned; ``shown(task, scene, private)`` what is
     wrong with a task row beside the scene that it shows; ``leak_facts(world row)`` the private
-    facts that the leak test looks for, None for an instance that only shows another one again.
+    facts that the leak test looks for in a track with scenes, None for an instance that only shows
+    another one again.
     """
 
     name: str

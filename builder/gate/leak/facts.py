@@ -11,7 +11,7 @@ from builder.gate.leak.features import Subject
 from builder.gate.tables import SplitTables, TaskRow
 from builder.track import HiddenFacts
 from grader.shape import Shape
-from grader.tracks import VARIANTS
+from grader.tracks import TRACKS
 
 LeakFacts = Callable[[Mapping[str, Any]], HiddenFacts | None]
 """A track's private facts, from a row of ``<track>_worlds``."""
@@ -78,9 +78,7 @@ def _scene_subjects(context: _Context) -> list[Subject]:
 def _answer_facts(context: _Context) -> list[Fact]:
     tables = context.tables
     found: list[Fact] = []
-    for variant in VARIANTS:
-        if variant.track != tables.track:
-            continue
+    for variant in TRACKS[tables.track].variants:
         tasks = _one_a_scene(task for task in tables.tasks.values() if task.key == variant.key)
         truths = [tables.truth[task.task_id] for task in tasks]
         subjects = [_subject(context, (task.instance_id, task.view), [task]) for task in tasks]
@@ -103,12 +101,12 @@ def _pooled_facts(context: _Context) -> list[Fact]:
     is a disclosure, so that rows are still permuted within it.
     """
     tables = context.tables
-    variants = {variant.key: variant for variant in VARIANTS if variant.track == tables.track}
+    shapes = {variant.key: variant.shape for variant in TRACKS[tables.track].variants}
     found: list[Fact] = []
     for name in _POOLED:
         told: dict[str, str] = {}
         for task in tables.tasks.values():
-            label = _common_reading(name, variants[task.key].shape, tables.truth[task.task_id])
+            label = _common_reading(name, shapes[task.key], tables.truth[task.task_id])
             if label:
                 told[task.task_id] = label
         tasks = _one_a_scene(tables.tasks[task_id] for task_id in told)
