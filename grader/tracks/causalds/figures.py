@@ -1,6 +1,5 @@
 """What the report says of causalds beyond points: readings, slices, calibration, ablations."""
 
-import math
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter, itemgetter
@@ -123,13 +122,5 @@ def _coverage_interval(same: Sequence[tuple[str, float]], draws: Weights) -> lis
     if not same:
         return None
     if all(coverage in (0.0, 1.0) for _, coverage in same):
-        return _wilson(sum(coverage for _, coverage in same), len(same))
+        return bootstrap.wilson(sum(coverage for _, coverage in same), len(same))
     return interval(draws.means(same)) if len(same) > 1 else None
-
-
-def _wilson(successes: float, trials: int) -> list[float]:
-    share, z = successes / trials, 1.959964
-    middle = (share + z * z / (2 * trials)) / (1 + z * z / trials)
-    half = math.sqrt(share * (1 - share) / trials + z * z / (4 * trials**2)) * z
-    half /= 1 + z * z / trials
-    return [max(0.0, middle - half), min(1.0, middle + half)]

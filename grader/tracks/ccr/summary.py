@@ -8,6 +8,7 @@ from grader.report.table import Results, sql
 from grader.statistics import bootstrap
 from grader.statistics.resample import cluster_means
 from grader.tracks.ccr.contexts import ContextResult, evaluate_context, nearly
+from grader.tracks.ccr.figures import QUERY
 
 PAIR_COLUMNS: Final = (
     "instance_id", "cause", "effect", "span", "mediators", "shortest_path", "eta", "valid_share",
@@ -44,7 +45,7 @@ def summarise(results: Results) -> TrackSummary:
             if s.family != "simulation"
         ],
     )
-    (metrics,) = table.query("ccr/summary")
+    (metrics,) = table.rows(QUERY)
     curves = table.query("ccr/curves")
     clusters = table.query("ccr/clusters")
     points = metrics.pop("points")

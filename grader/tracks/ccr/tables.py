@@ -6,10 +6,10 @@ from typing import Final
 from grader.draw.table import Cell, Table, figure
 from grader.draw.words import count, number, points
 from grader.show.systems import SYSTEM, Part, Report, part_of
+from grader.tracks.ccr.figures import CLASSES, LABELS
 
 THRESHOLD: Final = 0.1
 """The relative error up to which an answer is valid."""
-_CLASSES: Final = ("VC", "VI", "IC", "II")
 
 
 def of_report(report: Report) -> list[Table]:
@@ -25,37 +25,40 @@ def taxonomy(part: Part) -> Table:
         [
             level,
             count(metrics.get(level)),
-            *(number(metrics.get(f"{level}_{name.lower()}")) for name in _CLASSES),
+            *(number(metrics.get(f"{level}_{name.lower()}")) for name in CLASSES),
             *(number(metrics.get(name)) if level == "contexts" else "" for name in whole),
         ]
         for level in ("compositions", "contexts")
     ]
-    head = ["level", "n", *_CLASSES, "complete", "pairs valid", "violations"]
+    head = ["level", "n", *CLASSES, *(LABELS[name] for name in whole)]
     return Table("compositional reasoning", head, rows)
 
 
 def classes(parts: Sequence[Part]) -> Table:
     """Points by kind of task, and the classes of compositions."""
-    kinds = ("simulation", "direct", "deductive")
+    kinds = [f"points_{kind}" for kind in ("simulation", "direct", "deductive")]
+    shares = [
+        *(f"compositions_{name.lower()}" for name in CLASSES),
+        "complete_share",
+        "pairs_valid",
+    ]
     columns = (
         SYSTEM,
         figure("points", "points", points),
-        *(figure(("metrics", f"points_{kind}"), kind, points) for kind in kinds),
-        *(figure(("metrics", f"compositions_{name.lower()}"), name) for name in _CLASSES),
-        figure(("metrics", "complete_share"), "complete"),
-        figure(("metrics", "pairs_valid"), "pairs valid"),
+        *(figure(("metrics", name), LABELS[name], points) for name in kinds),
+        *(figure(("metrics", name), LABELS[name]) for name in shares),
     )
     return Table.of("Points, and classes of compositions", columns, parts)
 
 
 def single_cases(parts: Sequence[Part]) -> Table:
     """How often answers to single cases are right, and how often they contradict each other."""
-    rungs = {"factual": "factual", "do_true": "do true", "do_false": "do false"}
+    shares = [*(f"accuracy_{rung}" for rung in ("factual", "do_true", "do_false"))]
+    shares.append("monotonicity_violations")
     columns = (
         SYSTEM,
         figure("points", "points", points),
-        *(figure(("metrics", f"accuracy_{key}"), f"acc. {name}") for key, name in rungs.items()),
-        figure(("metrics", "monotonicity_violations"), "violations"),
+        *(figure(("metrics", name), LABELS[name]) for name in shares),
     )
     return Table.of("Single cases", columns, parts)
 
