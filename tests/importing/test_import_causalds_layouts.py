@@ -162,5 +162,5 @@ def test_extra_keys_and_absent_optional_files_do_no_harm(tmp_path: Path) -> None
     exam["surprise"] = {"deep": [1]}
     exam["items"][0]["surprise"] = None
     (main / "exam.json").write_text(json.dumps(exam))
-    summary = import_causalds(main, tmp_path / "release")[0]
-    assert (summary.scenes, summary.asked) == (5, len(ASKED))
+    (read,) = import_causalds(main, tmp_path / "release")
+    assert (read.scenes, len(read.order)) == (5, len(ASKED))

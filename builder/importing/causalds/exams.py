@@ -37,6 +37,7 @@ from grader.errors import UsageError
 from grader.io.jsonio import canonical
 from grader.io.schemas import first_problem
 
+_TRUTH: Final = ("should_abstain", "value", "target_json")
 PUBLISHED: Final = "published"
 """``value_source`` of every number: it cannot be recomputed from what is published."""
 
@@ -52,34 +53,55 @@ SOURCE: Final = Source(
 
 
 @dataclass(slots=True)
-class Summary:
-    """What was imported from one exam folder, for a person."""
+class ReadExam:
+    """What was read of one exam folder, row by row.
 
-    folder: Path
-    split: str
+    ``order`` are the tasks of the exam, ``views`` says of each scene and view whether a task of the
+    exam needs its data; ``unchecked`` are the tasks whose truth could not be compared with the
+    graph, ``left_out`` counts what could not be imported, by reason.
+    """
+
+    folder: ExamFolder
     exam: str
-    scenes: int = 0
-    tasks: int = 0
-    asked: int = 0
-    numbers: int = 0
-    corrected: list[str] = field(default_factory=list)
-    corrected_asked: int = 0
+    order: tuple[str, ...]
+    tasks: list[Row] = field(default_factory=list)
+    truths: list[Row] = field(default_factory=list)
+    labels: dict[str, Row] = field(default_factory=dict)
+    views: dict[tuple[str, str], bool] = field(default_factory=dict)
+    bundles: dict[str, tuple[str, str]] = field(default_factory=dict)
     unchecked: list[str] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
 
+    @property
+    def split(self) -> str:
+        """The name of its split here."""
+        return self.folder.split
+
+    @property
+    def scenes(self) -> int:
+        """How many scenes its tasks are about."""
+        return len({row["instance_id"] for row in self.tasks})
+
+    @property
+    def corrected(self) -> list[Row]:
+        """The truths that have a corrected one beside them, by task."""
+        rows = (row for row in self.truths if row[CORRECTED] is not None)
+        return sorted(rows, key=lambda row: str(row["task_id"]))
+
     def lines(self) -> Iterator[str]:
-        """The summary, a line at a time."""
+        """The summary for a person, a line at a time."""
+        numbers = sum(row["value"] is not None for row in self.truths)
+        asked = sum(row["task_id"] in self.order for row in self.corrected)
         yield (
-            f"{self.folder}: split {self.split}, exam {self.exam}: {self.scenes} scenes, "
-            f"{self.tasks} tasks, {self.asked} of them in the exam"
+            f"{self.folder.folder}: split {self.split}, exam {self.exam}: {self.scenes} scenes, "
+            f"{len(self.tasks)} tasks, {len(self.order)} of them in the exam"
         )
         yield (
-            f"  {self.numbers} numeric truths as published: they cannot be recomputed from what "
-            "is there"
+            f"  {numbers} numeric truths as published: they cannot be recomputed from what is there"
         )
         yield (
             f"  corrected truth differs from the published one: {len(self.corrected)} tasks, "
-            f"{self.corrected_asked} of them in the exam"
+            f"{asked} of them in the exam"
         )
         for name in self.unchecked:
             yield f"  not corrected: {name}"
@@ -89,36 +111,22 @@ class Summary:
             yield "  not importable: nothing"
 
 
-@dataclass(slots=True)
-class _Read:
-    """What was read of one exam folder, row by row."""
-
-    summary: Summary
-    tasks: list[Row] = field(default_factory=list)
-    truths: list[Row] = field(default_factory=list)
-    labels: dict[str, Row] = field(default_factory=dict)
-    views: dict[tuple[str, str], bool] = field(default_factory=dict)
-    bundles: dict[str, tuple[str, str]] = field(default_factory=dict)
-
-
-def import_causalds(folder: Path, out: Path) -> list[Summary]:
+def import_causalds(folder: Path, out: Path) -> list[ReadExam]:
     """Turn a checkout of the reference (an exam folder, or a folder of them) into a release.
 
     Raises ``UsageError`` naming file, field and fix where something that the exam needs is absent;
     tasks that only a scene lists, in no exam, are left out and counted instead.
     """
     check_free(out)
-    exams = find_exams(folder)
-    read = [_read_exam(exam) for exam in exams]
-    splits = [_split(exam, found) for exam, found in zip(exams, read, strict=True)]
-    write_release(out, SOURCE, splits, {"IMPORT.md": _report(read)})
-    return [found.summary for found in read]
+    read = [_read_exam(exam) for exam in find_exams(folder)]
+    write_release(out, SOURCE, [_split(found) for found in read], {"IMPORT.md": _report(read)})
+    return read
 
 
-def _read_exam(folder: ExamFolder) -> _Read:
+def _read_exam(folder: ExamFolder) -> ReadExam:
     name = public_name(str(folder.exam.get("exam_id") or folder.split))
-    found = _Read(Summary(folder.folder, folder.split, name))
     asked = _exam_items(folder)
+    found = ReadExam(folder, name, tuple(item.name for item in asked))
     scenes: dict[str, PublishedScene] = {}
     for item in asked:
         if item.scene_id not in scenes:
@@ -127,7 +135,7 @@ def _read_exam(folder: ExamFolder) -> _Read:
         _take(found, item, scenes[item.scene_id], in_exam=True)
     taken = {item.place for item in asked}
     names = {item.name for item in asked}
-    for item in _listed_items(folder, found.summary.left_out):
+    for item in _listed_items(folder, found.left_out):
         if item.place in taken:
             continue
         taken.add(item.place)
@@ -139,10 +147,8 @@ def _read_exam(folder: ExamFolder) -> _Read:
             _take(found, item, scenes[item.scene_id], in_exam=False)
             names.add(item.name)
         except UsageError as error:
-            found.summary.left_out[_reason(error)] += 1
+            found.left_out[_reason(error)] += 1
     found.bundles = _bundles(asked, scenes)
-    found.summary.scenes = len({row["instance_id"] for row in found.tasks})
-    found.summary.tasks, found.summary.asked = len(found.tasks), len(asked)
     return found
 
 
@@ -184,7 +190,7 @@ def _reason(error: UsageError) -> str:
     return re.sub(r"\[\d+\]", "", str(error).partition(": ")[2] or str(error))
 
 
-def _take(found: _Read, item: Item, scene: PublishedScene, *, in_exam: bool) -> None:
+def _take(found: ReadExam, item: Item, scene: PublishedScene, *, in_exam: bool) -> None:
     """Add the rows of one task; raises ``UsageError`` before anything is added."""
     row = task_row(item, scene)
     asked = item.asked(scene)
@@ -200,13 +206,8 @@ def _take(found: _Read, item: Item, scene: PublishedScene, *, in_exam: bool) -> 
     place = item.scene_id, item.view
     needed = in_exam and row["input_mode"] == "data"
     found.views[place] = found.views.get(place, False) or needed
-    summary = found.summary
-    summary.numbers += answer.value is not None
-    if correction.answer is not None:
-        summary.corrected.append(item.name)
-        summary.corrected_asked += in_exam
     if correction.unchecked:
-        summary.unchecked.append(f"{item.name}: {correction.unchecked}")
+        found.unchecked.append(f"{item.name}: {correction.unchecked}")
 
 
 def _label_row(item: Item, scene: PublishedScene) -> Row:
@@ -282,23 +283,22 @@ def _bundles(
     return found
 
 
-def _split(folder: ExamFolder, found: _Read) -> ImportedSplit:
-    seed = folder.exam.get("seed")
-    order = [item.name for item in _exam_items(folder)]
+def _split(found: ReadExam) -> ImportedSplit:
+    folder, seed = found.folder, found.folder.exam.get("seed")
     structures = Counter(str(row["structure"]) for row in found.truths)
     return ImportedSplit(
-        name=folder.split,
+        name=found.split,
         track=TRACK,
-        seed=str(seed) if seed is not None else found.summary.exam,
+        seed=str(seed) if seed is not None else found.exam,
         configs={
             f"{TRACK}_truth": RowSource(TRUTHS, grouped(found.truths, ["task_id"])),
             f"{TRACK}_labels": RowSource(LABELS, grouped(found.labels.values(), ["instance_id"])),
             f"{TRACK}_scenes": RowSource(SCENES, lambda: _scenes(folder, found.views)),
         },
-        exams={found.summary.exam: DrawnExam(tuple(order), found.bundles)},
+        exams={found.exam: DrawnExam(found.order, found.bundles)},
         tasks=found.tasks,
         structures=structures,
-        left_out=found.summary.left_out,
+        left_out=found.left_out,
     )
 
 
@@ -308,27 +308,19 @@ def _scenes(folder: ExamFolder, views: Mapping[tuple[str, str], bool]) -> Iterab
         yield [scene_row(folder, scene_id, view, with_data=with_data)]
 
 
-def _report(read: Sequence[_Read]) -> str:
+def _report(read: Sequence[ReadExam]) -> str:
     """``IMPORT.md``: the summary, and each corrected truth."""
     lines = ["# Import", ""]
     for found in read:
-        lines += ["```", *found.summary.lines(), "```", ""]
-        truths = {row["task_id"]: row for row in found.truths}
-        if found.summary.corrected:
+        lines += ["```", *found.lines(), "```", ""]
+        if found.corrected:
             lines += [
-                f"Corrected in `{found.summary.split}`:", "",
+                f"Corrected in `{found.split}`:", "",
                 "| task | published | corrected |", "|---|---|---|",
             ]  # fmt: skip
-        for name in sorted(found.summary.corrected):
-            row = truths[name]
-            before = canonical(
-                {
-                    "should_abstain": row["should_abstain"],
-                    "value": row["value"],
-                    "target_json": row["target_json"],
-                }
-            )
-            lines.append(f"| `{name}` | {_cell(before)} | {_cell(str(row[CORRECTED]))} |")
+        for row in found.corrected:
+            before = canonical({name: row[name] for name in _TRUTH})
+            lines.append(f"| `{row['task_id']}` | {_cell(before)} | {_cell(str(row[CORRECTED]))} |")
         lines.append("")
     return "\n".join(lines)
 
