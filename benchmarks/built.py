@@ -1,7 +1,9 @@
 """What a builder made, as a grader reads it: tasks with their truths, without a release."""
 
+import json
 import time
 from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 from benchmarks.timing import MAIN, median_seconds
 from builder.causalds.plan.config import Config
@@ -12,7 +14,17 @@ from grader.model import RawAnswer, Truth
 from grader.score import score_answer
 from grader.shape import Task
 
+_TASK_COLUMNS: Final = (
+    "task_id", "instance_id", "track", "rung", "family", "variant", "view", "input_mode",
+    "prompt", "answer_schema", "answer_file",
+)  # fmt: skip
 Pairs = Sequence[tuple[Task, Truth]]
+
+
+def task_row(task: Task) -> dict[str, Any]:
+    """The row of a task on the public side of a release."""
+    row = {name: getattr(task, name) for name in _TASK_COLUMNS}
+    return {**row, "inputs_json": json.dumps(task.inputs)}
 
 
 def main_config() -> Config:

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.built import task_row
 from benchmarks.timing import PAIRED, measured, paired
 from grader.model import Truth
 from grader.shape import Task, Variant
@@ -65,7 +66,7 @@ def _write(release: Path, variants: Sequence[Variant], *, table: bool) -> Path:
     rng = random.Random(1)
     asked = [_asked(k, spec, rng) for k, spec in enumerate(variants)]
     shards = {
-        "causalds": [_task_row(task) for task, _ in asked],
+        "causalds": [task_row(task) for task, _ in asked],
         "causalds_exams": [
             {"exam": "all of it", "position": k, "task_id": task.task_id}
             for k, (task, _) in enumerate(asked)
@@ -153,11 +154,6 @@ def _answer(task: Task, truth: Truth, rng: random.Random) -> str:
     assert truth.labels is not None
     rows = (f"{y + rng.gauss(0, 1)!r},{y - 1.1 - rng.random()!r},{y + 1.1!r}" for y in truth.labels)
     return "\n".join(["prediction,lower,upper", *rows]) + "\n"
-
-
-def _task_row(task: Task) -> dict[str, Any]:
-    row = {name: getattr(task, name) for name in Task.__dataclass_fields__ if name != "inputs"}
-    return {**row, "inputs_json": json.dumps(task.inputs)}
 
 
 def _truth_row(truth: Truth) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from baselines.release import ShownScene
+from benchmarks.built import task_row
 from grader.shape import Task
 from grader.tracks import VARIANTS
 
@@ -170,7 +171,7 @@ _SCENES = pa.schema(
 def write_release(root: Path, scenes: list[ShownScene]) -> Path:
     """A release with split ``dev`` and exam ``mini``; its truth, labels and worlds are junk."""
     tasks = [task for each in scenes for task in every_task(each)]
-    _write(root, "causalds", pa.Table.from_pylist([_task_row(task) for task in tasks]))
+    _write(root, "causalds", pa.Table.from_pylist([task_row(task) for task in tasks]))
     listed = [{"exam": "mini", "position": i, "task_id": t.task_id} for i, t in enumerate(tasks)]
     _write(root, "causalds_exams", pa.Table.from_pylist(listed))
     rows = [_scene_row(each) for each in scenes]
@@ -198,11 +199,6 @@ def _write(root: Path, config: str, table: pa.Table) -> None:
     folder = root / "public" / config
     folder.mkdir(parents=True)
     pq.write_table(table, folder / "dev-00000-of-00001.parquet", row_group_size=2)
-
-
-def _task_row(task: Task) -> dict[str, Any]:
-    names = [name for name in Task.__slots__ if name != "inputs"]
-    return {name: getattr(task, name) for name in names} | {"inputs_json": json.dumps(task.inputs)}
 
 
 def _scene_row(of: ShownScene) -> dict[str, Any]:
