@@ -9,7 +9,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, compress
 from typing import Any, Final
@@ -25,7 +25,7 @@ RESAMPLES: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class PairEstimate:
     """The answers to one pair, scored.
 
     ``estimates`` is ``None`` where too many answers are invalid. ``accuracy`` is by rung;
@@ -41,7 +41,6 @@ class Pair:
     answers: int
     invalid: int
     replicates: int
-    by_replicate: Sequence[float] = field(default=())
 
     @property
     def rae(self) -> float | None:
@@ -66,17 +65,15 @@ def exact_of(target: Mapping[str, Any]) -> dict[str, float]:
     return {name: float(Fraction(text)) for name, text in target["exact"].items()}
 
 
-def estimate(target: Mapping[str, Any], sets: Sequence[Answers | None]) -> Pair:
+def estimate(target: Mapping[str, Any], sets: Sequence[Answers | None]) -> PairEstimate:
     """Score the answer sets of one pair; ``None`` is a replicate without a usable answer.
 
     An invalid answer is wrong, and enters the estimates as the opposite of the right one.
     """
-    truth = {rung: [int(bit) for bit in target["answers"][rung]] for rung in RUNGS}
-    weights = weights_of(target)
+    truth, weights = _truth_of(target), weights_of(target)
     units = len(weights)
     total = 3 * units * len(sets)
-    silent: Answers = {rung: [INVALID] * units for rung in RUNGS}
-    given = [silent if answers is None else answers for answers in sets]
+    given = [_silence(units) if answers is None else answers for answers in sets]
     invalid = sum(answers[rung].count(INVALID) for answers in given for rung in RUNGS)
     accuracy = {
         rung: sum(sum(map(int.__eq__, answers[rung], truth[rung])) for answers in given)
@@ -85,17 +82,25 @@ def estimate(target: Mapping[str, Any], sets: Sequence[Answers | None]) -> Pair:
     }
     exact = exact_of(target)
     if invalid > MAX_INVALID * total:
-        return Pair(exact, None, accuracy, None, None, total, invalid, len(sets))
+        return PairEstimate(exact, None, accuracy, None, None, total, invalid, len(sets))
     found = [_one(truth, weights, answers) for answers in given]
     count = len(found)
     means = {name: math.fsum(f[name] for f in found) / count for name in MEASURES}
     violations = math.fsum(f["violations"] for f in found) / count
-    by_replicate = tuple(f["pns"] for f in found)
     error = _error(target, truth, given) if count == 1 else None
-    return Pair(exact, means, accuracy, violations, error, total, invalid, count, by_replicate)
+    return PairEstimate(exact, means, accuracy, violations, error, total, invalid, count)
 
 
-def opposed(truth: Mapping[str, list[int]], answers: Answers) -> dict[str, list[int]]:
+def _truth_of(target: Mapping[str, Any]) -> dict[str, list[int]]:
+    return {rung: [int(bit) for bit in target["answers"][rung]] for rung in RUNGS}
+
+
+def _silence(units: int) -> Answers:
+    """What a replicate without a usable answer is taken for."""
+    return {rung: [INVALID] * units for rung in RUNGS}
+
+
+def _opposed(truth: Mapping[str, list[int]], answers: Answers) -> dict[str, list[int]]:
     """The answers with every invalid one replaced by the opposite of the right one."""
     return {
         rung: answers[rung]
@@ -109,7 +114,7 @@ def _one(
     truth: Mapping[str, list[int]], weights: Sequence[float], answers: Answers
 ) -> dict[str, float]:
     """The estimates of one answer set."""
-    filled = opposed(truth, answers)
+    filled = _opposed(truth, answers)
     high, low = filled["do_true"], filled["do_false"]
     pns = math.fsum(compress(weights, map(int.__gt__, high, low)))
     above = math.fsum(compress(weights, high))
@@ -131,7 +136,7 @@ def _error(
     cells = target["weights"].get("cells")
     if not cells:
         return 0.0
-    filled = opposed(truth, given[0])
+    filled = _opposed(truth, given[0])
     names = [*map(str.__add__, target["answers"]["do_true"], target["answers"]["do_false"])]
     hits = Counter(compress(names, map(int.__gt__, filled["do_true"], filled["do_false"])))
     sizes = Counter(names)
@@ -149,10 +154,8 @@ def resample(target: Mapping[str, Any], sets: Sequence[Answers | None], seed: st
     Units of equal weight on which equally many replicates see the joint event are alike, so that
     one binomial draw stands for all of them; units on which all replicates agree are constant.
     """
-    truth = {rung: [int(bit) for bit in target["answers"][rung]] for rung in RUNGS}
-    weights = weights_of(target)
-    silent: Answers = {rung: [INVALID] * len(weights) for rung in RUNGS}
-    filled = [opposed(truth, answers or silent) for answers in sets]
+    truth, weights = _truth_of(target), weights_of(target)
+    filled = [_opposed(truth, answers or _silence(len(weights))) for answers in sets]
     seen = [list(map(int.__gt__, f["do_true"], f["do_false"])) for f in filled]
     counts = [sum(column) for column in zip(*seen, strict=True)]
     replicates = len(filled)

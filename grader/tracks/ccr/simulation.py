@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from grader.model import Mark, Truth
 from grader.shape import Task
 from grader.tracks.ccr.checks import Answers
-from grader.tracks.ccr.estimates import Pair, estimate, resample
+from grader.tracks.ccr.estimates import PairEstimate, estimate, resample
 from grader.tracks.ccr.rae import NEAR_SHARE, VALID_SHARE, within
 
 SHARE_TEXT = "{share:.3f} of 1000 resampled estimates are within 0.1"
@@ -36,7 +36,7 @@ def score_pair(task: Task, truth: Truth, sets: Sequence[Answers | None]) -> Mark
     return Mark("rae", pair.rae, float(not valid), extra=extra, message=message)
 
 
-def valid_share(truth: Truth, sets: Sequence[Answers | None], pair: Pair) -> float:
+def valid_share(truth: Truth, sets: Sequence[Answers | None], pair: PairEstimate) -> float:
     """The share of estimates within the threshold: of resamples, or of the only one there is."""
     if pair.estimates is None:
         return 0.0
