@@ -8,7 +8,7 @@ from grader.laboratory import Episode, Hypothesis, TranscriptError, parse_hypoth
 from grader.model import Checked, Mark, Truth
 from grader.shape import Task
 from grader.tracks.causalab.metrics import hypothesis_metrics, prediction_metrics
-from grader.tracks.causalab.submission import Submission
+from grader.tracks.causalab.submission import LabAnswer
 
 
 def score_hypothesis(
@@ -41,7 +41,7 @@ def verify_checked(task: Task, truth: Truth, checked: Checked) -> Checked:
     return replace(checked, answer=replace(checked.answer, laboratory=laboratory))
 
 
-def laboratory_score(task: Task, truth: Truth, submission: Submission) -> Mark:
+def laboratory_score(task: Task, truth: Truth, submission: LabAnswer) -> Mark:
     """A session's score: ½ task accuracy + ½ all-edge F1 over decidable pairs."""
     # Fits and equivalence classes are loaded only where a session is there to be judged.
     from grader.tracks.causalab.session import open_submission, session_figures

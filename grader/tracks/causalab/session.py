@@ -8,7 +8,7 @@ from grader.laboratory import Episode, Hypothesis, Laboratory
 from grader.laboratory.hypothesis import EMPTY
 from grader.tracks.causalab.diagnostics import diagnose, progress
 from grader.tracks.causalab.evidence import Evidence
-from grader.tracks.causalab.submission import Submission
+from grader.tracks.causalab.submission import LabAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Told:
         return self.hypotheses[-1][1] if self.hypotheses else EMPTY
 
 
-def open_submission(episode: Episode, submission: Submission) -> Told:
+def open_submission(episode: Episode, submission: LabAnswer) -> Told:
     """A verified transcript or a short form, in one shape."""
     laboratory = submission.laboratory
     if laboratory is None:
@@ -39,7 +39,7 @@ def open_submission(episode: Episode, submission: Submission) -> Told:
     )
 
 
-def session_figures(told: Told, submission: Submission) -> dict[str, Any]:
+def session_figures(told: Told, submission: LabAnswer) -> dict[str, Any]:
     """What the score row says of an answer beyond its last hypothesis and its prediction."""
     committed = told.prediction is not None
     return {

@@ -21,7 +21,7 @@ from grader.submission.check import read_answer
 
 
 @dataclass(frozen=True, slots=True)
-class Submission:
+class LabAnswer:
     """A transcript's lines, their chain checked, or (``lines`` empty) the short form's content.
 
     ``signed`` is whether the host's key was checked, ``laboratory`` the session once replayed.
@@ -60,7 +60,7 @@ def sign(checked: Checked, source: str, key: bytes) -> tuple[Checked, frozenset[
     return signed, frozenset({str(lines[0].get("submission"))})
 
 
-def _read(task: Task, data: bytes) -> Submission:
+def _read(task: Task, data: bytes) -> LabAnswer:
     try:
         document = _short_form(data)
         return _transcript(task, data) if document is None else _check_short(task, document)
@@ -70,7 +70,7 @@ def _read(task: Task, data: bytes) -> Submission:
         raise Invalid("hypothesis", str(error)) from None
 
 
-def _transcript(task: Task, data: bytes) -> Submission:
+def _transcript(task: Task, data: bytes) -> LabAnswer:
     lines = read_lines(data)
     check_chain(lines)
     if lines[0].get("task_id") != task.task_id:
@@ -78,7 +78,7 @@ def _transcript(task: Task, data: bytes) -> Submission:
         raise TranscriptError(1, f"a session of {named}, another task")
     if lines[-1].get("event") != "closed":
         raise TranscriptError(len(lines), "the transcript ends without its closing line")
-    return Submission(lines)
+    return LabAnswer(lines)
 
 
 def _short_form(data: bytes) -> Mapping[str, Any] | None:
@@ -94,7 +94,7 @@ def _short_form(data: bytes) -> Mapping[str, Any] | None:
     return None if "event" in document else document
 
 
-def _check_short(task: Task, document: Mapping[str, Any]) -> Submission:
+def _check_short(task: Task, document: Mapping[str, Any]) -> LabAnswer:
     if task.inputs["budget"]:
         raise TranscriptError(
             0, "an answer without a transcript; only a task without interventions takes one"
@@ -106,4 +106,4 @@ def _check_short(task: Task, document: Mapping[str, Any]) -> Submission:
     hypothesis = parse_hypothesis(
         document["hypothesis"], inputs["family"], inputs["target"]["name"], spellings_of(inputs)
     )
-    return Submission((), float(document["prediction"]), hypothesis)
+    return LabAnswer((), float(document["prediction"]), hypothesis)
