@@ -36,11 +36,6 @@ from grader.shape import Task
 Solve = Callable[[Task, Desk], Answer]
 
 
-def informed(task: Task, scene: ShownScene) -> Answer:
-    """The informed analyst's answer to one task about a scene as it is released."""
-    return make_solver(scene)(task)
-
-
 def make_solver(scene: ShownScene, *, corrected: bool = False) -> Callable[[Task], Answer]:
     """The analyst at work on one scene: answers its tasks, reading and fitting once.
 

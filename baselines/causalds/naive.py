@@ -97,11 +97,6 @@ def _within(value: float, half: float) -> Estimate:
 Solve = Callable[[Task, NaiveDesk], Answer]
 
 
-def naive(task: Task, scene: ShownScene) -> Answer:
-    """The naive analyst's answer to one task about a scene as it is released."""
-    return make_solver(scene)(task)
-
-
 def make_solver(scene: ShownScene) -> Callable[[Task], Answer]:
     """The analyst at work on one scene."""
     desk = NaiveDesk(scene)

@@ -14,9 +14,9 @@ from baselines import trivial
 from baselines.causalds.desk import graph_of
 from baselines.causalds.identified import efficient_set
 from baselines.causalds.informed import SOLVERS as INFORMED
-from baselines.causalds.informed import informed, larger, make_solver
+from baselines.causalds.informed import larger, make_solver
 from baselines.causalds.naive import SOLVERS as NAIVE
-from baselines.causalds.naive import naive
+from baselines.causalds.naive import make_solver as make_naive_solver
 from baselines.release import ShownScene
 from baselines.writing import Predictions, write_answer
 from builder.causal import MOTIFS
@@ -24,6 +24,14 @@ from grader.model import RawAnswer
 from grader.shape import Task
 from grader.submission.check import check
 from grader.tracks import VARIANTS
+
+
+def naive(task: Task, of: ShownScene) -> Any:
+    return make_naive_solver(of)(task)
+
+
+def informed(task: Task, of: ShownScene) -> Any:
+    return make_solver(of)(task)
 
 
 def double_sampling(task: Task, of: ShownScene) -> Any:
