@@ -1,0 +1,35 @@
+"""The two paths in CONTRIBUTING.md, which a newcomer follows function by function."""
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+STEP = re.compile(r"^\d+\. `([\w.]+)`$", re.MULTILINE)
+
+
+def steps(root: Path, title: str) -> list[str]:
+    """The names listed under a heading."""
+    text = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    return STEP.findall(text.partition(f"### {title}\n")[2].partition("\n### ")[0])
+
+
+def resolved(name: str) -> object:
+    """The function, or the member of a record, that a dotted name stands for."""
+    module, _, rest = name.rpartition(".")
+    try:
+        return getattr(import_module(module), rest)
+    except ModuleNotFoundError:
+        module, _, owner = module.rpartition(".")
+        return getattr(getattr(import_module(module), owner), rest)
+
+
+@pytest.mark.parametrize("title", ["The path of one scene", "The path of one answer"])
+def test_a_path_is_short_and_every_step_exists(root: Path, title: str) -> None:
+    """A guide that names a function that was renamed sends its reader away."""
+    names = steps(root, title)
+    assert 15 <= len(names) <= 25
+    assert len(set(names)) == len(names)
+    for name in names:
+        assert resolved(name) is not None
