@@ -31,10 +31,10 @@ def _agrees(kind: str, task: Task, truth: Truth, seed: int) -> None:
 @pytest.fixture(scope="module")
 def asked(mini_release: Path) -> dict[str, list[tuple[Task, Truth]]]:
     """Tasks and truths of the small release by track and variant."""
-    exam = choose_exam(Release.open(mini_release), None, None, None)
+    exam = choose_exam(Release.open(mini_release), exam="all")
     truths = exam.truths
     found: dict[str, list[tuple[Task, Truth]]] = {}
-    for task in exam.split.tasks:
+    for task in exam.tasks:
         name = f"{task.track}/{task.spec.key}"
         found.setdefault(name, []).append((task, truths[task.task_id]))
     return found
@@ -84,7 +84,9 @@ def test_the_floor_of_an_interval_by_hand(asked: dict[str, list[tuple[Task, Trut
 
 
 def _floor(key: str, tasks: int, constant: float, derived: float) -> Floor:
-    return Floor("dev", key, tasks, "", constant, derived, 10.0, 10.0)
+    (variant,) = [variant for variant in VARIANTS if variant.key == key]
+    points = {"constant": (constant, derived), "random": (10.0, 10.0)}
+    return Floor("dev", variant, tasks, "", points)
 
 
 def test_a_floor_that_is_not_as_derived_fails() -> None:
