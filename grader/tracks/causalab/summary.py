@@ -3,7 +3,7 @@
 from grader.model import TrackSummary
 from grader.report.table import Results
 from grader.statistics.bootstrap import wilson
-from grader.tracks.causalab.figures import FIGURES, QUERY
+from grader.tracks.causalab.figures import FIGURES, INTERVALS
 
 
 def summarise(results: Results) -> TrackSummary:
@@ -12,15 +12,14 @@ def summarise(results: Results) -> TrackSummary:
     The member ``suites`` maps "suite regime" to its figures, with Wilson intervals of the yes-or-no
     ones; some of the figures over everything join ``metrics``.
     """
-    rows = {row.pop("label"): row for row in results.table.rows(QUERY)}
+    rows = {row.pop("label"): row for row in results.table.query("causalab/suites")}
     for row in rows.values():
         row["intervals"] = {
-            figure.name: wilson(row[figure.successes] or 0, row[figure.trials])
-            for figure in FIGURES
-            if figure.trials
+            name: wilson(row[successes] or 0, row[trials])
+            for name, (successes, trials) in INTERVALS.items()
         }
     whole = rows.pop("all")
-    metrics = {figure.name: whole[figure.name] for figure in FIGURES if figure.metric}
+    metrics = {figure.name: whole[figure.name] for figure in FIGURES}
     for name, interval in whole["intervals"].items():
         for side, bound in zip(("low", "high"), interval or (None, None), strict=True):
             metrics[f"{name}_{side}"] = bound

@@ -1,0 +1,89 @@
+-- The figures of every suite and regime, and a last row over everything (label "all").
+-- Every rate has the same denominator, all tasks of the suite: a missing or invalid answer counts as
+-- an empty hypothesis and no prediction (rates 0, SHD the number of true edges). What only a session
+-- can show (diagnostics) is averaged over those that show it, with its count beside it.
+WITH marks AS (
+    SELECT
+        structure || ' ' || view AS label,
+        status,
+        points,
+        unnest(from_json(extra_json, '{
+            "nodes": "INTEGER", "setting": "INTEGER", "true_edges": "DOUBLE",
+            "accurate": "DOUBLE", "exact": "DOUBLE",
+            "edge_precision": "DOUBLE", "edge_recall": "DOUBLE",
+            "edge_f1": "DOUBLE", "edge_f1_full": "DOUBLE",
+            "skeleton_f1": "DOUBLE", "shd": "DOUBLE", "freq_edge_f1": "DOUBLE",
+            "coefficient_f1": "DOUBLE", "coefficient_f1_reference": "DOUBLE",
+            "root_f1": "DOUBLE", "graph_exact": "DOUBLE", "base_error": "DOUBLE",
+            "undecided_pairs": "DOUBLE", "undecided_right": "DOUBLE", "class_size": "DOUBLE",
+            "budget_share": "DOUBLE", "used": "DOUBLE",
+            "graph_step": "DOUBLE", "equation_step": "DOUBLE", "steps_after": "DOUBLE",
+            "premature": "DOUBLE", "consistent": "DOUBLE", "consistency": "DOUBLE",
+            "parse_failures": "DOUBLE", "transcript": "DOUBLE", "signed": "DOUBLE",
+            "edge_f1_at_0": "DOUBLE", "edge_f1_at_25": "DOUBLE",
+            "edge_f1_at_50": "DOUBLE", "edge_f1_at_75": "DOUBLE",
+            "coefficient_f1_at_0": "DOUBLE", "coefficient_f1_at_25": "DOUBLE",
+            "coefficient_f1_at_50": "DOUBLE", "coefficient_f1_at_75": "DOUBLE"
+        }'))
+    FROM scores
+    WHERE track = 'causalab'
+)
+SELECT
+    label,
+    min(nodes)                                           AS nodes,
+    min(setting)                                         AS setting,
+    count(*)                                             AS tasks,
+    count(*) FILTER (status = 'scored')                  AS answered,
+    100 * avg(points)                                    AS points,
+    avg(coalesce(accurate, 0))                           AS accuracy,
+    CAST(sum(coalesce(accurate, 0)) AS INTEGER)          AS n_accurate,
+    avg(coalesce(exact, 0))                              AS exact,
+    CAST(sum(coalesce(exact, 0)) AS INTEGER)             AS n_exact,
+    avg(coalesce(edge_precision, 0))                     AS edge_precision,
+    avg(coalesce(edge_recall, 0))                        AS edge_recall,
+    avg(coalesce(edge_f1, 0))                            AS edge_f1,
+    avg(coalesce(edge_f1_full, 0))                       AS edge_f1_full,
+    avg(coalesce(skeleton_f1, 0))                        AS skeleton_f1,
+    avg(coalesce(shd, true_edges))                       AS shd,
+    avg(coalesce(freq_edge_f1, 0))                       AS freq_edge_f1,
+    avg(coalesce(coefficient_f1, 0))                     AS coefficient_f1,
+    avg(coalesce(coefficient_f1_reference, 0))           AS coefficient_f1_reference,
+    avg(coalesce(root_f1, 0))                            AS root_f1,
+    avg(coalesce(graph_exact, 0))                        AS graph_exact,
+    CAST(sum(coalesce(graph_exact, 0)) AS INTEGER)       AS n_graph_exact,
+    avg(base_error)                                      AS base_error,
+    count(base_error)                                    AS n_base,
+    sum(undecided_pairs)                                 AS undecided_pairs,
+    sum(undecided_right)                                 AS undecided_right,
+    avg(class_size)                                      AS class_size,
+    count(class_size)                                    AS n_class_size,
+    avg(budget_share)                                    AS budget_share,
+    avg(budget_share) FILTER (coalesce(accurate, 0) = 1) AS budget_share_accurate,
+    avg(budget_share) FILTER (coalesce(accurate, 0) = 0) AS budget_share_inaccurate,
+    avg(used)                                            AS used,
+    avg(graph_step)                                      AS graph_step,
+    count(graph_step)                                    AS n_graph_identified,
+    avg(equation_step)                                   AS equation_step,
+    count(equation_step)                                 AS n_equation_identified,
+    avg(steps_after)                                     AS steps_after,
+    avg(premature)                                       AS premature,
+    CAST(sum(premature) AS INTEGER)                      AS n_premature,
+    count(premature)                                     AS n_stopping,
+    avg(consistent)                                      AS consistent,
+    avg(consistent) FILTER (coalesce(accurate, 0) = 1)   AS consistent_accurate,
+    avg(consistent) FILTER (coalesce(accurate, 0) = 0)   AS consistent_inaccurate,
+    avg(consistency)                                     AS consistency,
+    sum(parse_failures)                                  AS parse_failures,
+    CAST(sum(transcript) AS INTEGER)                     AS n_transcripts,
+    CAST(sum(signed) AS INTEGER)                         AS n_signed,
+    avg(coalesce(edge_f1_at_0, 0))                       AS edge_f1_at_0,
+    avg(coalesce(edge_f1_at_25, 0))                      AS edge_f1_at_25,
+    avg(coalesce(edge_f1_at_50, 0))                      AS edge_f1_at_50,
+    avg(coalesce(edge_f1_at_75, 0))                      AS edge_f1_at_75,
+    avg(coalesce(coefficient_f1_at_0, 0))                AS coefficient_f1_at_0,
+    avg(coalesce(coefficient_f1_at_25, 0))               AS coefficient_f1_at_25,
+    avg(coalesce(coefficient_f1_at_50, 0))               AS coefficient_f1_at_50,
+    avg(coalesce(coefficient_f1_at_75, 0))               AS coefficient_f1_at_75
+FROM (SELECT * FROM marks UNION ALL SELECT * REPLACE ('all' AS label) FROM marks)
+GROUP BY label
+ORDER BY label = 'all', label;
