@@ -7,7 +7,7 @@ from builder.attempts import Clock, first_accepted
 from builder.causalab import rows
 from builder.causalab.check.audit import audit_instance
 from builder.causalab.check.floors import WHY, floor_points, uninformed_answer
-from builder.causalab.make.episode import Parts, draw, episode_parts
+from builder.causalab.make.episode import draw
 from builder.causalab.plan.config import parse_config
 from builder.causalab.plan.graphs import TRACK_NAME, GraphPlan, plan_graphs
 from builder.seeds import attempt_key
@@ -38,7 +38,11 @@ def _try(
     spec: InstanceSpec, plan: GraphPlan, attempt: int, _: int, clock: Clock
 ) -> dict[str, list[Row]]:
     with clock("episodes"):
-        parts = build_parts(plan, attempt_key(spec.key, attempt))
+        key = attempt_key(spec.key, attempt)
+        parts = [
+            draw(plan.graph, suite, setting, plan.fixed and setting == "wide", plan.mode, key)
+            for suite, setting in plan.episodes
+        ]
         names = [rows.task_id(spec, *episode) for episode in plan.episodes]
         found = list(zip(names, parts, strict=True))
         return {
@@ -46,15 +50,6 @@ def _try(
             "causalab_truth": [rows.truth_row(spec, *entry) for entry in found],
             "causalab_worlds": [rows.world_row(spec, plan, attempt)],
         }
-
-
-def build_parts(plan: GraphPlan, key: bytes) -> list[Parts]:
-    """Both sides of every episode of a graph; raises :class:`builder.attempts.Rejected`."""
-    found = []
-    for suite, setting in plan.episodes:
-        drawn = draw(plan.graph, suite, setting, plan.fixed and setting == "wide", key)
-        found.append(episode_parts(plan.graph, suite, setting, drawn, plan.mode))
-    return found
 
 
 TRACK: Final = Track(

@@ -51,24 +51,6 @@ TRACE_STEPS: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
-    """All that is random about an episode, before any reading.
-
-    ``trace`` holds the golden interventions (name, value) on the first record's crystal;
-    ``affected`` the nodes a disturbance shifts, ``sequence`` its value after each intervention.
-    """
-
-    equations: Equations
-    controllable: frozenset[str]
-    records: tuple[Mapping[str, float], ...]
-    trace: tuple[tuple[str, float], ...]
-    manipulator: Mapping[str, float]
-    reactor: Mapping[str, float]
-    affected: tuple[str, ...]
-    sequence: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Parts:
     """The two sides of an episode, as ``docs/causalab.md`` describes them."""
 
@@ -76,8 +58,10 @@ class Parts:
     private: dict[str, Any]
 
 
-def draw(graph: LatentDAG, suite: Suite, setting: Setting, fixed: bool, key: bytes) -> Drawn:
-    """Everything random about an episode of ``suite``, from the instance's ``key``.
+def draw(
+    graph: LatentDAG, suite: Suite, setting: Setting, fixed: bool, mode: Mode, key: bytes
+) -> Parts:
+    """An episode of ``suite``, everything random about it from the instance's ``key``.
 
     Matched suites share the streams of what they have in common. With ``fixed`` one property (two
     of six) cannot be controlled. Raises :class:`Rejected` if no reactor crystal has its frequency
@@ -95,17 +79,26 @@ def draw(graph: LatentDAG, suite: Suite, setting: Setting, fixed: bool, key: byt
         trace = _trace(graph, source)
     controllable = _controllable(graph, fixed, stream(key, f"controllable/{setting}"))
     records, manipulator = _evidence(graph, suite, setting, equations, controllable, key)
-    affected, sequence = _disturbance(graph, suite, setting, key)
-    return Drawn(
-        equations,
-        controllable,
-        (*traced, *records),
-        trace,
-        manipulator,
-        draw_reactor(equations.model, setting, stream(key, f"reactor/{crystals}")),
-        affected,
-        sequence,
+    setup = Setup(
+        equations=equations,
+        family=suite.family,
+        mode=mode,
+        controllable=controllable,
+        budget=suite.budget,
+        disturbed=suite.hidden is not None,
+        target_acts=suite.acts,
+        records=[*traced, *records],
+        chain=trace,
+        manipulator=manipulator,
     )
+    label = {
+        "suite": suite.name,
+        "setting": setting,
+        "regime": f"{suite.observations}o{suite.budget}i",
+    }
+    reactor = draw_reactor(equations.model, setting, stream(key, f"reactor/{crystals}"))
+    disturbance = _disturbance(graph, suite, setting, key)
+    return two_sides(setup, label, DISPLAY, reactor, disturbance)
 
 
 def _evidence(
@@ -164,18 +157,15 @@ def _trace(graph: LatentDAG, rng: np.random.Generator) -> tuple[tuple[str, float
 
 def _disturbance(
     graph: LatentDAG, suite: Suite, setting: Setting, key: bytes
-) -> tuple[tuple[str, ...], tuple[float, ...]]:
-    if suite.hidden is None:
-        return (), ()
+) -> dict[str, object] | None:
+    """The hidden influence: one of three equally likely values after each intervention."""
+    hidden = suite.hidden
+    if hidden is None:
+        return None
     rng = stream(key, f"disturbance/{label_of(suite, setting)}")
-    values = disturbance_values(suite.hidden)
-    sequence = tuple(values[int(i)] for i in rng.integers(len(values), size=suite.budget))
-    return _affected(graph, suite.hidden, stream(key, "affected")), sequence
-
-
-def disturbance_values(hidden: Hidden) -> tuple[float, float, float]:
-    """The three equally likely values of the disturbance."""
-    return -hidden.reach, 0.0, hidden.reach
+    values = (-hidden.reach, 0.0, hidden.reach)
+    sequence = [values[int(i)] for i in rng.integers(len(values), size=suite.budget)]
+    return disturbance_json(_affected(graph, hidden, stream(key, "affected")), values, sequence)
 
 
 def _affected(graph: LatentDAG, hidden: Hidden, rng: np.random.Generator) -> tuple[str, ...]:
@@ -185,34 +175,6 @@ def _affected(graph: LatentDAG, hidden: Hidden, rng: np.random.Generator) -> tup
     others = [name for name in properties(graph) if name != first]
     ranked = (first, *(others[int(i)] for i in rng.permutation(len(others))))
     return (FREQUENCY, *ranked)[: hidden.count] if hidden.frequency else ranked[: hidden.count]
-
-
-def episode_parts(
-    graph: LatentDAG, suite: Suite, setting: Setting, drawn: Drawn, mode: Mode = "shift"
-) -> Parts:
-    """Both sides of an episode of a suite."""
-    setup = Setup(
-        equations=drawn.equations,
-        family=suite.family,
-        mode=mode,
-        controllable=drawn.controllable,
-        budget=suite.budget,
-        disturbed=suite.hidden is not None,
-        target_acts=suite.acts,
-        records=drawn.records,
-        chain=drawn.trace,
-        manipulator=drawn.manipulator,
-    )
-    label = {
-        "suite": suite.name,
-        "setting": setting,
-        "regime": f"{suite.observations}o{suite.budget}i",
-    }
-    disturbance = None
-    if suite.hidden is not None:
-        values = disturbance_values(suite.hidden)
-        disturbance = disturbance_json(drawn.affected, values, drawn.sequence)
-    return two_sides(setup, label, DISPLAY, drawn.reactor, disturbance)
 
 
 def disturbance_json(

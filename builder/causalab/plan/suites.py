@@ -4,7 +4,9 @@ A suite fixes everything about an episode but its graph, its numbers and its cry
 sections 3 and 5.1, appendix A; Tables 9-12 for the regimes). The k of a suite counts frequency.
 """
 
+import tomllib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, Literal
 
 Family = Literal["linear", "quadratic"]
@@ -54,43 +56,21 @@ class Suite:
         return f"main-{self.size}" if self.regime else self.name
 
 
-def _suite(name: str, size: int, **more: object) -> Suite:
-    fields: dict[str, object] = {"observations": 2, "budget": 4 * (size - 1), **more}
-    return Suite(name, size, **fields)  # type: ignore[arg-type]
+def _read(name: str, *, regime: bool) -> tuple[Suite, ...]:
+    """The suites of one list of ``suites.toml``."""
+    path = Path(__file__).with_name("suites.toml")
+    found = []
+    for entry in tomllib.loads(path.read_text(encoding="utf-8"))[name]:
+        hidden = Hidden(**entry["hidden"]) if "hidden" in entry else None
+        settings = tuple(entry.get("settings", SETTINGS[:1]))
+        found.append(Suite(**{**entry, "hidden": hidden, "settings": settings}, regime=regime))
+    return tuple(found)
 
 
-def _hidden(name: str, count: int, reach: float, frequency: bool, wide: bool) -> Suite:
-    settings = SETTINGS if wide else SETTINGS[:1]
-    return _suite(name, 4, hidden=Hidden(count, reach, frequency), settings=settings)
-
-
-def _regimes(
-    size: int, observations: tuple[int, ...], interventions: tuple[int, ...]
-) -> tuple[Suite, ...]:
-    """Observation alone, intervention alone, and the fewest observations with interventions."""
-    pairs = [(seen, 0) for seen in observations]
-    pairs += [(0, made) for made in interventions]
-    pairs += [(observations[0], made) for made in interventions]
-    return tuple(
-        Suite(f"{seen}o{made}i-{size}", size, seen, made, regime=True) for seen, made in pairs
-    )
-
-
-PAPER: Final[tuple[Suite, ...]] = (
-    *(_suite(f"main-{size}", size, settings=SETTINGS) for size in SIZES),
-    _suite("quad-hard", 4, family="quadratic"),
-    *(_hidden(f"hidden-count-{n}", n, 5.0, False, wide=False) for n in (1, 2, 3)),
-    *(_hidden(f"hidden-range-{reach:g}", 1, reach, False, wide=True) for reach in (0.5, 5.0, 50.0)),
-    *(_hidden(f"hidden-frequency-{n}", n, 5.0, True, wide=False) for n in (1, 2, 3)),
-    *(_suite(f"freqparent-{size}", size, acts=True, settings=SETTINGS) for size in (4, 6)),
-    *(_suite(f"golden-{size}", size, budget=0, golden=True) for size in (4, 6)),
-)
+PAPER: Final = _read("paper", regime=False)
 """The 19 suites."""
 
-REGIMES: Final[tuple[Suite, ...]] = (
-    *_regimes(4, (3, 6, 12, 24), (3, 6, 12, 24)),
-    *_regimes(6, (5, 10, 20), (5, 10, 20)),
-)
+REGIMES: Final = _read("regimes", regime=True)
 """The 21 regimes of Tables 9-12."""
 
 IMPORTED: Final = "imported/"
