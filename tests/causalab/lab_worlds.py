@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from builder.attempts import Rejected
 from builder.causal.graph import LatentDAG
-from builder.causalab.make.episode import Drawn, Parts, draw, episode_parts
+from builder.causalab.make.episode import Parts, draw
 from builder.causalab.plan.suites import SUITES, Setting, Suite
 from builder.causalab.plan.topology import sample_graphs
 from builder.seeds import attempt_key, hmac_key, stream
@@ -16,21 +16,23 @@ ROOT = b"tests of causalab"
 
 def worlds(
     name: str, setting: Setting = "reference", count: int = 4, mode: Mode = "shift", seed: str = ""
-) -> Iterator[tuple[LatentDAG, Suite, Drawn, Parts]]:
+) -> Iterator[Parts]:
     """``count`` episodes of a suite, every second one with fixed properties in ``wide``."""
     suite = SUITES[name]
     graphs = stream(ROOT, f"graphs/{seed}/{suite.topology}")
     for turn, topology in enumerate(sample_graphs(suite.size, count, suite.acts, graphs)):
         key = hmac_key(ROOT, f"{seed}/{suite.topology}/{turn}")
-        drawn = attempt(topology, suite, setting, setting == "wide" and turn % 2 == 1, key)
-        yield topology, suite, drawn, episode_parts(topology, suite, setting, drawn, mode)
+        fixed = setting == "wide" and turn % 2 == 1
+        yield attempt(topology, suite, setting, fixed, mode, key)
 
 
-def attempt(topology: LatentDAG, suite: Suite, setting: Setting, fixed: bool, key: bytes) -> Drawn:
+def attempt(
+    topology: LatentDAG, suite: Suite, setting: Setting, fixed: bool, mode: Mode, key: bytes
+) -> Parts:
     """The first attempt that is not rejected, as the builder makes them."""
     for number in range(100):
         try:
-            return draw(topology, suite, setting, fixed, attempt_key(key, number))
+            return draw(topology, suite, setting, fixed, mode, attempt_key(key, number))
         except Rejected:
             continue
     raise AssertionError("a hundred attempts rejected")
@@ -42,5 +44,5 @@ def episodes(
     """The same as the engine loads them."""
     return [
         Episode.of(f"lab-{turn:016x}", parts.public, parts.private)
-        for turn, (_, _, _, parts) in enumerate(worlds(name, setting, count, mode, seed))
+        for turn, parts in enumerate(worlds(name, setting, count, mode, seed))
     ]

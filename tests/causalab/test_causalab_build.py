@@ -145,11 +145,11 @@ def test_a_split_can_be_in_any_mode_and_the_prompt_says_which(mode: str) -> None
 def test_wide_bars_a_property_from_control_in_half_of_the_graphs() -> None:
     found = [
         [entry["controllable"] for entry in parts.public["variables"]]
-        for *_, parts in worlds("main-7", "wide", 10)
+        for parts in worlds("main-7", "wide", 10)
     ]
     assert sum(not all(flags) for flags in found) == 5
     assert all(sum(flags) >= 4 for flags in found)
-    assert all(all(e["controllable"] for e in p.public["variables"]) for *_, p in worlds("main-7"))
+    assert all(all(e["controllable"] for e in p.public["variables"]) for p in worlds("main-7"))
 
 
 def test_a_disturbance_shifts_the_nodes_of_its_suite() -> None:
@@ -175,7 +175,7 @@ def test_a_golden_trace_touches_every_property() -> None:
 
 def test_the_prompt_says_nothing_that_the_public_side_does_not() -> None:
     """It is a function of the public side, and names neither suite nor mechanism."""
-    for *_, parts in [*worlds("hidden-range-50", "wide", 2), *worlds("quad-hard", count=2)]:
+    for parts in [*worlds("hidden-range-50", "wide", 2), *worlds("quad-hard", count=2)]:
         text = write_prompt(parts.public, "lab-0", "lab-0.jsonl")
         for word in (parts.private["suite"], "hidden-", "wide", "reference", "shift,", "undecided"):
             assert word not in text
@@ -185,7 +185,7 @@ def test_the_prompt_says_nothing_that_the_public_side_does_not() -> None:
 
 def test_a_private_rows_public_side_has_no_member_of_the_private_one() -> None:
     public_only = {"records", "reactor"}  # readings outside, bases inside
-    for *_, parts in worlds("main-4", count=1):
+    for parts in worlds("main-4", count=1):
         assert set(parts.public) & set(parts.private) == public_only
         assert parts.public["records"] != parts.private["records"]
 

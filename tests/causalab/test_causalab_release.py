@@ -103,7 +103,7 @@ def test_the_hash_seed_of_a_process_changes_nothing(root: Path, tmp_path: Path) 
         "from baselines.causalab.host import host\n"
         "text = ''\n"
         "for name, setting in (('freqparent-6', 'wide'), ('hidden-count-2', 'reference')):\n"
-        "    text += ''.join(repr(parts) for *_, parts in worlds(name, setting, 2))\n"
+        "    text += ''.join(repr(parts) for parts in worlds(name, setting, 2))\n"
         "    for episode in episodes(name, setting, 2):\n"
         "        for agent in (solver, observer, greedy_stop):\n"
         "            text += host(episode, agent, 'x')\n"

@@ -113,7 +113,7 @@ def test_without_experiments_only_edges_into_frequency_can_be_decided() -> None:
 def test_larger_episodes_agree_with_the_derivation_from_total_effects(
     name: str, setting: Setting, mode: Mode
 ) -> None:
-    for _, _, _, parts in worlds(name, setting, 4, mode, seed="effects"):
+    for parts in worlds(name, setting, 4, mode, seed="effects"):
         stated = {(a, b) for a, b in parts.private["undecided"]}
         assert undecided_again(parts.public, parts.private) == stated
 
@@ -124,6 +124,6 @@ def test_every_suite_agrees_with_the_derivation_from_total_effects(mode: Mode) -
     """Twenty graphs of every suite and setting."""
     for suite in SUITES.values():
         for setting in suite.settings:
-            for _, _, _, parts in worlds(suite.name, setting, 20, mode, seed="all"):
+            for parts in worlds(suite.name, setting, 20, mode, seed="all"):
                 stated = {(a, b) for a, b in parts.private["undecided"]}
                 assert undecided_again(parts.public, parts.private) == stated, suite.name
