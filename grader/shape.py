@@ -91,6 +91,9 @@ class Variant:
         """``family.variant``, unique inside a track."""
         return f"{self.family}.{self.name}"
 
+    def __str__(self) -> str:
+        return f"{self.track} {self.key}"
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
