@@ -79,7 +79,7 @@ BROKEN: list[tuple[str, str | None, Callable[[dict[str, Any]], object], str]] = 
     ),
     (
         "effect_estimate.ate_uq_95", "fork",
-        lambda t: t.update(value=1e-6), "zero by the graph",
+        lambda t: t.update(value=1e-6), "structural_zero",
     ),
     (
         "effect_estimate.ate_point", "iv",
@@ -99,17 +99,17 @@ BROKEN: list[tuple[str, str | None, Callable[[dict[str, Any]], object], str]] = 
     ),
     (
         "association.effect_size_point", "chain",
-        lambda t: t.update(value_se=0.1), "above its bound",
+        lambda t: t.update(value_se=0.1), "published",
     ),
     ("association.sign_only", "collider", lambda t: _target(t, accepted=["+"]), "unknown"),
     ("identification.method_label", "iv", lambda t: _target(t, accepted=["backdoor"]), "none"),
     (
         "identification.all_minimal_adjustment_sets", "chain",
-        lambda t: _target(t, sets=[["M"]]), "derived set",
+        lambda t: _target(t, sets=[["M"]]), "derived {'category': 'set'",
     ),
-    ("causal_sketch.edges_only", None, lambda t: _target(t, edges=[]), "world has"),
-    ("prediction.point_predictor", None, lambda t: _target(t, sd=0.9), "labels have"),
-    ("prediction.prediction_interval", None, lambda t: _target(t, rows=7), "7 rows"),
+    ("causal_sketch.edges_only", None, lambda t: _target(t, edges=[]), "derived"),
+    ("prediction.point_predictor", None, lambda t: _target(t, sd=0.9), "derived"),
+    ("prediction.prediction_interval", None, lambda t: _target(t, rows=7), "'rows': 7"),
 ]  # fmt: skip
 
 

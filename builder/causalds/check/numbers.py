@@ -15,16 +15,9 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from builder.causalds.check.equations import (
-    NotAuditable,
-    conditional_mean,
-    noise_law,
-    noise_scale,
-)
+from builder.causalds.check.equations import conditional_mean, noise_law, noise_scale
 
 Array = npt.NDArray[np.float64]
-
-__all__ = ["DRAWS", "Estimate", "NotAuditable", "Population"]
 
 DRAWS: Final = 65_536
 
@@ -61,7 +54,7 @@ def _once(
 class Population:
     """Simulated units of one world, common to everything that is estimated from it.
 
-    ``world`` is the parsed ``world`` member of ``world_json``. Raises :class:`NotAuditable` on
+    ``world`` is the parsed ``world`` member of ``world_json``. Raises ``equations.NotAuditable`` on
     first use of an unknown mechanism or noise family.
     """
 
@@ -103,11 +96,6 @@ class Population:
             else:
                 values[name] = mean + noise_scale(node, columns, DRAWS) * self.noise[name]
         return values
-
-    @cached_property
-    def found(self) -> dict[str, tuple[str, ...]]:
-        """Problems by the check that found them, kept while the scene's views are audited."""
-        return {}
 
     @cached_property
     def kept(self) -> dict[tuple[object, ...], Any]:

@@ -6,14 +6,17 @@ form of the equations, the simulated units must agree with it.
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 import networkx as nx
 import numpy as np
 
 from builder.causalds.check import graph as audit_graph
-from builder.causalds.check.numbers import Estimate, Population
-from builder.scm import CORRELATION_BOUND, EFFECT_BOUND, PARTIAL_BOUND, SPREAD_BOUND
+from builder.causalds.check.hidden import Hidden
+from builder.causalds.check.numbers import Estimate
+from builder.scm.association import CORRELATION_BOUND, PARTIAL_BOUND, SPREAD_BOUND
+from builder.scm.quantities import EFFECT_BOUND
 
 TOLERANCE: Final = 5.0
 """Published and re-estimated numbers may differ by this many combined standard errors."""
@@ -22,9 +25,34 @@ _ROUNDING: Final = 1e-8
 
 Stored = Mapping[str, Any]
 Bound = Callable[[float], float]
+Row = tuple[str, Stored, Estimate | None, Bound]
+"""Name, as stored, found again (None: zero by the graph), largest standard error of a value."""
 
 
-def compare(stored: Stored, found: Estimate | None, bound: Bound) -> Iterator[str]:
+@lru_cache(maxsize=2)
+def audit_quantities(hidden: Hidden) -> tuple[str, ...]:
+    """Problems of the stored quantities, each named; the views of a scene share their numbers."""
+    told = hidden.record["quantities"]
+    observed = {v for v in hidden.graph if v not in hidden.latent} - {hidden.x, hidden.y}
+    for kind in ("partial", "change"):
+        if set(told[kind]) != observed:
+            given = f"{sorted(told[kind])}, not {sorted(observed)}"
+            return (f"{kind} correlations are given {given}",)
+    problems = []
+    rows = list(_associations(hidden, sorted(observed)))
+    for name in ("ate", "ett", "nde", "nie"):
+        identifiable = hidden.identifiable(name)
+        if (told[name] is not None) is not identifiable:
+            wrong = ("missing", "identifiable") if identifiable else ("given", "not identifiable")
+            problems.append(f"{name}: {wrong[0]}, derived {wrong[1]}")
+        elif identifiable:
+            rows.append((name, told[name], _effect(hidden, name), _effect_bound))
+    for name, stored, found, bound in rows:
+        problems += [f"{name}: {text}" for text in _compare(stored, found, bound)]
+    return tuple(problems)
+
+
+def _compare(stored: Stored, found: Estimate | None, bound: Bound) -> Iterator[str]:
     """Problems of a stored ``value``, ``se`` and ``source``; ``found`` None: zero by the graph."""
     value, se, source = stored["value"], stored["se"], stored["source"]
     if value is None or se is None:
@@ -46,123 +74,60 @@ def _allowed(value: float, *errors: float) -> float:
     return TOLERANCE * math.hypot(*errors) + _ROUNDING * (1 + abs(value))
 
 
-def effect_bound(value: float) -> float:
-    """The largest standard error that an effect may have."""
+def _effect_bound(value: float) -> float:
     return EFFECT_BOUND * (1 + abs(value))
 
 
-def audit_quantities(
-    record: Stored, graph: audit_graph.Graph, latent: frozenset[str], population: Population
-) -> Iterator[str]:
-    """Problems of ``record["quantities"]``, each named; ``record`` is the parsed ``world_json``.
+def _associations(hidden: Hidden, observed: list[str]) -> Iterator[Row]:
+    told, population = hidden.record["quantities"], hidden.population
+    graph, x, y = hidden.graph, hidden.x, hidden.y
+    independent = audit_graph.independent
+    unrelated = nx.is_d_separator(graph, {x}, {y}, set())
+    marginal = None if unrelated else population.correlation(x, y)
+    yield "association", told["association"], marginal, lambda v: CORRELATION_BOUND
+    yield "outcome_sd", told["outcome_sd"], population.sd(y), lambda v: SPREAD_BOUND * v
+    for z in observed:
+        apart = independent(graph, x, y, z) or independent(graph, y, x, z)
+        partial = None if apart or _zero_by_form(hidden, z) else population.partial(x, y, z)
+        yield f"partial given {z}", told["partial"][z], partial, lambda v: PARTIAL_BOUND
+        unmoved = apart or independent(graph, z, x, y)
+        change = None if unmoved else population.change(x, y, z)
+        yield f"change given {z}", told["change"][z], change, lambda v: PARTIAL_BOUND
 
-    Worked out once for a population: the views of a scene share their numbers.
+
+def _zero_by_form(hidden: Hidden, z: str) -> bool:
+    """Whether the partial correlation given ``z``, which separates X and Y, is zero by the graph
+    and the form of the equations.
+
+    It is where all that bears on the three is a line in its parents with noise of one size. Of
+    other forms the world is believed as long as the simulated units agree.
     """
-    if "quantities" not in population.found:
-        problems = tuple(_derived(record, graph, latent, population))
-        population.found["quantities"] = problems
-    yield from population.found["quantities"]
-
-
-def _derived(
-    record: Stored, graph: audit_graph.Graph, latent: frozenset[str], population: Population
-) -> Iterator[str]:
-    x, y = record["treatment"], record["outcome"]
-    told = record["quantities"]
-    observed = {v for v in graph if v not in latent} - {x, y}
-    for kind in ("partial", "change"):
-        if set(told[kind]) != observed:
-            yield f"{kind} correlations are given {sorted(told[kind])}, not {sorted(observed)}"
-            return
-    for name, problems in (
-        ("association", _marginal(told["association"], graph, x, y, population)),
-        ("outcome_sd", compare(told["outcome_sd"], population.sd(y), lambda v: SPREAD_BOUND * v)),
-        *((f"partial given {z}", _partial(told["partial"][z], record, graph, z, population))
-          for z in sorted(observed)),
-        *((f"change given {z}", _change(told["change"][z], graph, (x, y, z), population))
-          for z in sorted(observed)),
-        *((name, _effect(told[name], name, record, graph, latent, population))
-          for name in ("ate", "ett", "nde", "nie")),
-    ):  # fmt: skip
-        yield from (f"{name}: {text}" for text in problems)
-
-
-def _marginal(
-    stored: Stored, graph: audit_graph.Graph, x: str, y: str, population: Population
-) -> Iterator[str]:
-    zero = nx.is_d_separator(graph, {x}, {y}, set())
-    yield from compare(
-        stored, None if zero else population.correlation(x, y), lambda v: CORRELATION_BOUND
-    )
-
-
-def _partial(
-    stored: Stored, record: Stored, graph: audit_graph.Graph, z: str, population: Population
-) -> Iterator[str]:
-    x, y = record["treatment"], record["outcome"]
-    found = population.partial(x, y, z)
-    free = audit_graph.independent(graph, x, y, z) or audit_graph.independent(graph, y, x, z)
-    given = bool(nx.is_d_separator(graph, {x}, {y}, {z}))
-    if free or (given and _lines(record, graph, (x, y, z))):
-        yield from compare(stored, None, lambda v: PARTIAL_BOUND)
-    elif given and stored["source"] == "structural_zero":
-        # A zero that only the equations make does not follow from the graph, so the simulated
-        # units must agree with it.
-        if abs(found.value) > _allowed(0.0, found.se):
-            yield f"called a structural zero, found {found.value:.4g} ± {found.se:.2g}"
-        yield from compare(stored, None, lambda v: PARTIAL_BOUND)
-    else:
-        yield from compare(stored, found, lambda v: PARTIAL_BOUND)
-
-
-def _lines(record: Stored, graph: audit_graph.Graph, targets: tuple[str, ...]) -> bool:
-    """Whether all that bears on the targets is a line in its parents with noise of one size."""
-    needed = {a for target in targets for a in (target, *nx.ancestors(graph, target))}
-    return all(
+    graph, x, y = hidden.graph, hidden.x, hidden.y
+    if not nx.is_d_separator(graph, {x}, {y}, {z}):
+        return False
+    needed = {a for target in (x, y, z) for a in (target, *nx.ancestors(graph, target))}
+    lines = all(
         not node["parents"]
         or (
             node["noise"] is not None
             and node["noise"].get("spread") is None
             and node["mechanism"] == "linear_additive"
         )
-        for node in record["world"]["nodes"]
+        for node in hidden.record["world"]["nodes"]
         if node["name"] in needed
     )
+    if lines:
+        return True
+    found = hidden.population.partial(x, y, z)
+    claimed = hidden.record["quantities"]["partial"][z]["source"] == "structural_zero"
+    return claimed and abs(found.value) <= _allowed(0.0, found.se)
 
 
-def _change(
-    stored: Stored, graph: audit_graph.Graph, triple: tuple[str, str, str], population: Population
-) -> Iterator[str]:
-    x, y, z = triple
-    orders = ((x, y, z), (y, x, z), (z, x, y))
-    zero = any(audit_graph.independent(graph, *order) for order in orders)
-    found = None if zero else population.change(*triple)
-    yield from compare(stored, found, lambda v: PARTIAL_BOUND)
-
-
-def _effect(
-    stored: Stored | None,
-    name: str,
-    record: Stored,
-    graph: audit_graph.Graph,
-    latent: frozenset[str],
-    population: Population,
-) -> Iterator[str]:
-    x, y = record["treatment"], record["outcome"]
-    levels = (float(record["levels"][0]), float(record["levels"][1]))
-    binary = record["variables"][x]["kind"] == "binary"
-    identifiable = audit_graph.identifiable(graph, x, y, latent, name, binary_treatment=binary)
-    if not identifiable or stored is None:
-        if (stored is None) is identifiable:
-            yield f"{'missing' if stored is None else 'given'}, derived " + (
-                "identifiable" if identifiable else "not identifiable"
-            )
-        return
+def _effect(hidden: Hidden, name: str) -> Estimate | None:
+    graph, x, y, population = hidden.graph, hidden.x, hidden.y, hidden.population
     if audit_graph.is_zero(graph, x, y, name):
-        found = None
-    elif name in ("nde", "nie"):
+        return None
+    if name in ("nde", "nie"):
         between = tuple(sorted(audit_graph.mediators(graph, x, y)))
-        found = population.natural(name, x, y, between, levels)
-    else:
-        found = (population.ate if name == "ate" else population.ett)(x, y, levels)
-    yield from compare(stored, found, effect_bound)
+        return population.natural(name, x, y, between, hidden.levels)
+    return (population.ate if name == "ate" else population.ett)(x, y, hidden.levels)

@@ -1,14 +1,17 @@
 """The released tables of a scene held against its world."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from builder.causalds.check.numbers import DRAWS, NotAuditable, Population
+from builder.causalds.check.equations import NotAuditable
+from builder.causalds.check.hidden import Hidden
+from builder.causalds.check.numbers import DRAWS
 from builder.causalds.check.views import audit_view
 
 Row = Mapping[str, Any]
@@ -20,11 +23,9 @@ _SIGMAS: Final = 7.0
 _ROUNDING: Final = 1e-4
 
 
-def audit_scene(
-    record: Mapping[str, Any], label_row: Row | None, scene_row: Row, population: Population
-) -> list[str]:
-    """Problems of columns, values and labels; ``record`` is the parsed ``world_json``."""
-    view = scene_row["view"]
+def audit_scene(hidden: Hidden, label_row: Row | None, scene_row: Row) -> list[str]:
+    """Problems of columns, values and labels."""
+    record, view = hidden.record, scene_row["view"]
     data, features, calibration = (
         _table(scene_row[part]) for part in ("data", "test_features", "calibration")
     )
@@ -37,7 +38,7 @@ def audit_scene(
     for table in (data, features, calibration):
         problems += _values(kinds, table)
     if label_row is not None:
-        outcome = record["variables"][record["outcome"]]["name"]
+        outcome = hidden.names[hidden.y]
         labels = np.asarray(label_row["values"], dtype=np.float64)
         if label_row["outcome"] != outcome:
             problems.append(f"labels of {label_row['outcome']}, the outcome is {outcome}")
@@ -47,18 +48,14 @@ def audit_scene(
     if data:
         try:
             problems += audit_view(record, view, data, calibration)
-            problems += _correlations(record, data, calibration, population)
+            problems += _correlations(hidden, data, calibration)
         except NotAuditable as error:
             return [*problems, f"cannot be audited: {error}"]
     return problems
 
 
 def _columns(
-    record: Mapping[str, Any],
-    shown: Mapping[str, Any],
-    scene_row: Row,
-    data: Columns,
-    features: Columns,
+    record: Row, shown: Row, scene_row: Row, data: Columns, features: Columns
 ) -> list[str]:
     """Names, kinds and order of the public columns."""
     expected = [{"name": c["name"], "kind": c["kind"]} for c in shown["columns"]]
@@ -124,27 +121,21 @@ def _alignment(
     return problems
 
 
-def _correlations(
-    record: Mapping[str, Any], data: Columns, calibration: Columns, population: Population
-) -> list[str]:
+def _correlations(hidden: Hidden, data: Columns, calibration: Columns) -> Iterator[str]:
     """Every sample correlation must be that of the world; replaced variables by calibration."""
-    names = {node: record["variables"][node]["name"] for node in record["columns"]}
-    problems = []
-    for i, a in enumerate(record["columns"]):
-        for b in record["columns"][i + 1 :]:
-            shown = data if names[a] in data and names[b] in data else calibration
-            if names[a] not in shown or names[b] not in shown:
-                continue  # reported above
-            expected = population.correlation(a, b)
-            sample = _pearson(shown[names[a]], shown[names[b]])
-            # The influence function knows the sampling error under any dependence.
-            sigma = expected.se * math.sqrt(1.0 + DRAWS / shown[names[a]].size)
-            if abs(sample - expected.value) > _SIGMAS * sigma + _ROUNDING:
-                problems.append(
-                    f"{names[a]} and {names[b]} correlate {sample:.3f} in the data, "
-                    f"{expected.value:.3f} in the world"
-                )
-    return problems
+    for nodes in combinations(hidden.record["columns"], 2):
+        a, b = (hidden.names[node] for node in nodes)
+        shown = data if a in data and b in data else calibration
+        if a not in shown or b not in shown:
+            continue  # reported above
+        expected = hidden.population.correlation(*nodes)
+        sample = _pearson(shown[a], shown[b])
+        # The influence function knows the sampling error under any dependence.
+        sigma = expected.se * math.sqrt(1.0 + DRAWS / shown[a].size)
+        if abs(sample - expected.value) > _SIGMAS * sigma + _ROUNDING:
+            yield (
+                f"{a} and {b} correlate {sample:.3f} in the data, {expected.value:.3f} in the world"
+            )
 
 
 def _ranks(column: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

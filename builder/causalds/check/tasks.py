@@ -1,301 +1,289 @@
-"""Every task's truth a second time: one audit per variant of the track.
+"""Every task's truth a second time: one derivation per variant of the track.
 
 Numbers are the world's, which :mod:`builder.causalds.check.quantities` holds against simulated
-units, or are estimated here again; labels are read off them and off the graph
-(:mod:`builder.causalds.check.graph`) without the code that published them.
+units; labels are read off them and off the graph (:mod:`builder.causalds.check.graph`) without the
+code that published them.
 """
 
 import statistics
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import networkx as nx
 
 from builder.causalds.check import graph as audit_graph
-from builder.causalds.check.expect import (
-    Case,
-    Problems,
-    Unusable,
-    abstention,
-    accepts,
-    agrees,
-    category,
-    counted,
-    effect_margin,
-    effect_sign,
-    estimated,
-    label_of,
-    lists,
-    no_abstention,
-    published,
-    says,
-    unrelated,
-    valid_sets,
-)
-from builder.causalds.check.quantities import TOLERANCE
-from builder.scm import CORRELATION_BOUND
+from builder.causalds.check.hidden import Hidden
+from builder.scm.margins import EFFECT_MARGIN, MEASURED_SIGN_MARGIN, SIGN_MARGIN
+from grader.io.jsonio import canonical
+
+Row = Mapping[str, Any]
 
 _ROUNDING: Final = 1e-8
 _NAMED: Final = 3
 """Candidates of a question, stated a second time."""
 _TIE: Final = 0.05
 """The tie band, stated a second time."""
-
-Audit = Callable[[Case], Problems]
-
-AUDITS: Final[dict[str, Audit]] = {}
-"""By variant; each yields the problems of one truth row."""
+_NUMBER: Final = ("value", "se", "source")
 
 
-def _audits(*keys: str) -> Callable[[Audit], Audit]:
-    def register(audit: Audit) -> Audit:
-        AUDITS.update(dict.fromkeys(keys, audit))
-        return audit
-
-    return register
+class Unusable(Exception):
+    """Why a truth cannot be derived again: a label too close to its boundary, a number missing."""
 
 
-def audit_task(key: str, case: Case) -> Problems:
+@dataclass(frozen=True)
+class Case:
+    """One truth row with its target, the labels of its scene, and what its question names."""
+
+    hidden: Hidden
+    row: Row
+    target: Any
+    labels: Row | None
+
+    @property
+    def detail(self) -> str:
+        """The node or estimand that the question names."""
+        return str(self.hidden.record["task_details"].get(self.row["task_id"], ""))
+
+    def margin(self, *nodes: str) -> float:
+        """The margin of an association's label in this task's view."""
+        record = self.hidden.record
+        measured = record["views"][record["task_views"][self.row["task_id"]]]["bundles"]
+        hard = {self.hidden.x, self.hidden.y, *nodes} & set(measured)
+        return MEASURED_SIGN_MARGIN if hard else SIGN_MARGIN
+
+    def stored(self, kind: str) -> Row:
+        """A quantity of the world: ``value``, ``se``, ``source``; those given a node for the node
+        that the question names. Raises :class:`Unusable` where the world has none."""
+        found = self.hidden.record["quantities"].get(kind)
+        if kind in ("partial", "change"):
+            found = found.get(self.detail)
+        if found is None:
+            raise Unusable(f"the world has no {kind} {self.detail}")
+        return dict(found)
+
+    def effect_margin(self) -> float:
+        """The margin of an effect's sign."""
+        return EFFECT_MARGIN * float(self.stored("outcome_sd")["value"])
+
+    def sign(self, kind: str, zero: str = "0") -> str:
+        """The label of a quantity; raises :class:`Unusable` inside its margin."""
+        stored = self.stored(kind)
+        if stored["source"] == "structural_zero":
+            return zero
+        if kind in ("ate", "ett", "nde", "nie"):
+            margin = self.effect_margin()
+        else:
+            margin = self.margin() if kind == "association" else self.margin(self.detail)
+        if abs(stored["value"]) < margin - _ROUNDING:
+            raise Unusable(f"asked although the value is {stored['value']:.4f}")
+        return "+" if stored["value"] > 0 else "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A truth derived again: the target, the number if one is asked for, and whether abstaining is
+    right."""
+
+    target: Mapping[str, object] = field(default_factory=dict)
+    number: Row | None = None
+    abstain: bool = False
+
+
+def audit_task(key: str, case: Case) -> Iterator[str]:
     """The problems of one truth row, each beginning with the variant."""
     if key not in AUDITS:
         yield f"no second derivation for {key}"
         return
     try:
-        yield from (f"{key}: {text}" for text in AUDITS[key](case))
+        derived = AUDITS[key](case)
     except Unusable as problem:
         yield f"{key}: {problem}"
+        return
+    # As JSON, because True is not 1 in a target.
+    if canonical(case.target) != canonical(dict(derived.target)):
+        yield f"{key}: target {case.target}, derived {dict(derived.target)}"
+    told = [case.row[f"value{part}"] for part in ("", "_se", "_source")]
+    expected = [None if derived.number is None else derived.number[part] for part in _NUMBER]
+    if told != expected:
+        yield f"{key}: published {told}, the world has {expected}"
+    stated = case.row["should_abstain"]
+    if stated is not derived.abstain:
+        yield f"{key}: should_abstain is {stated}, derived {derived.abstain}"
+
+
+def _accepted(*answers: object, abstain: bool = False) -> Derived:
+    return Derived({"accepted": list(answers)}, abstain=abstain)
+
+
+def _verdict(identifiable: bool) -> Derived:
+    return _accepted(identifiable, abstain=not identifiable)
 
 
 # --- rung 1 ----------------------------------------------------------------------------------
 
 
-@_audits("prediction.point_predictor", "prediction.prediction_interval")
-def _prediction(case: Case) -> Problems:
-    yield from no_abstention(case)
-    if case.labels is None:
-        yield "the scene has no labels"
-        return
-    values = [float(value) for value in case.labels["values"]]
-    sd = statistics.pstdev(values)
+def _prediction(case: Case) -> Derived:
+    """What is known of the labels; an sd that agrees up to rounding is taken as it is told."""
     kind = case.hidden.record["variables"][case.hidden.y]["kind"]
-    target = case.target
-    if target["rows"] != len(values):
-        yield f"{target['rows']} rows, {len(values)}"
-    if abs(sd - target["sd"]) > _ROUNDING * (1 + sd):
-        yield f"sd {target['sd']}, the labels have {sd}"
-    if not target["kind"] == kind == case.labels["kind"]:
-        yield f"kind {target['kind']}, the outcome is {kind}"
+    if case.labels is None or case.labels["kind"] != kind:
+        raise Unusable(f"the scene has no {kind} labels")
+    values = [float(value) for value in case.labels["values"]]
+    sd, told = statistics.pstdev(values), case.target["sd"]
+    agrees = abs(sd - told) <= _ROUNDING * (1 + sd)
+    return Derived({"kind": kind, "rows": len(values), "sd": told if agrees else sd})
 
 
-@_audits("association.sign_only")
-def _sign(case: Case) -> Problems:
-    hidden = case.hidden
-    yield from no_abstention(case)
-    if unrelated(hidden):
-        yield from accepts(case, ["unknown"])
-        return
-    found = hidden.population.correlation(hidden.x, hidden.y)
-    if abs(found.value) < case.margin() - TOLERANCE * found.se:
-        yield f"asked although r is about {found.value:.4f}"
-    yield from accepts(case, ["+" if found.value > 0 else "-"])
+def _before_after(case: Case) -> Derived:
+    before, after = case.sign("association", "unknown"), case.sign("partial", "unknown")
+    return Derived({"accepted_before": [before], "accepted_after": [after]})
 
 
-@_audits("association.effect_size_point")
-def _correlation(case: Case) -> Problems:
-    hidden = case.hidden
-    found = None if unrelated(hidden) else hidden.population.correlation(hidden.x, hidden.y)
-    yield from agrees(case.row, found, lambda value: CORRELATION_BOUND)
-    yield from no_abstention(case)
-
-
-@_audits("association.sign_before_after")
-def _before_after(case: Case) -> Problems:
-    node = case.detail
-    before = label_of(case.stored("association"), case.margin(), "unknown")
-    after = label_of(case.stored("partial", node), case.margin(node), "unknown")
-    expected = {"accepted_before": [before], "accepted_after": [after]}
-    if case.target != expected:
-        yield f"{case.target}, derived {expected}"
-    yield from no_abstention(case)
-
-
-@_audits("association.delta_point")
-def _delta(case: Case) -> Problems:
-    yield from published(case, case.stored("change", case.detail))
-
-
-@_audits("association.delta_sign_only")
-def _delta_sign(case: Case) -> Problems:
-    node = case.detail
-    yield from accepts(case, [label_of(case.stored("change", node), case.margin(node), "0")])
-    yield from no_abstention(case)
-
-
-@_audits("association.argmax_change")
-def _argmax(case: Case) -> Problems:
-    nodes = case.hidden.observed()[:_NAMED]
-    sizes = sorted(((abs(case.stored("change", n)["value"]), n) for n in nodes), reverse=True)
+def _argmax(case: Case) -> Derived:
+    nodes, changes = case.hidden.others()[:_NAMED], case.hidden.record["quantities"]["change"]
+    sizes = sorted(((abs(changes[node]["value"]), node) for node in nodes), reverse=True)
     if len(sizes) < 2 or sizes[0][0] - sizes[1][0] < case.margin(*nodes):
-        yield f"asked although the changes are {sizes}"
-        return
-    yield from accepts(case, [case.hidden.names[sizes[0][1]]])
-    yield from no_abstention(case)
-
-
-@_audits("collider_phenomenon.induced_association_boolean")
-def _induced(case: Case) -> Problems:
-    label = label_of(case.stored("partial", case.detail), case.margin(case.detail), "0")
-    yield from accepts(case, [label != "0"])
-    yield from no_abstention(case)
-
-
-@_audits("collider_phenomenon.induced_association_sign_only")
-def _induced_sign(case: Case) -> Problems:
-    label = label_of(case.stored("partial", case.detail), case.margin(case.detail), "unknown")
-    yield from accepts(case, [label])
-    yield from no_abstention(case)
-
-
-@_audits("collider_phenomenon.induced_association_strength_point")
-def _induced_strength(case: Case) -> Problems:
-    yield from published(case, case.stored("partial", case.detail))
+        raise Unusable(f"asked although the changes are {sizes}")
+    return _accepted(case.hidden.names[sizes[0][1]])
 
 
 # --- the graph -------------------------------------------------------------------------------
 
 
-@_audits("causal_sketch.edges_only", "causal_sketch.skeleton_edges")
-def _edges(case: Case) -> Problems:
+def _edges(case: Case) -> Derived:
     names = case.hidden.names
     edges = sorted([names[a], names[b]] for a, b in case.hidden.graph.edges)
-    if case.target["edges"] != edges:
-        yield f"edges {case.target['edges']}, the world has {edges}"
-    if case.target["nodes"] != sorted(names.values()):
-        yield f"nodes {case.target['nodes']}, the world has {sorted(names.values())}"
-    yield from no_abstention(case)
+    return Derived({"nodes": sorted(names.values()), "edges": edges})
 
 
-@_audits("identification.method_label")
-def _method(case: Case) -> Problems:
+def _method(case: Case) -> Derived:
     hidden = case.hidden
     label = audit_graph.method_label(hidden.graph, hidden.x, hidden.y, hidden.latent)
-    yield from accepts(case, [label])
-    yield from abstention(case, label == "none")
+    return _accepted(label, abstain=label == "none")
 
 
-@_audits("identification.identifiable_boolean")
-def _identifiable(case: Case) -> Problems:
-    yield from says(case, case.hidden.identifiable("ATE"))
+def _category(hidden: Hidden) -> str:
+    """``set``, or the word for why there is none; asked only where there is an effect to adjust
+    for."""
+    if not nx.has_path(hidden.graph, hidden.x, hidden.y):
+        raise Unusable("asked although no directed path leads from treatment to outcome")
+    if hidden.valid_sets():
+        return "set"
+    return "no_backdoor" if hidden.identifiable("ate") else "non_id"
 
 
-@_audits("counterfactual_identification.identifiable_boolean")
-def _counterfactual(case: Case) -> Problems:
-    yield from says(case, case.hidden.identifiable(case.detail))
+def _sets(case: Case, found: list[frozenset[str]]) -> Derived:
+    word = _category(case.hidden)
+    sets = sorted(_named(case.hidden, one) for one in found)
+    return Derived({"category": word, "sets": sets}, abstain=word == "non_id")
 
 
-@_audits("identification.one_valid_adjustment_set")
-def _one_valid(case: Case) -> Problems:
-    yield from lists(case, valid_sets(case.hidden))
+def _counted(case: Case, counts: list[object], otherwise: list[object]) -> Derived:
+    """Counts of valid sets, where there are any."""
+    word = _category(case.hidden)
+    unidentified: list[object] = ["non_id"]
+    answers = {"set": counts, "no_backdoor": otherwise, "non_id": unidentified}[word]
+    return _accepted(*answers, abstain=word == "non_id")
 
 
-@_audits("identification.all_minimal_adjustment_sets")
-def _all_minimal(case: Case) -> Problems:
-    yield from lists(case, audit_graph.minimal(valid_sets(case.hidden)))
+def _size(case: Case) -> Derived:
+    sizes = [len(found) for found in case.hidden.valid_sets()]
+    return _counted(case, [min(sizes, default=0)], ["no_backdoor"])
 
 
-@_audits("identification.minimal_adjustment_set_size")
-def _size(case: Case) -> Problems:
-    sizes = [len(found) for found in valid_sets(case.hidden)]
-    yield from counted(case, [min(sizes)] if sizes else ["no_backdoor"])
+def _forbidden(case: Case) -> Derived:
+    valid, word = case.hidden.valid_sets(), _category(case.hidden)
+    unused = frozenset(case.hidden.others()).difference(*valid)
+    names = _named(case.hidden, unused) if valid else []
+    return Derived({"category": word, "names": names}, abstain=word == "non_id")
 
 
-@_audits("identification.n_valid_adjustment_sets")
-def _number(case: Case) -> Problems:
-    count = len(valid_sets(case.hidden))
-    yield from counted(case, [count] if count else ["no_backdoor", 0])
+def _named(hidden: Hidden, nodes: Iterable[str]) -> list[str]:
+    return sorted(hidden.names[node] for node in nodes)
 
 
-@_audits("bias_diagnostic.forbidden_controls_list")
-def _forbidden(case: Case) -> Problems:
-    valid = valid_sets(case.hidden)
-    used = frozenset().union(*valid)
-    word = category(case.hidden)
-    names = case.hidden.named(frozenset(case.hidden.observed()) - used) if valid else []
-    if case.target != {"category": word, "names": names}:
-        yield f"{case.target}, derived {word} {names}"
-    yield from abstention(case, word == "non_id")
-
-
-@_audits("bias_diagnostic.collider_bias_boolean")
-def _collider_bias(case: Case) -> Problems:
+def _collider_bias(case: Case) -> Derived:
     hidden = case.hidden
-    opened = audit_graph.opens_a_path(hidden.graph, hidden.x, hidden.y, case.detail)
-    yield from accepts(case, [opened])
-    yield from no_abstention(case)
+    return _accepted(audit_graph.opens_a_path(hidden.graph, hidden.x, hidden.y, case.detail))
 
 
 # --- effects ---------------------------------------------------------------------------------
 
 
-@_audits("effect_estimate.ate_point", "effect_estimate.ate_uq_95")
-def _ate(case: Case) -> Problems:
-    hidden = case.hidden
-    yield from estimated(case, not hidden.identifiable("ATE"), hidden.population.ate)
+def _effect(case: Case, name: str) -> Derived:
+    if not case.hidden.identifiable(name):
+        return Derived(abstain=True)
+    return Derived(number=case.stored(name))
 
 
-@_audits("effect_estimate.ate_sign_only")
-def _ate_sign(case: Case) -> Problems:
-    yield from effect_sign(case, "ate", case.hidden.identifiable("ATE"))
+def _effect_sign(case: Case, name: str) -> Derived:
+    if not case.hidden.identifiable(name):
+        return _accepted("unknown", abstain=True)
+    return _accepted(case.sign(name))
 
 
-@_audits("effect_estimate.ate_vs_assoc_sign_match")
-def _match(case: Case) -> Problems:
-    identifiable = case.hidden.identifiable("ATE")
-    associated = label_of(case.stored("association"), case.margin(), "0")
-    expected: bool | None = None
-    if identifiable:
-        caused = label_of(case.stored("ate"), effect_margin(case), "0")
-        expected = caused == associated and caused != "0"
-    yield from accepts(case, [expected])
-    yield from abstention(case, not identifiable)
+def _match(case: Case) -> Derived:
+    associated = case.sign("association")
+    if not case.hidden.identifiable("ate"):
+        return _accepted(None, abstain=True)
+    return _accepted(case.sign("ate") == associated != "0")
 
 
-@_audits("counterfactual_effect.effect_point", "counterfactual_effect.effect_uq_95")
-def _ett(case: Case) -> Problems:
-    hidden = case.hidden
-    identifiable = hidden.identifiable("ETT")
-    yield from estimated(case, not identifiable, hidden.population.ett)
-
-
-@_audits("counterfactual_effect.sign_only")
-def _ett_sign(case: Case) -> Problems:
-    yield from effect_sign(case, "ett", case.hidden.identifiable("ETT"))
-
-
-@_audits("mediation_effect.effect_point", "mediation_effect.effect_uq_95")
-def _natural(case: Case) -> Problems:
-    identifiable = case.hidden.identifiable(case.detail)
-    yield from abstention(case, not identifiable)
-    if identifiable:
-        yield from published(case, case.stored(case.detail.lower()), abstain=None)
-    elif case.row["value"] is not None:
-        yield "a value beside an abstention"
-
-
-@_audits("mediation_effect.sign_only")
-def _natural_sign(case: Case) -> Problems:
-    identifiable = case.hidden.identifiable(case.detail)
-    yield from effect_sign(case, case.detail.lower(), identifiable)
-
-
-@_audits("mediation_effect.direct_vs_indirect_dominance")
-def _dominance(case: Case) -> Problems:
-    identifiable = all(case.hidden.identifiable(e) for e in ("NDE", "NIE"))
-    yield from abstention(case, not identifiable)
-    if not identifiable:
-        yield from accepts(case, [None])
-        return
+def _dominance(case: Case) -> Derived:
+    if not all(case.hidden.identifiable(name) for name in ("nde", "nie")):
+        return _accepted(None, abstain=True)
     direct, indirect = (abs(case.stored(name)["value"]) for name in ("nde", "nie"))
     edge = abs(direct - indirect) - _TIE * max(direct, indirect)
-    if abs(edge) < effect_margin(case) - 2e-6:
-        yield f"asked although |NDE| = {direct:.4f} and |NIE| = {indirect:.4f}"
-    label = "tie" if edge <= 0 else "direct" if direct > indirect else "indirect"
-    yield from accepts(case, [label])
+    if abs(edge) < case.effect_margin() - 2e-6:
+        raise Unusable(f"asked although |NDE| = {direct:.4f} and |NIE| = {indirect:.4f}")
+    return _accepted("tie" if edge <= 0 else "direct" if direct > indirect else "indirect")
+
+
+AUDITS: Final[Mapping[str, Callable[[Case], Derived]]] = {
+    "prediction.point_predictor": _prediction,
+    "prediction.prediction_interval": _prediction,
+    "association.sign_only": lambda case: _accepted(case.sign("association", "unknown")),
+    "association.effect_size_point": lambda case: Derived(number=case.stored("association")),
+    "association.sign_before_after": _before_after,
+    "association.delta_point": lambda case: Derived(number=case.stored("change")),
+    "association.delta_sign_only": lambda case: _accepted(case.sign("change")),
+    "association.argmax_change": _argmax,
+    "collider_phenomenon.induced_association_boolean": lambda case: _accepted(
+        case.sign("partial") != "0"
+    ),
+    "collider_phenomenon.induced_association_sign_only": lambda case: _accepted(
+        case.sign("partial", "unknown")
+    ),
+    "collider_phenomenon.induced_association_strength_point": lambda case: Derived(
+        number=case.stored("partial")
+    ),
+    "causal_sketch.edges_only": _edges,
+    "causal_sketch.skeleton_edges": _edges,
+    "identification.method_label": _method,
+    "identification.identifiable_boolean": lambda case: _verdict(case.hidden.identifiable("ate")),
+    "counterfactual_identification.identifiable_boolean": lambda case: _verdict(
+        case.hidden.identifiable(case.detail.lower())
+    ),
+    "identification.one_valid_adjustment_set": lambda case: _sets(case, case.hidden.valid_sets()),
+    "identification.all_minimal_adjustment_sets": lambda case: _sets(
+        case, audit_graph.minimal(case.hidden.valid_sets())
+    ),
+    "identification.minimal_adjustment_set_size": _size,
+    "identification.n_valid_adjustment_sets": lambda case: _counted(
+        case, [len(case.hidden.valid_sets())], ["no_backdoor", 0]
+    ),
+    "bias_diagnostic.forbidden_controls_list": _forbidden,
+    "bias_diagnostic.collider_bias_boolean": _collider_bias,
+    "effect_estimate.ate_point": lambda case: _effect(case, "ate"),
+    "effect_estimate.ate_uq_95": lambda case: _effect(case, "ate"),
+    "effect_estimate.ate_sign_only": lambda case: _effect_sign(case, "ate"),
+    "effect_estimate.ate_vs_assoc_sign_match": _match,
+    "counterfactual_effect.effect_point": lambda case: _effect(case, "ett"),
+    "counterfactual_effect.effect_uq_95": lambda case: _effect(case, "ett"),
+    "counterfactual_effect.sign_only": lambda case: _effect_sign(case, "ett"),
+    "mediation_effect.effect_point": lambda case: _effect(case, case.detail.lower()),
+    "mediation_effect.effect_uq_95": lambda case: _effect(case, case.detail.lower()),
+    "mediation_effect.sign_only": lambda case: _effect_sign(case, case.detail.lower()),
+    "mediation_effect.direct_vs_indirect_dominance": _dominance,
+}
+"""By variant: the truth of one row derived again. Raises :class:`Unusable`."""
