@@ -31,15 +31,10 @@ from builder.causalds.plan.realised import composition_table
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
 from builder.causalds.track import TRACK
-from builder.scm import (
-    CORRELATION_BOUND,
-    EFFECT_BOUND,
-    PARTIAL_BOUND,
-    SPREAD_BOUND,
-    Quantity,
-    World,
-)
-from builder.scm import average_treatment_effect as effect
+from builder.scm.association import CORRELATION_BOUND, PARTIAL_BOUND, SPREAD_BOUND
+from builder.scm.quantities import EFFECT_BOUND, Quantity
+from builder.scm.quantities import average_treatment_effect as effect
+from builder.scm.world import World
 from builder.seeds import attempt_key, stream
 from builder.settings import TomlTable
 from builder.track import Built

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from scipy import special, stats
 
 from builder.causalds.plan.types import ScenePlan
-from builder.scm import Node, World
 from builder.scm.equation import LOCATION_LIMIT
+from builder.scm.world import Node, World
 
 Array = npt.NDArray[np.float64]
 Rows = Mapping[str, Array]

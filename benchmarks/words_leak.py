@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from builder.causal import ate_identifiable
+from builder.causal.identification import ate_identifiable
 from builder.causalds.make.scene import narrate
 from builder.causalds.plan.config import Config
 from builder.causalds.plan.scenes import plan_scenes

@@ -12,8 +12,8 @@ import numpy as np
 from baselines.causalds.double_sampling import Tables, draws
 from baselines.causalds.estimators import ZERO, Chosen, Columns, Estimate, summary
 from baselines.release import FloatArray
-from builder.causal import LatentDAG
-from builder.scm import association_margin
+from builder.causal.graph import LatentDAG
+from builder.scm.margins import association_margin
 
 _CERTAIN = 4.0
 """The data overrule a zero that was read from the story from so many standard errors on."""

@@ -18,7 +18,7 @@ from baselines.causalds.regression import is_binary
 from baselines.reader import Reading, read_story
 from baselines.release import FloatArray, ShownScene
 from baselines.seeded import generator
-from builder.causal import LatentDAG
+from builder.causal.graph import LatentDAG
 from grader.shape import Task
 
 

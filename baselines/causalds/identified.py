@@ -19,16 +19,15 @@ from baselines.causalds.estimators import (
     randomised,
 )
 from baselines.release import FloatArray
-from builder.causal import (
-    LatentDAG,
+from builder.causal.adjustment import minimal_adjustment_sets, valid_adjustment_sets
+from builder.causal.graph import LatentDAG
+from builder.causal.identification import (
     ate_identifiable,
     ett_identifiable,
-    frontdoor_sets,
-    minimal_adjustment_sets,
     nde_identifiable,
     nie_identifiable,
-    valid_adjustment_sets,
 )
+from builder.causal.method import frontdoor_sets
 
 GUESS_WIDTH = 3.0
 """Intervals of a formula that is not known to be right are so many times as wide."""

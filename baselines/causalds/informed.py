@@ -21,16 +21,16 @@ from baselines.causalds.prediction import Forecast, forecast
 from baselines.release import FloatArray, ShownScene
 from baselines.seeded import generator
 from baselines.writing import Answer, Predictions
-from builder.causal import (
-    LatentDAG,
-    ate_identifiable,
+from builder.causal.adjustment import (
     forbidden_controls,
-    identification_method,
     minimal_adjustment_sets,
-    opens_collider_bias,
     valid_adjustment_sets,
 )
-from builder.scm import TIE_BAND
+from builder.causal.graph import LatentDAG
+from builder.causal.identification import ate_identifiable
+from builder.causal.method import identification_method
+from builder.causal.paths import opens_collider_bias
+from builder.scm.margins import TIE_BAND
 from grader.shape import Task
 
 Solve = Callable[[Task, Desk], Answer]

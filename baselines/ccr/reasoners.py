@@ -12,7 +12,7 @@ from baselines.ccr.story import Simulation, read_simulation
 from baselines.seeded import generator
 from baselines.solving import SolveTask
 from baselines.writing import Answer
-from builder.causal import LatentDAG
+from builder.causal.graph import LatentDAG
 from builder.ccr import cut_tree, sorted_graph
 from grader.shape import Task
 

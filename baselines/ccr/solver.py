@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from baselines.ccr.story import ToldModel, read_context
-from builder.causal import LatentDAG
+from builder.causal.graph import LatentDAG
 from builder.ccr import (
     BooleanContext,
     LinearContext,

@@ -16,7 +16,7 @@ from builder.causalds.plan.views import CLEAN
 from builder.release import rows
 from builder.release.arrow import round_truth
 from builder.release.schemas import TASKS, TRUTH, labels_schema, scenes_schema, worlds_schema
-from builder.scm import Quantity
+from builder.scm.quantities import Quantity
 from builder.seeds import public_id
 from builder.track import InstanceSpec, Row
 from grader.shape import Variant

@@ -9,9 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from builder.scm import curves, switches
-from builder.scm.equation import Affine, Kind, MechanismFamily, Parameters, Parent
-
-__all__ = ["MECHANISMS", "Affine", "Kind", "MechanismFamily", "Parameters", "Parent"]
+from builder.scm.equation import MechanismFamily
 
 MECHANISMS: Final[Mapping[str, MechanismFamily]] = {
     "linear_additive": MechanismFamily(

@@ -22,8 +22,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from builder.causal import LatentDAG
-from builder.scm.mechanisms import MECHANISMS, Kind, Parent
+from builder.causal.graph import LatentDAG
+from builder.scm.equation import Kind, Parent
+from builder.scm.mechanisms import MECHANISMS
 from builder.scm.noise import Noise, Spread, draw_noise_law
 from builder.scm.profiles import DEFAULT_PROFILE, Profile
 from builder.scm.world import Node, Values, World

@@ -17,8 +17,9 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from builder.causal import LatentDAG
-from builder.scm.mechanisms import MECHANISMS, Affine, Kind, Parameters
+from builder.causal.graph import LatentDAG
+from builder.scm.equation import Affine, Kind, Parameters
+from builder.scm.mechanisms import MECHANISMS
 from builder.scm.noise import NOISE_FAMILIES, Noise, Spread
 
 Array = npt.NDArray[np.float64]

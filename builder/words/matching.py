@@ -9,7 +9,7 @@ where a general matcher takes minutes.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from builder.causal import LatentDAG
+from builder.causal.graph import LatentDAG
 from builder.words.knowledge import Domain
 from builder.words.types import Kind
 

@@ -17,7 +17,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from builder.causal import LatentDAG
+from builder.causal.graph import LatentDAG
 from builder.words.knowledge import Domain, domains
 from builder.words.matching import Pattern, matches, pattern
 from builder.words.types import Kind

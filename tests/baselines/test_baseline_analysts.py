@@ -19,7 +19,7 @@ from baselines.causalds.naive import SOLVERS as NAIVE
 from baselines.causalds.naive import make_solver as make_naive_solver
 from baselines.release import ShownScene
 from baselines.writing import Predictions, write_answer
-from builder.causal import MOTIFS
+from builder.causal.motifs import MOTIFS
 from grader.model import RawAnswer
 from grader.shape import Task
 from grader.submission.check import check
@@ -280,7 +280,7 @@ def test_a_csv_answer_has_a_header_and_one_row_per_held_out_row(tmp_path: Path) 
 @pytest.mark.parametrize("name", sorted(MOTIFS))
 def test_the_efficient_set_is_always_a_valid_one(name: str) -> None:
     """An efficient estimate of the wrong quantity is worth nothing."""
-    from builder.causal import valid_adjustment_sets
+    from builder.causal.adjustment import valid_adjustment_sets
 
     motif = MOTIFS[name]
     valid = valid_adjustment_sets(motif.graph, motif.treatment, motif.outcome)

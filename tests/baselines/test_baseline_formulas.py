@@ -15,7 +15,8 @@ from baselines.causalds.estimators import (
     summary,
 )
 from baselines.causalds.identified import NOTHING, identifiable, natural_covariates, plan_effect
-from builder.causal import MOTIFS, PLANTED, LatentDAG
+from builder.causal.graph import LatentDAG
+from builder.causal.motifs import MOTIFS, PLANTED
 
 FloatArray = NDArray[np.float64]
 

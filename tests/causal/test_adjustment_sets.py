@@ -6,13 +6,13 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from builder.causal import (
-    MOTIFS,
-    LatentDAG,
+from builder.causal.adjustment import (
     forbidden_controls,
     minimal_adjustment_sets,
     valid_adjustment_sets,
 )
+from builder.causal.graph import LatentDAG
+from builder.causal.motifs import MOTIFS
 from builder.causal.proof.finite import (
     FiniteSCM,
     joint_distribution,

@@ -6,7 +6,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from builder.causal import LatentDAG, opens_collider_bias
+from builder.causal.graph import LatentDAG
+from builder.causal.paths import opens_collider_bias
 from builder.causal.proof.sampling import random_query
 
 # edges, latent nodes, control, answer, why

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from builder.causal import LatentDAG
+from builder.causal.graph import LatentDAG
 from builder.causal.proof.finite import FiniteSCM, joint_distribution, random_scm, true_effect
 
 

@@ -7,16 +7,15 @@ import numpy as np
 import pytest
 from formula_text import formula
 
-from builder.causal import (
-    MOTIFS,
-    PLANTED,
-    LatentDAG,
+from builder.causal.graph import LatentDAG
+from builder.causal.identification import (
     ate_identifiable,
     ett_identifiable,
+    identify,
     nde_identifiable,
     nie_identifiable,
 )
-from builder.causal.identification import identify
+from builder.causal.motifs import MOTIFS, PLANTED
 from builder.causal.proof.estimand import Estimand, Hedge
 from builder.causal.proof.finite import FiniteSCM, joint_distribution, random_scm, true_effect
 from builder.causal.proof.sampling import random_query

@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from builder.causal import LatentDAG
+from builder.causal.graph import LatentDAG
 from builder.causal.proof.sampling import random_query
 
 

@@ -6,14 +6,11 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from builder.causal import (
-    MOTIFS,
-    LatentDAG,
-    ate_identifiable,
-    frontdoor_sets,
-    identification_method,
-    valid_adjustment_sets,
-)
+from builder.causal.adjustment import valid_adjustment_sets
+from builder.causal.graph import LatentDAG
+from builder.causal.identification import ate_identifiable
+from builder.causal.method import frontdoor_sets, identification_method
+from builder.causal.motifs import MOTIFS
 from builder.causal.proof.finite import joint_distribution, noise_weights, random_scm, run
 from builder.causal.proof.sampling import random_query
 

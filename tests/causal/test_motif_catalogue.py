@@ -2,14 +2,14 @@
 
 import pytest
 
-from builder.causal import (
-    MOTIFS,
+from builder.causal.identification import (
     ate_identifiable,
     ett_identifiable,
-    identification_method,
     nde_identifiable,
     nie_identifiable,
 )
+from builder.causal.method import identification_method
+from builder.causal.motifs import MOTIFS
 
 # The paper's table, retyped as edge lists: name -> (edges, latent nodes, treatment).
 CATALOGUE = {

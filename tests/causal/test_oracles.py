@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from builder.causal import MOTIFS, LatentDAG, ate_identifiable, ett_identifiable
+from builder.causal.graph import LatentDAG
+from builder.causal.identification import ate_identifiable, ett_identifiable
+from builder.causal.motifs import MOTIFS
 from builder.causal.proof import oracles
 from builder.causal.proof.sampling import random_query
 

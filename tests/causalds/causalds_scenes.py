@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from builder.causal import MOTIFS
+from builder.causal.motifs import MOTIFS
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.track import TRACK
 from builder.settings import TomlTable

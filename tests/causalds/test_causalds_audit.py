@@ -9,17 +9,16 @@ import numpy as np
 import pytest
 from causalds_scenes import private, public, variant_of
 
-from builder.causal import (
-    MOTIFS,
-    LatentDAG,
+from builder.causal.adjustment import minimal_adjustment_sets, valid_adjustment_sets
+from builder.causal.graph import LatentDAG
+from builder.causal.identification import (
     ate_identifiable,
     ett_identifiable,
-    identification_method,
-    minimal_adjustment_sets,
     nde_identifiable,
     nie_identifiable,
-    valid_adjustment_sets,
 )
+from builder.causal.method import identification_method
+from builder.causal.motifs import MOTIFS
 from builder.causalds.check import graph as audit_graph
 from builder.causalds.check.audit import audit_instance
 from builder.causalds.check.tasks import AUDITS

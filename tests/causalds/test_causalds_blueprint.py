@@ -7,20 +7,15 @@ import numpy as np
 import pytest
 from causalds_scenes import ROOT
 
-from builder.causal import (
-    HOSTS,
-    MOTIFS,
-    PLANTED,
-    Motif,
+from builder.causal.growth import HOSTS, confounded, graft, harmless_latent, single_grafts
+from builder.causal.identification import (
     ate_identifiable,
-    confounded,
     ett_identifiable,
-    harmless_latent,
-    identification_method,
     nde_identifiable,
     nie_identifiable,
 )
-from builder.causal.growth import graft, single_grafts
+from builder.causal.method import identification_method
+from builder.causal.motifs import MOTIFS, PLANTED, Motif
 from builder.causal.proof.agreement import Tally, compare
 from builder.causalds.check import graph as audit_graph
 from builder.causalds.plan.blueprint import structures

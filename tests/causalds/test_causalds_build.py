@@ -12,11 +12,11 @@ import pytest
 from causalds_scenes import private, public, rows, specs, tasks, variant_of, world
 
 from builder.attempts import Rejected
-from builder.causal import MOTIFS
+from builder.causal.motifs import MOTIFS
 from builder.causalds.rows import PRIVATE_CONFIGS, SCHEMAS
 from builder.causalds.track import MAX_ATTEMPTS, TRACK
 from builder.release.arrow import round_data, table_from_rows
-from builder.scm import World
+from builder.scm.world import World
 from builder.seeds import attempt_key, public_id, stream
 from grader.errors import UsageError
 from grader.tracks import variant

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from causalds_scenes import table
 
-from builder.causal import MOTIFS
+from builder.causal.motifs import MOTIFS
 from builder.causalds.track import TRACK
 from builder.release.config import load_config
 from builder.settings import TomlTable

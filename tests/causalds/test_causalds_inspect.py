@@ -17,7 +17,8 @@ from builder.causalds.show.inspection import inspect_scene
 from builder.causalds.show.pictures import graph_picture, recovery_picture
 from builder.causalds.track import TRACK
 from builder.cli.main import main
-from builder.scm import MECHANISMS, Parent
+from builder.scm.equation import Parent
+from builder.scm.mechanisms import MECHANISMS
 from builder.settings import TomlTable
 from grader.errors import UsageError
 

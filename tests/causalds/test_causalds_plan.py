@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from causalds_scenes import ROOT, SEVEN, specs
 
-from builder.causal import MOTIFS
+from builder.causal.motifs import MOTIFS
 from builder.causalds.ask import ASKERS
 from builder.causalds.make.scene import narrate
 from builder.causalds.plan.blueprint import largest_remainder

@@ -10,7 +10,7 @@ import pytest
 from causalds_scenes import ROOT, table
 from scipy import integrate
 
-from builder.causal import ate_identifiable
+from builder.causal.identification import ate_identifiable
 from builder.causalds.check.audit import audit_instance
 from builder.causalds.make.measure import (
     OUTCOME_FACTOR,
@@ -24,7 +24,7 @@ from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
 from builder.causalds.plan.views import VIEWS, Thresholds, View
 from builder.causalds.track import TRACK
-from builder.scm import Noise, Spread
+from builder.scm.noise import Noise, Spread
 from builder.settings import TomlTable
 from builder.track import Built
 

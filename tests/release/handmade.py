@@ -14,13 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builder.causal import (
-    MOTIFS,
-    ate_identifiable,
-    identification_method,
-    minimal_adjustment_sets,
-    valid_adjustment_sets,
-)
+from builder.causal.adjustment import minimal_adjustment_sets, valid_adjustment_sets
+from builder.causal.identification import ate_identifiable
+from builder.causal.method import identification_method
+from builder.causal.motifs import MOTIFS
 from grader.tracks import VARIANTS
 
 TABLE = pa.list_(pa.struct([("name", pa.string()), ("values", pa.list_(pa.float32()))]))

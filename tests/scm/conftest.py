@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from builder.causal import MOTIFS
-from builder.scm import BINARY_PROFILES, CONTINUOUS_PROFILES, World, profile, sample_world
+from builder.causal.motifs import MOTIFS
+from builder.scm.profiles import BINARY_PROFILES, CONTINUOUS_PROFILES, profile
+from builder.scm.sampling import sample_world
+from builder.scm.world import World
 
 KINDS = ("continuous", "binary")
 

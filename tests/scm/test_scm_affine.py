@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from builder.causal import LatentDAG
-from builder.scm import World, sample_world
+from builder.causal.graph import LatentDAG
 from builder.scm.affine import affine_moments, total_coefficient
+from builder.scm.sampling import sample_world
+from builder.scm.world import World
 
 
 def random_world(seed: int, kinds: dict[str, str] | None = None) -> World:

@@ -3,9 +3,19 @@
 import numpy as np
 import pytest
 
-from builder.causal import LatentDAG
-from builder.scm import BoundNotMet, Node, Noise, Quantity, World, associations
-from builder.scm.association import _covariances, _summarised, _Zeros, affine_given, zero_partial
+from builder.causal.graph import LatentDAG
+from builder.scm.association import (
+    _covariances,
+    _summarised,
+    _Zeros,
+    affine_given,
+    associations,
+    zero_partial,
+)
+from builder.scm.noise import Noise
+from builder.scm.quantities import Quantity
+from builder.scm.rqmc import BoundNotMet
+from builder.scm.world import Node, World
 
 UNITS = 40_000
 ZERO = Quantity(0.0, 0.0, 0, "structural_zero")

@@ -2,8 +2,7 @@
 
 import pytest
 
-from builder.scm import (
-    Quantity,
+from builder.scm.margins import (
     association_margin,
     clear_dominance,
     clear_effect_sign,
@@ -11,6 +10,7 @@ from builder.scm import (
     clear_sign,
     is_structural_zero,
 )
+from builder.scm.quantities import Quantity
 
 ZERO = Quantity(0.0, 0.0, 0, "structural_zero")
 SD = Quantity(2.0, 0.001, 4096, "rqmc")

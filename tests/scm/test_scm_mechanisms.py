@@ -8,29 +8,19 @@ import pytest
 from conftest import digest
 from node_moments import population_moments
 
-from builder.causal import MOTIFS, LatentDAG
+from builder.causal.graph import LatentDAG
+from builder.causal.motifs import MOTIFS
 from builder.causalds.check.equations import conditional_mean, noise_scale
 from builder.causalds.check.numbers import Population
-from builder.scm import (
-    BINARY_PROFILES,
-    CONTINUOUS_PROFILES,
-    EFFECT_BOUND,
-    MECHANISMS,
-    Noise,
-    NoWorldFound,
-    Parent,
-    Spread,
-    World,
-    associations,
-    average_treatment_effect,
-    contrast,
-    effect_on_treated,
-    mixture_weights,
-    profile,
-    sample_world,
-)
-from builder.scm.equation import LOCATION_LIMIT
-from builder.scm.population import population_quantiles
+from builder.scm.association import associations
+from builder.scm.equation import LOCATION_LIMIT, Parent
+from builder.scm.mechanisms import MECHANISMS
+from builder.scm.noise import Noise, Spread
+from builder.scm.population import contrast, population_quantiles
+from builder.scm.profiles import BINARY_PROFILES, CONTINUOUS_PROFILES, mixture_weights, profile
+from builder.scm.quantities import EFFECT_BOUND, average_treatment_effect, effect_on_treated
+from builder.scm.sampling import NoWorldFound, sample_world
+from builder.scm.world import World
 
 KINDS = ("continuous", "binary")
 PROFILES = [(c, "shifted_logistic") for c in CONTINUOUS_PROFILES] + [

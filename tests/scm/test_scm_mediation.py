@@ -3,20 +3,15 @@
 import numpy as np
 import pytest
 
-from builder.causal import LatentDAG
-from builder.scm import (
-    BoundNotMet,
-    Node,
-    Noise,
-    Quantity,
-    World,
-    average_treatment_effect,
-    contrast,
-    natural_direct_effect,
-    natural_indirect_effect,
-    profile,
-    sample_world,
-)
+from builder.causal.graph import LatentDAG
+from builder.scm.mediation import natural_direct_effect, natural_indirect_effect
+from builder.scm.noise import Noise
+from builder.scm.population import contrast
+from builder.scm.profiles import profile
+from builder.scm.quantities import Quantity, average_treatment_effect
+from builder.scm.rqmc import BoundNotMet
+from builder.scm.sampling import sample_world
+from builder.scm.world import Node, World
 
 UNITS = 40_000
 ZERO = Quantity(0.0, 0.0, 0, "structural_zero")

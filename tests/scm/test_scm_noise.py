@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from builder.scm import Noise
-from builder.scm.noise import NOISE_FAMILIES
+from builder.scm.noise import NOISE_FAMILIES, Noise
 
 
 def laws() -> list[Noise]:

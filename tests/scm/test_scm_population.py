@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from node_moments import population_moments
 
-from builder.scm import contrast
-from builder.scm.population import population_quantiles
+from builder.scm.population import contrast, population_quantiles
 
 UNITS = 60_000
 

@@ -4,21 +4,20 @@ import node_moments
 import numpy as np
 import pytest
 
-from builder.causal import LatentDAG
-from builder.scm import (
-    BoundNotMet,
-    Node,
-    Noise,
+from builder.causal.graph import LatentDAG
+from builder.scm import quantities
+from builder.scm.association import associations
+from builder.scm.noise import Noise
+from builder.scm.population import contrast
+from builder.scm.quantities import (
     Quantity,
-    World,
-    associations,
+    _integrated_effect,
     average_treatment_effect,
-    contrast,
     effect_on_treated,
-    quantities,
-    sample_world,
 )
-from builder.scm.quantities import _integrated_effect
+from builder.scm.rqmc import BoundNotMet
+from builder.scm.sampling import sample_world
+from builder.scm.world import Node, World
 
 UNITS = 60_000
 

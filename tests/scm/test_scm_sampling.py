@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from node_moments import population_moments
 
-from builder.causal import LatentDAG
-from builder.scm import NoWorldFound, sample_world, sampling
+from builder.causal.graph import LatentDAG
+from builder.scm import sampling
 from builder.scm.affine import affine_moments
 from builder.scm.noise import NOISE_FAMILIES
 from builder.scm.profiles import Profile
+from builder.scm.sampling import NoWorldFound, sample_world
 
 
 def test_population_spreads_lie_in_the_declared_ranges(many_cases) -> None:

@@ -6,8 +6,10 @@ import pickle
 import numpy as np
 import pytest
 
-from builder.causal import LatentDAG
-from builder.scm import Node, Noise, World, sample_world
+from builder.causal.graph import LatentDAG
+from builder.scm.noise import Noise
+from builder.scm.sampling import sample_world
+from builder.scm.world import Node, World
 
 GAUSS = Noise("gauss", 1.0, ())
 

@@ -5,8 +5,9 @@ from typing import Any
 
 from llm_server import Answer, Model
 
-from builder.causal import MOTIFS, LatentDAG
+from builder.causal.graph import LatentDAG
 from builder.causal.growth import graft
+from builder.causal.motifs import MOTIFS
 from builder.words import Facts, Kind, Narration
 from builder.words.attested import verify_attested
 from builder.words.llm.request import Request, Seed

@@ -18,7 +18,7 @@ from llm_scene import (
 )
 from llm_server import Http, Model
 
-from builder.causal import MOTIFS
+from builder.causal.motifs import MOTIFS
 from builder.words.llm.settings import Settings
 from builder.words.narration import NarrationFailed
 from builder.words.verbalise import VERBALISERS

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from builder.causal import AUXILIARY, HOSTS, MOTIFS, Motif, harmless_latent, random_graft
+from builder.causal.growth import AUXILIARY, HOSTS, harmless_latent, random_graft
+from builder.causal.motifs import MOTIFS, Motif
 from builder.words import Kind
 from builder.words.llm.stages import Sketch, Stage, aliases, sketch, stages
 

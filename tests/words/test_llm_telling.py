@@ -22,7 +22,7 @@ from llm_scene import (
 )
 from llm_server import Answer, Model
 
-from builder.causal import MOTIFS
+from builder.causal.motifs import MOTIFS
 from builder.words import Kind
 from builder.words.llm.request import Seed
 from builder.words.llm.seeding import Dealer

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from llm_server import Http, Model, serve
 
-from builder.causal import MOTIFS
+from builder.causal.motifs import MOTIFS
 from builder.settings import TomlTable
 from builder.words import Narration
 from builder.words.llm.causenet import read_pairs

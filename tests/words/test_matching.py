@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 from networkx.algorithms.isomorphism import DiGraphMatcher
 
-from builder.causal import MOTIFS, PLANTED, LatentDAG, random_graft
+from builder.causal.graph import LatentDAG
+from builder.causal.growth import random_graft
+from builder.causal.motifs import MOTIFS, PLANTED
 from builder.words import Kind
 from builder.words.knowledge import Domain, domains
 from builder.words.matching import matches, pattern

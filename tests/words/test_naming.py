@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from builder.causal import MOTIFS, ate_identifiable
+from builder.causal.identification import ate_identifiable
+from builder.causal.motifs import MOTIFS
 from builder.causalds.plan.config import Config, parse_config
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan

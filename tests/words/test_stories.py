@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from baselines.reader import read_story
-from builder.causal import MOTIFS
+from builder.causal.motifs import MOTIFS
 from builder.words import Attestation, Facts, Kind, verify
 from builder.words.fictional import invent_scene, themes
 from builder.words.frames import (

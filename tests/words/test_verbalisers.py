@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from baselines.reader import read_story
-from builder.causal import MOTIFS, LatentDAG
+from builder.causal.graph import LatentDAG
+from builder.causal.motifs import MOTIFS
 from builder.seeds import hmac_key
 from builder.words import Facts, Kind, Narration, Variable, verify
 from builder.words.frames import EFFECTS, LINKS, PAIRS, number_forms

@@ -8,12 +8,12 @@ from typing import Final
 
 import numpy as np
 
-from builder.causal import (
-    Motif,
+from builder.causal.adjustment import (
     forbidden_controls,
     minimal_adjustment_sets,
     valid_adjustment_sets,
 )
+from builder.causal.motifs import Motif
 from builder.causalds.ask.association import ends
 from builder.causalds.ask.eligible import ate, directed_path
 from builder.causalds.ask.identification import estimand

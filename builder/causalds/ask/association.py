@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from builder.causal import Motif
+from builder.causal.motifs import Motif
 from builder.causalds.ask.eligible import VALUE, unrelated
 from builder.causalds.ask.registry import ENDS, Question, Truth, asks
 from builder.causalds.ask.wording import (
@@ -19,7 +19,7 @@ from builder.causalds.ask.wording import (
 )
 from builder.causalds.make.scene import Scene
 from builder.causalds.plan.types import ScenePlan
-from builder.scm import association_margin, clear_sign
+from builder.scm.margins import association_margin, clear_sign
 
 
 def _sign_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:

@@ -11,7 +11,8 @@ from typing import Final
 
 import numpy as np
 
-from builder.causal import Motif, opens_collider_bias
+from builder.causal.motifs import Motif
+from builder.causal.paths import opens_collider_bias
 from builder.causalds.ask.association import (
     association_label,
     correlation,
@@ -39,7 +40,7 @@ from builder.causalds.ask.wording import (
 )
 from builder.causalds.make.scene import Scene
 from builder.causalds.plan.types import ScenePlan
-from builder.scm import clear_sign, is_structural_zero
+from builder.scm.margins import clear_sign, is_structural_zero
 
 _NAMED: Final = ENDS | {"collider"}
 

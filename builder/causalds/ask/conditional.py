@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from builder.causal import Motif
+from builder.causal.motifs import Motif
 from builder.causalds.ask.association import (
     association_label,
     correlation,
@@ -29,7 +29,7 @@ from builder.causalds.ask.wording import (
 )
 from builder.causalds.make.scene import Scene
 from builder.causalds.plan.types import ScenePlan
-from builder.scm import clear_largest_change, clear_sign
+from builder.scm.margins import clear_largest_change, clear_sign
 
 MOST_NAMED: Final = 3
 """A scene's questions name at most so many variables to condition on."""

@@ -19,7 +19,8 @@ from builder.causalds.ask.wording import (
     percent,
 )
 from builder.causalds.make.scene import Scene
-from builder.scm import EFFECT_MARGIN, Quantity, clear_effect_sign
+from builder.scm.margins import EFFECT_MARGIN, clear_effect_sign
+from builder.scm.quantities import Quantity
 from grader.tracks.causalds.shapes import EFFECT_ALPHA
 
 RULES: Final = (

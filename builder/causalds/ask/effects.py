@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from builder.causal import Motif
+from builder.causal.motifs import Motif
 from builder.causalds.ask.association import correlation, margin_of
 from builder.causalds.ask.effect_forms import (
     RULES,
@@ -33,7 +33,7 @@ from builder.causalds.ask.wording import (
 )
 from builder.causalds.make.scene import Scene
 from builder.causalds.plan.types import ScenePlan
-from builder.scm import clear_effect_sign, clear_sign
+from builder.scm.margins import clear_effect_sign, clear_sign
 
 
 def _ate(scene: Scene) -> AskedEffect:

@@ -6,14 +6,14 @@ All functions have the signatures ``Hosts`` and ``Classes`` of ``ask.registry``.
 
 from typing import Final
 
-from builder.causal import (
-    Motif,
+from builder.causal.identification import (
     ate_identifiable,
     ett_identifiable,
     nde_identifiable,
     nie_identifiable,
-    opens_collider_bias,
 )
+from builder.causal.motifs import Motif
+from builder.causal.paths import opens_collider_bias
 from builder.causalds.ask.registry import Classes, Hosts
 from builder.causalds.plan.types import ScenePlan
 

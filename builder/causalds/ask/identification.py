@@ -5,7 +5,9 @@ from typing import Final
 
 import numpy as np
 
-from builder.causal import Motif, identification_method, nde_identifiable, nie_identifiable
+from builder.causal.identification import nde_identifiable, nie_identifiable
+from builder.causal.method import identification_method
+from builder.causal.motifs import Motif
 from builder.causalds.ask.association import ends
 from builder.causalds.ask.eligible import ate, ett, mediated
 from builder.causalds.ask.registry import ENDS, LEVELS, Question, Truth, asks

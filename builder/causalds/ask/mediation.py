@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from builder.causal import Motif
+from builder.causal.motifs import Motif
 from builder.causalds.ask.effect_forms import (
     RULES,
     AskedEffect,
@@ -32,7 +32,7 @@ from builder.causalds.ask.wording import (
 )
 from builder.causalds.make.scene import Scene
 from builder.causalds.plan.types import ScenePlan
-from builder.scm import EFFECT_MARGIN, TIE_BAND, clear_dominance
+from builder.scm.margins import EFFECT_MARGIN, TIE_BAND, clear_dominance
 
 _INPUTS: Final = LEVELS | {"mediators", "estimand"}
 

@@ -13,10 +13,10 @@ from typing import Final
 
 import numpy as np
 
-from builder.causal import Motif
+from builder.causal.motifs import Motif
 from builder.causalds.make.scene import Scene
 from builder.causalds.plan.types import ScenePlan
-from builder.scm import Quantity
+from builder.scm.quantities import Quantity
 from grader.tracks import VARIANTS
 
 ENDS: Final = frozenset({"treatment", "outcome"})

@@ -13,16 +13,9 @@ from itertools import product
 from pathlib import Path
 from typing import Final
 
-from builder.causal import (
-    HOSTS,
-    MOTIFS,
-    PLANTED,
-    LatentDAG,
-    Motif,
-    confounded,
-    confounding_spoils,
-)
-from builder.causal.growth import single_grafts
+from builder.causal.graph import LatentDAG
+from builder.causal.growth import HOSTS, confounded, confounding_spoils, single_grafts
+from builder.causal.motifs import MOTIFS, PLANTED, Motif
 from builder.causal.refinement import shape_of
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan

@@ -4,7 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from builder.causal import LatentDAG, ate_identifiable, ett_identifiable
+from builder.causal.graph import LatentDAG
+from builder.causal.identification import ate_identifiable, ett_identifiable
 from builder.causalds.plan.tellings import FIRST
 from builder.track import HiddenFacts
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
-from builder.causal import MOTIFS, PLANTED
+from builder.causal.motifs import MOTIFS, PLANTED
 from builder.causalds.plan.views import VIEWS
 from builder.settings import TomlTable
 from grader.tracks.causalds.variants import CAUSALDS

@@ -19,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from builder.causalds.plan.views import Thresholds, View
-from builder.scm import MECHANISMS, Noise, Parent, Spread
-from builder.scm.equation import Parameters
-from builder.scm.noise import draw_noise_law
+from builder.scm.equation import Parameters, Parent
+from builder.scm.mechanisms import MECHANISMS
+from builder.scm.noise import Noise, Spread, draw_noise_law
 
 Array = npt.NDArray[np.float64]
 

@@ -18,7 +18,8 @@ from builder.causalds.make.scene import Column, Scene
 from builder.causalds.plan.types import ScenePlan
 from builder.causalds.plan.views import CLEAN, View
 from builder.release.arrow import round_data
-from builder.scm import CONTINUOUS_PROFILES, World
+from builder.scm.profiles import CONTINUOUS_PROFILES
+from builder.scm.world import World
 from builder.seeds import hmac_key, shuffled, stream
 
 _EMPIRICAL: Final = tuple(CONTINUOUS_PROFILES)[:3]

@@ -12,30 +12,23 @@ import numpy as np
 import numpy.typing as npt
 
 from builder.attempts import Rejected
-from builder.causal import (
-    Motif,
+from builder.causal.identification import (
     ate_identifiable,
     ett_identifiable,
     nde_identifiable,
     nie_identifiable,
 )
+from builder.causal.motifs import Motif
 from builder.causalds.plan.types import ScenePlan
 from builder.release.arrow import round_data
-from builder.scm import (
-    Associations,
-    BoundNotMet,
-    NoWorldFound,
-    Quantity,
-    World,
-    associations,
-    average_treatment_effect,
-    contrast,
-    effect_on_treated,
-    natural_direct_effect,
-    natural_indirect_effect,
-    profile,
-    sample_world,
-)
+from builder.scm.association import Associations, associations
+from builder.scm.mediation import natural_direct_effect, natural_indirect_effect
+from builder.scm.population import contrast
+from builder.scm.profiles import profile
+from builder.scm.quantities import Quantity, average_treatment_effect, effect_on_treated
+from builder.scm.rqmc import BoundNotMet
+from builder.scm.sampling import NoWorldFound, sample_world
+from builder.scm.world import World
 from builder.seeds import shuffled, stream
 from builder.words import Narration, Variable
 from builder.words.narration import NarrationFailed, Subject

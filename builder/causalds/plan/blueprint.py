@@ -14,17 +14,15 @@ from typing import Final
 
 import numpy as np
 
-from builder.causal import (
+from builder.causal.growth import (
     HOSTS,
-    MOTIFS,
-    PLANTED,
-    Motif,
-    ate_identifiable,
     confounded,
     confounding_spoils,
     harmless_latent,
     random_graft,
 )
+from builder.causal.identification import ate_identifiable
+from builder.causal.motifs import MOTIFS, PLANTED, Motif
 
 PLANTED_FROM: Final = "confounding"
 """The motif whose quota the planted structures are taken from."""

@@ -4,14 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from builder.causal import AUXILIARY, MOTIFS, PLANTED
+from builder.causal.growth import AUXILIARY
+from builder.causal.motifs import MOTIFS, PLANTED
 from builder.causalds.exams.model import ExamModel
 from builder.causalds.make.recover import need_scikit_learn
 from builder.causalds.plan.blueprint import Composition, Impossible, check
 from builder.causalds.plan.presets import PRESETS
 from builder.causalds.plan.view_settings import check_measured_outcomes, view_settings
 from builder.causalds.plan.views import VIEWS, View
-from builder.scm import BINARY_PROFILES, CONTINUOUS_PROFILES
+from builder.scm.profiles import BINARY_PROFILES, CONTINUOUS_PROFILES
 from builder.settings import LARGEST_WEIGHT, TomlTable
 from builder.words.llm.settings import Settings, settings_for
 from builder.words.verbalise import DEFAULT, VERBALISERS

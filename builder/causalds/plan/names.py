@@ -11,15 +11,9 @@ from typing import Final
 
 import numpy as np
 
-from builder.causal import (
-    MOTIFS,
-    PLANTED,
-    Motif,
-    ate_identifiable,
-    confounded,
-    harmless_latent,
-    random_graft,
-)
+from builder.causal.growth import confounded, harmless_latent, random_graft
+from builder.causal.identification import ate_identifiable
+from builder.causal.motifs import MOTIFS, PLANTED, Motif
 from builder.causalds.ask import ASKERS
 from builder.causalds.plan.config import Config
 from builder.causalds.plan.types import ScenePlan, graph_members

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from builder.causalds.plan.blueprint import Composition
-from builder.scm import mixture_weights
+from builder.scm.profiles import mixture_weights
 
 Weights = tuple[tuple[str, float], ...]
 

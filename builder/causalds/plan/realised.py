@@ -7,7 +7,8 @@ that no rejection moves the composition.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from builder.causal import MOTIFS, PLANTED, ate_identifiable
+from builder.causal.identification import ate_identifiable
+from builder.causal.motifs import MOTIFS, PLANTED
 from builder.causalds.plan.blueprint import PLANTED_FROM, Composition
 from builder.causalds.plan.config import Config
 from builder.causalds.plan.tellings import retold

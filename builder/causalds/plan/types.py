@@ -4,7 +4,8 @@ import json
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from builder.causal import LatentDAG, Motif
+from builder.causal.graph import LatentDAG
+from builder.causal.motifs import Motif
 from builder.causalds.plan.views import CLEAN, View
 from builder.track import Asked
 from builder.words import Kind

@@ -8,16 +8,14 @@ published and stay.
 
 from dataclasses import dataclass
 
-from builder.causal import (
-    ett_identifiable,
+from builder.causal.adjustment import (
     forbidden_controls,
-    identification_method,
     minimal_adjustment_sets,
-    nde_identifiable,
-    nie_identifiable,
-    opens_collider_bias,
     valid_adjustment_sets,
 )
+from builder.causal.identification import ett_identifiable, nde_identifiable, nie_identifiable
+from builder.causal.method import identification_method
+from builder.causal.paths import opens_collider_bias
 from builder.importing.causalds.asked import Answer, AskedTask
 from builder.importing.causalds.scene import PublishedScene
 from builder.importing.causalds.truth import (

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from builder.causal import LatentDAG
+from builder.causal.graph import LatentDAG
 from builder.importing.causalds.layout import ExamFolder
 from builder.importing.files import FETCH, Document, Floats, read_columns, read_object
 from grader.errors import UsageError

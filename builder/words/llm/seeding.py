@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from builder.causal import LatentDAG
+from builder.causal.graph import LatentDAG
 from builder.seeds import pick
 from builder.words.knowledge import domains
 from builder.words.llm.causenet import read_pairs

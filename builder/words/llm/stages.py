@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from builder.causal import LatentDAG
+from builder.causal.graph import LatentDAG
 from builder.words.types import Kind
 
 _FRAGMENT: Final = re.compile(r"AUX(\d+)_")
