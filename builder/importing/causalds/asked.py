@@ -1,12 +1,15 @@
 """A task of the reference beside its scene, and what is right."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
 
 from builder.importing.causalds.scene import PublishedScene
 from builder.importing.files import Document
 from grader.io.jsonio import canonical
+from grader.shape import Variant
+
+_EFFECT_FAMILIES: Final = ("effect_estimate", "counterfactual_effect", "mediation_effect")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +22,7 @@ class Answer:
 
     def same_as(self, other: "Answer") -> bool:
         """Whether both accept the same answers; lists are sets here."""
-        return (self.should_abstain, self.value, _unordered(self.target)) == (
-            other.should_abstain,
-            other.value,
-            _unordered(other.target),
-        )
+        return bool(_unordered(asdict(self)) == _unordered(asdict(other)))
 
 
 def _unordered(value: Any) -> Any:
@@ -36,11 +35,41 @@ def _unordered(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class AskedTask:
-    """One task of the reference: its variant (``family.variant``), its item and its scene."""
+    """One task of the reference: its variant, its item and its scene."""
 
-    key: str
+    spec: Variant
     item: Document
     scene: PublishedScene
+
+    @property
+    def about_sets(self) -> bool:
+        """Whether it asks about adjustment sets."""
+        return self.spec.shape.kind in ("set", "sets", "names", "count")
+
+    @property
+    def about_effects(self) -> bool:
+        """Whether it asks about an effect or its identifiability."""
+        return self.spec.family in _EFFECT_FAMILIES or self.spec.name == "identifiable_boolean"
+
+    @property
+    def abstention(self) -> Answer:
+        """What is right where its effect is not identifiable."""
+        shape = self.spec.shape
+        numeric = shape.kind in ("number", "interval")
+        return Answer({} if numeric else {"accepted": [shape.abstention]}, should_abstain=True)
+
+    @property
+    def effects(self) -> tuple[str, ...]:
+        """The effects that it is about, of ``ate``, ``ett``, ``nde`` and ``nie``."""
+        if self.spec.name == "direct_vs_indirect_dominance":
+            return ("nde", "nie")
+        match self.spec.family:
+            case "effect_estimate" | "identification":
+                return ("ate",)
+            case "counterfactual_effect":
+                return ("ett",)
+            case _:
+                return (self.kind,)
 
     @property
     def kind(self) -> str:

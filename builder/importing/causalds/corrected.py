@@ -19,12 +19,10 @@ from builder.causal.paths import opens_collider_bias
 from builder.importing.causalds.asked import Answer, AskedTask
 from builder.importing.causalds.scene import PublishedScene
 from builder.importing.causalds.truth import (
-    EFFECT_VARIANTS,
-    SET_VARIANTS,
-    Effects,
+    AdjustmentSets,
+    PublishedEffects,
     collider_names,
     effect_answer,
-    published_effects,
     set_answer,
 )
 from grader.errors import UsageError
@@ -44,19 +42,18 @@ def correct(asked: AskedTask, published: Answer) -> Correction:
     Where the graph makes an effect identifiable whose value is not published, the published truth
     stays and ``unchecked`` says so.
     """
-    scene, key = asked.scene, asked.key
-    if key in SET_VARIANTS:
-        found = _sets(scene, key)
-    elif key in EFFECT_VARIANTS:
-        effects = corrected_effects(scene)
+    scene = asked.scene
+    if asked.about_sets:
+        found = set_answer(asked, corrected_sets(scene))
+    elif asked.about_effects:
         try:
-            found = effect_answer(asked, effects)
+            found = effect_answer(asked, CorrectedEffects(scene))
         except UsageError:
             return Correction(unchecked="identifiable by the graph, but no value is published")
-    elif key == "identification.method_label":
+    elif asked.spec.name == "method_label":
         label = identification_method(scene.graph, scene.treatment, scene.outcome)
         found = Answer({"accepted": [label]}, should_abstain=label == "none")
-    elif key == "bias_diagnostic.collider_bias_boolean":
+    elif asked.spec.name == "collider_bias_boolean":
         _, name = collider_names(asked)
         try:
             biased = opens_collider_bias(scene.graph, scene.treatment, scene.outcome, name)
@@ -68,52 +65,42 @@ def correct(asked: AskedTask, published: Answer) -> Correction:
     return Correction(None if found.same_as(published) else found)
 
 
-def _sets(scene: PublishedScene, key: str) -> Answer:
-    graph, x, y = scene.graph, scene.treatment, scene.outcome
-    sets = [sorted(one) for one in valid_adjustment_sets(graph, x, y)]
-    if sets:
-        category = "set"
-    else:
-        method = identification_method(graph, x, y)
-        category = "non_id" if method == "none" else "no_backdoor"
-    return set_answer(
-        key,
-        category,
-        sets,
-        [sorted(one) for one in minimal_adjustment_sets(graph, x, y)],
-        sorted(forbidden_controls(graph, x, y)) if sets else [],
-    )
+def corrected_sets(scene: PublishedScene) -> AdjustmentSets:
+    """The adjustment sets of the graph."""
+    ends = scene.graph, scene.treatment, scene.outcome
+    valid = [sorted(one) for one in valid_adjustment_sets(*ends)]
+    if not valid:
+        method = identification_method(*ends)
+        return AdjustmentSets("non_id" if method == "none" else "no_backdoor", [], [], [])
+    minimal = [sorted(one) for one in minimal_adjustment_sets(*ends)]
+    return AdjustmentSets("set", valid, minimal, sorted(forbidden_controls(*ends)))
 
 
-def corrected_effects(scene: PublishedScene) -> Effects:
+class CorrectedEffects(PublishedEffects):
     """Verdicts and exact zeros of the graph; every other value as published."""
-    stated = published_effects(scene)
 
-    def zero(kind: str) -> bool:
-        return structurally_zero(scene, kind)
+    def identifiable(self, kind: str) -> bool:
+        """Whether the graph identifies an effect; one that is zero by the graph always is."""
+        ends = self.scene.graph, self.scene.treatment, self.scene.outcome
+        match kind:
+            case "ate":
+                return identification_method(*ends) != "none"
+            case "ett":
+                return ett_identifiable(*ends, self.scene.binary_treatment)
+            case "nde":
+                return nde_identifiable(*ends)
+            case _:
+                return nie_identifiable(*ends)
 
-    return Effects(
-        lambda kind: identifiable(scene, kind),
-        lambda kind: 0.0 if zero(kind) else stated.value(kind),
-        zero,
-    )
+    def value(self, kind: str) -> float:
+        """The effect: 0 where the graph says so."""
+        return 0.0 if self.exact_zero(kind) else super().value(kind)
 
-
-def identifiable(scene: PublishedScene, kind: str) -> bool:
-    """Whether the graph identifies an effect; one that is zero by the graph always is."""
-    graph, x, y = scene.graph, scene.treatment, scene.outcome
-    if kind == "ate":
-        return identification_method(graph, x, y) != "none"
-    if kind == "ett":
-        return ett_identifiable(graph, x, y, scene.binary_treatment)
-    return {"nde": nde_identifiable, "nie": nie_identifiable}[kind](graph, x, y)
-
-
-def structurally_zero(scene: PublishedScene, kind: str) -> bool:
-    """No directed path of the effect's kind: any, the edge itself, or one with mediators."""
-    graph, x, y = scene.graph, scene.treatment, scene.outcome
-    if kind == "nde":
-        return x not in graph.parents(y)
-    if kind == "nie":
-        return not graph.mediators(x, y)
-    return y not in graph.descendants(x)
+    def exact_zero(self, kind: str) -> bool:
+        """No directed path of the effect's kind: any, the edge itself, or one with mediators."""
+        graph, x, y = self.scene.graph, self.scene.treatment, self.scene.outcome
+        if kind == "nde":
+            return x not in graph.parents(y)
+        if kind == "nie":
+            return not graph.mediators(x, y)
+        return y not in graph.descendants(x)

@@ -4,9 +4,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from builder.importing.causalds.asked import Answer
 from builder.importing.causalds.corrected import correct
@@ -214,7 +214,7 @@ def _label_row(item: Item, scene: PublishedScene) -> Row:
     return {
         "instance_id": item.scene_id,
         "outcome": scene.outcome,
-        "kind": "binary" if scene.binary_outcome else "continuous",
+        "kind": scene.outcome_kind,
         "values": scene.labels,
     }
 
@@ -242,15 +242,7 @@ def _truth_row(
         number,
         should_abstain=answer.should_abstain,
     )
-    return {**row, CORRECTED: None if corrected is None else canonical(_as_json(corrected))}
-
-
-def _as_json(answer: Answer) -> dict[str, Any]:
-    return {
-        "should_abstain": answer.should_abstain,
-        "value": answer.value,
-        "target": answer.target,
-    }
+    return {**row, CORRECTED: None if corrected is None else canonical(asdict(corrected))}
 
 
 def _bundles(

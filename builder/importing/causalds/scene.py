@@ -1,7 +1,7 @@
 """The private side of one scene of the reference: its truths, its graph, its held-out labels."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -27,7 +27,6 @@ class PublishedScene:
     truth: Document
     test_file: Path
     label: str | None = None
-    _test: dict[str, Floats] | None = field(default=None, repr=False)
 
     @classmethod
     def read(cls, folder: ExamFolder, scene_id: str, label: str | None) -> "PublishedScene":
@@ -121,18 +120,15 @@ class PublishedScene:
             raise self.truth.problem(("graph",), f"no usable graph ({error})") from None
         return graph
 
-    @property
+    @cached_property
     def test(self) -> dict[str, Floats]:
         """The held-out conceptual variables: one column of shape (rows,) per observed node."""
-        if self._test is None:
-            self._test = read_columns(self.test_file)
-        return self._test
+        return read_columns(self.test_file)
 
     @cached_property
     def labels(self) -> Floats:
         """The held-out outcome, shape (rows,); raises ``UsageError`` where it is not there."""
-        raw = self._end("outcome")
-        column = next((c for c in (self.outcome, raw) if c in self.test), None)
+        column = next((c for c in (self.outcome, self._end("outcome")) if c in self.test), None)
         if column is None:
             raise UsageError(f"{self.test_file}: no column {clip(self.outcome)}; {FETCH}")
         values = self.test[column]
@@ -147,12 +143,16 @@ class PublishedScene:
         """Whether the held-out labels are 0 and 1 only."""
         return set(np.unique(self.labels)) <= BINARY
 
+    @property
+    def outcome_kind(self) -> str:
+        """``binary`` or ``continuous``."""
+        return "binary" if self.binary_outcome else "continuous"
+
     @cached_property
     def binary_treatment(self) -> bool:
         """Whether the treatment is 0 or 1: by the table where it is here, else by the contrast."""
         if self.test_file.is_file():
-            raw = self._end("treatment")
-            for column in (self.treatment, raw):
+            for column in (self.treatment, self._end("treatment")):
                 if column in self.test:
                     return set(np.unique(self.test[column])) <= BINARY
         levels = self.truth.get("causal", "true_ate")

@@ -8,7 +8,7 @@ from builder.causalds.ask import ASKERS
 from builder.importing.causalds.asked import AskedTask
 from builder.importing.causalds.layout import CLEAN, plain, scene_id_of, view_of
 from builder.importing.causalds.scene import PublishedScene
-from builder.importing.causalds.truth import SET_VARIANTS, candidates, collider_names, conditioning
+from builder.importing.causalds.truth import candidates, collider_names, conditioning
 from builder.importing.files import Document
 from builder.release import rows
 from builder.track import Row
@@ -22,14 +22,6 @@ from grader.tracks.causalds.shapes import EFFECT_ALPHA, PREDICTION_ALPHA
 TRACK: Final = "causalds"
 KEYS: Final = frozenset(spec.key for spec in VARIANTS if spec.track == TRACK)
 _MODES: Final = {"symbolic": "story", "parquet": "data"}
-_LEVELS: Final = frozenset(
-    {
-        "effect_estimate",
-        "counterfactual_identification",
-        "counterfactual_effect",
-        "mediation_effect",
-    }
-)
 
 
 class UnknownVariant(Exception):
@@ -57,7 +49,7 @@ class Item:
 
     def asked(self, scene: PublishedScene) -> AskedTask:
         """The task beside its scene's truth."""
-        return AskedTask(self.spec.key, self.document, scene)
+        return AskedTask(self.spec, self.document, scene)
 
 
 def read_item(document: Document, *, several_views: bool = False) -> Item:
@@ -71,11 +63,10 @@ def read_item(document: Document, *, several_views: bool = False) -> Item:
     spec = variant(TRACK, _key(document, task_id))
     default = "_".join((scene_id, *([view] if several_views and view != CLEAN else []), task_id))
     stem = document.get("answer_file_stem") or default.replace(".", "_")
-    file = document.get("answer_filename")
+    key = "answer_filename"
+    file = document.get(key)
     if file is None:
         file, key = f"{stem}{spec.shape.suffix}", "answer_file_stem"
-    else:
-        key = "answer_filename"
     if not isinstance(file, str):
         raise document.problem((key,), f"{clip(file)} is no file name")
     plain(document, file, key)
@@ -114,7 +105,7 @@ def inputs_of(item: Item, scene: PublishedScene) -> dict[str, object]:
     """The parameters of the question: what the tasks of a built release declare."""
     spec, document = item.spec, item.document
     inputs: dict[str, object] = {"treatment": scene.treatment, "outcome": scene.outcome}
-    if spec.family in _LEVELS:
+    if spec.family != "identification" and item.asked(scene).about_effects:
         inputs |= {
             level: document.number("inputs", level)
             for level in ("x0", "x1")
@@ -125,11 +116,11 @@ def inputs_of(item: Item, scene: PublishedScene) -> dict[str, object]:
         _check_columns(document, spec)
         stated = document.get("inputs", "columns") is not None
         inputs["columns"] = document.names("inputs", "columns") if stated else scene.observed
-        inputs["outcome_kind"] = "binary" if scene.binary_outcome else "continuous"
+        inputs["outcome_kind"] = scene.outcome_kind
         inputs["rows"] = len(scene.labels)
     if spec.shape.pool == "nrel_interval":
         inputs["alpha"] = _alpha(document, spec)
-    inputs = {**inputs, **_specific(item.asked(scene), spec)}
+    inputs |= _specific(item.asked(scene))
     declared = ASKERS[spec.key].declares(inputs)
     return {name: value for name, value in inputs.items() if name in declared}
 
@@ -138,20 +129,20 @@ def _between(scene: PublishedScene) -> list[str]:
     return sorted(scene.graph.mediators(scene.treatment, scene.outcome))
 
 
-def _specific(asked: AskedTask, spec: Variant) -> Mapping[str, object]:
+def _specific(asked: AskedTask) -> dict[str, object]:
     """What only some variants state."""
-    scene = asked.scene
-    ends = (scene.treatment, scene.outcome)
-    if spec.key in SET_VARIANTS:
+    spec, scene = asked.spec, asked.scene
+    if asked.about_sets:
         for key in ("available_vars", "observed_vars"):
             if (stated := _listed(asked.item, scene, key)) is not None:
                 return {"available": stated}
+        ends = (scene.treatment, scene.outcome)
         return {"available": [name for name in scene.observed if name not in ends]}
     if spec.family == "causal_sketch":
         return {"variables": len(scene.nodes)}
     if spec.name in ("method_label", "identifiable_boolean"):
         stated = _listed(asked.item, scene, "observed_vars")
-        observed = {"observed": scene.observed if stated is None else stated}
+        observed: dict[str, object] = {"observed": scene.observed if stated is None else stated}
         ate = spec.family == "identification"
         return observed if ate else {**observed, "estimand": asked.kind.upper()}
     if spec.name in ("sign_before_after", "delta_point", "delta_sign_only"):
