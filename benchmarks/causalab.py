@@ -19,7 +19,9 @@ from benchmarks.timing import median_seconds
 from builder.causalab.track import TRACK
 from builder.settings import TomlTable
 from builder.track import Built
-from grader.laboratory import MODES, Crystal, Episode, Laboratory
+from grader.laboratory.episode import Episode
+from grader.laboratory.model import MODES, Crystal
+from grader.laboratory.session import Laboratory
 from grader.tracks.causalab.scoring import episode_of
 
 SEED: Final = b"benchmark of causalab"

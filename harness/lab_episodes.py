@@ -5,7 +5,7 @@ from pathlib import Path
 from grader.errors import UsageError
 from grader.io.jsonio import BadJson
 from grader.io.release import Release
-from grader.laboratory import Episode, EpisodeError
+from grader.laboratory.episode import Episode, EpisodeError
 from grader.names import did_you_mean
 from grader.submission.submission import Unreadable, json_object, open_regular
 from grader.tracks.causalab.scoring import episode_of

@@ -13,15 +13,10 @@ from typing import Any, Final
 
 from grader.errors import UsageError
 from grader.io.jsonio import clip
-from grader.laboratory import (
-    Episode,
-    Laboratory,
-    Refused,
-    TranscriptError,
-    check_chain,
-    read_lines,
-    replay,
-)
+from grader.laboratory.episode import Episode
+from grader.laboratory.replay import replay
+from grader.laboratory.session import Laboratory, Refused
+from grader.laboratory.transcript import TranscriptError, check_chain, read_lines
 from grader.names import did_you_mean
 
 Reply = dict[str, Any]
@@ -54,7 +49,7 @@ def session_path(folder: Path, submission: str, episode: Episode) -> Path:
 
 
 class Session:
-    """A :class:`~grader.laboratory.Laboratory` behind one protocol, its transcript in ``path``.
+    """A laboratory behind one protocol, its transcript in ``path``.
 
     Without a ``path`` nothing is written. With ``key`` every line is signed. ``note`` is told of
     requests refused after the end, which no transcript can hold. Raises ``UsageError`` when the

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from grader.io.jsonio import BadJson, canonical, parse_strict
-from grader.laboratory import Episode
+from grader.laboratory.episode import Episode
 from grader.submission.submission import Unreadable, json_object, open_regular
 from harness.blocks import blocks
 from harness.lab_lines import reply_to

@@ -14,7 +14,7 @@ from baselines.solving import Answers, Solver
 from grader.errors import UsageError
 from grader.io.jsonio import canonical
 from grader.io.release import Release
-from grader.laboratory import Episode
+from grader.laboratory.episode import Episode
 from grader.shape import Task
 from grader.tracks.causalab.scoring import episode_of
 from harness.lab_lines import reply_to

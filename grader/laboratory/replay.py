@@ -13,26 +13,10 @@ from grader.laboratory.session import ENGINE_VERSION, MAX_ATTEMPTS, Laboratory, 
 from grader.laboratory.transcript import (
     Line,
     TranscriptError,
-    check_chain,
     content_of,
-    read_lines,
 )
 
 _MAX_NOTE: Final = 400
-
-
-def verify(episode: Episode, data: bytes, key: bytes | None = None) -> Laboratory:
-    """The finished session that ``data``, a transcript's bytes, records.
-
-    With ``key`` every line must carry the host's signature. Raises :class:`TranscriptError` naming
-    the first line that is not what the laboratory would have written.
-    """
-    lines = read_lines(data)
-    check_chain(lines, key)
-    laboratory = replay(episode, lines)
-    if laboratory.phase != "closed":
-        raise TranscriptError(len(lines), "the transcript ends without its closing line")
-    return laboratory
 
 
 def replay(episode: Episode, lines: Sequence[Line], key: bytes | None = None) -> Laboratory:

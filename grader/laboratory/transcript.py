@@ -49,16 +49,12 @@ def write_line(line: Mapping[str, Any]) -> str:
     return canonical(line) + "\n"
 
 
-def read_lines(text: bytes, *, torn_tail: bool = False) -> list[Line]:
+def read_lines(text: bytes) -> list[Line]:
     """The lines of a transcript, their chain not yet checked.
 
-    With ``torn_tail`` a last line without its line feed (a killed writer's) is dropped. Raises
-    :class:`TranscriptError` naming the first line that is not canonical JSON.
+    Raises :class:`TranscriptError` naming the first line that is not canonical JSON.
     """
-    rows = text.split(b"\n")
-    tail = rows.pop()
-    if tail and not torn_tail:
-        rows.append(tail)
+    rows = text.removesuffix(b"\n").split(b"\n") if text else []
     if not rows:
         raise TranscriptError(0, "the transcript is empty")
     if len(rows) > MAX_LINES:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cache
 from itertools import combinations, product
 
-from grader.laboratory import Episode
+from grader.laboratory.episode import Episode
 
 Values = dict[str, Fraction]
 Coefficients = dict[str, tuple[Fraction, Fraction]]

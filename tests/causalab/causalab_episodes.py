@@ -4,7 +4,8 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from grader.laboratory import Crystal, Episode, Model, Term
+from grader.laboratory.episode import Episode
+from grader.laboratory.model import Crystal, Model, Term
 
 DISPLAYS = {
     "density": "Density",

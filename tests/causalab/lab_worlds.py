@@ -8,7 +8,7 @@ from builder.causalab.make.episode import Parts, draw
 from builder.causalab.plan.suites import SUITES, Setting, Suite
 from builder.causalab.plan.topology import sample_graphs
 from builder.seeds import attempt_key, hmac_key, stream
-from grader.laboratory import Episode
+from grader.laboratory.episode import Episode
 from grader.laboratory.model import Mode
 
 ROOT = b"tests of causalab"

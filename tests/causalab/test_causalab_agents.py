@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 import pytest
 from lab_tasks import grade, task_and_truth
+from lab_verification import verify
 from lab_worlds import episodes
 
 from baselines.causalab.agents import greedy_stop, observer, random_agent, solver
 from baselines.causalab.host import Lines, RefusedRequest, host
 from builder.causalab.plan.suites import PAPER, SETTINGS, SIZES, Setting
-from grader.laboratory import Episode, verify
+from grader.laboratory.episode import Episode
 from harness.lab_mcp import make_server
 from harness.lab_session import Session
 

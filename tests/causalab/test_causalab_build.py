@@ -14,7 +14,7 @@ from builder.causalab.track import TRACK
 from builder.settings import TomlTable
 from builder.track import Built, InstanceSpec
 from grader.errors import UsageError
-from grader.laboratory import Episode
+from grader.laboratory.episode import Episode
 from grader.laboratory.model import MODES
 
 ROOT = b"causalab build tests"

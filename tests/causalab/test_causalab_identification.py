@@ -15,7 +15,9 @@ from causalab_episodes import TARGET, chain_episode, make_row, random_episode
 from scipy.optimize import linprog
 from test_equivalence_classes import every_dag
 
-from grader.laboratory import Episode, Hypothesis, Laboratory, Refused
+from grader.laboratory.episode import Episode
+from grader.laboratory.hypothesis import Hypothesis
+from grader.laboratory.session import Laboratory, Refused
 from grader.tracks.causalab.diagnostics import (
     diagnose,
     equation_fits,

@@ -19,7 +19,8 @@ from builder.importing.causalab.episodes import (
 from builder.importing.causalab.reference import Record, read_folder
 from grader.errors import UsageError
 from grader.io.release import Release
-from grader.laboratory import Episode, Laboratory
+from grader.laboratory.episode import Episode
+from grader.laboratory.session import Laboratory
 
 KEY = b"k" * 32
 

@@ -7,7 +7,9 @@ import pytest
 from causalab_episodes import CHAIN, TARGET, chain_episode, make_row
 from lab_tasks import grade, task_and_truth
 
-from grader.laboratory import Episode, Hypothesis, Laboratory
+from grader.laboratory.episode import Episode
+from grader.laboratory.hypothesis import Hypothesis
+from grader.laboratory.session import Laboratory
 from grader.tracks.causalab.gold import true_hypothesis
 from grader.tracks.causalab.metrics import overlap, rates, roots, rounding_slack, shd, tolerance
 from grader.tracks.causalab.scoring import score_hypothesis

@@ -18,7 +18,8 @@ from grader.draw.table import in_terminal
 from grader.exam import choose_exam
 from grader.io.release import Release
 from grader.io.schemas import first_problem, schema
-from grader.laboratory import Episode, Laboratory
+from grader.laboratory.episode import Episode
+from grader.laboratory.session import Laboratory
 from grader.model import RawAnswer, Score, TrackSummary
 from grader.report.table import Results, ScoreTable
 from grader.show.terminal import console

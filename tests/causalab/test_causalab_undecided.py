@@ -9,7 +9,7 @@ from lab_worlds import episodes, worlds
 
 from builder.causalab.check.pairs import undecided_again
 from builder.causalab.plan.suites import SUITES, Setting
-from grader.laboratory import Episode
+from grader.laboratory.episode import Episode
 from grader.laboratory.model import Mode
 
 SMALL: tuple[tuple[str, Setting, Mode, int], ...] = (

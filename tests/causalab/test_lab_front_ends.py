@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 from causalab_episodes import CHAIN, TARGET, chain_episode, make_row
 from lab_process import start
+from lab_verification import verify
 
 from grader.errors import UsageError
 from grader.io.jsonio import canonical
-from grader.laboratory import Episode, check_chain, read_lines, verify
+from grader.laboratory.episode import Episode
+from grader.laboratory.transcript import check_chain, read_lines
 from grader.tracks.causalab.gold import true_hypothesis
 from harness.__main__ import main
 from harness.lab_episodes import open_episode

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.io.jsonio import canonical
-from grader.laboratory import Episode
+from grader.laboratory.episode import Episode
 from harness.lab_session import Session
 
 NAMES = ["density", "moisture", "ph", "temperatureC", TARGET, "nobody", ""]

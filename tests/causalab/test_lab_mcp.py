@@ -11,8 +11,9 @@ import anyio
 import pytest
 from causalab_episodes import chain_episode
 from lab_process import ROOT, start
+from lab_verification import verify
 
-from grader.laboratory import read_lines, verify
+from grader.laboratory.transcript import read_lines
 from grader.tracks.causalab.gold import true_hypothesis
 from harness.lab_lines import reply_to
 from harness.lab_session import Session

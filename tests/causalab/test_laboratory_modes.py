@@ -3,7 +3,9 @@
 import pytest
 from causalab_episodes import CHAIN, TARGET, chain_episode, make_row
 
-from grader.laboratory import Crystal, CyclicModel, Episode, EpisodeError, Laboratory, Model, Term
+from grader.laboratory.episode import Episode, EpisodeError
+from grader.laboratory.model import Crystal, CyclicModel, Model, Term
+from grader.laboratory.session import Laboratory
 
 START = {"density": 10.0, "moisture": 5.0}
 """density 10; moisture 5 + 2·10 = 25; frequency 20 + 3·25 + 10 = 105."""

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 from causalab_episodes import CHAIN, TARGET, chain_episode, make_row
 
-from grader.laboratory import Episode, Laboratory, Refused, write_hypothesis
+from grader.laboratory.episode import Episode
+from grader.laboratory.hypothesis import write_hypothesis
+from grader.laboratory.session import Laboratory, Refused
 
 HYPOTHESIS = write_hypothesis(
     TARGET, "linear", [("density", "moisture")], 20.0, {"density": (1.0, 0.0)}

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from causalab_episodes import chain_episode, make_row, random_episode
 from lab_tasks import grade, task_and_truth
+from lab_verification import verify
 
 from grader.io.jsonio import canonical
-from grader.laboratory import Episode, Laboratory, Refused, TranscriptError, verify
-from grader.laboratory.transcript import content_of, seal, write_line
+from grader.laboratory.episode import Episode
+from grader.laboratory.session import Laboratory, Refused
+from grader.laboratory.transcript import TranscriptError, content_of, seal, write_line
 from grader.tracks.causalab.gold import true_hypothesis
 
 KEY = b"a host's key of some length"

@@ -12,7 +12,8 @@ import pytest
 
 from builder.causalab.track import TRACK
 from builder.settings import TomlTable
-from grader.laboratory import Episode, Laboratory
+from grader.laboratory.episode import Episode
+from grader.laboratory.session import Laboratory
 from grader.tracks.causalab.evidence import Evidence
 from grader.tracks.causalab.identification import identify
 

@@ -13,7 +13,7 @@ from grader import pipeline
 from grader.cli import main as grade
 from grader.exam import choose_exam
 from grader.io.release import Release
-from grader.laboratory import Episode, EpisodeError
+from grader.laboratory.episode import Episode, EpisodeError
 from grader.model import Score
 from grader.shape import Task
 from harness.__main__ import main

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from grader.laboratory import EpisodeError
+from grader.laboratory.episode import EpisodeError
 from grader.model import Checked, Truth
 from grader.shape import Task
 from grader.track import Report, Track

@@ -6,28 +6,15 @@ Only verified readings are used, never an agent's own notes of them.
 from collections.abc import Sequence
 from typing import Any
 
-from grader.laboratory import ROUNDING, Episode, Hypothesis
-from grader.laboratory.hypothesis import EMPTY
+from grader.laboratory.episode import Episode
+from grader.laboratory.hypothesis import EMPTY, Hypothesis
+from grader.laboratory.model import ROUNDING
 from grader.tracks.causalab.equivalence import acyclic, class_size
 from grader.tracks.causalab.evidence import Evidence
 from grader.tracks.causalab.identification import identify
 from grader.tracks.causalab.metrics import hypothesis_metrics, tolerance
 
 Trajectory = list[dict[str, Any]]
-
-_PER_STEP = (
-    "edge_precision",
-    "edge_recall",
-    "edge_f1",
-    "skeleton_f1",
-    "shd",
-    "freq_edge_f1",
-    "root_f1",
-    "coefficient_f1",
-    "coefficient_f1_reference",
-    "base_error",
-)
-
 
 _PROGRESS = (
     "edge_f1",
@@ -47,12 +34,10 @@ def trajectory(episode: Episode, steps: Sequence[tuple[int, Hypothesis]]) -> Tra
 
     ``steps`` are (interventions made so far, hypothesis) in the order given.
     """
-    last = dict(steps)
-    rows = []
-    for step in sorted(last):
-        metrics = hypothesis_metrics(episode, last[step])
-        rows.append({"step": step, **{name: metrics[name] for name in _PER_STEP}})
-    return rows
+    return [
+        {"step": step, **hypothesis_metrics(episode, hypothesis)}
+        for step, hypothesis in sorted(dict(steps).items())
+    ]
 
 
 def progress(

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isfinite
 
-from grader.laboratory import ROUNDING, Episode
+from grader.laboratory.episode import Episode
+from grader.laboratory.model import ROUNDING
 from grader.tracks.causalab.fitting import Fit, fit, tightest
 
 Setting = tuple[str, float, Mapping[str, float]]

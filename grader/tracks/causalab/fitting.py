@@ -7,8 +7,9 @@ but what stands in for them by way of another node was rounded on the way, and t
 reading is not what an experiment should decide by.)
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import inf
 from typing import Final
 
 _PIVOT: Final = 1e-10
@@ -32,6 +33,46 @@ class Fit:
     upper: tuple[float, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Solved:
+    """Rows with every column scaled to size one, and the inverse of a square part of full rank.
+
+    The part is the rows ``basis`` and the columns ``order``; ``inverse`` has the shape
+    (order, basis).
+    """
+
+    rows: Sequence[Sequence[float]]
+    scales: Sequence[float]
+    basis: Sequence[int]
+    order: Sequence[int]
+    inverse: Sequence[Sequence[float]] = ()
+
+    def on(self, basis: Sequence[int]) -> "_Solved":
+        """The same with other rows as the square part."""
+        inverse = _inverse([[self.rows[r][c] for c in self.order] for r in basis])
+        return replace(self, basis=basis, inverse=inverse)
+
+    def others(self) -> Iterator[tuple[int, list[float]]]:
+        """The rows outside the part, each with its entries in the part's columns."""
+        used = set(self.basis)
+        for place, row in enumerate(self.rows):
+            if place not in used:
+                yield place, [row[c] for c in self.order]
+
+    def shares(self, entries: Sequence[float]) -> list[float]:
+        """A row as a combination of the basis rows."""
+        size = range(len(self.basis))
+        return [sum(e * self.inverse[j][k] for j, e in enumerate(entries)) for k in size]
+
+
+def _solved(rows: Sequence[Sequence[float]]) -> _Solved:
+    columns = range(len(rows[0]) if rows else 0)
+    scales = [max((abs(row[c]) for row in rows), default=0.0) or 1.0 for c in columns]
+    scaled = [[entry / scale for entry, scale in zip(row, scales, strict=True)] for row in rows]
+    basis, order = _pivots(scaled)
+    return _Solved(scaled, scales, basis, order).on(basis)
+
+
 def fit(
     rows: Sequence[Sequence[float]],
     values: Sequence[float],
@@ -44,32 +85,28 @@ def fit(
     of ``rows``, is how much rounding changes each entry; w may then miss a row by slopes · |w|
     more.
     """
-    columns = len(rows[0]) if rows else 0
-    scales = [max((abs(row[c]) for row in rows), default=0.0) or 1.0 for c in range(columns)]
-    scaled = [[entry / scale for entry, scale in zip(row, scales, strict=True)] for row in rows]
-    chosen_rows, chosen_columns = _pivots(scaled)
-    inverse = _inverse([[scaled[r][c] for c in chosen_columns] for r in chosen_rows])
-    solved = [_dot(line, [values[r] for r in chosen_rows]) for line in inverse]
-    reach = [errors[r] for r in chosen_rows]
+    part = _solved(rows)
+    solution = [_dot(line, [values[r] for r in part.basis]) for line in part.inverse]
     allowed = errors
     if slopes is not None:
         sizes = [
-            (column, abs(value) / scales[column])
-            for column, value in zip(chosen_columns, solved, strict=True)
+            (column, abs(value) / part.scales[column])
+            for column, value in zip(part.order, solution, strict=True)
         ]
         allowed = [
             error + sum(row[column] * size for column, size in sizes)
             for error, row in zip(errors, slopes, strict=True)
         ]
-    if not _others_agree(scaled, values, allowed, chosen_rows, chosen_columns, inverse, solved):
-        return Fit(False, (float("-inf"),) * columns, (float("inf"),) * columns)
-    lower, upper = [float("-inf")] * columns, [float("inf")] * columns
-    loose = _undetermined(scaled, chosen_rows, chosen_columns, inverse, columns)
-    for place, column in enumerate(chosen_columns):
+    lower, upper = [-inf] * len(part.scales), [inf] * len(part.scales)
+    if not _others_agree(part, values, allowed, solution):
+        return Fit(False, tuple(lower), tuple(upper))
+    loose = _undetermined(part)
+    for place, column in enumerate(part.order):
         if not loose[place]:
-            radius = sum(abs(f) * e for f, e in zip(inverse[place], reach, strict=True)) + _SLACK
-            lower[column] = (solved[place] - radius) / scales[column]
-            upper[column] = (solved[place] + radius) / scales[column]
+            weights = [abs(factor) for factor in part.inverse[place]]
+            radius = _dot(weights, [errors[r] for r in part.basis]) + _SLACK
+            lower[column] = (solution[place] - radius) / part.scales[column]
+            upper[column] = (solution[place] + radius) / part.scales[column]
     return Fit(True, tuple(lower), tuple(upper))
 
 
@@ -126,48 +163,28 @@ def _inverse(matrix: list[list[float]]) -> list[list[float]]:
 
 
 def _others_agree(
-    matrix: Sequence[Sequence[float]],
-    values: Sequence[float],
-    errors: Sequence[float],
-    rows: Sequence[int],
-    columns: Sequence[int],
-    inverse: Sequence[Sequence[float]],
-    solved: Sequence[float],
+    part: _Solved, values: Sequence[float], errors: Sequence[float], solution: Sequence[float]
 ) -> bool:
     """Whether every row outside the square part can agree with it."""
-    used = set(rows)
-    for r, line in enumerate(matrix):
-        if r in used:
-            continue
-        entries = [line[c] for c in columns]
-        gap = abs(values[r] - _dot(entries, solved))
+    for r, entries in part.others():
+        gap = abs(values[r] - _dot(entries, solution))
         if gap <= errors[r]:
             continue
-        noise = abs(values[r]) + sum(abs(e * s) for e, s in zip(entries, solved, strict=True))
+        noise = abs(values[r]) + sum(abs(e * s) for e, s in zip(entries, solution, strict=True))
         bound = errors[r] + _SLACK + _FLOAT * noise
-        for k, row in enumerate(rows):
-            factor = sum(e * inverse[j][k] for j, e in enumerate(entries))
-            bound += abs(factor) * errors[row]
+        for share, row in zip(part.shares(entries), part.basis, strict=True):
+            bound += abs(share) * errors[row]
         if gap > bound:
             return False
     return True
 
 
-def _undetermined(
-    matrix: Sequence[Sequence[float]],
-    rows: Sequence[int],
-    columns: Sequence[int],
-    inverse: Sequence[Sequence[float]],
-    total: int,
-) -> list[bool]:
+def _undetermined(part: _Solved) -> list[bool]:
     """Per chosen column, whether a column that was not chosen can stand in for a part of it."""
-    loose = [False] * len(columns)
-    chosen = set(columns)
-    for other in range(total):
-        if other in chosen:
-            continue
-        entries = [matrix[r][other] for r in rows]
-        for place, line in enumerate(inverse):
+    loose = [False] * len(part.order)
+    for other in set(range(len(part.scales))).difference(part.order):
+        entries = [part.rows[r][other] for r in part.basis]
+        for place, line in enumerate(part.inverse):
             loose[place] = loose[place] or abs(_dot(line, entries)) > 1e-7
     return loose
 
@@ -183,49 +200,37 @@ def tightest(
     The columns must be independent. Among all combinations of rows that isolate the coefficient,
     the one of least total error is found by exchanging rows, a simplex method.
     """
-    scales = [max(abs(row[c]) for row in rows) or 1.0 for c in range(len(rows[0]))]
-    scaled = [[entry / scale for entry, scale in zip(row, scales, strict=True)] for row in rows]
-    basis, order = _pivots(scaled)
-    if len(basis) < len(order) or len(basis) < len(scales):
-        return float("-inf"), float("inf")
-    place = order.index(column)
+    part = _solved(rows)
+    if len(part.order) < len(part.scales):
+        return -inf, inf
+    place = part.order.index(column)
     for _ in range(4 * len(rows)):
-        inverse = _inverse([[scaled[r][c] for c in order] for r in basis])
-        weights = inverse[place]
-        exchange = _exchange(scaled, errors, basis, order, inverse, weights)
+        exchange = _exchange(part, errors, part.inverse[place])
         if exchange is None:
             break
         leaving, entering = exchange
-        basis[leaving] = entering
-    centre = _dot(weights, [values[r] for r in basis])
-    radius = sum(abs(w) * errors[r] for w, r in zip(weights, basis, strict=True)) + _SLACK
-    return (centre - radius) / scales[column], (centre + radius) / scales[column]
+        part = part.on([entering if k == leaving else row for k, row in enumerate(part.basis)])
+    weights = part.inverse[place]
+    centre = _dot(weights, [values[r] for r in part.basis])
+    radius = sum(abs(w) * errors[r] for w, r in zip(weights, part.basis, strict=True)) + _SLACK
+    return (centre - radius) / part.scales[column], (centre + radius) / part.scales[column]
 
 
 def _exchange(
-    matrix: Sequence[Sequence[float]],
-    errors: Sequence[float],
-    basis: Sequence[int],
-    order: Sequence[int],
-    inverse: Sequence[Sequence[float]],
-    weights: Sequence[float],
+    part: _Solved, errors: Sequence[float], weights: Sequence[float]
 ) -> tuple[int, int] | None:
     """The (place in the basis, row) whose exchange lowers the total error; ``None`` at the least.
 
     Raising the weight of a row lowers the basis weights by its expression in the basis, until one
     of them is zero and the error would rise again.
     """
-    used = set(basis)
-    for row, line in enumerate(matrix):
-        if row in used:
-            continue
-        entries = [line[c] for c in order]
-        shares = [sum(e * inverse[j][k] for j, e in enumerate(entries)) for k in range(len(basis))]
+    for row, entries in part.others():
+        shares = part.shares(entries)
         for sign in (1.0, -1.0):
             slope = errors[row]
             stops = []
             for k, (share, weight) in enumerate(zip(shares, weights, strict=True)):
-                change = sign * share * errors[basis[k]]
+                change = sign * share * errors[part.basis[k]]
                 if weight > 0 or (weight == 0 and change < 0):
                     slope -= change
                 else:
@@ -235,7 +240,7 @@ def _exchange(
             if slope >= -1e-12:
                 continue
             for _, k in sorted(stops):
-                slope += 2 * abs(shares[k]) * errors[basis[k]]
+                slope += 2 * abs(shares[k]) * errors[part.basis[k]]
                 if slope >= 0:
                     return k, row
     return None

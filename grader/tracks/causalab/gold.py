@@ -3,8 +3,9 @@
 from typing import Any
 
 from grader.io.jsonio import canonical
-from grader.laboratory import Laboratory, write_hypothesis
 from grader.laboratory.episode import Episode
+from grader.laboratory.hypothesis import write_hypothesis
+from grader.laboratory.session import Laboratory
 from grader.model import Truth
 from grader.shape import Task
 from grader.tracks.causalab.scoring import episode_of

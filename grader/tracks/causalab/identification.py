@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from grader.laboratory import Episode
+from grader.laboratory.episode import Episode
 from grader.tracks.causalab.evidence import Evidence
 from grader.tracks.causalab.fitting import Fit
 from grader.tracks.causalab.metrics import tolerance

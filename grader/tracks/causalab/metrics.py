@@ -8,7 +8,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from grader.laboratory import ROUNDING, Episode, Hypothesis
+from grader.laboratory.episode import Episode
+from grader.laboratory.hypothesis import Hypothesis
+from grader.laboratory.model import ROUNDING
 
 Edge = tuple[str, str]
 

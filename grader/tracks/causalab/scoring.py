@@ -4,7 +4,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from grader.laboratory import Episode, Hypothesis, TranscriptError, parse_hypothesis, replay
+from grader.laboratory.episode import Episode
+from grader.laboratory.hypothesis import Hypothesis, parse_hypothesis
+from grader.laboratory.replay import replay
+from grader.laboratory.transcript import TranscriptError
 from grader.model import Checked, Mark, Truth
 from grader.shape import Task
 from grader.tracks.causalab.metrics import hypothesis_metrics, prediction_metrics
@@ -18,7 +21,7 @@ def score_hypothesis(
 
     ``hypothesis`` is a parsed one, or JSON in the hypothesis language. Keys are those of the score
     row's figures, such as ``edge_f1``, ``shd``, ``coefficient_f1``, ``root_f1``, ``accurate``.
-    Raises :class:`~grader.laboratory.BadHypothesis`.
+    Raises :class:`~grader.laboratory.equation.BadHypothesis`.
     """
     if not isinstance(hypothesis, Hypothesis):
         hypothesis = parse_hypothesis(hypothesis, episode.family, episode.target, episode.spellings)

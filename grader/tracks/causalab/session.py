@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from grader.laboratory import Episode, Hypothesis, Laboratory
-from grader.laboratory.hypothesis import EMPTY
+from grader.laboratory.episode import Episode
+from grader.laboratory.hypothesis import EMPTY, Hypothesis
+from grader.laboratory.session import Laboratory
 from grader.tracks.causalab.diagnostics import diagnose, progress
 from grader.tracks.causalab.evidence import Evidence
 from grader.tracks.causalab.submission import LabAnswer
