@@ -10,65 +10,21 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from baselines.reader.cues import is_verbal, words
+from baselines.reader.cues import is_verbal
+from baselines.reader.english import PATTERNS, WORDS, find
 
 MARK: Final = re.compile(r"<(\d+)>")
 """A placeholder: the index of a name between angle brackets."""
 
-_UNMEASURED: Final = re.compile(
-    r"\b(?:unmeasured|unrecorded|unobserved|unlogged|untracked|unmonitored|unregistered|unseen|"
-    r"hidden|invisible|unknown|uncounted|undocumented|unsurveyed|unlisted|latent|"
-    r"(?:absent|missing|left out|omitted|kept out) (?:from|of)|"
-    r"escape[sd]?|elude[sd]?|evade[sd]?|no (?:column|record|measurement|reading|figure|number|"
-    r"instrument|gauge|sensor|data|values?|one|body|way|trace|log|entry|note)|nobody|"
-    r"(?:not|never|nor|neither|n't|without|could not|cannot)\b[^.;]{0,40}?\b(?:measur\w+|record\w*|"
-    r"observ\w+|log(?:ged)?|captur\w+|collect\w*|track\w*|not(?:ed|ing)|writ\w+|monitor\w*|"
-    r"regist\w+|survey\w*|count\w*|appears?|available|seen|table|data|list\w*|quantif\w+))\b",
-    re.IGNORECASE,
-)
-_SENTENCE: Final = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(*A-Z0-9<])|\n\s*\n")
-_WORD: Final = re.compile(r"[^\W\d_](?:[\w'’/-]*\w)?")
-_QUOTED: Final = re.compile(r"[“\"`*_]{1,2}([^“”\"`*_.;:]{2,60}?)[”\"`*_]{1,2}")
-_TITLE_RUN: Final = re.compile(
-    r"\b[A-Z][\w'’-]*(?:\s+(?:(?:of|per)\s+)?(?:[A-Z][\w'’-]*|[A-Z0-9]+))*"
-)
-_STOP: Final = words(
-    "a about above across after again against all alone along already also although always "
-    "among an and another any are as at back be because become been before behind being below "
-    "between beyond both but by can cannot case cases come comes could did direct directly do "
-    "does done down each either else enough even ever every everything far few first for from "
-    "further get gets given goes had has have having he hence her here high higher how however "
-    "if in indeed instead into is it its itself just kept largely last later latter least left "
-    "less let like little low lower made make makes many may meanwhile might more moreover most "
-    "mostly much must near neither never next no nobody none nor not nothing now of off often "
-    "on once one only onto or other others our out over own part partly per perhaps put quite "
-    "rather same second see set sets several she should since so some something soon still such "
-    "than that the their them then there these they thing things this those though three "
-    "through throughout thus to together too toward towards turn two under until up upon us "
-    "very was we were what whatever when where whereas wherever whether which while who whole "
-    "why will with within without would yes yet you your study record records recorded table "
-    "data column columns variable variables measured value values change changes level levels "
-    "effect effects influence cause causes response unmeasured"
-)
-_NEVER_IN_NAMES: Final = _STOP - words(
-    "case cases record records table data column level levels value values change changes effect "
-    "cause response influence turn thing part"
-)
-_LEADING: Final = words(
-    "The A An And But When While If As Because Since Both Either Neither Where Wherever "
-    "Whenever In On At By For From To Of With Within Without Under Over Into It Its This That "
-    "These Those Then Here There So Yet Also Only Each Every All Any Some More Less Higher "
-    "Lower Greater Meanwhile Besides Although Though However Through Changes Change Rises "
-    "Nothing No Not Nobody Behind Beyond Together Alongside Like What Which Whatever Apart "
-    "Directly Nor Or Once After Before Two Three Four Five Finally First Second Unlike "
-    "Unmeasured Unrecorded Hidden"
-)
+_STOP: Final = frozenset(WORDS["stop"])
+_NEVER_IN_NAMES: Final = _STOP - frozenset(WORDS["stop_inside_names"])
+_LEADING: Final = frozenset(WORDS["leading"])
 
 
 def sentences(text: str) -> list[str]:
     """The sentences of ``text``, Markdown headings and blank lines dropped."""
     lines = (line for line in text.splitlines() if not line.lstrip().startswith("#"))
-    parts = _SENTENCE.split("\n".join(lines))
+    parts = PATTERNS["sentence"].split("\n".join(lines))
     return [" ".join(part.split()) for part in parts if part and part.strip()]
 
 
@@ -91,7 +47,7 @@ def mask(text: str, names: Sequence[str]) -> str:
 
 def tells_unmeasured(sentence: str) -> bool:
     """Whether the sentence says of something that it was not measured."""
-    return bool(_UNMEASURED.search(sentence))
+    return bool(find("unmeasured", sentence))
 
 
 def discover(text: str, known: Sequence[str], count: int | None = None) -> tuple[str, ...]:
@@ -118,9 +74,9 @@ def _marked(parts: Sequence[str]) -> list[str]:
     seen: Counter[str] = Counter()
     openings: Counter[str] = Counter()
     for part in parts:
-        for match in _QUOTED.finditer(part):
+        for match in PATTERNS["quoted"].finditer(part):
             seen[match.group(1).strip()] += 2
-        for match in _TITLE_RUN.finditer(part):
+        for match in PATTERNS["title_run"].finditer(part):
             run = match.group().split()
             opening = match.start() == 0
             while run and (run[0] in _LEADING or run[0].casefold() in _STOP):
@@ -186,7 +142,7 @@ def _runs(part: str) -> list[tuple[str, ...]]:
     """Maximal runs of content words in a sentence, case-folded."""
     runs: list[list[str]] = [[]]
     position = 0
-    for match in _WORD.finditer(MARK.sub(" . ", part)):
+    for match in PATTERNS["word"].finditer(MARK.sub(" . ", part)):
         word = match.group().casefold()
         gap = MARK.sub(" . ", part)[position : match.start()]
         position = match.end()

@@ -6,24 +6,23 @@ and nothing about how any story was made. Names are replaced by marks, marks tha
 The clause's subject is carried over 'and lowers …', ', which …', 'it also …' and 'so does …'.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import networkx as nx
 
-from baselines.reader import cues, patterns
+from baselines.reader import cues
 from baselines.reader.clauses import (
-    BOUNDARY,
-    GAPPED,
-    SUBORDINATE_START,
     Group,
+    first_segment,
     last_segment,
     merge,
+    segments,
     split,
     starts_with_verb,
 )
+from baselines.reader.english import PATTERNS, WORDS, find
 from baselines.reader.names import discover, mask, sentences, tells_unmeasured
 
 
@@ -113,8 +112,8 @@ def _edges(story: str, names: Sequence[str]) -> list[tuple[int, int]]:
 def _read_sentence(sentence: str, text: _Text) -> None:
     gaps, groups = split(sentence)
     # What comes after a comma behind the last name ('…, for children ask why') questions nothing.
-    asked = [*gaps[:-1], BOUNDARY.split(gaps[-1])[0], "?" if sentence.endswith("?") else ""]
-    if not groups or patterns.QUESTION.search(" ".join(asked)):
+    asked = [*gaps[:-1], first_segment(gaps[-1]), "?" if sentence.endswith("?") else ""]
+    if not groups or find("question", " ".join(asked)):
         return
     gaps, groups = merge(gaps, groups)
     _Clause(text, gaps, groups).read(tells_unmeasured(sentence))
@@ -137,12 +136,12 @@ class _Clause:
         denied = cues.is_negated(last_segment(opening)) and not unmeasured
         self._open(opening)
         for k in range(1, len(self.groups)):
-            if denied and not BOUNDARY.search(self.gaps[k]):
+            if denied and not find("boundary", self.gaps[k]):
                 continue
             denied = False
             self._step(k)
         tail = self.gaps[-1]
-        if patterns.SAME_AFTER.search(tail) and len(self.groups) >= 1 and not self._told_here(-1):
+        if find("same_after", tail) and len(self.groups) >= 1 and not self._told_here(-1):
             self._same(self.groups[-1])
         self.text.subject = self.subject or self.groups[0]
 
@@ -152,8 +151,8 @@ class _Clause:
     def _open(self, opening: str) -> None:
         first = self.groups[0]
         bare = cues.strip_tail(opening)
-        pronoun = patterns.PRONOUN.match(last_segment(opening)) or patterns.PRONOUN.match(opening)
-        if patterns.SAME.search(bare):
+        pronoun = find("pronoun", last_segment(opening)) or find("pronoun", opening)
+        if find("same", bare):
             self._same(first)
         elif (
             pronoun
@@ -163,9 +162,9 @@ class _Clause:
             self.subject = left
             self._relate(left, last_segment(opening), first)
             return
-        elif patterns.ADDITIVE.search(bare):
+        elif find("additive", bare):
             self.extra = first
-        elif SUBORDINATE_START.search(bare):
+        elif find("subordinate_start", bare):
             self.cause = first
         self.subject = first
 
@@ -178,62 +177,62 @@ class _Clause:
 
     def _step(self, k: int) -> None:
         left, gap, right = self.groups[k - 1], self.gaps[k], self.groups[k]
-        segments = [part.strip() for part in BOUNDARY.split(gap)]
-        last = segments[-1]
-        if patterns.ASIDE.match(gap) or self._starts_a_way(k):
+        parts = segments(gap)
+        last = parts[-1]
+        if find("aside", gap) or self._starts_a_way(k):
             return
-        if self._gapped(left, gap, right, segments):
+        if self._gapped(left, gap, right):
             return
         if cues.is_through(gap):
             self._by_way_of(left, right, last)
-        elif not self.cause and patterns.SAME.search(cues.strip_tail(gap)):
+        elif not self.cause and find("same", cues.strip_tail(gap)):
             self._same(right)
-        elif k == 1 and self._inverted(left, gap, right, segments):
+        elif k == 1 and (self._fronted(left, gap, right) or self._cataphoric(left, gap, right)):
             self.subject = right
-        elif patterns.OBJECT_RELATIVE.search(gap) and starts_with_verb(self.gaps[k + 1]):
+        elif find("object_relative", gap) and starts_with_verb(self.gaps[k + 1]):
             self._object_relative(k)
-        elif len(segments) == 1:
+        elif len(parts) == 1:
             self._relate(left, gap, right, self._noun_before(k))
-        elif patterns.ADVERBIAL.match(cues.strip_tail(last)) and starts_with_verb(self.gaps[k + 1]):
-            self._new_clause(k, segments)
+        elif find("adverbial", cues.strip_tail(last)) and starts_with_verb(self.gaps[k + 1]):
+            self._new_clause(k, parts[0])
         elif last and (cues.is_verbal(last) or cues.relation(last)):
-            self._continue(k, segments, last)
-        elif _is_list_sign(gap) and cues.relation(segments[0]):
-            self._relate(left, segments[0], right)
+            self._continue(k, parts[0], last)
+        elif _is_list_sign(gap) and cues.relation(parts[0]):
+            self._relate(left, parts[0], right)
         else:
-            self._new_clause(k, segments)
+            self._new_clause(k, parts[0])
 
-    def _continue(self, k: int, segments: list[str], last: str) -> None:
+    def _continue(self, k: int, head: str, last: str) -> None:
         """A phrase after a comma or conjunction that has a verb but no name before it."""
         left, right = self.groups[k - 1], self.groups[k]
-        pronoun = patterns.PRONOUN.match(last)
-        if patterns.RELATIVE.match(last):
-            rest = patterns.RELATIVE.sub("", last).strip()
+        pronoun = find("pronoun", last)
+        if find("relative", last):
+            rest = PATTERNS["relative"].sub("", last).strip()
             self._relate(left, rest, right)
         elif pronoun and pronoun.group(1) in ("this", "that", "these"):
             self._relate(self.text.object or left, last, right)
-        elif patterns.PARTICIPLE_BY.match(last) and segments[0] == "" and not self._lists_causes(k):
+        elif find("participle_by", last) and head == "" and not self._lists_causes(k):
             self._relate(left, last, right)
         else:
             self._relate(self.subject or left, last, right)
 
-    def _new_clause(self, k: int, segments: list[str]) -> None:
+    def _new_clause(self, k: int, head: str) -> None:
         right = self.groups[k]
         tail = self.gaps[k + 1]
-        told = cues.is_verbal(segments[0]) or segments[0] == "" or "there" in segments[0]
+        told = cues.is_verbal(head) or head == "" or "there" in head
         follows = starts_with_verb(tail) or "so " in self.gaps[k] or not tail
         alone = k + 1 == len(self.groups) or cues.relation(tail.split(" ,")[0]) == 0
-        if self.cause and told and follows and alone and not cues.is_negated(segments[0]):
+        if self.cause and told and follows and alone and not cues.is_negated(head):
             self._tell(self.cause, right, 1)
         bare = cues.strip_tail(self.gaps[k])
-        self.cause = right if SUBORDINATE_START.search(bare) else ()
+        self.cause = right if find("subordinate_start", bare) else ()
         self.subject = right
 
     def _object_relative(self, k: int) -> None:
         """'A is what B depends on', 'B is where A leaves its mark'."""
         gap = self.gaps[k]
         if not cues.is_negated(gap):
-            verb = BOUNDARY.split(self.gaps[k + 1])[0].strip()
+            verb = first_segment(self.gaps[k + 1])
             direction = 1 if gap.endswith("where") else cues.relation(verb) or 1
             self._tell(self.groups[k], self.groups[k - 1], direction)
 
@@ -244,53 +243,45 @@ class _Clause:
     def _noun_before(self, k: int) -> bool:
         """Whether group ``k - 1`` closes 'the effect of …', so that a bare 'on' tells an effect."""
         before = cues.strip_tail(self.gaps[k - 1])
-        if cues.strip_tail(self.gaps[k]) in ("to", "into") and re.search(r"\w from$", before):
-            return not cues.is_negated(self.gaps[k - 1])
-        return bool(patterns.EFFECT_OF.search(before)) and not cues.is_negated(self.gaps[k - 1])
+        way = find("way_from", before) and cues.strip_tail(self.gaps[k]) in ("to", "into")
+        return bool(way or find("action_of", before)) and not cues.is_negated(self.gaps[k - 1])
 
     def _starts_a_way(self, k: int) -> bool:
         """Whether group ``k`` stands in 'from A to B', which the next phrase will tell."""
         return (
             k + 1 < len(self.groups)
-            and bool(re.search(r"\w from$", cues.strip_tail(self.gaps[k])))
+            and bool(find("way_from", cues.strip_tail(self.gaps[k])))
             and cues.strip_tail(self.gaps[k + 1]) in ("to", "into")
         )
 
-    def _gapped(self, left: Group, gap: str, right: Group, segments: list[str]) -> bool:
+    def _gapped(self, left: Group, gap: str, right: Group) -> bool:
         """'A acts on B, and C on D': the verb of the clause before, told again without it."""
-        match = GAPPED.match(gap)
-        if not match or len(segments) > 1 or not self.text.direction or not self.text.preposition:
+        match = find("gapped", gap)
+        if not match or len(segments(gap)) > 1 or not self.text.direction:
             return False
         if match.group("preposition") != self.text.preposition:
             return False
         self._tell(left, right, self.text.direction)
         return True
 
-    def _inverted(self, left: Group, gap: str, right: Group, segments: list[str]) -> bool:
-        return self._fronted(left, gap, right, segments) or self._cataphoric(left, gap, right)
-
-    def _fronted(self, left: Group, gap: str, right: Group, segments: list[str]) -> bool:
+    def _fronted(self, left: Group, gap: str, right: Group) -> bool:
         """'On B, A acts directly', 'From A comes B', 'With more A, B rises'."""
-        match = patterns.FRONTED.search(cues.strip_tail(self.gaps[0]))
-        if not match:
+        match = find("fronted", cues.strip_tail(self.gaps[0]))
+        divided = len(segments(gap)) > 1
+        if not match or (divided and cues.is_verbal(last_segment(gap))):
             return False
-        tail = self.gaps[2] if len(segments) > 1 else gap
-        if len(segments) > 1 and (segments[-1] and cues.is_verbal(segments[-1])):
-            return False
-        verb = BOUNDARY.split(tail)[0].strip()
+        verb = first_segment(self.gaps[2] if divided else gap)
         direction = cues.relation(f"{verb} {match.group(1)}")
-        if direction and verb and cues.is_verbal(verb):
-            self._tell(right, left, direction)
-            return True
-        return False
+        if not direction or not cues.is_verbal(verb):
+            return False
+        self._tell(right, left, direction)
+        return True
 
     def _cataphoric(self, left: Group, gap: str, right: Group) -> bool:
         """'Two things set B: A and C', 'What sets B is A', 'The causes of B are A and C'."""
         sign = _is_list_sign(gap)
         # 'What sets whether B is open is A': the clause about B has a verb of its own.
-        closed = patterns.WHETHER.search(self.gaps[0]) and bool(
-            patterns.CLAUSE_CLOSED.match(cues.strip_tail(gap))
-        )
+        closed = find("whether", self.gaps[0]) and bool(find("clause_closed", cues.strip_tail(gap)))
         if not (cues.is_copula(cues.strip_tail(gap)) or closed or (sign and len(gap) == 1)):
             return False
         before = self.gaps[0]
@@ -299,22 +290,22 @@ class _Clause:
             return True
         bare = last_segment(before)
         direction = cues.relation(bare)
-        if patterns.EFFECT_OF.search(cues.strip_tail(bare)):
+        if find("action_of", cues.strip_tail(bare)):
             self._tell(left, right, 1)
             return True
-        bare = re.sub(r"^.*\b(?:what|that|which) ", "what ", bare)
-        if direction and (sign or re.search(r"\b(?:what|that|which)\b|^(?:\w+ly )?\w+ing\b", bare)):
+        bare = PATTERNS["up_to_what"].sub("what ", bare)
+        if direction and (sign or find("what_or_doing", bare)):
             self._tell(right, left, direction)
             return True
         return False
 
     def _relate(self, left: Group, span: str, right: Group, effect_of: bool = False) -> None:
-        direction: int = cues.relation(patterns.RELATIVE.sub("", span).strip())
+        direction: int = cues.relation(PATTERNS["relative"].sub("", span).strip())
         if not direction and self._states(left):
             direction = _after_predicate(span)
         last = cues.strip_tail(span).rsplit(" ", 1)[-1]
-        self.text.preposition = last if last in patterns.PREPOSITIONS else ""
-        if not direction and effect_of and patterns.ON.match(cues.strip_tail(span)):
+        self.text.preposition = last if last in WORDS["prepositions"] else ""
+        if not direction and effect_of and find("on", cues.strip_tail(span)):
             direction = 1
         if direction:
             self._tell(left, right, direction)
@@ -322,7 +313,7 @@ class _Clause:
     def _tell(self, left: Group, right: Group, direction: int) -> None:
         causes, effects = (left, right) if direction > 0 else (right, left)
         # 'Besides A, C raises B' may mean another effect of C; 'besides A, B needs C' cannot.
-        if direction < 0 or re.search(r"(?:with|alongside|like)$", cues.strip_tail(self.gaps[0])):
+        if direction < 0 or find("together", cues.strip_tail(self.gaps[0])):
             causes = causes + self.extra
         self.extra = ()
         self.text.told += [(a, b) for a in causes for b in effects if a != b]
@@ -332,7 +323,7 @@ class _Clause:
     def _states(self, left: Group) -> bool:
         """Whether a group is the subject of 'whether A is open', with a verb still to come."""
         k = self.groups.index(left) if left in self.groups else 0
-        return bool(patterns.WHETHER.search(self.gaps[k]))
+        return bool(find("whether", self.gaps[k]))
 
     def _same(self, who: Group) -> None:
         """'… and so does C': the last statement again, with another subject."""
