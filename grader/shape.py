@@ -1,9 +1,11 @@
 """The form of an answer, the way of asking that wants it, and one task that asks."""
 
-from collections.abc import Callable, Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as member
 from enum import Enum
+from pathlib import Path
 from typing import Any, Final, Literal
 
 from grader.model import Checked, InputMode, Mark, Pool, RawAnswer, Truth
@@ -93,6 +95,19 @@ class Variant:
 
     def __str__(self) -> str:
         return f"{self.track} {self.key}"
+
+
+def read_variants(track: str, table: Path, shapes: Iterable[object]) -> tuple[Variant, ...]:
+    """The variants in a table ``[family.name]`` of ``rung``, ``shape`` (its name) and ``rule``.
+
+    What is no shape among ``shapes`` does not count: a module's members will do.
+    """
+    named = {shape.name: shape for shape in shapes if isinstance(shape, Shape)}
+    return tuple(
+        Variant(track, family, name, row["rung"], named[row["shape"]], row["rule"])
+        for family, rows in tomllib.loads(table.read_text(encoding="utf-8")).items()
+        for name, row in rows.items()
+    )
 
 
 @dataclass(frozen=True, slots=True)

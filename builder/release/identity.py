@@ -27,6 +27,7 @@ MAKING: Final = (
     "grader/shape.py",
     "grader/tracks/*/shapes.py",
     "grader/tracks/*/variants.py",
+    "grader/tracks/*/variants.toml",
     *SHARED_RULES,
 )
 """Folders and files that make the bytes of a release: an edit of one builds every part anew."""
