@@ -1,64 +1,51 @@
 """Options that several commands share."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from grader.errors import UsageError
 from grader.exam import Exam, Split
 from grader.io.files import write_text
 from grader.io.jsonio import pretty
-from grader.io.release import PUBLISHED, Release
+from grader.io.release import Release
 from grader.submission.attempts import read
 from grader.submission.submission import Submission
 
 MIN_KEY = 16
 
 
-def add_release(parser: argparse.ArgumentParser, *, private: bool = True) -> None:
-    """``--release``, ``--private`` and ``--split``."""
-    parser.add_argument(
-        "--release",
-        type=Path,
-        metavar="DIR",
-        help="release folder (default: $CAUSAL_EXAMS_RELEASE, then ./release)",
-    )
-    if private:
-        parser.add_argument(
-            "--private",
-            type=Path,
-            metavar="DIR",
-            help="private side of a private-truth split (default: beside the public one)",
-        )
-    parser.add_argument("--split", metavar="NAME", help="split (default: the only one there is)")
-
-
-def add_exam(parser: argparse.ArgumentParser, *, private: bool = True) -> None:
-    """The options of :func:`add_release`, ``--exam`` and ``--track``."""
-    add_release(parser, private=private)
-    parser.add_argument(
-        "--exam",
-        metavar="NAME",
-        help="exam, or 'all' for the whole split "
+_FOLDER: Final = {"type": Path, "metavar": "DIR"}
+_OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "answers": {"type": Path, "help": "folder of answers, or a packed .parquet"},
+    "--release": _FOLDER
+    | {"help": "release folder (default: $CAUSAL_EXAMS_RELEASE, then ./release)"},
+    "--private": _FOLDER
+    | {"help": "private side of a private-truth split (default: beside the public one)"},
+    "--split": {"metavar": "NAME", "help": "split (default: the only one there is)"},
+    "--exam": {
+        "metavar": "NAME",
+        "help": "exam, or 'all' for the whole split "
         "(default: the only one there is, or the only one with every answered task)",
-    )
-    parser.add_argument("--track", metavar="NAME", help="this track only")
+    },
+    "--track": {"metavar": "NAME", "help": "this track only"},
+    "--transcript-key": {
+        "type": Path,
+        "metavar": "FILE",
+        "help": "require laboratory transcripts to be signed with this host's key",
+    },
+}
+
+RELEASE: Final = ("--release", "--private", "--split")
+EXAM: Final = (*RELEASE, "--exam", "--track")
+PUBLIC_EXAM: Final = tuple(name for name in EXAM if name != "--private")
 
 
-def add_transcript_key(parser: argparse.ArgumentParser) -> None:
-    """``--transcript-key``."""
-    parser.add_argument(
-        "--transcript-key",
-        type=Path,
-        metavar="FILE",
-        help="require laboratory transcripts to be signed with this host's key",
-    )
-
-
-def add_answers(parser: argparse.ArgumentParser) -> None:
-    """The answers that a command is about."""
-    parser.add_argument("answers", type=Path, help="folder of answers, or a packed .parquet")
+def add(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Declare some of the options that several commands share."""
+    for name in names:
+        parser.add_argument(name, **_OPTIONS[name])
 
 
 def add_documents(
@@ -81,7 +68,7 @@ def write_documents(
 
 
 def read_answers(arguments: argparse.Namespace) -> tuple[Exam, Submission]:
-    """What :func:`add_answers` names, read, and the exam that it answers."""
+    """What the argument ``answers`` names, read, and the exam that it answers."""
     split = open_split(arguments)
     submission = read(arguments.answers, split.tasks)
     return split.choose_exam_for(frozenset(submission.answers)), submission
@@ -89,20 +76,18 @@ def read_answers(arguments: argparse.Namespace) -> tuple[Exam, Submission]:
 
 def open_split(arguments: argparse.Namespace) -> Split:
     """The release and split that the options name, and what they ask of it."""
-    release = Release.open(arguments.release, getattr(arguments, "private", None))
+    asked = {
+        name: getattr(arguments, name)
+        for name in ("exam", "track", "reveal", "truth")
+        if hasattr(arguments, name)
+    }
+    key = getattr(arguments, "transcript_key", None)
     return Split.open(
-        release,
+        Release.open(arguments.release, getattr(arguments, "private", None)),
         arguments.split,
-        getattr(arguments, "exam", None),
-        getattr(arguments, "track", None),
-        reveal=getattr(arguments, "reveal", False),
-        truth=getattr(arguments, "truth", PUBLISHED),
-        transcript_key=_key(getattr(arguments, "transcript_key", None)),
+        transcript_key=None if key is None else read_key(key),
+        **asked,
     )
-
-
-def _key(path: Path | None) -> bytes | None:
-    return None if path is None else read_key(path)
 
 
 def read_key(path: Path) -> bytes:

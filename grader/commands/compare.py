@@ -13,7 +13,7 @@ examples:
 import argparse
 from pathlib import Path
 
-from grader.commands.common import add_documents, add_exam, open_split, write_documents
+from grader.commands.common import EXAM, add, add_documents, open_split, write_documents
 from grader.errors import UsageError
 
 
@@ -21,7 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``compare``."""
     for name in ("first", "second"):
         parser.add_argument(name, type=Path, help="folder of answers, or a packed .parquet")
-    add_exam(parser)
+    add(parser, *EXAM)
     add_documents(
         parser, "the comparison as data", "full figures of a private split, for your eyes only"
     )

@@ -10,7 +10,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.commands.common import add_release, open_split
+from grader.commands.common import RELEASE, add, open_split
 from grader.errors import UsageError
 from grader.exam import Exam
 from grader.model import Checked, Truth
@@ -21,7 +21,7 @@ from grader.shape import Task
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``explain``."""
     parser.add_argument("task", help="task id")
-    add_release(parser)
+    add(parser, *RELEASE)
     parser.add_argument("--answers", type=Path, metavar="DIR", help="the answers to look at")
     parser.add_argument("--prompt", action="store_true", help="print the whole prompt as well")
     parser.add_argument("--reveal", action="store_true", help="show the truth as well")

@@ -8,14 +8,14 @@ examples:
 import argparse
 from pathlib import Path
 
-from grader.commands.common import add_release, open_split
+from grader.commands.common import RELEASE, add, open_split
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``gold``."""
-    add_release(parser)
+    add(parser, *RELEASE)
     parser.add_argument("--exam", default="all", help="one exam only (default: the whole split)")
-    parser.add_argument("--track", metavar="NAME", help="this track only")
+    add(parser, "--track")
     parser.add_argument("--reveal", action="store_true", help="even if the truth is private")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="a new folder")
 

@@ -13,14 +13,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from grader.commands.common import (
-    add_answers,
-    add_documents,
-    add_exam,
-    add_transcript_key,
-    read_answers,
-    write_documents,
-)
+from grader.commands.common import EXAM, add, add_documents, read_answers, write_documents
 from grader.errors import UsageError
 from grader.io.release import CORRECTED, PUBLISHED
 from grader.model import Truth
@@ -29,15 +22,14 @@ from grader.pipeline import Graded, grade
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``grade``."""
-    add_answers(parser)
-    add_exam(parser)
+    add(parser, "answers", *EXAM)
     parser.add_argument(
         "--truth",
         choices=(PUBLISHED, CORRECTED),
         default=PUBLISHED,
         help="of an imported release: the truth as published (default), or as corrected",
     )
-    add_transcript_key(parser)
+    add(parser, "--transcript-key")
     outputs = parser.add_argument_group("outputs")
     add_documents(
         outputs,

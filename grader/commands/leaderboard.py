@@ -15,13 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from grader.commands.common import (
-    add_documents,
-    add_exam,
-    add_transcript_key,
-    open_split,
-    write_documents,
-)
+from grader.commands.common import EXAM, add, add_documents, open_split, write_documents
 from grader.errors import UsageError
 from grader.pipeline import grade
 
@@ -29,8 +23,7 @@ from grader.pipeline import grade
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``leaderboard``."""
     parser.add_argument("submissions", type=Path, help="folder of submissions")
-    add_exam(parser)
-    add_transcript_key(parser)
+    add(parser, *EXAM, "--transcript-key")
     add_documents(
         parser, "all reports, best first", "full reports of a private split, for your eyes only"
     )

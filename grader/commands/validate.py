@@ -8,13 +8,12 @@ examples:
 import argparse
 from collections import Counter
 
-from grader.commands.common import add_answers, add_exam, read_answers
+from grader.commands.common import PUBLIC_EXAM, add, read_answers
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``validate``."""
-    add_answers(parser)
-    add_exam(parser, private=False)
+    add(parser, "answers", *PUBLIC_EXAM)
     parser.add_argument("--strict", action="store_true", help="exit with 1 on an invalid answer")
 
 

@@ -9,14 +9,14 @@ examples:
 import argparse
 from pathlib import Path
 
-from grader.commands.common import add_exam, open_split
+from grader.commands.common import PUBLIC_EXAM, add, open_split
 from grader.errors import UsageError
 from grader.names import did_you_mean
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``workspace``."""
-    add_exam(parser, private=False)
+    add(parser, *PUBLIC_EXAM)
     parser.add_argument("--task", action="append", metavar="ID", help="this task only (repeatable)")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="a new folder")
 

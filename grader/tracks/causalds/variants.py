@@ -10,4 +10,6 @@ from typing import Final
 from grader.shape import read_variants
 from grader.tracks.causalds import shapes
 
-CAUSALDS: Final = read_variants("causalds", Path(__file__).with_suffix(".toml"), vars(shapes).values())
+CAUSALDS: Final = read_variants(
+    "causalds", Path(__file__).with_suffix(".toml"), vars(shapes).values()
+)
