@@ -13,6 +13,7 @@ from scipy.special import expit
 
 from baselines.release import ShownScene
 from benchmarks.built import task_row
+from builder.causalds.ask import ASKERS
 from grader.shape import Task
 from grader.tracks import VARIANTS
 
@@ -114,29 +115,18 @@ def inputs(key: str, of: ShownScene) -> dict[str, Any]:
     """The declared inputs of a variant asked about a scene, whatever its view."""
     columns = [X, Y, *(name for name in (Z, M) if name in of.story)]
     others = columns[2:]
-    ends: dict[str, Any] = {"treatment": X, "outcome": Y}
-    levels = {"x0": -0.5, "x1": 0.5}
-    family, name = key.split(".")
-    if family == "prediction":
-        asked = {"outcome": Y, "outcome_kind": of.kinds[Y], "columns": list(of.data), "rows": 200}
-        return asked | ({"alpha": 0.1} if name == "prediction_interval" else {})
-    if family == "causal_sketch":
-        return {"variables": len(columns) + (U in of.story)}
-    if name in ("method_label", "identifiable_boolean"):
-        asked = ends | {"observed": columns}
-        return asked | (levels | {"estimand": "ETT"} if family != "identification" else {})
-    if family == "identification" or name == "forbidden_controls_list":
-        return ends | {"available": others}
-    if family in ("collider_phenomenon", "bias_diagnostic"):
-        return ends | {"collider": others[0]}
-    if name in ("sign_before_after", "delta_point", "delta_sign_only"):
-        return ends | {"conditioning_var": others[0]}
-    if family == "association":
-        return ends | ({"candidates": others} if name == "argmax_change" else {})
-    if family == "mediation_effect":
-        levels |= {"mediators": [M] if M in of.story else []}
-        levels |= {"estimand": "NIE"} if "dominance" not in name else {}
-    return ends | levels | ({"alpha": 0.05} if name.endswith("uq_95") else {})
+    family = key.partition(".")[0]
+    usual: dict[str, Any] = {
+        "treatment": X, "outcome": Y, "outcome_kind": of.kinds[Y], "columns": list(of.data),
+        "rows": 200, "alpha": 0.1 if family == "prediction" else 0.05, "x0": -0.5, "x1": 0.5,
+        "variables": len(columns) + (U in of.story), "observed": columns, "available": others,
+        "candidates": others, "collider": others[0], "conditioning_var": others[0],
+        "mediators": [M] if M in of.story else [],
+        "estimand": "NIE" if family == "mediation_effect" else "ETT",
+    }  # fmt: skip
+    declared = ASKERS[key].inputs
+    named = {"estimand": usual["estimand"]} if "estimand" in declared else {}
+    return {name: usual[name] for name in sorted(ASKERS[key].declares(named))}
 
 
 def ask(key: str, of: ShownScene, **other: Any) -> Task:

@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 import pytest
+from case_files import CASE_FILES
 from causalds_scenes import asked, public, rows, world
 
 from builder.causalds.ask import ASKERS
@@ -12,55 +13,11 @@ from builder.words import facts_from_json, verify
 from grader.tracks import VARIANTS
 
 ALL = [(key, task, truth, built) for built in public() for key, task, truth in asked(built)]
-LABELS: dict[str, list[str]] = {
-    "association.sign_only": ['"+"', '"-"', '"unknown"', "0.03"],
-    "association.effect_size_point": ["Pearson", "|your value - r|"],
-    "association.sign_before_after": ['"+"', '"-"', '"unknown"', "0.03", "linear partial"],
-    "association.delta_point": ["linear partial correlation", "s - r", "|your delta - (s - r)|"],
-    "association.delta_sign_only": ['"+"', '"-"', '"0"', "0.03", "s - r"],
-    "association.argmax_change": ["candidates", "|s(Z) - r|", "0.03"],
-    "collider_phenomenon.induced_association_boolean": ["s differ from 0", "0.03", "true or false"],
-    "collider_phenomenon.induced_association_sign_only": ['"+"', '"-"', '"unknown"', "0.03"],
-    "collider_phenomenon.induced_association_strength_point": ["|your value - s|", "partial"],
-    "prediction.point_predictor": ["`prediction`", "held-out"],
-    "prediction.prediction_interval": ["`prediction,lower,upper`", "90%", "5%", "20 times"],
-    "causal_sketch.edges_only": ["F1", '"from"', '"to"', "never measured"],
-    "causal_sketch.skeleton_edges": ["F1", '"a"', '"b"', "never measured", "does not matter"],
-    "identification.identifiable_boolean": ["true or false", "must be 0"],
-    "identification.one_valid_adjustment_set": [
-        "**one**", "`[]`", '"no_backdoor"', '"non_id"', "valid adjustment set",
-    ],
-    "identification.minimal_adjustment_set_size": ["smallest", '"no_backdoor"', '"non_id"', "0."],
-    "identification.n_valid_adjustment_sets": [
-        "How many", '"no_backdoor"', '"non_id"', "empty one",
-    ],
-    "bias_diagnostic.collider_bias_boolean": ["true or false", "blocked", "another mistake"],
-    "bias_diagnostic.forbidden_controls_list": ["`[]`", '"no_backdoor"', '"non_id"', "F1"],
-    "identification.method_label": [
-        '"trivial_zero"', '"backdoor"', '"frontdoor"', '"other_id"', '"none"', "**first**",
-    ],
-    "identification.all_minimal_adjustment_sets": [
-        "`[[]]`", '"no_backdoor"', '"non_id"', "minimal", "F1",
-    ],
-    "effect_estimate.ate_point": ["null", "|your value - ATE|", "do(X = x1)"],
-    "effect_estimate.ate_uq_95": ["null", "95%", "40 times", "ci_lower", "ci_upper"],
-    "effect_estimate.ate_sign_only": ['"+"', '"-"', '"0"', '"unknown"', "0.05 standard deviations"],
-    "effect_estimate.ate_vs_assoc_sign_match": ["null", "same sign", "0.03", "0.05 standard"],
-    "counterfactual_identification.identifiable_boolean": ["true or false", "must be 0"],
-    "counterfactual_effect.effect_point": ["null", "| X = x1]", "|your value - ETT|"],
-    "counterfactual_effect.effect_uq_95": ["null", "95%", "40 times", "ci_lower", "| X = x1]"],
-    "counterfactual_effect.sign_only": ['"+"', '"-"', '"0"', '"unknown"', "0.05 standard"],
-    "mediation_effect.effect_point": ["null", "natural", "M(x0)", "relative to 1 + |N"],
-    "mediation_effect.effect_uq_95": ["null", "natural", "95%", "40 times", "ci_upper"],
-    "mediation_effect.sign_only": ['"+"', '"-"', '"unknown"', "natural", "0.05 standard"],
-    "mediation_effect.direct_vs_indirect_dominance": [
-        '"direct"', '"indirect"', '"tie"', "5%", "null", "edge of the tie",
-    ],
-}  # fmt: skip
+LABELS: dict[str, list[str]] = {key: file["prompt"] for key, file in CASE_FILES.items()}
 
 
 def test_the_table_of_labels_covers_every_variant() -> None:
-    """A variant without a line here would not be checked."""
+    """A variant without words in its file of tests would not be checked."""
     assert set(LABELS) == {v.key for v in VARIANTS if v.track == "causalds"}
     assert {key for key, *_ in ALL} == set(LABELS)
 

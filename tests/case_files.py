@@ -1,0 +1,36 @@
+"""The file of tests that each variant of a scene has: ``tests/grader/cases/<family>.<variant>.json``.
+
+``tasks``
+    By short name, the tasks of the small hand-made release that ask the variant, in every form it
+    can take: ``scene``, ``inputs``, and the truth (``target``, ``value``, ``abstain``).
+``prompt``
+    Words that every prompt of the variant holds: its labels, its rules, its margins.
+``cases``
+    Answers to those tasks, and what both readings must make of each.
+"""
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from grader.tracks import VARIANTS
+
+FOLDER: Final = Path(__file__).parent / "grader" / "cases"
+MEMBERS: Final = {"tasks", "prompt", "cases"}
+
+
+def read(file: Path) -> dict[str, Any]:
+    """One file; raises ``LookupError`` where a member is absent or none."""
+    if not file.is_file():
+        raise LookupError(f"{file.stem}: no tests/grader/cases/{file.name} (docs/adding-a-variant.md)")
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    if found.keys() != MEMBERS or not all(found.values()):
+        raise LookupError(f"{file.stem}: tests/grader/cases/{file.name} needs {sorted(MEMBERS)}")
+    return found
+
+
+_KEYS = {spec.key for spec in VARIANTS if spec.track == "causalds"}
+CASE_FILES: Final = {
+    key: read(FOLDER / f"{key}.json") for key in sorted(_KEYS | {f.stem for f in FOLDER.iterdir()})
+}
+"""By ``family.variant``: of every variant, and whatever else lies in the folder."""
