@@ -1,4 +1,4 @@
-"""The file of tests that each variant of a scene has: ``tests/grader/cases/<family>.<variant>.json``.
+"""The file of tests of each variant of a scene: ``tests/grader/cases/<family>.<variant>.json``.
 
 ``tasks``
     By short name, the tasks of the small hand-made release that ask the variant, in every form it
@@ -21,11 +21,12 @@ MEMBERS: Final = {"tasks", "prompt", "cases"}
 
 def read(file: Path) -> dict[str, Any]:
     """One file; raises ``LookupError`` where a member is absent or none."""
+    where = f"tests/grader/cases/{file.name}"
     if not file.is_file():
-        raise LookupError(f"{file.stem}: no tests/grader/cases/{file.name} (docs/adding-a-variant.md)")
+        raise LookupError(f"{file.stem} has no cases: {where} is absent (docs/adding-a-variant.md)")
     found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     if found.keys() != MEMBERS or not all(found.values()):
-        raise LookupError(f"{file.stem}: tests/grader/cases/{file.name} needs {sorted(MEMBERS)}")
+        raise LookupError(f"{file.stem}: {where} needs {', '.join(sorted(MEMBERS))}, none empty")
     return found
 
 

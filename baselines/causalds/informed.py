@@ -30,6 +30,7 @@ from builder.causal.graph import LatentDAG
 from builder.causal.identification import ate_identifiable
 from builder.causal.method import identification_method
 from builder.causal.paths import opens_collider_bias
+from builder.causalds.complete import KEYS, one_each
 from builder.scm.margins import TIE_BAND
 from grader.shape import Task
 
@@ -160,7 +161,7 @@ def larger(direct: float, indirect: float) -> str:
     return "direct" if sizes[0] > sizes[1] else "indirect"
 
 
-SOLVERS: Final[Mapping[str, Solve]] = {
+_SOLVERS: Final[Mapping[str, Solve]] = {
     **FORMS,
     "prediction.point_predictor": _point_predictor,
     "prediction.prediction_interval": _prediction_interval,
@@ -179,4 +180,6 @@ SOLVERS: Final[Mapping[str, Solve]] = {
     "counterfactual_identification.identifiable_boolean": _counterfactual_identifiable,
     "mediation_effect.direct_vs_indirect_dominance": _dominance,
 }
+
+SOLVERS: Final = one_each(_SOLVERS, KEYS, "solver", "baselines/causalds/informed.py")
 """By ``family.variant``."""

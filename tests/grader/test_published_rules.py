@@ -33,7 +33,7 @@ CATEGORY = st.sampled_from(["set", "set", "set", "no_backdoor"])
 
 def words(spec: Variant) -> st.SearchStrategy[Any]:
     """Content answers to a variant that is right or wrong, as a prompt lists them."""
-    if spec.shape.name in ("set_size", "set_count"):
+    if spec.shape.kind == "count":
         return st.sampled_from([0, 1, 2, "no_backdoor"])
     if not spec.shape.labels:
         return st.booleans() if spec.shape.abstention is not False else st.just(True)
@@ -43,15 +43,15 @@ def words(spec: Variant) -> st.SearchStrategy[Any]:
 @st.composite
 def asked(draw: st.DrawFn, spec: Variant) -> tuple[dict[str, Any], dict[str, Any], Any]:
     """(target, further truth, content answer) of one variant; the answer is a file's object."""
-    field, shape = spec.shape.field, spec.shape.name
+    field, kind = spec.shape.field, spec.shape.kind
     if spec.family == "prediction":
         binary = spec.name == "point_predictor" and draw(st.booleans())
         value = st.sampled_from([0.0, 1.0]) if binary else NUMBER
         labels = draw(st.lists(value, min_size=1, max_size=12))
         given_ = st.floats(0, 1) if binary else NUMBER
         rows = [(draw(given_), *draw(INTERVAL)) for _ in labels]
-        kind = "binary" if binary else "continuous"
-        target = {"kind": kind, "sd": float(np.std(labels)), "rows": len(labels)}
+        scale = "binary" if binary else "continuous"
+        target = {"kind": scale, "sd": float(np.std(labels)), "rows": len(labels)}
         return target, {"labels": tuple(labels)}, rows
     if spec.shape.pool == "nrel_point":
         return {}, {"value": draw(NUMBER)}, {field: draw(NUMBER)}
@@ -59,23 +59,23 @@ def asked(draw: st.DrawFn, spec: Variant) -> tuple[dict[str, Any], dict[str, Any
         lower, upper = draw(INTERVAL)
         bounds = {"ci_lower": lower, "ci_upper": upper}
         return {}, {"value": draw(NUMBER)}, {field: draw(NUMBER), **bounds}
-    if shape in ("edges", "skeleton_edges"):
-        ends = ("from", "to") if shape == "edges" else ("a", "b")
+    if kind == "edges":
+        ends = ("from", "to") if spec.shape.name == "edges" else ("a", "b")
         listed = [dict(zip(ends, pair, strict=True)) for pair in sorted(draw(EDGES))]
         true = [list(pair) for pair in sorted(draw(EDGES)) if pair[0] < pair[1]]
         return {"nodes": list(NAMES), "edges": true}, {}, {field: listed}
-    if shape == "signs_before_after":
+    if kind == "signs":
         labels_ = st.sampled_from(spec.shape.labels)
         target = {"accepted_before": [draw(labels_)], "accepted_after": [draw(labels_)]}
         return target, {}, {"sign_before": draw(labels_), "sign_after": draw(labels_)}
-    if shape == "conditioning_var":
+    if kind == "name":
         name = st.sampled_from(NAMES)
         return {"accepted": [draw(name)]}, {}, {field: draw(name)}
-    if shape in ("adjustment_set", "adjustment_sets", "forbidden"):
+    if kind in ("set", "sets", "names"):
         category = draw(CATEGORY)
-        member = "names" if shape == "forbidden" else "sets"
-        listed = draw(NAME_SET if shape == "forbidden" else SETS) if category == "set" else []
-        answer = draw(SETS if shape == "adjustment_sets" else NAME_SET)
+        member = "names" if kind == "names" else "sets"
+        listed = draw(NAME_SET if kind == "names" else SETS) if category == "set" else []
+        answer = draw(SETS if kind == "sets" else NAME_SET)
         if draw(st.integers(0, 4)) == 0:
             answer = "no_backdoor"
         return {"category": category, member: listed}, {}, {field: answer}
@@ -107,13 +107,13 @@ def content_loss(spec: Variant, truth: Truth, answer: Any) -> float:
         return f1_loss(pairs, target["edges"], frozenset)
     if "category" in target and (answer[field] == "no_backdoor" or target["category"] != "set"):
         return float(answer[field] != target["category"])
-    if spec.shape.name == "adjustment_sets":
+    if spec.shape.kind == "sets":
         return f1_loss(answer[field], target["sets"], frozenset)
-    if spec.shape.name == "forbidden":
+    if spec.shape.kind == "names":
         return f1_loss(answer[field], target["names"], str)
-    if spec.shape.name == "adjustment_set":
+    if spec.shape.kind == "set":
         return float(all(set(answer[field]) != set(valid) for valid in target["sets"]))
-    if spec.shape.name == "signs_before_after":
+    if spec.shape.kind == "signs":
         signs = [answer["sign_before"]], [answer["sign_after"]]
         return float(signs != (target["accepted_before"], target["accepted_after"]))
     return float(all(answer[field] != accepted for accepted in target["accepted"]))

@@ -52,10 +52,10 @@ def cases() -> Iterator[tuple[str, Any, str | None, float | None]]:
             yield f"task{number}", answer, pool, loss
 
 
-def test_the_miniature_asks_every_variant_and_all_are_imported(exam: Exam) -> None:
-    keys = {spec.key for spec in VARIANTS if spec.track == "causalds"}
-    assert len(keys) == 33
-    assert {task.spec.key for task in exam.split.tasks} == keys
+def test_the_miniature_asks_every_variant_of_the_paper_and_all_are_imported(exam: Exam) -> None:
+    asked = {task.spec.key for task in exam.split.tasks}
+    assert len(asked) == 33, "the paper's; variants that came later are not in its release"
+    assert asked <= {spec.key for spec in VARIANTS if spec.track == "causalds"}
     assert exam.name == "exam_12345"
     assert [task.task_id for task in exam.tasks] == [
         f"task{number}" for number in range(1, len(ASKED) + 1)

@@ -14,10 +14,10 @@ from typing import Final
 import numpy as np
 
 from builder.causal.motifs import Motif
+from builder.causalds.complete import KEYS, one_each
 from builder.causalds.make.scene import Scene
 from builder.causalds.plan.types import ScenePlan
 from builder.scm.quantities import Quantity
-from grader.tracks import VARIANTS
 
 ENDS: Final = frozenset({"treatment", "outcome"})
 LEVELS: Final = ENDS | {"x0", "x1"}
@@ -119,5 +119,5 @@ def asks(
 
 
 def in_spec_order() -> dict[str, Asker]:
-    """The registered askers in the order of ``VARIANTS``; the suite names a variant without one."""
-    return {v.key: _FOUND[v.key] for v in VARIANTS if v.track == "causalds" and v.key in _FOUND}
+    """The registered askers in the order of ``VARIANTS``."""
+    return one_each(_FOUND, KEYS, "asker", "a module of builder/causalds/ask/")

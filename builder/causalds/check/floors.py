@@ -12,12 +12,12 @@ from typing import Any, Final, Literal, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
+from builder.causalds.complete import SHAPES, one_each
 from builder.seeds import pick, shuffled
 from builder.track import Guess
 from grader.io.jsonio import canonical
 from grader.model import Truth
 from grader.shape import Task
-from grader.tracks.causalds.variants import CAUSALDS
 
 _NUMBER: Final = "0: (1 + |t|) / (1 + 2|t|) for a truth of t"
 _EFFECT: Final = "0 where identifiable: (1 + |t|) / (1 + 2|t|); nothing where it had to abstain"
@@ -25,7 +25,7 @@ _WIDE: Final = "0 ± 1 where identifiable: (1 + |t|) / (1 + |t| + interval score
 _POSITIVE: Final = "always +: the share of positive truths"
 _TRUE: Final = "always true: the share of truths that are"
 
-_CONSTANT: Final[Mapping[str, tuple[object, str]]] = {
+_ANSWERS: Final[Mapping[str, tuple[object, str]]] = {
     "prediction_csv": (
         None,
         "0 (or probability 0.5): (1 + sd) / (1 + sd + RMSE); near a half, since labels differ from "
@@ -66,8 +66,7 @@ _CONSTANT: Final[Mapping[str, tuple[object, str]]] = {
 """By answer shape: what the constant answer says (None where that depends on the task), and why it
 scores what it scores."""
 
-if _CONSTANT.keys() != {variant.shape.name for variant in CAUSALDS}:
-    raise AssertionError("every answer shape of the track needs a constant answer, and no other")
+_CONSTANT: Final = one_each(_ANSWERS, SHAPES, "constant answer", "builder/causalds/check/floors.py")
 
 WHY: Final = {shape: why for shape, (_, why) in _CONSTANT.items()}
 """Why a constant answer scores what it scores, by answer shape."""

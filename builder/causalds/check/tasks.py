@@ -14,6 +14,7 @@ import networkx as nx
 
 from builder.causalds.check import graph as audit_graph
 from builder.causalds.check.hidden import Hidden
+from builder.causalds.complete import KEYS, one_each
 from builder.scm.margins import EFFECT_MARGIN, MEASURED_SIGN_MARGIN, SIGN_MARGIN
 from grader.io.jsonio import canonical
 
@@ -239,7 +240,7 @@ def _dominance(case: Case) -> Derived:
     return _accepted("tie" if edge <= 0 else "direct" if direct > indirect else "indirect")
 
 
-AUDITS: Final[Mapping[str, Callable[[Case], Derived]]] = {
+_DERIVED: Final[Mapping[str, Callable[[Case], Derived]]] = {
     "prediction.point_predictor": _prediction,
     "prediction.prediction_interval": _prediction,
     "association.sign_only": lambda case: _accepted(case.sign("association", "unknown")),
@@ -286,4 +287,6 @@ AUDITS: Final[Mapping[str, Callable[[Case], Derived]]] = {
     "mediation_effect.sign_only": lambda case: _effect_sign(case, case.detail.lower()),
     "mediation_effect.direct_vs_indirect_dominance": _dominance,
 }
+
+AUDITS: Final = one_each(_DERIVED, KEYS, "second derivation", "builder/causalds/check/tasks.py")
 """By variant: the truth of one row derived again. Raises :class:`Unusable`."""

@@ -1,4 +1,4 @@
-"""The causalds track: how the answers to its 33 variants are checked and scored.
+"""The causalds track: how the answers to its variants are checked and scored.
 
 What is asked, and by which rule, stands in :mod:`~grader.tracks.causalds.variants`; how an answer
 of each form is read and scored in :mod:`~grader.tracks.causalds.shapes`. Abstentions, missing and
@@ -9,30 +9,28 @@ What the scorers read of a truth row
 ------------------------------------
 ``should_abstain``: the estimand is not identifiable (for sets and forbidden controls the ATE; for
 dominance the NDE or the NIE). Only variants with ``abstainable`` ever have it. ``value``: the
-number that is asked for, null where there is none. ``target``, by shape of the answer:
+number that is asked for, null where there is none. ``target``, by kind of answer (``Shape.kind``):
 
-prediction_csv, prediction_interval_csv
+predictions
     ``kind`` ("continuous" or "binary"), ``sd`` (population sd of the held-out labels), ``rows``.
-sign, change_sign, effect_sign, method, dominant, association_present, bias_present, identifiable, \
-matches, set_size, set_count
+sign, label, boolean, count
     ``accepted``: the *set* of answers that are right, as they are written in the answer's field,
     and never empty: labels, true or false, whole numbers. Where abstaining is due it is the
-    documented abstention (the shape's ``abstention``): "unknown" (effect_sign), "none" (method),
-    "non_id" (set_size, set_count), false (identifiable), null (matches, dominant). Where the ATE is
-    identifiable without any valid set: ["no_backdoor"] (set_size), ["no_backdoor", 0] (set_count).
-signs_before_after
+    documented abstention (the shape's ``abstention``). Where the ATE is identifiable without any
+    valid set: ["no_backdoor"] (set_size), ["no_backdoor", 0] (set_count).
+signs
     ``accepted_before`` and ``accepted_after``, each such a set.
-conditioning_var
+name
     ``accepted``: the names that are right; more than one only where candidates tie.
-value, delta, ate, effect_value, ate_interval, effect_interval
+number, interval
     nothing: the row's ``value`` is the target.
-edges, skeleton_edges
+edges
     ``nodes``: all names, unmeasured ones included; ``edges``: [cause, effect] pairs (the skeleton
     ignores their direction).
-adjustment_set, adjustment_sets
-    ``category`` ("set", "no_backdoor" or "non_id") and ``sets``: *all* valid adjustment sets
-    (adjustment_set), all inclusion-minimal ones (adjustment_sets); empty unless it is "set".
-forbidden
+set, sets
+    ``category`` ("set", "no_backdoor" or "non_id") and ``sets``: *all* valid adjustment sets (set),
+    all inclusion-minimal ones (sets); empty unless it is "set".
+names
     ``category`` and ``names``: the observed variables other than treatment and outcome that are in
     no valid adjustment set; empty unless the category is "set".
 
