@@ -1,12 +1,15 @@
 """How an effect is asked for, whichever effect it is: as a number, an interval or a sign."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
+from functools import partial
 from typing import Final
 
+import numpy as np
+
 from builder.causalds.ask.association import ends
-from builder.causalds.ask.registry import Question, Truth
+from builder.causalds.ask.registry import Classes, Hosts, Question, Truth, any_scene, asks
 from builder.causalds.ask.wording import (
     IDENTIFIABLE,
     READING,
@@ -51,10 +54,48 @@ class AskedEffect:
     zero: bool = True
 
 
-def point(scene: Scene, effect: AskedEffect) -> Question:
+Effects = Callable[[Scene, np.random.Generator], Iterator[AskedEffect]]
+"""(scene, generator of orders) -> the effects of one family that the scene is asked about."""
+
+
+def asks_effects(
+    effects: Effects,
+    names: Sequence[str],
+    ranks: Sequence[int],
+    inputs: frozenset[str],
+    classes: tuple[Classes, Classes],
+    hosts: Hosts = any_scene,
+) -> None:
+    """Registers three askers of a family of effects, in this order: number, interval and sign.
+
+    ``names`` are their variants' keys, ``ranks`` their ranks; ``classes`` are those of numbers and
+    of signs.
+    """
+    numbers, signs = classes
+    forms: Sequence[tuple[_Form, frozenset[str], Classes]] = (
+        (_point, inputs, numbers),
+        (_interval, inputs | {"alpha"}, numbers),
+        (_sign, inputs, signs),
+    )
+    for key, rank, (form, members, known) in zip(names, ranks, forms, strict=True):
+        register = asks(key, rank=rank, inputs=members, classes=known, hosts=hosts)
+        register(partial(_ask, effects, form))
+
+
+_Form = Callable[[Scene, AskedEffect], Iterator[Question]]
+
+
+def _ask(
+    effects: Effects, form: _Form, scene: Scene, rng: np.random.Generator
+) -> Iterator[Question]:
+    for effect in effects(scene, rng):
+        yield from form(scene, effect)
+
+
+def _point(scene: Scene, effect: AskedEffect) -> Iterator[Question]:
     """The effect as a number."""
     name, field = effect.name, effect.field
-    return Question(
+    yield Question(
         question=f"{effect.text}\n\nEstimate it.\n\n{RULES.format(estimand=name)}",
         answer=(
             f"{fields({field: 1.23})}\n\n"
@@ -67,12 +108,12 @@ def point(scene: Scene, effect: AskedEffect) -> Question:
     )
 
 
-def interval(scene: Scene, effect: AskedEffect) -> Question:
+def _interval(scene: Scene, effect: AskedEffect) -> Iterator[Question]:
     """The effect with a central 95% interval."""
     name, field = effect.name, effect.field
     level = percent(1 - EFFECT_ALPHA)
     form = {field: 1.23, "ci_lower": 0.98, "ci_upper": 1.48}
-    return Question(
+    yield Question(
         question=(
             f"{effect.text}\n\nEstimate it, and give a **central {level} confidence interval** "
             f"for it.\n\n{RULES.format(estimand=name)}"
@@ -89,7 +130,7 @@ def interval(scene: Scene, effect: AskedEffect) -> Question:
     )
 
 
-def sign(scene: Scene, effect: AskedEffect) -> Iterator[Question]:
+def _sign(scene: Scene, effect: AskedEffect) -> Iterator[Question]:
     """The effect's sign, where it is zero by the graph or clear of zero."""
     name, value = effect.name, effect.value
     label = None if value is None else clear_effect_sign(value, scene.truths.outcome_sd)

@@ -12,11 +12,9 @@ from builder.causalds.ask.association import correlation, margin_of
 from builder.causalds.ask.effect_forms import (
     RULES,
     AskedEffect,
+    asks_effects,
     effect_inputs,
     effect_margin,
-    interval,
-    point,
-    sign,
 )
 from builder.causalds.ask.eligible import ate, directed_path, effect_numbers, effect_signs, ett
 from builder.causalds.ask.identification import treated
@@ -36,36 +34,34 @@ from builder.causalds.plan.types import ScenePlan
 from builder.scm.margins import clear_effect_sign, clear_sign
 
 
-def _ate(scene: Scene) -> AskedEffect:
-    return AskedEffect("ATE", average(scene), scene.truths.ate, "ate")
+def _ate(scene: Scene, rng: np.random.Generator) -> Iterator[AskedEffect]:
+    yield AskedEffect("ATE", average(scene), scene.truths.ate, "ate")
 
 
-def _ett(scene: Scene) -> AskedEffect:
-    return AskedEffect("ETT", treated(scene), scene.truths.ett)
+def _ett(scene: Scene, rng: np.random.Generator) -> Iterator[AskedEffect]:
+    yield AskedEffect("ETT", treated(scene), scene.truths.ett)
+
+
+asks_effects(
+    _ate,
+    [f"effect_estimate.{name}" for name in ("ate_point", "ate_uq_95", "ate_sign_only")],
+    (1, 2, 0),
+    LEVELS,
+    (effect_numbers(ate), effect_signs(ate)),
+)
+asks_effects(
+    _ett,
+    [f"counterfactual_effect.{name}" for name in ("effect_point", "effect_uq_95", "sign_only")],
+    (1, 2, 0),
+    LEVELS,
+    (effect_numbers(ett), effect_signs(ett)),
+)
 
 
 def _match_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
     if not ate(motif, plan):
         return ("None",)
     return ("True", "False") if directed_path(motif, plan) else ("False",)
-
-
-@asks("effect_estimate.ate_point", rank=1, inputs=LEVELS, classes=effect_numbers(ate))
-def ate_point(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """The average treatment effect."""
-    yield point(scene, _ate(scene))
-
-
-@asks("effect_estimate.ate_uq_95", rank=2, inputs=LEVELS | {"alpha"}, classes=effect_numbers(ate))
-def ate_uq_95(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """The average treatment effect with a central 95% interval."""
-    yield interval(scene, _ate(scene))
-
-
-@asks("effect_estimate.ate_sign_only", rank=0, inputs=LEVELS, classes=effect_signs(ate))
-def ate_sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """The sign of the average treatment effect."""
-    yield from sign(scene, _ate(scene))
 
 
 @asks("effect_estimate.ate_vs_assoc_sign_match", rank=3, inputs=LEVELS, classes=_match_classes)
@@ -93,29 +89,6 @@ def ate_vs_assoc_sign_match(scene: Scene, rng: np.random.Generator) -> Iterator[
         inputs=effect_inputs(scene),
         truth=Truth(target={"accepted": [right]}, should_abstain=effect is None),
     )
-
-
-@asks("counterfactual_effect.effect_point", rank=1, inputs=LEVELS, classes=effect_numbers(ett))
-def ett_point(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """The effect of treatment on the treated."""
-    yield point(scene, _ett(scene))
-
-
-@asks(
-    "counterfactual_effect.effect_uq_95",
-    rank=2,
-    inputs=LEVELS | {"alpha"},
-    classes=effect_numbers(ett),
-)
-def ett_uq_95(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """The effect of treatment on the treated with a central 95% interval."""
-    yield interval(scene, _ett(scene))
-
-
-@asks("counterfactual_effect.sign_only", rank=0, inputs=LEVELS, classes=effect_signs(ett))
-def ett_sign(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """The sign of the effect of treatment on the treated."""
-    yield from sign(scene, _ett(scene))
 
 
 def average(scene: Scene) -> str:

@@ -5,7 +5,6 @@ lies between; neither is then zero by the graph.
 """
 
 from collections.abc import Iterator
-from typing import Final
 
 import numpy as np
 
@@ -13,10 +12,8 @@ from builder.causal.motifs import Motif
 from builder.causalds.ask.effect_forms import (
     RULES,
     AskedEffect,
+    asks_effects,
     effect_inputs,
-    interval,
-    point,
-    sign,
 )
 from builder.causalds.ask.eligible import mediated, mediated_and_direct, natural_verdicts
 from builder.causalds.ask.identification import mediators, natural
@@ -33,8 +30,6 @@ from builder.causalds.ask.wording import (
 from builder.causalds.make.scene import Scene
 from builder.causalds.plan.types import ScenePlan
 from builder.scm.margins import EFFECT_MARGIN, TIE_BAND, clear_dominance
-
-_INPUTS: Final = LEVELS | {"mediators", "estimand"}
 
 
 def _number_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
@@ -61,37 +56,14 @@ def _effects(scene: Scene, rng: np.random.Generator) -> Iterator[AskedEffect]:
             yield AskedEffect(name, text, value, inputs=inputs, detail=name, zero=False)
 
 
-@asks(
-    "mediation_effect.effect_point",
-    rank=2,
-    inputs=_INPUTS,
-    classes=_number_classes,
-    hosts=mediated,
+asks_effects(
+    _effects,
+    [f"mediation_effect.{name}" for name in ("effect_point", "effect_uq_95", "sign_only")],
+    (2, 3, 0),
+    LEVELS | {"mediators", "estimand"},
+    (_number_classes, _sign_classes),
+    mediated,
 )
-def effect_point(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """A natural effect as a number."""
-    for effect in _effects(scene, rng):
-        yield point(scene, effect)
-
-
-@asks(
-    "mediation_effect.effect_uq_95",
-    rank=3,
-    inputs=_INPUTS | {"alpha"},
-    classes=_number_classes,
-    hosts=mediated,
-)
-def effect_uq_95(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """A natural effect with a central 95% interval."""
-    for effect in _effects(scene, rng):
-        yield interval(scene, effect)
-
-
-@asks("mediation_effect.sign_only", rank=0, inputs=_INPUTS, classes=_sign_classes, hosts=mediated)
-def sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
-    """The sign of a natural effect."""
-    for effect in _effects(scene, rng):
-        yield from sign(scene, effect)
 
 
 @asks(
