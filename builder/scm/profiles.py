@@ -6,7 +6,7 @@ Boolean rules contain; five of each are synthetic and cover further regimes.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from builder.scm.noise import NOISE_FAMILIES
@@ -72,27 +72,21 @@ _EMPIRICAL: Final[Mapping[str, Mapping[str, float]]] = {
 
 def profile(continuous: str, binary: str) -> Profile:
     """The profile of a scene from its two names. Raises ``KeyError`` for an unknown one."""
-    base = CONTINUOUS_PROFILES[continuous]
-    return Profile(
-        base.continuous,
-        BINARY_PROFILES[binary],
-        base.noises,
-        base.mixture,
-        base.heteroscedastic,
-    )
+    return replace(CONTINUOUS_PROFILES[continuous], binary=BINARY_PROFILES[binary])
 
 
-def mixture_weights(kind: str, empirical_share: float = EMPIRICAL_SHARE) -> dict[str, float]:
-    """``alpha * empirical + (1 - alpha) * uniform coverage`` over the profiles of a kind."""
+def mixture_weights(kind: str) -> dict[str, float]:
+    """``EMPIRICAL_SHARE`` for the empirical profiles of a kind as they were realised, the rest for
+    the synthetic ones alike."""
     names = CONTINUOUS_PROFILES if kind == "continuous" else BINARY_PROFILES
     empirical = _EMPIRICAL[kind]
     total = sum(empirical.values())
     synthetic = [name for name in names if name not in empirical]
     return {
         name: (
-            empirical_share * empirical[name] / total
+            EMPIRICAL_SHARE * empirical[name] / total
             if name in empirical
-            else (1.0 - empirical_share) / len(synthetic)
+            else (1.0 - EMPIRICAL_SHARE) / len(synthetic)
         )
         for name in names
     }

@@ -19,7 +19,6 @@ from builder.causal.motifs import MOTIFS, PLANTED, Motif
 from builder.causal.proof.agreement import Tally, compare
 from builder.causalds.check import graph as audit_graph
 from builder.causalds.plan.blueprint import structures
-from builder.causalds.plan.presets import PRESETS
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
 from builder.causalds.track import TRACK
@@ -27,6 +26,7 @@ from builder.settings import TomlTable
 
 WHERE = "x.toml: splits.dev.causalds"
 SCENES = 953
+FULL = TRACK.parse(TomlTable({"scenes": SCENES, "composition": "full"}, f"{WHERE}."))
 
 
 def planned(composition: str, scenes: int = SCENES, **changes: object) -> list[ScenePlan]:
@@ -51,14 +51,15 @@ def identifiable(motif: Motif) -> bool:
 def test_quotas_are_met_by_largest_remainder(full: list[ScenePlan]) -> None:
     """Every count is the requested share, rounded up or down."""
     motifs = Counter(plan.motif for plan in full)
-    planted = dict(PRESETS["full"].composition.planted)
-    for name, share in PRESETS["full"].composition.motifs:
+    composition = FULL.composition
+    planted = composition.planted
+    for name, share in composition.motifs.items():
         share -= sum(planted.values()) if name == "confounding" else 0.0
         assert abs(motifs[name] - share * SCENES) < 1.5, name
     for name, share in planted.items():
         assert abs(motifs[name] - share * SCENES) < 1, name
     labels = Counter(plan.structure for plan in full)
-    for k, share in enumerate(PRESETS["full"].composition.grafts):
+    for k, share in enumerate(composition.grafts):
         if k:
             assert abs(labels[f"grafted_{k}"] - share * SCENES) < 1
     verdicts = Counter(identifiable(plan.query) for plan in full)
@@ -138,8 +139,7 @@ def test_a_graft_shares_exactly_its_anchor() -> None:
 
 def test_composition_table_shows_requested_beside_realised(full: list[ScenePlan]) -> None:
     """The manifest and ``plan`` print it."""
-    config = TRACK.parse(TomlTable({"scenes": SCENES, "composition": "full"}, f"{WHERE}."))
-    table = TRACK.composition(config, plan_scenes(config, "dev", ROOT, False))
+    table = TRACK.composition(FULL, plan_scenes(FULL, "dev", ROOT, False))
     told = table.pop("names")
     assert told["structures drawn again"]["realised"] < 0.1 * SCENES
     assert told["scenes with the names of another"]["realised"] <= 5
@@ -154,7 +154,7 @@ def test_composition_table_shows_requested_beside_realised(full: list[ScenePlan]
 
 def test_structures_are_a_function_of_the_generator() -> None:
     """A release has to be rebuilt alike."""
-    composition = PRESETS["full"].composition
+    composition = FULL.composition
     first, second = (structures(composition, 200, np.random.default_rng(3)) for _ in range(2))
     assert first == second
     assert first != structures(composition, 200, np.random.default_rng(4))

@@ -18,7 +18,7 @@ WHERE = "x.toml: splits.dev.causalds"
 def test_a_full_table_is_read() -> None:
     """Zero weights drop out, motifs come in catalogue order, whatever the file's order."""
     config = TRACK.parse(TomlTable(table(motifs={"iv": 2, "chain": 0.5, "fork": 0}), f"{WHERE}."))
-    assert config.composition.motifs == (("chain", 0.5), ("iv", 2.0))
+    assert list(config.composition.motifs.items()) == [("chain", 0.5), ("iv", 2.0)]
     assert (config.scenes, config.train, config.test) == (28, 400, 100)
 
 
@@ -32,7 +32,7 @@ def test_defaults_are_those_of_the_paper() -> None:
 def test_every_motif_of_the_catalogue_is_accepted() -> None:
     """The parser must not lag behind the catalogue."""
     config = TRACK.parse(TomlTable(table(motifs=dict.fromkeys(MOTIFS, 1)), f"{WHERE}."))
-    assert [name for name, _ in config.composition.motifs] == list(MOTIFS)
+    assert list(config.composition.motifs) == list(MOTIFS)
 
 
 def _proxy(**settings: object) -> dict[str, object]:

@@ -37,12 +37,12 @@ class Composition:
     share of identifiable scenes among those with an unmeasured variable.
     """
 
-    motifs: tuple[tuple[str, float], ...]
-    grafts: tuple[float, ...] = (1.0,)
-    auxiliary: tuple[tuple[str, float], ...] = ()
-    confounded: float = 0.0
-    planted: tuple[tuple[str, float], ...] = ()
-    harmless: float = 0.0
+    motifs: Mapping[str, float]
+    grafts: tuple[float, ...]
+    auxiliary: Mapping[str, float]
+    confounded: float
+    planted: Mapping[str, float]
+    harmless: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,7 @@ def largest_remainder(weights: Mapping[str, float], total: int) -> dict[str, int
 
 def motif_counts(composition: Composition, scenes: int) -> dict[str, int]:
     """Scenes by motif and planted structure. Raises :class:`Impossible`."""
-    counts = largest_remainder(dict(composition.motifs), scenes)
-    planted = dict(composition.planted)
+    counts, planted = largest_remainder(composition.motifs, scenes), composition.planted
     if planted:
         rest = max(0.0, 1.0 - sum(planted.values()))
         wanted = largest_remainder({**planted, "": rest}, scenes)
@@ -168,7 +167,6 @@ def _add_grafts(
     composition: Composition, rng: np.random.Generator, found: list[Motif], labels: list[str]
 ) -> None:
     hosts = [i for i, motif in enumerate(found) if motif.name in HOSTS]
-    weights = dict(composition.auxiliary)
     numbers = [
         k for k, n in enumerate(_graft_counts(composition, len(found))) if k for _ in range(n)
     ]
@@ -176,7 +174,7 @@ def _add_grafts(
     for place, turn in zip(chosen, rng.permutation(len(numbers)), strict=True):
         count = numbers[int(turn)]
         for number in range(1, count + 1):
-            found[place] = random_graft(rng, found[place], weights, number)
+            found[place] = random_graft(rng, found[place], composition.auxiliary, number)
         labels[place] = f"grafted_{count}"
 
 

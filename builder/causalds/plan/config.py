@@ -1,7 +1,9 @@
 """The ``[splits.<name>.causalds]`` table of a split file, checked before any work starts."""
 
-from collections.abc import Mapping, Sequence
+import tomllib
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Final
 
 from builder.causal.growth import AUXILIARY
@@ -9,10 +11,9 @@ from builder.causal.motifs import MOTIFS, PLANTED
 from builder.causalds.exams.model import ExamModel
 from builder.causalds.make.recover import need_scikit_learn
 from builder.causalds.plan.blueprint import Composition, Impossible, check
-from builder.causalds.plan.presets import PRESETS
 from builder.causalds.plan.view_settings import check_measured_outcomes, view_settings
 from builder.causalds.plan.views import VIEWS, View
-from builder.scm.profiles import BINARY_PROFILES, CONTINUOUS_PROFILES
+from builder.scm.profiles import BINARY_PROFILES, CONTINUOUS_PROFILES, mixture_weights
 from builder.settings import LARGEST_WEIGHT, TomlTable
 from builder.words.llm.settings import Settings, settings_for
 from builder.words.verbalise import DEFAULT, VERBALISERS
@@ -44,6 +45,16 @@ _KEYS: Final = (
 )
 
 
+_FILE: Final = tomllib.loads(Path(__file__).with_name("presets.toml").read_text(encoding="utf-8"))
+
+PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "motifs": _FILE["every"] | _FILE["motifs"],
+    "full": _FILE["every"] | _FILE["paper"] | _FILE["full"],
+    "paper": _FILE["every"] | _FILE["paper"],
+}
+"""By the name of a composition: the keys of the table that it writes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Config:
     """How many scenes, of what size and make.
@@ -58,8 +69,8 @@ class Config:
     train: int
     test: int
     composition: Composition
-    continuous: tuple[tuple[str, float], ...]
-    binary: tuple[tuple[str, float], ...]
+    continuous: Mapping[str, float]
+    binary: Mapping[str, float]
     treatment_binary: float
     outcome_binary: float
     views: tuple[View, ...]
@@ -106,14 +117,15 @@ def parse_config(table: TomlTable) -> Config:
     scenes = table.whole("scenes", 1, _MOST_SCENES)
     profiles = table.table("profiles", {})
     profiles.only("continuous", "binary")
+    profiles = replace(profiles, values={**preset.get("profiles", {}), **profiles.values})
     words = table.choice("words", tuple(VERBALISERS), DEFAULT)
     config = Config(
         scenes=scenes,
         train=rows.whole("train", 50, _MOST_ROWS, 16000),
         test=rows.whole("test", 20, _MOST_ROWS, 4000),
-        composition=_composition(table, preset.composition),
-        continuous=_weights(profiles, "continuous", CONTINUOUS_PROFILES, preset.continuous),
-        binary=_weights(profiles, "binary", BINARY_PROFILES, preset.binary),
+        composition=_composition(replace(table, values={**preset, **table.values})),
+        continuous=_profiles(profiles, "continuous", CONTINUOUS_PROFILES),
+        binary=_profiles(profiles, "binary", BINARY_PROFILES),
         treatment_binary=table.share("treatment_binary", 0.75),
         outcome_binary=table.share("outcome_binary", 0.4),
         views=_views(table),
@@ -140,45 +152,31 @@ def parse_config(table: TomlTable) -> Config:
     return config
 
 
-def _composition(table: TomlTable, preset: Composition) -> Composition:
-    """The preset with the parts that the table replaces."""
-    changes: dict[str, Any] = {
-        key: _weights(table, key, known)
-        for key, known in (("motifs", tuple(MOTIFS)), ("auxiliary", AUXILIARY))
-        if key in table
-    }
-    if not preset.motifs:
-        changes["motifs"] = _weights(table, "motifs", tuple(MOTIFS))
-    for key in ("confounded", "harmless"):
-        if key in table:
-            changes[key] = table.share(key)
-    if "grafts" in table:
-        changes["grafts"] = _grafts(table)
-    if "planted" in table:
-        changes["planted"] = _planted(table)
-    return replace(preset, **changes)
-
-
-def _weights(
-    table: TomlTable,
-    key: str,
-    known: Sequence[str] | Mapping[str, object],
-    default: tuple[tuple[str, float], ...] | None = None,
-) -> tuple[tuple[str, float], ...]:
-    """Positive weights by name, in the order of ``known``."""
-    if default is not None and key not in table:
-        return default
-    weights = table.weights(key, tuple(known))
-    return tuple((name, weights[name]) for name in known if weights.get(name))
-
-
-def _planted(table: TomlTable) -> tuple[tuple[str, float], ...]:
-    shares = table.table("planted", what="a table of shares such as { napkin = 0.02 }")
-    shares.only(*PLANTED)
-    found = {name: shares.share(name, 0.0) for name in PLANTED}
-    if sum(found.values()) > 1.0:
+def _composition(table: TomlTable) -> Composition:
+    """The composition in a table that its preset has completed."""
+    planted = table.table("planted", {}, "a table of shares such as { napkin = 0.02 }")
+    planted.only(*PLANTED)
+    shares = {name: planted.share(name, 0.0) for name in PLANTED}
+    if sum(shares.values()) > 1.0:
         raise table.problem("planted", "the shares add up to more than 1; lower them")
-    return tuple((name, share) for name, share in found.items() if share)
+    return Composition(
+        motifs=_weights(table, "motifs", MOTIFS),
+        grafts=_grafts(table),
+        auxiliary=_weights(table, "auxiliary", AUXILIARY),
+        confounded=table.share("confounded", 0.0),
+        planted={name: share for name, share in shares.items() if share},
+        harmless=table.share("harmless", 0.0),
+    )
+
+
+def _weights(table: TomlTable, key: str, known: Collection[str]) -> dict[str, float]:
+    """Positive weights by name, in the order of ``known``."""
+    weights = table.weights(key, tuple(known))
+    return {name: weights[name] for name in known if weights.get(name)}
+
+
+def _profiles(table: TomlTable, kind: str, known: Collection[str]) -> Mapping[str, float]:
+    return _weights(table, kind, known) if kind in table else mixture_weights(kind)
 
 
 def _grafts(table: TomlTable) -> tuple[float, ...]:

@@ -81,7 +81,7 @@ def _drawn_again(plan: ScenePlan, config: Config, rng: np.random.Generator) -> S
     motif, structure = _base(plan), plan.structure
     grafts = int(structure.removeprefix("grafted_")) if structure.startswith("grafted_") else 0
     for number in range(1, grafts + 1):
-        motif = random_graft(rng, motif, dict(config.composition.auxiliary), number)
+        motif = random_graft(rng, motif, config.composition.auxiliary, number)
     if _injected(plan) is not None:
         spoiled = ate_identifiable(*_base(plan).effect) and not ate_identifiable(*plan.query.effect)
         grown = confounded(motif) if spoiled else harmless_latent(rng, motif)

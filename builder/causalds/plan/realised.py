@@ -51,8 +51,8 @@ def composition_table(config: Config, plans: Sequence[ScenePlan]) -> ByAxis:
             },
             unmeasured,
         ),
-        "continuous profile": _axis(dict(config.continuous), total, [p.continuous for p in plans]),
-        "binary profile": _axis(dict(config.binary), total, [p.binary for p in plans]),
+        "continuous profile": _axis(config.continuous, total, [p.continuous for p in plans]),
+        "binary profile": _axis(config.binary, total, [p.binary for p in plans]),
         "treatment": _axis(
             _kinds(config.treatment_binary), total, [p.treatment_kind for p in plans]
         ),
@@ -97,9 +97,9 @@ def _kinds(share: float) -> dict[str, float]:
 
 
 def _motif_shares(parts: Composition) -> dict[str, float]:
-    mass = sum(weight for _, weight in parts.motifs)
-    shares = {name: weight / mass for name, weight in parts.motifs}
-    for name, share in parts.planted:
+    mass = sum(parts.motifs.values())
+    shares = {name: weight / mass for name, weight in parts.motifs.items()}
+    for name, share in parts.planted.items():
         shares[name] = share
         shares[PLANTED_FROM] -= share
     return shares

@@ -7,7 +7,7 @@ information about the plan.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from typing import Final
@@ -143,9 +143,9 @@ def _treatments(rng: np.random.Generator, share: float, found: Sequence[Structur
     return [flags.get(i, False) for i in range(len(found))]
 
 
-def _dealt(rng: np.random.Generator, weights: Sequence[tuple[str, float]], total: int) -> list[str]:
+def _dealt(rng: np.random.Generator, weights: Mapping[str, float], total: int) -> list[str]:
     """``total`` names in their shares, by largest remainder, in a random order."""
-    counts = largest_remainder(dict(weights), total)
+    counts = largest_remainder(weights, total)
     return shuffled(rng, [name for name, count in counts.items() for _ in range(count)])
 
 
