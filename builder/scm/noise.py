@@ -99,36 +99,12 @@ def draw_noise_law(rng: np.random.Generator, families: tuple[str, ...], scale: f
     return Noise(family, scale, NOISE_FAMILIES[family].draw_shape(rng, scale))
 
 
-def _no_shape(rng: np.random.Generator, scale: float) -> Shape:
-    return ()
-
-
-# --- Gaussian ---------------------------------------------------------------------------------
-
-
-def _gauss_draw(rng: np.random.Generator, n: int, shape: Shape) -> Array:
-    return rng.standard_normal(n)
-
-
-def _gauss_from_uniform(u: Array, shape: Shape) -> Array:
-    return np.asarray(special.ndtri(u))
-
-
-def _gauss_density(e: Array, shape: Shape) -> Array:
-    return np.asarray(np.exp(-0.5 * e * e) / math.sqrt(2 * math.pi))
-
-
-def _gauss_cdf(e: Array, shape: Shape) -> Array:
-    return np.asarray(special.ndtr(e))
-
-
-# --- Laplace: rate sqrt(2) gives unit variance --------------------------------------------------
-
 _LAPLACE_RATE: Final = math.sqrt(2.0)
+"""Gives unit variance."""
 
 
-def _laplace_draw(rng: np.random.Generator, n: int, shape: Shape) -> Array:
-    return rng.laplace(0.0, 1.0 / _LAPLACE_RATE, n)
+def _gauss_density(e: Array) -> Array:
+    return np.asarray(np.exp(-0.5 * e * e) / math.sqrt(2 * math.pi))
 
 
 def _laplace_from_uniform(u: Array, shape: Shape) -> Array:
@@ -136,33 +112,14 @@ def _laplace_from_uniform(u: Array, shape: Shape) -> Array:
     return np.where(u < 0.5, tail, -tail)
 
 
-def _laplace_density(e: Array, shape: Shape) -> Array:
-    return np.asarray(0.5 * _LAPLACE_RATE * np.exp(-_LAPLACE_RATE * np.abs(e)))
-
-
 def _laplace_cdf(e: Array, shape: Shape) -> Array:
     tail = 0.5 * np.exp(-_LAPLACE_RATE * np.abs(e))
     return np.where(e < 0.0, tail, 1.0 - tail)
 
 
-# --- Student t with df > 4, divided by its standard deviation sqrt(df / (df - 2)) ---------------
-
-
-def _student_shape(rng: np.random.Generator, scale: float) -> Shape:
-    # df >= 5 keeps the fourth moment finite, so that sample variances and correlations settle.
-    return (float(rng.uniform(5.0, 10.0)),)
-
-
 def _student_sd(shape: Shape) -> float:
+    """The standard deviation of Student's t with df > 4, by which draws are divided."""
     return math.sqrt(shape[0] / (shape[0] - 2.0))
-
-
-def _student_draw(rng: np.random.Generator, n: int, shape: Shape) -> Array:
-    return rng.standard_t(shape[0], n) / _student_sd(shape)
-
-
-def _student_from_uniform(u: Array, shape: Shape) -> Array:
-    return np.asarray(special.stdtrit(shape[0], u) / _student_sd(shape))
 
 
 def _student_density(e: Array, shape: Shape) -> Array:
@@ -170,10 +127,6 @@ def _student_density(e: Array, shape: Shape) -> Array:
     log_norm = math.lgamma((df + 1) / 2) - math.lgamma(df / 2) - 0.5 * math.log(df * math.pi)
     t = e * sd
     return np.asarray(sd * np.exp(log_norm - 0.5 * (df + 1) * np.log1p(t * t / df)))
-
-
-def _student_cdf(e: Array, shape: Shape) -> Array:
-    return np.asarray(special.stdtr(shape[0], e * _student_sd(shape)))
 
 
 # --- Mixture of equally likely Gaussians with means ``shape`` and one common sd ------------------
@@ -209,7 +162,7 @@ def _mixture_from_uniform(u: Array, shape: Shape) -> Array:
 
 def _mixture_density(e: Array, shape: Shape) -> Array:
     sd = _mixture_sd(shape)
-    parts = [_gauss_density((e - mean) / sd, ()) for mean in shape]
+    parts = [_gauss_density((e - mean) / sd) for mean in shape]
     return np.asarray(np.sum(parts, axis=0) / (sd * len(shape)))
 
 
@@ -219,12 +172,29 @@ def _mixture_cdf(e: Array, shape: Shape) -> Array:
 
 
 NOISE_FAMILIES: Final[Mapping[str, NoiseFamily]] = {
-    "gauss": NoiseFamily(_no_shape, _gauss_draw, _gauss_from_uniform, _gauss_density, _gauss_cdf),
-    "laplace": NoiseFamily(
-        _no_shape, _laplace_draw, _laplace_from_uniform, _laplace_density, _laplace_cdf
+    "gauss": NoiseFamily(
+        draw_shape=lambda rng, scale: (),
+        draw=lambda rng, n, shape: rng.standard_normal(n),
+        from_uniform=lambda u, shape: np.asarray(special.ndtri(u)),
+        density=lambda e, shape: _gauss_density(e),
+        cdf=lambda e, shape: np.asarray(special.ndtr(e)),
     ),
+    "laplace": NoiseFamily(
+        draw_shape=lambda rng, scale: (),
+        draw=lambda rng, n, shape: rng.laplace(0.0, 1.0 / _LAPLACE_RATE, n),
+        from_uniform=_laplace_from_uniform,
+        density=lambda e, shape: np.asarray(
+            0.5 * _LAPLACE_RATE * np.exp(-_LAPLACE_RATE * np.abs(e))
+        ),
+        cdf=_laplace_cdf,
+    ),
+    # df >= 5 keeps the fourth moment finite, so that sample variances and correlations settle.
     "student_t": NoiseFamily(
-        _student_shape, _student_draw, _student_from_uniform, _student_density, _student_cdf
+        draw_shape=lambda rng, scale: (float(rng.uniform(5.0, 10.0)),),
+        draw=lambda rng, n, shape: rng.standard_t(shape[0], n) / _student_sd(shape),
+        from_uniform=lambda u, shape: np.asarray(special.stdtrit(shape[0], u) / _student_sd(shape)),
+        density=_student_density,
+        cdf=lambda e, shape: np.asarray(special.stdtr(shape[0], e * _student_sd(shape))),
     ),
     "gaussian_mixture": NoiseFamily(
         _mixture_shape, _mixture_draw, _mixture_from_uniform, _mixture_density, _mixture_cdf

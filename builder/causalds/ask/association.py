@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from builder.causal.motifs import Motif
 from builder.causalds.ask.eligible import VALUE, unrelated
 from builder.causalds.ask.registry import ENDS, Question, Truth, asks
 from builder.causalds.ask.wording import (
@@ -18,19 +17,15 @@ from builder.causalds.ask.wording import (
     rely,
 )
 from builder.causalds.make.scene import Scene
-from builder.causalds.plan.types import ScenePlan
 from builder.scm.margins import association_margin, clear_sign
 
 
-def _sign_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
-    return ("unknown",) if unrelated(motif, plan) else ("+", "-")
-
-
-def _number_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
-    return ("zero",) if unrelated(motif, plan) else VALUE
-
-
-@asks("association.sign_only", rank=0, inputs=ENDS, classes=_sign_classes)
+@asks(
+    "association.sign_only",
+    rank=0,
+    inputs=ENDS,
+    classes=lambda motif, plan: ("unknown",) if unrelated(motif, plan) else ("+", "-"),
+)
 def sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The sign of the population correlation, where an honest analyst can tell it."""
     margin = margin_of(scene)
@@ -49,7 +44,12 @@ def sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     )
 
 
-@asks("association.effect_size_point", rank=1, inputs=ENDS, classes=_number_classes)
+@asks(
+    "association.effect_size_point",
+    rank=1,
+    inputs=ENDS,
+    classes=lambda motif, plan: ("zero",) if unrelated(motif, plan) else VALUE,
+)
 def effect_size_point(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The population correlation as a number."""
     x, y = bold(scene.treatment), bold(scene.outcome)

@@ -74,18 +74,6 @@ def _presence_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
     return (*(("True",) if present else ()), *(("False",) if absent else ()))
 
 
-def _sign_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
-    return ("+", "-", *(("unknown",) if association_vanishes(motif, plan) else ()))
-
-
-def _strength_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
-    return (*VALUE, *(("zero",) if association_vanishes(motif, plan) else ()))
-
-
-def _bias_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
-    return (str(opens_path(motif, plan)),)
-
-
 @asks(
     "collider_phenomenon.induced_association_boolean",
     rank=0,
@@ -120,7 +108,9 @@ def induced_association_boolean(scene: Scene, rng: np.random.Generator) -> Itera
     "collider_phenomenon.induced_association_sign_only",
     rank=1,
     inputs=_NAMED,
-    classes=_sign_classes,
+    classes=lambda motif, plan: (
+        ("+", "-", "unknown") if association_vanishes(motif, plan) else ("+", "-")
+    ),
     hosts=other_variable,
 )
 def induced_association_sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
@@ -146,7 +136,7 @@ def induced_association_sign_only(scene: Scene, rng: np.random.Generator) -> Ite
     "collider_phenomenon.induced_association_strength_point",
     rank=2,
     inputs=_NAMED,
-    classes=_strength_classes,
+    classes=lambda motif, plan: (*VALUE, "zero") if association_vanishes(motif, plan) else VALUE,
     hosts=other_variable,
 )
 def induced_association_strength_point(
@@ -172,7 +162,7 @@ def induced_association_strength_point(
     "bias_diagnostic.collider_bias_boolean",
     rank=0,
     inputs=_NAMED,
-    classes=_bias_classes,
+    classes=lambda motif, plan: (str(opens_path(motif, plan)),),
     hosts=_opens_or_seems_to,
 )
 def collider_bias_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:

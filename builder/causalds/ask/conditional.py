@@ -46,10 +46,6 @@ def _unaffected(motif: Motif) -> set[bool]:
     }
 
 
-def _agreement_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
-    return ("same", "different")
-
-
 def _change_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
     kinds = _unaffected(motif)
     return (*(("zero",) if True in kinds else ()), *(VALUE if False in kinds else ()))
@@ -64,7 +60,7 @@ def _change_sign_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
     "association.sign_before_after",
     rank=2,
     inputs=_NAMED,
-    classes=_agreement_classes,
+    classes=lambda motif, plan: ("same", "different"),
     hosts=other_variable,
 )
 def sign_before_after(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:

@@ -36,14 +36,6 @@ NATURAL: Final = {
 _INPUTS: Final = ENDS | {"observed"}
 
 
-def _method_class(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
-    return (identification_method(*motif.effect),)
-
-
-def _ate_class(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
-    return (str(ate(motif, plan)),)
-
-
 def _counterfactual_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
     verdicts = {ett(motif, plan)}
     if mediated(motif, plan):
@@ -51,7 +43,12 @@ def _counterfactual_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
     return tuple(sorted(map(str, verdicts)))
 
 
-@asks("identification.method_label", rank=1, inputs=_INPUTS, classes=_method_class)
+@asks(
+    "identification.method_label",
+    rank=1,
+    inputs=_INPUTS,
+    classes=lambda motif, plan: (identification_method(*motif.effect),),
+)
 def method_label(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The first of five labels that applies to the average treatment effect."""
     method = identification_method(*scene.motif.effect)
@@ -84,7 +81,12 @@ def method_label(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     )
 
 
-@asks("identification.identifiable_boolean", rank=0, inputs=_INPUTS, classes=_ate_class)
+@asks(
+    "identification.identifiable_boolean",
+    rank=0,
+    inputs=_INPUTS,
+    classes=lambda motif, plan: (str(ate(motif, plan)),),
+)
 def identifiable(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Whether the average treatment effect is identifiable."""
     observed = any_order(rng, scene.observed)

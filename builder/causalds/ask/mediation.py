@@ -41,10 +41,6 @@ def _sign_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
     return (*(("+", "-") if any(found) else ()), *(() if all(found) else ("unknown",)))
 
 
-def _dominance_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
-    return ("direct", "indirect") if all(natural_verdicts(motif)) else ("None",)
-
-
 def _effects(scene: Scene, rng: np.random.Generator) -> Iterator[AskedEffect]:
     """The natural effects that this scene is asked about."""
     between = mediators(scene, rng)
@@ -70,7 +66,9 @@ asks_effects(
     "mediation_effect.direct_vs_indirect_dominance",
     rank=1,
     inputs=LEVELS | {"mediators"},
-    classes=_dominance_classes,
+    classes=lambda motif, plan: (
+        ("direct", "indirect") if all(natural_verdicts(motif)) else ("None",)
+    ),
     hosts=mediated_and_direct,
 )
 def direct_vs_indirect_dominance(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:

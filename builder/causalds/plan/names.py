@@ -17,7 +17,7 @@ from builder.causal.motifs import MOTIFS, PLANTED, Motif
 from builder.causalds.ask import ASKERS
 from builder.causalds.plan.config import Config
 from builder.causalds.plan.types import ScenePlan, graph_members
-from builder.words.naming import Namer, Naming
+from builder.words.naming import Namer
 from grader.errors import UsageError
 
 KNOWLEDGE: Final = "knowledge"
@@ -53,12 +53,8 @@ def name_scenes(
                 f"another {plan.structure} scene of {plan.motif} (treatment {plan.treatment_kind}, "
                 f'outcome {plan.outcome_kind}); ask for fewer scenes, or set words = "fictional"'
             )
-        named.append(_with_names(found, naming))
+        named.append(replace(found, domain=naming.domain, names=naming.names))
     return named
-
-
-def _with_names(plan: ScenePlan, naming: Naming) -> ScenePlan:
-    return replace(plan, domain=naming.domain, names=naming.names)
 
 
 def _is_drawn(plan: ScenePlan) -> bool:

@@ -153,11 +153,8 @@ def _spread(rng: np.random.Generator, share: float, total: int) -> list[bool]:
     """``total`` flags, the nearest whole number of them true, evenly spaced from a random start."""
     true = largest_remainder({"yes": share, "no": 1.0 - share}, total)["yes"]
     start = int(rng.integers(total))
-    return [(i + 1) * true // total > i * true // total for i in _cycle(start, total)]
-
-
-def _cycle(start: int, total: int) -> list[int]:
-    return [(start + i) % total for i in range(total)]
+    turned = ((start + i) % total for i in range(total))
+    return [(i + 1) * true // total > i * true // total for i in turned]
 
 
 def _kind(binary: bool) -> Kind:
