@@ -1,13 +1,21 @@
 """The target's equation in a hypothesis: a sum of terms, read token by token, never evaluated."""
 
 import re
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final
 
 from grader.io.jsonio import clip
 
+Token = tuple[str, str]
+Term = tuple[str, int]
+"""A parent and its power."""
+Factor = Callable[[str], tuple[str, Term]]
+
+BASE: Final = ("", 0)
 MAX_COEFFICIENT: Final = 1e12
+_SIGNS: Final = {("operator", "+"): 1.0, ("operator", "-"): -1.0}
 _TOKEN: Final = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?)"
     r"|(?P<name>[^\W\d]\w*)|(?P<operator>\*\*|[-+*^=]))"
@@ -22,91 +30,24 @@ class BadHypothesis(ValueError):
 class Equation:
     """A sum of terms. Numbers written in the equation: ``None`` where it has a symbol instead.
 
-    ``constant`` says whether it has a base term at all; ``terms`` are by (parent, power).
+    ``constant`` says whether it has a base term at all.
     """
 
     constant: bool
     base: float | None
-    terms: dict[tuple[str, int], float | None]
+    terms: dict[Term, float | None]
 
-    @classmethod
-    def read(
-        cls,
-        tokens: list[tuple[str, str]],
-        factor: Callable[[str], tuple[str, tuple[str, int]]],
-    ) -> Self:
-        """The equation that ``tokens`` spell; ``factor`` says what a name is.
-
-        Raises :class:`BadHypothesis`.
-        """
-        equation = cls(False, None, {})
-        position = 0
-        while position < len(tokens):
-            sign = 1.0
-            while position < len(tokens) and tokens[position] in _SIGNS:
-                sign *= _SIGNS[tokens[position]]
-                position += 1
-            position = equation._summand(tokens, position, sign, factor)
-            if position < len(tokens) and tokens[position] not in _SIGNS:
-                raise BadHypothesis(
-                    f"freq_equation: {clip(tokens[position][1])} is not expected there; "
-                    "write a sum of coefficient*name"
-                )
-        return equation
-
-    def _summand(
-        self,
-        tokens: list[tuple[str, str]],
-        position: int,
-        sign: float,
-        factor: Callable[[str], tuple[str, tuple[str, int]]],
-    ) -> int:
-        number: float | None = None
-        symbol: tuple[str, int] | None = None
-        variable: tuple[str, int] | None = None
-        while True:
-            kind, text = tokens[position] if position < len(tokens) else ("end", "")
-            if kind == "number":
-                number = (1.0 if number is None else number) * _finite(text)
-            elif kind == "name":
-                what, term = factor(text)
-                if what == "variable":
-                    power = _power(tokens, position + 1)
-                    if variable is not None:
-                        raise BadHypothesis("freq_equation: a product of two variables")
-                    variable = (term[0], power or 1)
-                    position += 2 if power else 0
-                elif symbol is not None:
-                    raise BadHypothesis("freq_equation: two coefficients in one term")
-                else:
-                    symbol = term
-            else:
-                raise BadHypothesis(
-                    "freq_equation: it ends, or two operators meet, where a number or a name "
-                    "should be"
-                )
-            position += 1
-            if position < len(tokens) and tokens[position] == ("operator", "*"):
-                position += 1
-                continue
-            break
-        self._add(sign, number, symbol, variable)
-        return position
-
-    def _add(
-        self,
-        sign: float,
-        number: float | None,
-        symbol: tuple[str, int] | None,
-        variable: tuple[str, int] | None,
+    def add(
+        self, sign: float, number: float | None, symbol: Term | None, variable: Term | None
     ) -> None:
+        """Add a product; ``symbol`` names its coefficient, which is ``("", 0)`` for the base."""
         if symbol is not None and (number is not None or sign < 0):
             raise BadHypothesis(
                 "freq_equation: a coefficient's name already stands for sign and number; "
                 "write it with + and alone"
             )
         if variable is None:
-            if symbol not in (None, ("", 0)):
+            if symbol not in (None, BASE):
                 raise BadHypothesis("freq_equation: a coefficient without its variable")
             if self.constant:
                 raise BadHypothesis("freq_equation: two constants; add them up")
@@ -122,10 +63,56 @@ class Equation:
         )
 
 
-_SIGNS: Final = {("operator", "+"): 1.0, ("operator", "-"): -1.0}
+def read_equation(tokens: Iterable[Token], factor: Factor) -> Equation:
+    """The equation that ``tokens`` spell; ``factor`` says what a name is.
+
+    Raises :class:`BadHypothesis`.
+    """
+    equation = Equation(False, None, {})
+    rest = deque(tokens)
+    while rest:
+        sign = 1.0
+        while rest and rest[0] in _SIGNS:
+            sign *= _SIGNS[rest.popleft()]
+        equation.add(sign, *_product(rest, factor))
+        if rest and rest[0] not in _SIGNS:
+            raise BadHypothesis(
+                f"freq_equation: {clip(rest[0][1])} is not expected there; "
+                "write a sum of coefficient*name"
+            )
+    return equation
 
 
-def tokens_of(text: str) -> list[tuple[str, str]]:
+def _product(rest: deque[Token], factor: Factor) -> tuple[float | None, Term | None, Term | None]:
+    """The number, the coefficient's name and the variable of the product that ``rest`` begins."""
+    number: float | None = None
+    symbol: Term | None = None
+    variable: Term | None = None
+    while True:
+        kind, text = rest.popleft() if rest else ("end", "")
+        if kind == "number":
+            number = (1.0 if number is None else number) * _finite(text)
+        elif kind == "name":
+            what, term = factor(text)
+            if what == "variable":
+                power = _power(rest)
+                if variable is not None:
+                    raise BadHypothesis("freq_equation: a product of two variables")
+                variable = term[0], power
+            elif symbol is not None:
+                raise BadHypothesis("freq_equation: two coefficients in one term")
+            else:
+                symbol = term
+        else:
+            raise BadHypothesis(
+                "freq_equation: it ends, or two operators meet, where a number or a name should be"
+            )
+        if not rest or rest[0] != ("operator", "*"):
+            return number, symbol, variable
+        rest.popleft()
+
+
+def tokens_of(text: str) -> list[Token]:
     """``text`` as (kind, text) tokens; raises :class:`BadHypothesis`."""
     tokens, position = [], 0
     text = text.rstrip()
@@ -142,16 +129,15 @@ def tokens_of(text: str) -> list[tuple[str, str]]:
     return tokens
 
 
-def _power(tokens: list[tuple[str, str]], position: int) -> int:
-    """The power written at ``position``: 0 if none, else 1 or 2."""
-    if position + 1 >= len(tokens) or tokens[position] not in (
-        ("operator", "^"),
-        ("operator", "**"),
-    ):
-        return 0
-    if tokens[position + 1] not in (("number", "1"), ("number", "2")):
+def _power(rest: deque[Token]) -> int:
+    """The power of the variable before ``rest``, taken from it where one is written."""
+    if len(rest) < 2 or rest[0] not in (("operator", "^"), ("operator", "**")):
+        return 1
+    rest.popleft()
+    power = rest.popleft()
+    if power not in (("number", "1"), ("number", "2")):
         raise BadHypothesis("freq_equation: a power other than 2")
-    return int(tokens[position + 1][1])
+    return int(power[1])
 
 
 def _finite(text: str) -> float:

@@ -11,7 +11,15 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from grader.io.jsonio import clip
-from grader.laboratory.equation import MAX_COEFFICIENT, BadHypothesis, Equation, tokens_of
+from grader.laboratory.equation import (
+    BASE,
+    MAX_COEFFICIENT,
+    BadHypothesis,
+    Equation,
+    Term,
+    read_equation,
+    tokens_of,
+)
 from grader.laboratory.names import MAX_NAME, plain
 
 STEP_FIELDS: Final = ("memory", "thought", "past_data", "hypothesis", "experiment")
@@ -129,15 +137,13 @@ class _Parser:
             edges.add((parent, child))
         return frozenset(edges)
 
-    def _coefficients(
-        self, value: object
-    ) -> tuple[float | None, dict[tuple[str, int], float | None]]:
+    def _coefficients(self, value: object) -> tuple[float | None, dict[Term, float | None]]:
         """The base, and the coefficients by (parent, power)."""
         if not isinstance(value, Mapping) or "base" not in value:
             raise BadHypothesis('coefficients: not an object with "base" and one entry a term')
         if len(value) > MAX_EDGES:
             raise BadHypothesis("coefficients: too many entries")
-        found: dict[tuple[str, int], float | None] = {}
+        found: dict[Term, float | None] = {}
         for key, number in value.items():
             coefficient = _coefficient(key, number)
             if key == "base":
@@ -148,7 +154,7 @@ class _Parser:
             found[term] = coefficient
         return _coefficient("base", value["base"]), found
 
-    def _term(self, key: str) -> tuple[str, int]:
+    def _term(self, key: str) -> Term:
         """The (parent, power) that a coefficient's name means."""
         found = self._term_or_none(key)
         if found is None:
@@ -160,9 +166,9 @@ class _Parser:
             )
         return found
 
-    def _term_or_none(self, key: str) -> tuple[str, int] | None:
+    def _term_or_none(self, key: str) -> Term | None:
         lowered = key[: MAX_NAME + 8]
-        candidates: list[tuple[str, int]] = []
+        candidates: list[Term] = []
         if self._quadratic:
             if lowered.startswith("c2_"):
                 candidates.append((lowered[3:], 2))
@@ -189,9 +195,9 @@ class _Parser:
             if self._spellings.get(plain(tokens[0][1])) != self._target:
                 raise BadHypothesis(f"freq_equation: its left side is not {self._target}")
             tokens = tokens[2:]
-        return Equation.read(tokens, self._factor)
+        return read_equation(tokens, self._factor)
 
-    def _factor(self, name: str) -> tuple[str, tuple[str, int]]:
+    def _factor(self, name: str) -> tuple[str, Term]:
         """What a name in the equation is: ``base``, a ``symbol`` of a term, or a ``variable``."""
         node = self._spellings.get(plain(name))
         if node == self._target:
@@ -199,7 +205,7 @@ class _Parser:
         if node is not None:
             return "variable", (node, 1)
         if name == "base":
-            return "base", ("", 0)
+            return "base", BASE
         term = self._term_or_none(name)
         if term is None:
             declared = ", ".join(self._properties())
@@ -211,7 +217,7 @@ class _Parser:
     def _agree(
         self,
         edges: frozenset[tuple[str, str]],
-        coefficients: Mapping[tuple[str, int], float | None],
+        coefficients: Mapping[Term, float | None],
         equation: Equation,
     ) -> None:
         """Parents in edges, equation and coefficients are the same."""
