@@ -4,30 +4,38 @@
 ``random`` knows nothing, ``greedy-stop`` commits to the first model that fits.
 """
 
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 
 from baselines.causalab.fit import Explanation, Notebook, explain, fit
+from grader.io.jsonio import canonical
 from grader.laboratory.hypothesis import write_hypothesis
 
-Reply = Mapping[str, Any]
+
+class RefusedRequest(RuntimeError):
+    """The laboratory refused a request; no reference agent makes one that it refuses."""
 
 
-class Laboratory(Protocol):
-    """A session as its JSON lines show it."""
+class Lines:
+    """A laboratory behind a function from request line to reply line."""
 
-    @property
-    def public(self) -> Mapping[str, Any]:
-        """What the first line says about the episode."""
+    def __init__(self, greeting: Mapping[str, Any], exchange: Callable[[bytes], bytes]) -> None:
+        self.public: Mapping[str, Any] = greeting["episode"]
+        self._exchange = exchange
 
-    def ask(self, request: Mapping[str, Any]) -> Reply:
-        """The reply to one request."""
+    def ask(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The reply to one request; raises :class:`RefusedRequest`."""
+        reply: Mapping[str, Any] = json.loads(self._exchange(canonical(request).encode("utf-8")))
+        if not reply["ok"]:
+            raise RefusedRequest(f"{canonical(request)}: {reply['error']}")
+        return reply
 
 
-Agent = Callable[[Laboratory], None]
+Agent = Callable[[Lines], None]
 
 PRECISE: Final = 8e-4
 """The solver experiments on until every coefficient's relative standard error is below this."""
@@ -41,7 +49,7 @@ CORRELATED: Final = 0.8
 """The observer joins two properties whose records correlate at least this much."""
 
 
-def solver(laboratory: Laboratory) -> None:
+def solver(laboratory: Lines) -> None:
     """Every property away from where it is, then whatever settles most, until all is settled.
 
     Linear: one setting a property. Quadratic: three, since a parabola needs three points. Then,
@@ -111,7 +119,7 @@ def _level(notebook: Notebook, entry: Mapping[str, Any], turn: int) -> float:
     return round(low + STEPS[(turn - 2) % len(STEPS)] * (high - low), 2)
 
 
-def observer(laboratory: Laboratory) -> None:
+def observer(laboratory: Lines) -> None:
     """Frequency regressed on the properties of the records; correlated properties are joined."""
     public = laboratory.public
     notebook = Notebook(public)
@@ -149,23 +157,20 @@ def _correlated(names: list[str], centred: "np.ndarray[Any, Any]") -> list[tuple
     ]
 
 
-def greedy_stop(laboratory: Laboratory) -> None:
+def greedy_stop(laboratory: Lines) -> None:
     """One experiment at a time, and the first model that fits is taken for the truth."""
     public = laboratory.public
     notebook = Notebook(public)
     controllable = [entry for entry in public["variables"] if entry["controllable"]]
-    left = int(public["budget"])
-    turn = 0
-    while left and controllable:
+    for turn in range(int(public["budget"]) if controllable else 0):
         entry = controllable[turn % len(controllable)]
         _experiment(laboratory, notebook, entry["name"], _level(notebook, entry, 0))
-        turn, left = turn + 1, left - 1
         if all(found.feasible for found in explain(notebook).fits.values()):
             break
     _commit(laboratory, notebook, explain(notebook))
 
 
-def random_agent(laboratory: Laboratory, rng: np.random.Generator) -> None:
+def random_agent(laboratory: Lines, rng: np.random.Generator) -> None:
     """A few random settings, a random graph and a random number within the reactor's range."""
     public = laboratory.public
     controllable = [entry for entry in public["variables"] if entry["controllable"]]
@@ -181,12 +186,12 @@ def random_agent(laboratory: Laboratory, rng: np.random.Generator) -> None:
     _predict(laboratory, float(rng.uniform(*public["reactor_range"])), hypothesis)
 
 
-def _experiment(laboratory: Laboratory, notebook: Notebook, name: str, value: float) -> None:
+def _experiment(laboratory: Lines, notebook: Notebook, name: str, value: float) -> None:
     reply = laboratory.ask({"op": "intervene", "name": name, "value": value})
     notebook.add(name, value, reply["reading"])
 
 
-def _commit(laboratory: Laboratory, notebook: Notebook, found: Explanation) -> None:
+def _commit(laboratory: Lines, notebook: Notebook, found: Explanation) -> None:
     """Predict by the fitted equation of frequency, and state the whole model."""
     public = laboratory.public
     equation = found.fits[notebook.target]
@@ -201,6 +206,6 @@ def _commit(laboratory: Laboratory, notebook: Notebook, found: Explanation) -> N
     _predict(laboratory, value, hypothesis)
 
 
-def _predict(laboratory: Laboratory, value: float, hypothesis: Mapping[str, Any]) -> None:
+def _predict(laboratory: Lines, value: float, hypothesis: Mapping[str, Any]) -> None:
     low, high = laboratory.public["reactor_range"]
     laboratory.ask({"op": "predict", "value": min(max(value, low), high), "hypothesis": hypothesis})

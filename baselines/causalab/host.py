@@ -4,40 +4,18 @@ The host opens the truth, since a laboratory runs on it; an agent gets the lines
 In one process the lines go through the same code as over pipes.
 """
 
-import json
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
-from baselines.causalab.agents import Agent
+from baselines.causalab.agents import Agent, Lines
 from baselines.release import OpenedExam
 from baselines.solving import Answers, Solver
 from grader.errors import UsageError
-from grader.io.jsonio import canonical
 from grader.io.release import Release
 from grader.laboratory.episode import Episode
 from grader.shape import Task
 from grader.tracks.causalab.scoring import episode_of
 from harness.lab_lines import reply_to
 from harness.lab_session import Session
-
-
-class RefusedRequest(RuntimeError):
-    """The laboratory refused a request; no reference agent makes one that it refuses."""
-
-
-class Lines:
-    """A laboratory behind a function from request line to reply line."""
-
-    def __init__(self, greeting: Mapping[str, Any], exchange: Callable[[bytes], bytes]) -> None:
-        self.public: Mapping[str, Any] = greeting["episode"]
-        self._exchange = exchange
-
-    def ask(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The reply to one request; raises :class:`RefusedRequest`."""
-        reply: Mapping[str, Any] = json.loads(self._exchange(canonical(request).encode("utf-8")))
-        if not reply["ok"]:
-            raise RefusedRequest(f"{canonical(request)}: {reply['error']}")
-        return reply
 
 
 def host(episode: Episode, agent: Agent, submission: str) -> str:

@@ -17,8 +17,15 @@ from lab_tasks import grade, task_and_truth
 from lab_verification import verify
 from lab_worlds import episodes
 
-from baselines.causalab.agents import greedy_stop, observer, random_agent, solver
-from baselines.causalab.host import Lines, RefusedRequest, host
+from baselines.causalab.agents import (
+    Lines,
+    RefusedRequest,
+    greedy_stop,
+    observer,
+    random_agent,
+    solver,
+)
+from baselines.causalab.host import host
 from builder.causalab.plan.suites import PAPER, SETTINGS, SIZES, Setting
 from grader.laboratory.episode import Episode
 from harness.lab_mcp import make_server

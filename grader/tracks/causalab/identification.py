@@ -15,7 +15,7 @@ from typing import Final
 from grader.laboratory.episode import Episode
 from grader.tracks.causalab.evidence import Evidence
 from grader.tracks.causalab.fitting import Fit
-from grader.tracks.causalab.metrics import tolerance
+from grader.tracks.causalab.metrics import reached, tolerance
 
 NO_EDGE: Final = 0.1
 """Share of the smallest true coefficient below which a coefficient is no edge."""
@@ -74,7 +74,8 @@ class _Judge:
         ]
         self._no_edge = _thresholds(episode)
         self._sharp_at: dict[tuple[int, int], bool] = {}
-        self._descendants = [self._below(node) for node in self._nodes]
+        edges = [(parent, node) for node in self._nodes for parent in self._true[node]]
+        self._descendants = [reached(edges, node) for node in self._nodes]
 
     def graph_decided(self, step: int) -> bool:
         """Whether every decidable edge is decided by the evidence up to ``step``."""
@@ -104,17 +105,6 @@ class _Judge:
             for node, before in self._placements(step)
             if node == target
         )
-
-    def _below(self, node: int) -> frozenset[int]:
-        found: set[int] = set()
-        waiting = [node]
-        while waiting:
-            parent = waiting.pop()
-            for child in self._nodes:
-                if parent in self._true[child] and child not in found:
-                    found.add(child)
-                    waiting.append(child)
-        return frozenset(found)
 
     def _within(self, step: int) -> bool:
         """Whether every target equation that fits, over the true parents, is within tolerance."""

@@ -4,15 +4,16 @@ Precision and recall follow the paper's released scorer: an empty prediction has
 when the truth is empty too, an empty truth has recall 1 only when nothing was predicted.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Hashable, Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import Hypothesis
 from grader.laboratory.model import ROUNDING
 
 Edge = tuple[str, str]
+Node = TypeVar("Node", bound=Hashable)
 
 RELATIVE_TOLERANCE: Final = 1e-3
 REFERENCE_TOLERANCE: Final = 1e-6
@@ -44,11 +45,6 @@ def overlap(predicted: Collection[Any], true: Collection[Any]) -> Rates:
     return rates(len(set(predicted) & set(true)), len(predicted), len(true))
 
 
-def skeleton(edges: Collection[Edge]) -> frozenset[frozenset[str]]:
-    """The edges without their directions."""
-    return frozenset(frozenset(edge) for edge in edges)
-
-
 def shd(predicted: Collection[Edge], true: Collection[Edge]) -> int:
     """Structural Hamming distance: missing, extra and reversed edges count 1 each."""
     missing = set(true) - set(predicted)
@@ -57,18 +53,24 @@ def shd(predicted: Collection[Edge], true: Collection[Edge]) -> int:
     return len(missing) + len(extra) - len(reversed_edges)
 
 
-def roots(edges: Collection[Edge], target: str) -> frozenset[str]:
-    """The ancestors of ``target`` that have no parent; none if ``target`` has none."""
-    ancestors: set[str] = set()
-    waiting = [target]
+def reached(steps: Iterable[tuple[Node, Node]], start: Node) -> set[Node]:
+    """Where the ``steps`` (from, to) lead from ``start``, itself only where they lead back."""
+    following: dict[Node, list[Node]] = {}
+    for here, there in steps:
+        following.setdefault(here, []).append(there)
+    found: set[Node] = set()
+    waiting = [start]
     while waiting:
-        node = waiting.pop()
-        for parent, child in edges:
-            if child == node and parent not in ancestors:
-                ancestors.add(parent)
-                waiting.append(parent)
-    with_parents = {child for _, child in edges}
-    return frozenset(ancestors - with_parents - {target})
+        new = set(following.get(waiting.pop(), ())) - found
+        found |= new
+        waiting += new
+    return found
+
+
+def roots(edges: Collection[Edge], target: str) -> set[str]:
+    """The ancestors of ``target`` that have no parent; none if ``target`` has none."""
+    ancestors = reached(((child, parent) for parent, child in edges), target)
+    return ancestors - {child for _, child in edges}
 
 
 def rounding_slack(episode: Episode, parent: str, power: int) -> float:
@@ -89,23 +91,18 @@ def tolerance(episode: Episode, parent: str, power: int, value: float) -> float:
     return RELATIVE_TOLERANCE * abs(value) + rounding_slack(episode, parent, power)
 
 
-def coefficients(episode: Episode) -> dict[tuple[str, int], float]:
-    """The target equation's true coefficients by (parent, power), those that are not zero."""
-    found = {}
-    for term in episode.model.equations[episode.target]:
-        for power, value in ((1, term.linear), (2, term.quadratic)):
-            if value:
-                found[term.parent, power] = value
-    return found
-
-
 def coefficient_rates(episode: Episode, hypothesis: Hypothesis) -> Rates:
     """Terms of the target's equation, both of a quadratic, within :func:`tolerance`.
 
     A term that is declared but unknown (null) counts as predicted and wrong; one that is declared
     zero is no term.
     """
-    true = coefficients(episode)
+    true = {
+        (term.parent, power): value
+        for term in episode.model.equations[episode.target]
+        for power, value in ((1, term.linear), (2, term.quadratic))
+        if value
+    }
     declared = {
         (parent, power): value
         for parent, pair in hypothesis.terms.items()
@@ -139,12 +136,13 @@ def reference_coefficient_rates(episode: Episode, hypothesis: Hypothesis) -> Rat
     return rates(hits, len(declared), len(true))
 
 
-def graph_metrics(episode: Episode, edges: frozenset[Edge]) -> dict[str, Any]:
-    """Everything that is said of a hypothesised graph.
+def hypothesis_metrics(episode: Episode, hypothesis: Hypothesis) -> dict[str, Any]:
+    """Everything that is said of a hypothesised graph and target equation.
 
     ``edge_*`` leave out the pairs that no legal experiment decides, on both sides; ``edge_*_full``
     and the rest are over all pairs.
     """
+    edges, base = hypothesis.edges, hypothesis.base
     true, undecided, target = episode.edges, episode.undecided, episode.target
     decided = overlap(edges - undecided, true - undecided)
     full = overlap(edges, true)
@@ -156,32 +154,20 @@ def graph_metrics(episode: Episode, edges: frozenset[Edge]) -> dict[str, Any]:
         "edge_f1_full": full.f1,
         "edge_precision_full": full.precision,
         "edge_recall_full": full.recall,
-        "skeleton_f1": overlap(skeleton(edges), skeleton(true)).f1,
+        "skeleton_f1": overlap(set(map(frozenset, edges)), set(map(frozenset, true))).f1,
         "shd": shd(edges, true),
         "freq_edge_f1": overlap(*into).f1,
         "root_f1": overlap(roots(edges, target), roots(true, target)).f1,
         "graph_exact": int(edges - undecided == true - undecided),
         "undecided_pairs": len(undecided),
         "undecided_right": sum((pair in edges) == (pair in true) for pair in undecided),
-    }
-
-
-def equation_metrics(episode: Episode, hypothesis: Hypothesis) -> dict[str, Any]:
-    """Everything that is said of a hypothesised target equation."""
-    base = hypothesis.base
-    return {
         "coefficient_f1": coefficient_rates(episode, hypothesis).f1,
         "coefficient_f1_reference": reference_coefficient_rates(episode, hypothesis).f1,
         "base_error": None if base is None else abs(base - episode.model.base),
     }
 
 
-def hypothesis_metrics(episode: Episode, hypothesis: Hypothesis) -> dict[str, Any]:
-    """:func:`graph_metrics` and :func:`equation_metrics` of one hypothesis."""
-    return graph_metrics(episode, hypothesis.edges) | equation_metrics(episode, hypothesis)
-
-
-def prediction_metrics(episode: Episode, prediction: float | None) -> Mapping[str, Any]:
+def prediction_metrics(episode: Episode, prediction: float | None) -> dict[str, Any]:
     """Task accuracy within the stated tolerance (symmetric) and exactly, and the error."""
     if prediction is None:
         return {"accurate": 0, "exact": 0, "error": None}

@@ -25,7 +25,7 @@ def score_hypothesis(
     """
     if not isinstance(hypothesis, Hypothesis):
         hypothesis = parse_hypothesis(hypothesis, episode.family, episode.target, episode.spellings)
-    return hypothesis_metrics(episode, hypothesis) | dict(prediction_metrics(episode, prediction))
+    return hypothesis_metrics(episode, hypothesis) | prediction_metrics(episode, prediction)
 
 
 def episode_of(task: Task, truth: Truth) -> Episode:
