@@ -18,6 +18,7 @@ from pathlib import Path
 from grader.commands.common import read_key
 from grader.errors import UsageError
 from harness.lab_episodes import open_episode
+from harness.lab_lines import serve
 from harness.lab_session import Session, session_path
 
 
@@ -54,23 +55,17 @@ def run(arguments: argparse.Namespace) -> int:
     if path is None:
         raise UsageError("say where the transcript is kept: --transcript FILE or --sessions DIR")
     key = read_key(arguments.key) if arguments.key is not None else None
-    session = Session(episode, path, arguments.submission, key, note=_note)
+    session = Session(episode, path, arguments.submission, key, _note)
     try:
-        _serve(session, arguments)
+        if arguments.mcp or arguments.mcp_http is not None:
+            from harness.lab_mcp import serve_mcp
+
+            serve_mcp(session, arguments.mcp_http)
+        else:
+            serve(session, sys.stdin.buffer, sys.stdout.buffer)
     finally:
         session.close()
     return 0
-
-
-def _serve(session: Session, arguments: argparse.Namespace) -> None:
-    if arguments.mcp or arguments.mcp_http is not None:
-        from harness.lab_mcp import serve_mcp
-
-        serve_mcp(session, arguments.mcp_http)
-        return
-    from harness.lab_lines import serve
-
-    serve(session, sys.stdin.buffer, sys.stdout.buffer)
 
 
 def _note(text: str) -> None:

@@ -21,17 +21,16 @@ from grader.names import did_you_mean
 
 Reply = dict[str, Any]
 
-OPERATIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    "intervene": ("name", "value"),
-    "hypothesis": ("record",),
-    "reactor": (),
-    "predict": ("value",),
-    "status": (),
-    "stop": (),
+OPERATIONS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+    "intervene": (("name", "value"), ()),
+    "hypothesis": (("record",), ()),
+    "reactor": ((), ()),
+    "predict": (("value",), ("hypothesis",)),
+    "status": ((), ()),
+    "stop": ((), ()),
 }
-"""Operation to the members it needs; ``predict`` also takes ``hypothesis``."""
+"""Operation to the members it needs, and those it may have."""
 
-_OPTIONAL: Final[Mapping[str, tuple[str, ...]]] = {"predict": ("hypothesis",)}
 _SUBMISSION: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 MAX_FILE: Final = 16 << 20
 
@@ -161,23 +160,23 @@ class Session:
 
     def _answer(self, document: object) -> Reply:
         laboratory = self.laboratory
-        operation, request = _checked(document)
-        if operation == "":
-            return self.refuse("request", str(request["error"]), clip(document, 200))
-        if operation == "intervene":
-            reading = laboratory.intervene(request["name"], request["value"])
-            return {"ok": True, "reading": reading, "remaining": laboratory.remaining}
-        if operation == "hypothesis":
-            laboratory.hypothesise(request["record"])
-            return {"ok": True}
-        if operation == "reactor":
-            return {"ok": True, "reactor": laboratory.open_reactor()}
-        if operation == "predict":
-            laboratory.predict(request["value"], request.get("hypothesis"))
-            return {"ok": True, "closed": True}
-        if operation == "stop":
-            laboratory.stop()
-            return {"ok": True, "closed": True}
+        if problem := _problem(document):
+            return self.refuse("request", problem, clip(document, 200))
+        match document:
+            case {"op": "intervene", "name": name, "value": value}:
+                reading = laboratory.intervene(name, value)
+                return {"ok": True, "reading": reading, "remaining": laboratory.remaining}
+            case {"op": "hypothesis", "record": record}:
+                laboratory.hypothesise(record)
+                return {"ok": True}
+            case {"op": "reactor"}:
+                return {"ok": True, "reactor": laboratory.open_reactor()}
+            case {"op": "predict", "value": value, **rest}:
+                laboratory.predict(value, rest.get("hypothesis"))
+                return {"ok": True, "closed": True}
+            case {"op": "stop"}:
+                laboratory.stop()
+                return {"ok": True, "closed": True}
         return {"ok": True, **self._status()}
 
     def _refusal(self, refusal: Refused) -> Reply:
@@ -239,24 +238,19 @@ def _open(path: Path) -> int:
     return file
 
 
-def _checked(document: object) -> tuple[str, Mapping[str, Any]]:
-    """Operation and request, or an empty operation and what is wrong."""
-    listed = ", ".join(OPERATIONS)
+def _problem(document: object) -> str | None:
+    """What is wrong with a request, ``None`` if nothing."""
     if not isinstance(document, dict) or not isinstance(document.get("op"), str):
-        return "", {"error": f'send one object {{"op": …}}; op is one of {listed}'}
+        return f'send one object {{"op": …}}; op is one of {", ".join(OPERATIONS)}'
     operation = document["op"]
     if operation not in OPERATIONS:
-        hint = did_you_mean(operation[:80], OPERATIONS)
-        return "", {"error": f"there is no op {clip(operation)}{hint}"}
-    needed = OPERATIONS[operation]
-    allowed = {"op", *needed, *_OPTIONAL.get(operation, ())}
-    members = ", ".join(["op", *needed, *_OPTIONAL.get(operation, ())])
+        return f"there is no op {clip(operation)}{did_you_mean(operation[:80], OPERATIONS)}"
+    needed, optional = OPERATIONS[operation]
+    members = ["op", *needed, *optional]
     for member in needed:
         if member not in document:
-            return "", {"error": f"{operation} needs {member}; its members are {members}"}
+            return f"{operation} needs {member}; its members are {', '.join(members)}"
     for member in document:
-        if member not in allowed:
-            return "", {
-                "error": f"{operation} has no member {clip(member)}; its members are {members}"
-            }
-    return operation, document
+        if member not in members:
+            return f"{operation} has no member {clip(member)}; its members are {', '.join(members)}"
+    return None
