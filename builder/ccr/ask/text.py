@@ -17,6 +17,9 @@ from builder.ccr.ask.themes import Words
 from builder.ccr.make.graph import Pair
 from builder.ccr.make.model import BooleanContext, LinearContext
 from builder.ccr.make.units import Units
+from builder.texts import Texts
+
+_TEXTS: Final = Texts(__file__)
 
 CASES: Final = "## Cases"
 QUESTIONS: Final = "## Questions"
@@ -24,8 +27,6 @@ ANSWER: Final = "## Answer"
 NUMBERED: Final = "The cases are numbered; each is separate from the others."
 KINDS: Final = ("factual", "do_true", "do_false")
 """The three answers to every case."""
-
-_BRIEF: Final = "Begin your answer with Yes or No and be brief."
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +60,8 @@ def prompts(row: Mapping[str, Any]) -> Iterator[Prompt]:
     for unit, line in enumerate(lines.splitlines()):
         case = line.split(". ", 1)[1]
         for kind in KINDS:
-            yield Prompt(
-                unit, kind, f"{context}\n{note} This is the case: {case}.\n\n{asked[kind]} {_BRIEF}"
-            )
+            question = f"{asked[kind]} {_TEXTS('brief')}"
+            yield Prompt(unit, kind, f"{context}\n{note} This is the case: {case}.\n\n{question}")
 
 
 def context_text(context: BooleanContext, words: Words, rng: np.random.Generator) -> str:
@@ -121,33 +121,26 @@ def simulation_prompt(
     ``nodes`` are cause and effect.
     """
     cause, effect = nodes
-    ask = words.questions[effect]
-    later = ask[0].lower() + ask[1:]
-    suppose = "Suppose that {}, {}. Under this supposition, {}"
-    count = len(cases)
-    return "\n".join(
-        [
-            story,
-            "",
-            CASES,
-            "",
-            f"{words.case_note} {NUMBERED}",
-            "",
-            *(f"{number}. {case}" for number, case in enumerate(cases, start=1)),
-            "",
-            QUESTIONS,
-            "",
-            f"- factual: {ask}",
-            f"- do_true: {suppose.format(words.states[cause], words.regardless, later)}",
-            f"- do_false: {suppose.format(words.negations[cause], words.regardless, later)}",
-            "",
-            ANSWER,
-            "",
-            "Answer all three questions for every case. Write one JSON object to the file "
-            f"{answer_file} with the members factual, do_true and do_false, each a list of exactly "
-            f"{count} answers in the order of the cases. An answer is true (yes) or false (no); "
-            'the words "yes" and "no" will do as well.',
-        ]
+    question = words.questions[effect]
+    later = question[0].lower() + question[1:]
+    do_true, do_false = (
+        _TEXTS("supposition", state=state, regardless=words.regardless, question=later)
+        for state in (words.states[cause], words.negations[cause])
+    )
+    return _TEXTS(
+        "simulation",
+        story=story,
+        CASES=CASES,
+        case_note=words.case_note,
+        NUMBERED=NUMBERED,
+        cases="\n".join(f"{number}. {case}" for number, case in enumerate(cases, start=1)),
+        QUESTIONS=QUESTIONS,
+        question=question,
+        do_true=do_true,
+        do_false=do_false,
+        ANSWER=ANSWER,
+        answer_file=answer_file,
+        count=len(cases),
     )
 
 
@@ -170,43 +163,20 @@ class Quantity:
         return self.path[0], self.path[-1]
 
 
-_MEANINGS: Final = {
-    "pns": "PNS(A, B) is the probability that B would hold if A were made to hold and would not "
-    "hold if A were made not to hold.",
-    "pn": "PN(A, B) is the probability that B would not hold if A were made not to hold, among the "
-    "cases in which A and B hold.",
-    "ps": "PS(A, B) is the probability that B would hold if A were made to hold, among the cases "
-    "in which neither A nor B holds.",
-    "ate": "ATE(A, B) is the probability of B when A is made to hold minus the probability of B "
-    "when A is made not to hold.",
-}
-_LINEAR_MEANING: Final = (
-    "ATE(A, B) is the change in the mean of B when A is set to a value one unit higher."
-)
-
-
 def direct_prompt(
     context: BooleanContext, words: Words, story: str, asked: Sequence[Quantity], answer_file: str,
     rng: np.random.Generator,
 ) -> str:  # fmt: skip
     """The full model with its probabilities, and the quantities to state."""
     order = rng.permutation(len(words.owns))
-    odds = [f"- {words.owns[v]}: {context.tenths[v] / 10:g}" for v in order]
     measures = list(dict.fromkeys(quantity.measure for quantity in asked))
-    example = f"{_capital(words.states[0])}: {words.names[0]}"
-    return "\n".join(
-        [
-            story,
-            "",
-            "Which of these conditions are met varies from case to case; they are independent of "
-            "each other and of everything else, with these probabilities:",
-            *odds,
-            "",
-            f"Below, a variable goes by its short name ({example}).",
-            *(_MEANINGS[measure] for measure in measures),
-            "",
-            *_state(asked, answer_file),
-        ]
+    return _TEXTS(
+        "direct",
+        story=story,
+        odds="\n".join(f"- {words.owns[v]}: {context.tenths[v] / 10:g}" for v in order),
+        example=f"{_capital(words.states[0])}: {words.names[0]}",
+        meanings="\n".join(_TEXTS(f"meaning.{measure}") for measure in measures),
+        state=_state(asked, answer_file),
     )
 
 
@@ -224,29 +194,17 @@ def linear_prompt(
         rows = [rows[k] for k in rng.permutation(len(rows))]
         terms = [f"{float(c):g} {names[p]}" for p, c in rows]
         lines.append(f"- {names[node]} = {' + '.join([*terms, f'noise of {names[node]}'])}")
-    return "\n".join(
-        [
-            "Continuous variables obey these equations, listed in no particular order. Each noise "
-            "is standard normal and independent of all others.",
-            *lines,
-            "",
-            _LINEAR_MEANING,
-            "",
-            *_state(asked, answer_file),
-        ]
+    return _TEXTS(
+        "linear",
+        equations="\n".join(lines),
+        meaning=_TEXTS("meaning.linear_ate"),
+        state=_state(asked, answer_file),
     )
 
 
-def _state(asked: Sequence[Quantity], answer_file: str) -> list[str]:
+def _state(asked: Sequence[Quantity], answer_file: str) -> str:
     listed = [f"- Q{number}: {quantity.text}" for number, quantity in enumerate(asked, start=1)]
-    return [
-        "State the value of each of these quantities:",
-        *listed,
-        "",
-        f"Write one JSON object to the file {answer_file} whose member quantities holds a number "
-        'for each, such as {"quantities": {"Q1": 0.25, "Q2": 0.5}}. A value counts as right within '
-        "10% of the true one.",
-    ]
+    return _TEXTS("state", quantities="\n".join(listed), answer_file=answer_file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,33 +228,14 @@ def deductive_prompt(
     name = measure.upper()
     order = rng.permutation(len(givens))
     listed = [f"- {name}({', '.join(givens[k].pair)}) = {decimal(givens[k].value)}" for k in order]
-    kind = (
-        "All variables are true or false, and every function is monotone: no variable that is "
-        "made true ever makes another one false."
-        if boolean
-        else "All variables are continuous, and every variable is a linear function of its causes "
-        "plus independent noise."
-    )
-    meaning = _MEANINGS["pns"] if boolean else _LINEAR_MEANING
-    return "\n".join(
-        [
-            "A causal graph has a single root, a single leaf and no unobserved confounders. Its "
-            "root, its cutpoints (the nodes through which every path from the root to the leaf "
-            f"must pass) and its leaf are, in causal order: {' -> '.join(tree)}. The other nodes "
-            "of the graph are not shown.",
-            kind,
-            meaning,
-            "",
-            "These values are given, rounded to four significant digits:",
-            *listed,
-            "",
-            f"What is {name}({', '.join(target)})?",
-            "",
-            f"Write one JSON object to the file {answer_file} with the single member value: the "
-            'number, such as {"value": 0.25}; or "inconsistent" if no model at all could have the '
-            'given values (rounding aside); or "insufficient" if several values of it would agree '
-            "with them. A number counts as right within 10% of the true one.",
-        ]
+    return _TEXTS(
+        "deductive",
+        tree=" -> ".join(tree),
+        kind=_TEXTS("kind.boolean" if boolean else "kind.linear"),
+        meaning=_TEXTS("meaning.pns" if boolean else "meaning.linear_ate"),
+        givens="\n".join(listed),
+        asked=f"{name}({', '.join(target)})",
+        answer_file=answer_file,
     )
 
 
