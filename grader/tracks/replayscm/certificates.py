@@ -8,6 +8,7 @@ argument behind the conclusions is in ``docs/replayscm.md``.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from itertools import combinations, product
 
 from grader.io.jsonio import canonical
@@ -27,7 +28,9 @@ from grader.tracks.replayscm.replay import replay
 from grader.tracks.replayscm.submission import Submission, check
 
 Patterns = list[tuple[int, int, int, int]]
-"""Of one parent set, for each pattern: training rows with value 1 and 0, held-out with 1 and 0."""
+"""Of one parent set, for each pattern: training rows with value 1 and 0, held-out with 1 and 0.
+
+Patterns are in the order of a truth table: bit i of a pattern's number is the set's i-th member."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,15 +138,10 @@ def _options(
         if len(members) < problem.max_parents:
             for k in range(place, len(names)):
                 column, later = training.values[names[k]], heldout.values[names[k]]
-                split = [
-                    part
-                    for a, b, c, d in patterns
-                    for part in (
-                        (a & ~column, b & ~column, c & ~later, d & ~later),
-                        (a & column, b & column, c & later, d & later),
-                    )
-                ]
-                waiting.append((k + 1, (*members, names[k]), split))
+                without = [(a & ~column, b & ~column, c & ~later, d & ~later)
+                           for a, b, c, d in patterns]  # fmt: skip
+                within = [(a & column, b & column, c & later, d & later) for a, b, c, d in patterns]
+                waiting.append((k + 1, (*members, names[k]), without + within))
 
 
 def problem_of(task: Task, truth: Truth) -> str | None:
@@ -229,22 +227,13 @@ def only_program(problem: Problem, gold: Mapping[str, Formula]) -> bool:
     ]
     for combination in product(*choices):
         graph = {c: option.members for c, option in zip(children, combination, strict=True)}
-        if not _acyclic(graph):
+        try:
+            TopologicalSorter(graph).prepare()
+        except CycleError:
             continue
         for child, option in zip(children, combination, strict=True):
             if not option.complete or not _is_function(option, gold[child]):
                 return False
-    return True
-
-
-def _acyclic(graph: Mapping[str, frozenset[str]]) -> bool:
-    left = dict(graph)
-    while left:
-        ready = [child for child, names in left.items() if not names & left.keys()]
-        if not ready:
-            return False
-        for child in ready:
-            del left[child]
     return True
 
 
@@ -253,20 +242,9 @@ def _is_function(option: Option, formula: Formula) -> bool:
     names = sorted(option.members)
     if not set(essential(formula)) <= option.members:
         return False
-    table = truth_table_over(formula, names)
+    # Variables without effect come last: the lowest part of the table has them all at zero.
+    idle = sorted(variables(formula) - option.members)
+    table = truth_table(formula, [*names, *idle])
     return all(
-        bool(ones) == bool(table >> _pattern(k, len(names)) & 1)
-        for k, (ones, _, _, _) in enumerate(option.patterns)
+        bool(ones) == bool(table >> k & 1) for k, (ones, _, _, _) in enumerate(option.patterns)
     )
-
-
-def truth_table_over(formula: Formula, names: Sequence[str]) -> int:
-    """The truth table over ``names``, where the formula may mention others without effect."""
-    idle = sorted(variables(formula) - set(names))
-    # Idle variables come last: the lowest part of the table has them all at zero.
-    return truth_table(formula, [*names, *idle]) & ((1 << (1 << len(names))) - 1)
-
-
-def _pattern(k: int, count: int) -> int:
-    """Splitting puts the first member in the highest bit; truth tables have it in the lowest."""
-    return sum((k >> (count - 1 - bit) & 1) << bit for bit in range(count))

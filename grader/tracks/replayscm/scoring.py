@@ -41,17 +41,22 @@ def induction(task: Task, truth: Truth, answer: Submission) -> Mark:
     train, test = replay(program, problem.training), replay(program, heldout)
     heldout_exact = train.exact and test.exact
     root_exact = set(program.roots) == set(truth.target["roots"])
-    extra: dict[str, Any] = _replay_metrics(train, test)
-    extra |= _error_labels(truth, train, test)
-    extra["root_exact"] = int(root_exact)
-    extra["heldout_exact"] = int(heldout_exact)
-    extra["ast_size"] = sum(size(formula) for formula in program.mechanisms.values())
+    extra: dict[str, Any] = {
+        "train_exact": int(train.exact),
+        "train_world_exact": train.world_rate,
+        "heldout_world_exact": test.world_rate,
+        "train_cell": train.cell_rate,
+        "heldout_cell": test.cell_rate,
+        **_error_labels(truth, train, test),
+        "root_exact": int(root_exact),
+        "heldout_exact": int(heldout_exact),
+        "ast_size": sum(size(formula) for formula in program.mechanisms.values()),
+        "alternative": int(train.exact),
+    }
     if root_exact:
         structure = compare(program.mechanisms, parse_map(truth.target["gold"]))
-        extra |= _structure_metrics(structure)
+        extra |= structure.metrics
         extra["alternative"] = int(train.exact and bool(structure.changed))
-    else:
-        extra["alternative"] = int(train.exact)
     solved = heldout_exact and root_exact
     return Mark(
         "heldout_exact", float(heldout_exact), float(not solved), extra=extra,
@@ -90,7 +95,7 @@ def alternative(task: Task, truth: Truth, answer: Submission) -> Mark:
         "cell_difference": cell if success else None,
         "optimality": pair / best if success and best > 0 else None,
         "joint": int(joint),
-        **_structure_metrics(structure),
+        **structure.metrics,
     }
     if success:
         extra |= _edit_locality(structure, problem.reference)
@@ -98,16 +103,6 @@ def alternative(task: Task, truth: Truth, answer: Submission) -> Mark:
         "joint_success", float(joint), float(not joint), extra=extra,
         message="" if joint else _why_no_alternative(train, structure, known, pair, witness),
     )  # fmt: skip
-
-
-def _replay_metrics(train: Replay, test: Replay) -> dict[str, Any]:
-    return {
-        "train_exact": int(train.exact),
-        "train_world_exact": train.world_rate,
-        "heldout_world_exact": test.world_rate,
-        "train_cell": train.cell_rate,
-        "heldout_cell": test.cell_rate,
-    }
 
 
 def _error_labels(truth: Truth, train: Replay, test: Replay) -> dict[str, int]:
@@ -126,18 +121,6 @@ def _error_labels(truth: Truth, train: Replay, test: Replay) -> dict[str, int]:
             "a legal train-exact program fails a held-out cell that the audit calls determined"
         )
     return {"wrong_determined": determined, "wrong_undetermined": undetermined}
-
-
-def _structure_metrics(structure: Structure) -> dict[str, Any]:
-    return {
-        "parent_recall": structure.recall,
-        "parent_f1": structure.f1,
-        "parent_shd": structure.shd,
-        "parent_variable_exact": structure.variable_exact,
-        "parent_map_exact": int(structure.map_exact),
-        "local_match": structure.local_match,
-        "local_full": int(not structure.changed),
-    }
 
 
 def _edit_locality(structure: Structure, reference: Mapping[str, Any]) -> dict[str, Any]:

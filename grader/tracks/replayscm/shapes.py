@@ -7,7 +7,7 @@ from grader.io.jsonio import pretty
 from grader.model import Truth
 from grader.shape import Shape, Task
 from grader.tracks.replayscm.scoring import alternative, induction
-from grader.tracks.replayscm.submission import check, check_alternative
+from grader.tracks.replayscm.submission import check
 
 
 def _gold(task: Task, truth: Truth) -> str:
@@ -23,12 +23,12 @@ def _gold_alternative(task: Task, truth: Truth) -> str:
     return pretty(truth.target["alternative"])
 
 
-_shape = partial(Shape, field="mechanisms", pool="pass", input_mode="prompt")
-_induction = partial(_shape, kind="program", metric="heldout_exact", check=check, score=induction)
+_shape = partial(Shape, field="mechanisms", pool="pass", input_mode="prompt", check=check)
+_induction = partial(_shape, kind="program", metric="heldout_exact", score=induction)
 
 MECHANISMS: Final = _induction("mechanisms", gold=_gold)
 ROOTS_MECHANISMS: Final = _induction("roots_mechanisms", gold=_gold_roots)
 ALTERNATIVE_SCM: Final = _shape(
-    "alternative_scm", "alternative", metric="joint_success", check=check_alternative,
-    score=alternative, gold=_gold_alternative,
+    "alternative_scm", "alternative", metric="joint_success", score=alternative,
+    gold=_gold_alternative,
 )  # fmt: skip

@@ -17,16 +17,11 @@ Mechanisms = Mapping[str, Formula]
 class Structure:
     """A program's graph and local functions against a reference, over the reference's children.
 
-    ``shd`` counts unordered pairs joined differently: an addition, a deletion and a reversal cost
-    one each. ``changed`` are the variables whose functions differ.
+    Of the ``metrics``, ``parent_shd`` counts unordered pairs joined differently: an addition, a
+    deletion and a reversal cost one each. ``changed`` are the variables whose functions differ.
     """
 
-    recall: float
-    f1: float
-    shd: int
-    variable_exact: float
-    map_exact: bool
-    local_match: float
+    metrics: Mapping[str, float]
     changed: tuple[str, ...]
     parents_changed: tuple[str, ...]
 
@@ -48,20 +43,20 @@ def compare(mechanisms: Mechanisms, reference: Mechanisms) -> Structure:
         child for child in reference if not equivalent(mechanisms[child], reference[child])
     )
     children = len(reference)
-    return Structure(
-        recall=common / len(gold) if gold else 1.0,
-        f1=2 * common / (len(mine) + len(gold)) if mine or gold else 1.0,
-        shd=sum(
+    metrics = {
+        "parent_recall": common / len(gold) if gold else 1.0,
+        "parent_f1": 2 * common / (len(mine) + len(gold)) if mine or gold else 1.0,
+        "parent_shd": sum(
             {edge for edge in mine if frozenset(edge) == pair}
             != {edge for edge in gold if frozenset(edge) == pair}
             for pair in pairs
         ),
-        variable_exact=1 - len(moved) / children,
-        map_exact=not moved,
-        local_match=1 - len(changed) / children,
-        changed=changed,
-        parents_changed=moved,
-    )
+        "parent_variable_exact": 1 - len(moved) / children,
+        "parent_map_exact": int(not moved),
+        "local_match": 1 - len(changed) / children,
+        "local_full": int(not changed),
+    }
+    return Structure(metrics, changed, moved)
 
 
 def depths(mechanisms: Mechanisms) -> dict[str, int]:

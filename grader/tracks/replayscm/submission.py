@@ -4,7 +4,7 @@ strict JSON, extracted JSON, schema, keys, parse, legal, acyclic. The first stag
 the answer's reason; a program that passes them all is valid. Nothing here looks at a truth.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -51,27 +51,15 @@ class Failed(Exception):
         self.message = message
 
 
-Reader = Callable[[Problem, Program, dict[str, Any]], Submission]
-
-
 def check(task: Task, raw: RawAnswer) -> Checked:
     """Run a program through all stages; ``extra`` tells which it passed."""
-    return _check(task, raw, lambda problem, program, _: Submission(problem, program))
-
-
-def check_alternative(task: Task, raw: RawAnswer) -> Checked:
-    """The same of a program with the experiment that shows its difference."""
-    return _check(task, raw, _with_experiment)
-
-
-def _check(task: Task, raw: RawAnswer, reader: Reader) -> Checked:
     strict = False
     try:
         if raw.data is None:
             raise Failed("extracted_json", raw.reason, raw.message)
         extracted = _extract(task, raw.data)
         strict = extracted.strict
-        submission = _read(task, extracted.document, reader)
+        submission = _read(task, extracted.document)
     except Failed as problem:
         passed = STAGES.index(problem.stage)
         return Checked(
@@ -97,7 +85,7 @@ def _extract(task: Task, data: bytes) -> Extracted:
         raise Failed("extracted_json", problem.reason, problem.message) from None
 
 
-def _read(task: Task, document: dict[str, Any], reader: Reader) -> Submission:
+def _read(task: Task, document: dict[str, Any]) -> Submission:
     problem_text = first_problem(f"answers/{task.shape.name}", document)
     if problem_text is not None:
         raise Failed("schema", "schema", problem_text)
@@ -115,7 +103,15 @@ def _read(task: Task, document: dict[str, Any], reader: Reader) -> Submission:
         raise Failed(
             "acyclic", "cyclic", f"the mechanisms of {listed} depend on a circle; break it"
         ) from None
-    return reader(problem, program, document)
+    if task.shape.kind != "alternative":
+        return Submission(problem, program)
+    intervention = document["intervention"]
+    return Submission(
+        problem,
+        program,
+        (intervention["variable"], int(intervention["value"])),
+        {root: int(value) for root, value in document["witness"].items()},
+    )
 
 
 def _declared_roots(problem: Problem, document: dict[str, Any]) -> tuple[str, ...]:
@@ -175,13 +171,3 @@ def _check_legal(problem: Problem, child: str, formula: Formula) -> None:
             "too_many_variables",
             f"{where}: mentions {len(mentioned)} variables; at most {problem.max_parents}",
         )
-
-
-def _with_experiment(problem: Problem, program: Program, document: dict[str, Any]) -> Submission:
-    intervention = document["intervention"]
-    return Submission(
-        problem,
-        program,
-        (intervention["variable"], int(intervention["value"])),
-        {root: int(value) for root, value in document["witness"].items()},
-    )
