@@ -34,7 +34,7 @@ def find_alternative(
     reference = reference_program(program)
     flips = sorted(
         _flips(program, tables, disclosure),
-        key=lambda flip: (flip[1].size - size(program.formulas[flip[0]]), flip[0], flip[1].key),
+        key=lambda flip: (flip[1].size - size(program.formulas[flip[0]]), flip[0], flip[1]),
     )
     order = range(len(flips)) if rng is None else rng.permutation(len(flips)).tolist()
     for place in order:

@@ -38,18 +38,19 @@ def counterexample(
         formulas[v] = formula_of(fit(tables, v, int(inside[0])), roots)
         return True
 
-    wanted = int(sets.masks[deviation.set_index])
     waiting = [v for v in setting.endogenous if v != child]
-    while wanted & ~known:
-        grown = next(v for v in waiting if place(v))
-        waiting.remove(grown)
-        known |= 1 << grown
+
+    def grow(wanted: int) -> None:
+        nonlocal known
+        while wanted & ~known:
+            grown = next(v for v in waiting if place(v))
+            waiting.remove(grown)
+            known |= 1 << grown
+
+    grow(int(sets.masks[deviation.set_index]))
     formulas[child] = formula_of(_wrong(tables, heldout, deviation), roots)
     known |= 1 << child
-    while waiting:
-        grown = next(v for v in waiting if place(v))
-        waiting.remove(grown)
-        known |= 1 << grown
+    grow((1 << program.n) - 1)
     return roots, {name_of(v): formulas[v] for v in sorted(formulas)}
 
 

@@ -124,7 +124,6 @@ def audit(
     blocks: Sequence[Sequence[int]] = (),
 ) -> Audit:
     """The complete audit of training ``tables`` against held-out rows."""
-    consistent = tables.consistent()
     truth = disclosed_setting(program, disclosure, blocks)
     settings = [truth]
     if disclosure == "hidden_roots":
@@ -134,8 +133,8 @@ def audit(
     undetermined = np.zeros(heldout.values.shape, dtype=bool)
     count, unique, first = 0, True, None
     for setting in settings:
-        admitted = _admitted(consistent, setting)
-        if setting is not truth and not _reaches_all(admitted, setting):
+        admitted = _admitted(tables, setting)
+        if setting is not truth and closure(admitted, setting) != (1 << program.n) - 1:
             continue
         completable = _completable(admitted, setting)
         deviating = completable & (wrong != 0)
@@ -143,7 +142,8 @@ def audit(
         count += found
         if found:
             rows = _rows_at_risk(tables, heldout, deviating)
-            undetermined[rows] |= _undetermined(tables, heldout, rows, admitted, setting)
+            for row in rows:
+                undetermined[row] |= _undetermined(tables, heldout, row, admitted, setting)
             first = first or _first(tables, heldout, deviating, setting)
         unique &= setting is truth and is_unique(program, tables, completable)
     return Audit(count == 0, unique, count, undetermined, first)
@@ -171,12 +171,12 @@ def is_unique(program: HiddenProgram, tables: Tables, completable: Flags) -> boo
 
 def completable_pairs(tables: Tables, setting: Setting) -> Flags:
     """(2) for every (V, S), shape (n, sets)."""
-    return _completable(_admitted(tables.consistent(), setting), setting)
+    return _completable(_admitted(tables, setting), setting)
 
 
-def _admitted(consistent: Flags, setting: Setting) -> Flags:
+def _admitted(tables: Tables, setting: Setting) -> Flags:
     """Consistent sets that the disclosure admits."""
-    masks = sets_of(len(consistent)).masks
+    consistent, masks = tables.consistent(), sets_of(tables.n).masks
     admitted = np.zeros_like(consistent)
     for child, allowed in setting.allowed.items():
         admitted[child] = consistent[child] & ((masks & ~allowed) == 0)
@@ -185,44 +185,34 @@ def _admitted(consistent: Flags, setting: Setting) -> Flags:
 
 def _completable(admitted: Flags, setting: Setting) -> Flags:
     masks = sets_of(len(admitted)).masks
-    choices = {v: masks[admitted[v]] for v in setting.endogenous}
     result = np.zeros_like(admitted)
     for child in setting.endogenous:
-        known = closure(choices, setting, without=child)
+        known = closure(admitted, setting, without=child)
         result[child] = admitted[child] & ((masks & ~known) == 0)
     return result
 
 
-def closure(
-    choices: Mapping[int, NDArray[np.int64]], setting: Setting, *, without: int | None = None
-) -> int:
+def closure(admitted: Flags, setting: Setting, *, without: int | None = None) -> int:
     """The variables that can be placed from the roots, ``without`` left out, as bits."""
-    known = setting.roots
-    waiting = [v for v in setting.endogenous if v != without]
-    grown = True
-    while grown:
-        grown = False
-        for v in list(waiting):
-            if ((choices[v] & ~known) == 0).any():
+    masks = sets_of(len(admitted)).masks
+    waiting = {v: masks[admitted[v]] for v in setting.endogenous if v != without}
+    known, before = setting.roots, -1
+    while known != before:
+        before = known
+        for v, choices in list(waiting.items()):
+            if ((choices & ~known) == 0).any():
                 known |= 1 << v
-                waiting.remove(v)
-                grown = True
+                del waiting[v]
     return known
 
 
-def _reaches_all(admitted: Flags, setting: Setting) -> bool:
-    masks = sets_of(len(admitted)).masks
-    choices = {v: masks[admitted[v]] for v in setting.endogenous}
-    return closure(choices, setting) == (1 << len(admitted)) - 1
-
-
-def _rows_at_risk(tables: Tables, heldout: Rows, deviating: Flags) -> NDArray[np.int64]:
+def _rows_at_risk(tables: Tables, heldout: Rows, deviating: Flags) -> list[int]:
     """Held-out rows in which some deviating pair may be wrong; all cells of others are settled."""
     seen = patterns(heldout)
     risky = np.zeros(len(heldout.values), dtype=bool)
     for child, k in np.argwhere(deviating):
         risky |= _may_be_wrong(tables, heldout, seen[:, k], int(child), int(k))
-    return np.flatnonzero(risky)
+    return np.flatnonzero(risky).tolist()
 
 
 def _may_be_wrong(
@@ -242,19 +232,10 @@ def _first(tables: Tables, heldout: Rows, deviating: Flags, setting: Setting) ->
 
 
 def _undetermined(
-    tables: Tables, heldout: Rows, rows: NDArray[np.int64], admitted: Flags, setting: Setting
+    tables: Tables, heldout: Rows, row: int, admitted: Flags, setting: Setting
 ) -> Flags:
-    """(5) for these rows: which cells some train-exact candidate gets wrong, (rows, n)."""
-    return np.array([
-        _undetermined_row(tables, heldout.values[row], heldout.clamped[row], admitted, setting)
-        for row in rows
-    ])  # fmt: skip
-
-
-def _undetermined_row(
-    tables: Tables, values: NDArray[np.int64], clamped: Flags, admitted: Flags, setting: Setting
-) -> Flags:
-    sets = sets_of(tables.n)
+    """(5) for one row: which cells some train-exact candidate gets wrong, (n,)."""
+    values, clamped, sets = heldout.values[row], heldout.clamped[row], sets_of(tables.n)
     free = [v for v in setting.endogenous if not clamped[v]]
     # One column per set D of wrong variables.
     wrong = ((np.arange(1 << len(free))[None, :] >> np.arange(len(free))[:, None]) & 1).astype(bool)

@@ -8,20 +8,18 @@ programming over the sets of variables already placed. Nothing here knows the hi
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
+from builder.causal.bits import members
 from builder.replayscm.make.determinacy import Setting, completable_pairs, root_settings
 from builder.replayscm.make.programs import name_of
 from builder.replayscm.make.synthesis import smallest_formulas
-from builder.replayscm.make.tables import Tables, sets_of
+from builder.replayscm.make.tables import Tables, bits, sets_of
 from grader.tracks.replayscm.boolean import Formula
 
-_UNREACHED: Final = 1 << 30
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Choice:
     """A mechanism: its function over the members of a set, and its AST size.
 
@@ -31,11 +29,6 @@ class Choice:
     size: int
     members: tuple[int, ...]
     table: int
-
-    @property
-    def key(self) -> tuple[int, tuple[int, ...], int]:
-        """What choices are compared by."""
-        return (self.size, self.members, self.table)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +41,8 @@ class Found:
 
     def formulas(self) -> dict[str, Formula]:
         """Label to formula."""
-        return {name_of(v): formula_of(choice, self.roots) for v, choice in
-                sorted(self.choices.items())}  # fmt: skip
+        chosen = sorted(self.choices.items())
+        return {name_of(v): formula_of(choice, self.roots) for v, choice in chosen}
 
 
 def formula_of(choice: Choice, roots: Sequence[int]) -> Formula:
@@ -75,45 +68,36 @@ def search(tables: Tables, setting: Setting) -> Found | None:
         fitted = [(int(masks[k]), fit(tables, v, int(k))) for k in np.flatnonzero(pairs[v])]
         if not fitted:
             return None
-        options[v] = sorted(fitted, key=lambda option: option[1].key)
+        options[v] = sorted(fitted, key=lambda option: option[1])
     return _best_order(setting, options)
 
 
 def _best_order(setting: Setting, options: dict[int, list[tuple[int, Choice]]]) -> Found | None:
     """Dynamic programming over the placed variables; ties keep the first found."""
     endogenous = setting.endogenous
-    full = (1 << len(endogenous)) - 1
-    best: list[int] = [_UNREACHED] * (full + 1)
-    best[0] = 0
-    step: list[tuple[int, Choice] | None] = [None] * (full + 1)
-    for placed in range(full):
-        if best[placed] == _UNREACHED:
+    full = setting.roots | bits(endogenous)
+    # By the set of placed variables: the smallest total, and the variable placed last.
+    best: dict[int, int] = {setting.roots: 0}
+    step: dict[int, tuple[int, Choice]] = {}
+    for subset in range(1 << len(endogenous)):
+        known = setting.roots | bits(v for k, v in enumerate(endogenous) if subset >> k & 1)
+        if known not in best:
             continue
-        known = setting.roots
-        for place, v in enumerate(endogenous):
-            if placed >> place & 1:
-                known |= 1 << v
-        for place, v in enumerate(endogenous):
-            if placed >> place & 1:
-                continue
+        for v in members(full & ~known):
             choice = next((c for mask, c in options[v] if not mask & ~known), None)
             if choice is None:
                 continue
-            after = placed | 1 << place
-            total = best[placed] + choice.size
-            if total < best[after]:
-                best[after], step[after] = total, (place, choice)
-    if best[full] == _UNREACHED:
+            after, total = known | 1 << v, best[known] + choice.size
+            if after not in best or total < best[after]:
+                best[after], step[after] = total, (v, choice)
+    if full not in best:
         return None
     choices: dict[int, Choice] = {}
     placed = full
-    while placed:
-        chosen = step[placed]
-        assert chosen is not None
-        choices[endogenous[chosen[0]]] = chosen[1]
-        placed ^= 1 << chosen[0]
-    roots = tuple(v for v in range(setting.roots.bit_length()) if setting.roots >> v & 1)
-    return Found(roots, choices, best[full])
+    while placed != setting.roots:
+        v, choices[v] = step[placed]
+        placed ^= 1 << v
+    return Found(tuple(members(setting.roots)), choices, best[full])
 
 
 def search_with_roots(tables: Tables) -> Found | None:

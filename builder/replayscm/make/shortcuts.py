@@ -7,6 +7,8 @@ order that fits the training rows but is another function than V's mechanism.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
+from operator import and_, or_, xor
 from typing import Final
 
 import numpy as np
@@ -17,21 +19,24 @@ from builder.replayscm.make.worlds import World
 from grader.tracks.replayscm.boolean import input_column, truth_table
 
 LARGEST: Final = 5
+_JOIN: Final = {"and": and_, "or": or_, "xor": xor}
 
 Columns = NDArray[np.uint16]
+Entry = tuple[int, str, int, int]
+"""AST size, operator, left, right."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shortcuts:
     """All different non-constant functions of p variables with a formula of size <= 5.
 
-    Function k applies ``operators[k]`` to functions ``left[k]`` and ``right[k]``, both earlier
-    (``leaf`` k is variable ``left[k]``). ``stages`` are runs of functions that need only earlier
-    runs and share an operator. ``index`` finds a function by its truth table over p variables.
+    Each applies an operator to the functions ``left`` and ``right``, both earlier (of a ``leaf``,
+    ``left`` is the variable). ``stages`` are runs of functions (operator, left, right) that need
+    only earlier runs. ``index`` finds a function by its truth table over p variables.
     """
 
     count: int
-    stages: tuple[tuple[str, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]], ...]
+    stages: tuple[tuple[str, NDArray[np.int64], NDArray[np.int64]], ...]
     index: dict[int, int]
 
     def evaluate(self, columns: Columns, full: Columns) -> Columns:
@@ -41,17 +46,15 @@ class Shortcuts:
         every row. Shape (functions, worlds).
         """
         values = np.zeros((self.count, columns.shape[1]), dtype=np.uint16)
-        for operator, places, left, right in self.stages:
+        start = 0
+        for operator, left, right in self.stages:
+            stage = slice(start, start := start + len(left))
             if operator == "leaf":
-                values[places] = columns[left]
+                values[stage] = columns[left]
             elif operator == "not":
-                values[places] = values[left] ^ full
-            elif operator == "and":
-                values[places] = values[left] & values[right]
-            elif operator == "or":
-                values[places] = values[left] | values[right]
+                values[stage] = values[left] ^ full
             else:
-                values[places] = values[left] ^ values[right]
+                values[stage] = _JOIN[operator](values[left], values[right])
         return values
 
 
@@ -60,43 +63,41 @@ def shortcuts(p: int) -> Shortcuts:
     """The shortcut functions of ``p`` variables."""
     full = (1 << (1 << p)) - 1
     index: dict[int, int] = {}
-    entries: list[tuple[int, str, int, int]] = []
-    generation: list[int] = []
-
-    def add(table: int, operator: str, left: int, right: int) -> None:
-        if table in (0, full) or table in index:
-            return
-        index[table] = len(entries)
-        entries.append((len(entries), operator, left, right))
-        inner = [] if operator == "leaf" else [left] if operator == "not" else [left, right]
-        generation.append(1 + max((generation[k] for k in inner), default=-1))
-
-    levels: list[list[int]] = [[]]
     tables: list[int] = []
-    for level in range(1, LARGEST + 1):
+    entries: list[Entry] = []
+
+    def add(table: int, *entry: *Entry) -> None:
+        if table not in (0, full) and table not in index:
+            index[table] = len(entries)
+            tables.append(table)
+            entries.append(entry)
+
+    for place in range(p):
+        add(input_column(place, p), 1, "leaf", place, 0)
+    levels: list[list[int]] = [[], list(range(p))]
+    for level in range(2, LARGEST + 1):
         before = len(entries)
-        if level == 1:
-            for place in range(p):
-                add(input_column(place, p), "leaf", place, 0)
-        else:
-            for k in levels[level - 1]:
-                add(full ^ tables[k], "not", k, 0)
-            for operator, k, j in _combinations(levels, level, entries):
-                if operator == "iff":  # the negation of a parity, which is an entry by now
-                    parity = tables[k] ^ tables[j]
-                    if parity in index:
-                        add(full ^ parity, "not", index[parity], 0)
-                else:
-                    add(_apply(operator, tables[k], tables[j]), operator, k, j)
-        tables = [0] * len(entries)
-        for table, k in index.items():
-            tables[k] = table
+        for k in levels[level - 1]:
+            add(full ^ tables[k], level, "not", k, 0)
+        for operator, k, j in _combinations(levels, level, entries):
+            if operator == "iff":  # the negation of a parity, which is an entry by now
+                parity = tables[k] ^ tables[j]
+                if parity in index:
+                    add(full ^ parity, level, "not", index[parity], 0)
+            else:
+                add(_JOIN[operator](tables[k], tables[j]), level, operator, k, j)
         levels.append(list(range(before, len(entries))))
-    return Shortcuts(len(entries), _stages(entries, generation), index)
+    # A run of one size and operator needs smaller functions, or those of the run before it.
+    runs = [(operator, list(run)) for (_, operator), run in groupby(entries, lambda e: e[:2])]
+    stages = [
+        (operator, np.array([left for *_, left, _ in run]), np.array([right for *_, right in run]))
+        for operator, run in runs
+    ]
+    return Shortcuts(len(entries), tuple(stages), index)
 
 
 def _combinations(
-    levels: list[list[int]], level: int, entries: list[tuple[int, str, int, int]]
+    levels: list[list[int]], level: int, entries: list[Entry]
 ) -> list[tuple[str, int, int]]:
     """Pairs for a formula of this size: two formulas, or one more argument for an n-ary one."""
     found = []
@@ -111,27 +112,6 @@ def _combinations(
     return found
 
 
-def _apply(operator: str, x: int, y: int) -> int:
-    return x & y if operator == "and" else x | y if operator == "or" else x ^ y
-
-
-def _stages(
-    entries: list[tuple[int, str, int, int]], generation: list[int]
-) -> tuple[tuple[str, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]], ...]:
-    groups: dict[tuple[int, str], list[tuple[int, str, int, int]]] = {}
-    for entry in entries:
-        groups.setdefault((generation[entry[0]], entry[1]), []).append(entry)
-    return tuple(
-        (
-            operator,
-            np.array([entry[0] for entry in group]),
-            np.array([entry[2] for entry in group]),
-            np.array([entry[3] for entry in group]),
-        )
-        for (_, operator), group in sorted(groups.items())
-    )
-
-
 def survivors(program: HiddenProgram, worlds: Sequence[World]) -> dict[int, NDArray[np.bool_]]:
     """For each endogenous variable, which shortcuts each world alone leaves standing.
 
@@ -139,7 +119,7 @@ def survivors(program: HiddenProgram, worlds: Sequence[World]) -> dict[int, NDAr
     out, so that a shortcut survives a set of worlds if it survives all of them.
     """
     packed = _pack(worlds)
-    full = _full(worlds)
+    full = np.array([(1 << len(world.rows)) - 1 for world in worlds], dtype=np.uint16)
     found = {}
     for place, child in enumerate(program.order):
         if child in program.windows:
@@ -163,7 +143,3 @@ def _pack(worlds: Sequence[World]) -> Columns:
         weights = (1 << np.arange(len(world.rows))).astype(np.uint16)
         packed[:, k] = (world.rows * weights[:, None]).sum(axis=0)
     return packed
-
-
-def _full(worlds: Sequence[World]) -> Columns:
-    return np.array([(1 << len(world.rows)) - 1 for world in worlds], dtype=np.uint16)
