@@ -24,7 +24,6 @@ from builder.causalds.plan.config import Config
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
 from builder.gate.leak.classifier import (
-    Family,
     Tested,
     encode,
     numeric,
@@ -188,9 +187,9 @@ def leak_results(
         bags = words_of(chosen)
         present = counts(bags, LEAST_STORIES).clip(max=1)
         families = [
-            Family("words", (present - present.mean(axis=0),)),
-            Family("frequent words", (_scaled(counts(bags, len(bags) // 20)),)),
-            Family("sizes", (np.hstack(sizes(chosen)),)),
+            (present - present.mean(axis=0),),
+            (_scaled(counts(bags, len(bags) // 20)),),
+            (np.hstack(sizes(chosen)),),
         ]
         models = smoothers(strata, families, rng)
         tested = permutation_test(models, codes, strata, permutations, rng)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
-    from builder.release.build import GateResult
+    from builder.gate.run import GateReport
     from builder.release.show.progress import Reporter
 
 PROGRAM: Final = "python build_dataset.py"
@@ -76,7 +76,7 @@ def need_release(folder: Path) -> None:
         )
 
 
-def gate(release: Path, reporter: "Reporter", *, workers: int) -> "GateResult":
+def gate(release: Path, reporter: "Reporter", *, workers: int) -> "GateReport":
     """Runs the gate over a release folder."""
     from builder.gate.run import run_gate
 

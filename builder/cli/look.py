@@ -31,8 +31,6 @@ def _add_diff(parser: argparse.ArgumentParser) -> None:
 
 
 def _diff(options: argparse.Namespace) -> int:
-    for folder in (options.first, options.second):
-        need_release(folder)
     from builder.release.show.diff import diff_releases
 
     report = diff_releases(options.first, options.second)

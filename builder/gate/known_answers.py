@@ -15,7 +15,6 @@ import math
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import Final, get_args
 
@@ -101,7 +100,8 @@ def split_points(opened: Release, split: str, workers: int) -> SplitPoints:
     whole_split = choose_exam(opened, split, "all")
     tasks, truths = whole_split.tasks, whole_split.truths
     sample = _sample(tasks)
-    jobs = _jobs(tasks, truths, frozenset(task for ids in sample.values() for task in ids))
+    sampled = frozenset(task.task_id for members in sample.values() for task in members)
+    jobs = _jobs(tasks, truths, sampled)
     results = map_instances(known_answer_points, jobs, workers)
     found = {one.task_id: one for part in results for one in part}
     wrong = [f"{one.task_id}: {one.problem}" for one in found.values() if one.problem]
@@ -115,7 +115,7 @@ def split_points(opened: Release, split: str, workers: int) -> SplitPoints:
         whole, nothing, lost = _through_the_grader(choose_exam(opened, split, exam))
         wrong += lost + ([f"exam {exam}: {whole} points"] if whole != 100.0 else [])
         earned += [f"exam {exam}: {nothing} points"] if nothing != 0 else []
-    floors = [_floor(split, members, found, sample[key]) for key, members in _by_variant(tasks)]
+    floors = [_floor(split, members, found) for members in sample.values()]
     return SplitPoints(split, len(tasks), points, empty, exams, tuple(wrong), tuple(earned),
                       tuple(floors))  # fmt: skip
 
@@ -139,20 +139,17 @@ def _problem(row: Score) -> str:
     return f"({row.family}.{row.variant}) {row.status} {row.reason}, loss {row.loss:g}"
 
 
-def _by_variant(tasks: Sequence[Task]) -> list[tuple[str, list[Task]]]:
-    ordered = sorted(tasks, key=lambda task: task.spec.key)  # stable: file order within a variant
-    return [(key, list(group)) for key, group in groupby(ordered, key=lambda task: task.spec.key)]
-
-
-def _sample(tasks: Sequence[Task]) -> dict[str, list[str]]:
-    """Ids of the tasks behind each variant's floors, in file order."""
-    chosen = {}
-    for key, members in _by_variant(tasks):
-        ranked = sorted((hashlib.sha256(f"floor/{t.task_id}".encode()).digest(), t.task_id)
-                        for t in members)[:FLOOR_TASKS]  # fmt: skip
-        kept = {task_id for _, task_id in ranked}
-        chosen[key] = [task.task_id for task in members if task.task_id in kept]
-    return chosen
+def _sample(tasks: Sequence[Task]) -> dict[str, list[Task]]:
+    """The tasks behind each variant's floors, in file order."""
+    ranked = sorted(tasks, key=lambda t: hashlib.sha256(f"floor/{t.task_id}".encode()).digest())
+    drawn: dict[str, set[str]] = {}
+    for task in ranked:
+        kept = drawn.setdefault(task.spec.key, set())
+        if len(kept) < FLOOR_TASKS:
+            kept.add(task.task_id)
+    return {
+        key: [task for task in tasks if task.task_id in kept] for key, kept in sorted(drawn.items())
+    }
 
 
 def _jobs(
@@ -198,17 +195,13 @@ def _uninformed(kind: Guess, floors: Floors, task: Task, truth: Truth) -> Graded
     return _scored(task, truth, answer).points, floors.points(task, truth, answer)
 
 
-def _floor(
-    split: str, members: Sequence[Task], found: dict[str, KnownPoints], sample: Sequence[str]
-) -> Floor:
+def _floor(split: str, sample: Sequence[Task], found: Mapping[str, KnownPoints]) -> Floor:
     points = {}
     for kind in GUESSES:
-        graded, derived = zip(*(found[task_id].floors[kind] for task_id in sample), strict=True)
-        points[kind] = (
-            100 * math.fsum(graded) / len(sample),
-            100 * math.fsum(derived) / len(sample),
-        )
-    spec = members[0].spec
+        pairs = [found[task.task_id].floors[kind] for task in sample]
+        graded, derived = (100 * math.fsum(each) / len(pairs) for each in zip(*pairs, strict=True))
+        points[kind] = (graded, derived)
+    spec = sample[0].spec
     why = TRACKS[spec.track].floors.why[spec.shape.name]
     return Floor(split, spec, len(sample), why, points)
 

@@ -111,10 +111,13 @@ def split_tables(release: Path, track: str, split: str) -> SplitTables:
         split=split,
         track=track,
         private=hidden,
-        tasks={row.task_id: row for row in _tasks(shards(public, track, split))},
+        tasks={
+            row["task_id"]: _task(row, place)
+            for row, place in _placed_rows(shards(public, track, split))
+        },
         scenes={
-            (row.instance_id, row.view): row
-            for row in _scenes(shards(public, f"{track}_scenes", split))
+            (row["instance_id"], row["view"]): _scene(row, place)
+            for row, place in _placed_rows(shards(public, f"{track}_scenes", split))
         },
         exams=tuple(
             (row["exam"], row["position"], row["task_id"])
@@ -129,12 +132,7 @@ def split_tables(release: Path, track: str, split: str) -> SplitTables:
 
 def scene_rows(paths: Sequence[Path]) -> Iterator[dict[str, Any]]:
     """Rows of ``<track>_scenes``; values of the nested tables are float32 arrays, not lists."""
-    for group, _ in groups(paths):
-        nested = [name for name in NESTED if name in group.column_names]
-        plain = group.drop_columns(nested).to_pylist()
-        tables = {name: [_series(cell) for cell in group.column(name)] for name in nested}
-        for index, row in enumerate(plain):
-            yield {**row, **{name: cells[index] for name, cells in tables.items()}}
+    return (row for row, _ in _placed_rows(paths))
 
 
 def _series(cell: pa.Scalar) -> list[dict[str, Any]]:
@@ -153,59 +151,35 @@ def _series(cell: pa.Scalar) -> list[dict[str, Any]]:
     ]
 
 
-def _placed_groups(
-    paths: Sequence[Path], columns: Sequence[str] | None = None
-) -> Iterator[tuple[pa.Table, list[Place]]]:
+def _placed_rows(paths: Sequence[Path]) -> Iterator[tuple[dict[str, Any], Place]]:
+    """The rows of some shards and where each lies; nested tables as :func:`_series` gives them."""
     position = 0
     for shard, path in enumerate(paths):
-        for group, (table, meta) in enumerate(groups([path], columns)):
-            chunks = tuple(
-                meta.column(chunk).total_compressed_size for chunk in range(meta.num_columns)
-            )
+        for number, (group, meta) in enumerate(groups([path])):
+            chunks = [meta.column(chunk).total_compressed_size for chunk in range(meta.num_columns)]
             sizes = (meta.total_byte_size, sum(chunks), *chunks)
-            yield (
-                table,
-                [Place(position + row, shard, group, row, sizes) for row in range(meta.num_rows)],
-            )
+            nested = [name for name in NESTED if name in group.column_names]
+            tables = {name: [_series(cell) for cell in group.column(name)] for name in nested}
+            for offset, row in enumerate(group.drop_columns(nested).to_pylist()):
+                shown = {name: cells[offset] for name, cells in tables.items()}
+                yield {**row, **shown}, Place(position + offset, shard, number, offset, sizes)
             position += meta.num_rows
 
 
-def _tasks(paths: Sequence[Path]) -> Iterator[TaskRow]:
-    for table, places in _placed_groups(paths):
-        for row, place in zip(table.to_pylist(), places, strict=True):
-            told = {name: row[name] for name in _TASK_COLUMNS}
-            yield TaskRow(**told, inputs=json.loads(row["inputs_json"]), place=place)
+def _task(row: Mapping[str, Any], place: Place) -> TaskRow:
+    told = {name: row[name] for name in _TASK_COLUMNS}
+    return TaskRow(**told, inputs=json.loads(row["inputs_json"]), place=place)
 
 
-def _scenes(paths: Sequence[Path]) -> Iterator[SceneRow]:
-    """Scene rows; the nested tables are only measured, never turned into Python numbers."""
-    for table, places in _placed_groups(paths):
-        described = table.select(["instance_id", "view", "story", "columns"]).to_pylist()
-        data, test = (_measure(table.column(name)) for name in ("data", "test_features"))
-        for index, (row, place) in enumerate(zip(described, places, strict=True)):
-            yield SceneRow(
-                row["instance_id"],
-                row["view"],
-                row["story"],
-                tuple((column["name"], column["kind"]) for column in row["columns"]),
-                data[index][0],
-                test[index][0],
-                (data[index][1], test[index][1]),
-                place,
-            )
-
-
-def _measure(column: pa.ChunkedArray) -> list[tuple[tuple[str, ...], int]]:
-    """Names and length of each nested table ``list<struct<name, values>>``; 0 where empty."""
-    measured: list[tuple[tuple[str, ...], int]] = []
-    for cell in column:
-        series = cell.values
-        if series is None or len(series) == 0:
-            measured.append(((), 0))
-            continue
-        names = tuple(series.field("name").to_pylist())
-        lengths = set(series.field("values").value_lengths().to_pylist())
-        if len(lengths) != 1:
-            raise UsageError(f"a nested table has columns of different lengths {sorted(lengths)}")
-        measured.append((names, lengths.pop()))
-    return measured
+def _scene(row: Mapping[str, Any], place: Place) -> SceneRow:
+    """A scene row; the nested tables are only measured, never turned into Python numbers."""
+    names, lengths = [], []
+    for table in (row["data"], row["test_features"]):
+        sizes = {len(series["values"]) for series in table} or {0}
+        if len(sizes) != 1:
+            raise UsageError(f"a nested table has columns of different lengths {sorted(sizes)}")
+        names.append(tuple(series["name"] for series in table))
+        lengths.append(sizes.pop())
+    columns = tuple((column["name"], column["kind"]) for column in row["columns"])
+    told = (row["instance_id"], row["view"], row["story"])
+    return SceneRow(*told, columns, names[0], names[1], (lengths[0], lengths[1]), place)

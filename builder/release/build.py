@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 
+from builder.gate.run import GateReport
 from builder.release.arrow import content_sha256
 from builder.release.card import write_card
 from builder.release.config import ReleaseConfig
@@ -21,13 +22,7 @@ from builder.release.exams import (
     moved_mass,
 )
 from builder.release.identity import canary, fingerprint
-from builder.release.manifest import (
-    Contents,
-    Parts,
-    private_manifest,
-    public_manifest,
-    write_manifest,
-)
+from builder.release.manifest import Contents, Parts, manifest_of, write_manifest
 from builder.release.parts import (
     Part,
     build_instance,
@@ -65,19 +60,7 @@ SMALL_BYTES: Final = 128 * 2**20
 """Rows of this size in memory are written in about the time that a worker needs to start."""
 
 
-class GateResult(Protocol):
-    """What a build needs to know of a gate."""
-
-    @property
-    def ok(self) -> bool:
-        """Whether every check passed."""
-
-    @property
-    def markdown(self) -> str:
-        """The text of ``GATE.md``."""
-
-
-Gate = Callable[[Path, Reporter], GateResult]
+Gate = Callable[[Path, Reporter], GateReport]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +73,7 @@ class Outcome:
     status: Literal["built", "already built", "refused by the gate"]
     folder: Path
     manifest: Mapping[str, Any]
-    gate: GateResult | None
+    gate: GateReport | None
 
 
 def build_release(
@@ -268,17 +251,16 @@ def _write_exams(config: ReleaseConfig, exams: Exams, workspace: Workspace) -> l
 
 def _write_papers(contents: Contents, workspace: Workspace) -> dict[str, Any]:
     """Manifest and card of each repository; the public manifest."""
-    public = public_manifest(contents, workspace.public)
-    write_manifest(public, workspace.public)
-    write_card(public, workspace.public)
+    repositories = {workspace.public: manifest_of(contents, workspace.public, private=False)}
     if any(split.private for split in contents.config.splits):
-        private = private_manifest(contents, workspace.private)
-        write_manifest(private, workspace.private)
-        write_card(private, workspace.private)
-    return public
+        repositories[workspace.private] = manifest_of(contents, workspace.private, private=True)
+    for repository, manifest in repositories.items():
+        write_manifest(manifest, repository)
+        write_card(manifest, repository)
+    return repositories[workspace.public]
 
 
-def _run_gate(gate: Gate, workspace: Workspace, reporter: Reporter) -> GateResult:
+def _run_gate(gate: Gate, workspace: Workspace, reporter: Reporter) -> GateReport:
     started = time.perf_counter()
     result = gate(workspace.release, reporter)
     reporter.spend({"gate": time.perf_counter() - started})

@@ -1,9 +1,11 @@
 """The dataset cards: ``README.md`` of each repository, with the YAML that the Hub reads.
 
-The text lives in ``dataset_card/``; what is counted comes from the manifest.
+The text lives in ``dataset_card/`` (``facts.yaml``: what the templates share); what is counted
+comes from the manifest.
 """
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from string import Template
 from typing import Any, Final
@@ -12,11 +14,6 @@ import yaml
 
 _TEMPLATES: Final = Path(__file__).parent.parent.parent / "dataset_card"
 
-LICENCE: Final = (
-    "The data are licensed [CC BY 4.0](https://creativecommons.org/licenses/by/4.0/), "
-    "the code that built them Apache-2.0."
-)
-
 _SIZES: Final = (
     (1_000, "n<1K"),
     (10_000, "1K<n<10K"),
@@ -24,15 +21,11 @@ _SIZES: Final = (
     (1_000_000, "100K<n<1M"),
 )
 
-_PARTS: Final = {
-    "": "one row per task: ids, rung, family, variant, the complete prompt, the answer's schema "
-    "and file name",
-    "_exams": "one row per exam, position and task",
-    "_scenes": "one row per scene and view: story, columns, tables",
-    "_truth": "one row per task: whether to abstain, the target and its numerical error",
-    "_labels": "one row per scene with held-out labels",
-    "_worlds": "one row per scene: the hidden world, enough to regenerate and audit it",
-}
+
+@cache
+def _facts() -> dict[str, Any]:
+    facts: dict[str, Any] = yaml.safe_load((_TEMPLATES / "facts.yaml").read_text(encoding="utf-8"))
+    return facts
 
 
 def write_card(
@@ -60,26 +53,14 @@ def write_card(
 
 def front_matter(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """The card's YAML as a mapping, in the order in which it is written."""
-    front: dict[str, Any] = {
-        "license": "cc-by-4.0",
-        "language": ["en"],
+    rows = _rows(manifest)
+    size = next((name for limit, name in _SIZES if rows < limit), "1M<n<10M")
+    front: dict[str, Any] = _facts()["head"] | {
         "pretty_name": _title(manifest),
-        "tags": ["causality", "causal-inference", "benchmark", "tabular", "text", "synthetic"],
-        "task_categories": ["question-answering", "tabular-regression", "tabular-classification"],
-        "size_categories": [_size_category(_rows(manifest))],
+        "size_categories": [size],
     }
     if manifest["visibility"] == "private":
-        front |= {
-            "viewer": False,
-            "extra_gated_prompt": "This repository holds the answers of a running exam. Access is "
-            "for people who grade it.",
-            "extra_gated_fields": {
-                "Name": "text",
-                "Affiliation": "text",
-                "Purpose": "text",
-                "I will not publish these rows or use them to train or tune a system": "checkbox",
-            },
-        }
+        front |= _facts()["private_head"]
     default = _default_config(manifest)
     front["configs"] = [
         {
@@ -109,7 +90,7 @@ def _fields(manifest: Mapping[str, Any]) -> dict[str, str]:
         "name": manifest["release"],
         "version": manifest["version"],
         "canary": manifest["canary"],
-        "licence": LICENCE,
+        "licence": _facts()["licence"],
         "release_folder": "release",
         "folder": f"release/{visibility}",
         "config": default.removesuffix("_truth"),
@@ -130,10 +111,6 @@ def _rows(manifest: Mapping[str, Any]) -> int:
     """Tasks in this repository; on the private side, truths."""
     tasks = [track for split in manifest["splits"].values() for track in split["tracks"].values()]
     return sum(track["realised"].get("tasks", 0) for track in tasks)
-
-
-def _size_category(rows: int) -> str:
-    return next((name for limit, name in _SIZES if rows < limit), "1M<n<10M")
 
 
 def _splits(manifest: Mapping[str, Any]) -> str:
@@ -158,7 +135,7 @@ def _configs(manifest: Mapping[str, Any]) -> str:
     tracks = {track for split in manifest["splits"].values() for track in split["tracks"]}
     for config, splits in manifest["configs"].items():
         track = max((track for track in tracks if config.startswith(track)), key=len)
-        content = _PARTS.get(config.removeprefix(track), "")
+        content = _facts()["tables"].get(config.removeprefix(track), "")
         for split, table in splits.items():
             lines.append(f"| `{config}` | {split} | {table['rows']:,} | {content} |")
     return "\n".join(lines)

@@ -76,8 +76,7 @@ def map_instances(
         return
     pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_start_worker)
     try:
-        with _single_threaded_children():
-            yield from _drain(pool, function, waiting, _AHEAD * workers, ordered)
+        yield from _drain(pool, function, waiting, _AHEAD * workers, ordered)
     except BrokenProcessPool:
         raise WorkerDied(
             "a worker process died; finished parts are kept: run the same command again, with "
@@ -110,23 +109,11 @@ def _drain(
             yield future.result()
 
 
-class _single_threaded_children:  # noqa: N801 - used as a context manager
-    """Lets child processes inherit the limits on linear algebra threads."""
-
-    def __enter__(self) -> None:
-        self._before = {name: os.environ.get(name) for name in _THREAD_VARIABLES}
-        os.environ.update(dict.fromkeys(_THREAD_VARIABLES, "1"))
-
-    def __exit__(self, *_: object) -> None:
-        for name, value in self._before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
 def _start_worker() -> None:
-    """Runs first in each worker: dies quietly on Ctrl-C, and with its parent."""
+    """Runs first in each worker: linear algebra on one thread; dies quietly on Ctrl-C, and with
+    its parent."""
+    os.environ.update(dict.fromkeys(_THREAD_VARIABLES, "1"))  # for libraries not loaded yet
+    threadpool_limits(limits=1)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     threading.Thread(target=_follow_parent, daemon=True).start()
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from builder.release.config import ReleaseConfig
+from builder.release.config import ReleaseConfig, SplitConfig
 from builder.release.exams import Exams, composed
 from builder.release.identity import FORMAT, canary, fingerprint, library_versions, source_sha256
-from builder.release.parts import Part
+from builder.release.parts import Part, staged_rows
 from builder.release.planning import Specs, requested_counts
 from builder.release.roots import Root
 from builder.release.shards import Shard
@@ -40,20 +40,31 @@ class Contents:
     shards: Sequence[Shard]
 
 
-def public_manifest(contents: Contents, repository: Path) -> dict[str, Any]:
-    """The public manifest: of a private-truth split it shows only what its questions show."""
-    return _manifest(contents, repository, private=False)
+def manifest_of(contents: Contents, repository: Path, *, private: bool) -> dict[str, Any]:
+    """The manifest of a repository.
 
-
-def private_manifest(contents: Contents, repository: Path) -> dict[str, Any]:
-    """The private manifest: all counts, the same commitments, and the salts."""
-    manifest = _manifest(contents, repository, private=True)
-    manifest["salts"] = {
+    Of a private-truth split the public one shows only what its questions show; the private one has
+    all counts, the same commitments, and the salts.
+    """
+    config = contents.config
+    salts = {
         name: {"rows": root.row_salts.hex(), "seed": root.seed_salt.hex()}
         for name, root in contents.roots.items()
         if root.private
     }
-    return manifest
+    return {
+        **head(config.name, config.version, "private" if private else "public"),
+        "fingerprint": fingerprint(config, contents.roots),
+        "configuration": config.document,
+        "splits": {
+            split.name: _split(contents, split, private)
+            for split in config.splits
+            if split.private or not private
+        },
+        **listing([shard for shard in contents.shards if shard.repository == repository]),
+        "commitments": _commitments(contents.shards),
+        **({"salts": salts} if private else {}),
+    }
 
 
 def write_manifest(manifest: Mapping[str, Any], repository: Path) -> None:
@@ -102,35 +113,18 @@ def changed_shards(repository: Path, manifest: Mapping[str, Any]) -> list[str]:
     return changed
 
 
-def _manifest(contents: Contents, repository: Path, *, private: bool) -> dict[str, Any]:
-    config = contents.config
-    here = [shard for shard in contents.shards if shard.repository == repository]
-    return {
-        **head(config.name, config.version, "private" if private else "public"),
-        "fingerprint": fingerprint(config, contents.roots),
-        "configuration": config.document,
-        "splits": {
-            split.name: _split(contents, split.name, private)
-            for split in config.splits
-            if split.private or not private
-        },
-        **listing(here),
-        "commitments": _commitments(contents.shards),
-    }
-
-
-def _split(contents: Contents, name: str, private: bool) -> dict[str, Any]:
-    split = next(split for split in contents.config.splits if split.name == name)
+def _split(contents: Contents, split: SplitConfig, private: bool) -> dict[str, Any]:
     entry: dict[str, Any] = {"truth": split.truth}
     if split.private:
-        entry["seed_commitment"] = contents.roots[name].commitment
+        entry["seed_commitment"] = contents.roots[split.name].commitment
     else:
         entry["seed"] = split.seed
-    revealing = private or not split.private
-    entry["tracks"] = {track: _track(contents, name, track, revealing) for track, _ in split.tracks}
+    entry["tracks"] = {
+        track: _track(contents, split, track, settings, private) for track, settings in split.tracks
+    }
     entry["exams"] = {
         exam.name: {
-            draw.track: len(contents.exams[name, draw.track][exam.name].task_ids)
+            draw.track: len(contents.exams[split.name, draw.track][exam.name].task_ids)
             for draw in exam.draws
         }
         for exam in split.exams
@@ -138,44 +132,42 @@ def _split(contents: Contents, name: str, private: bool) -> dict[str, Any]:
     return entry
 
 
-def _track(contents: Contents, split: str, track: str, revealing: bool) -> dict[str, Any]:
+def _track(
+    contents: Contents, split: SplitConfig, track: str, settings: Any, private: bool
+) -> dict[str, Any]:
     """Requested and realised counts; what tells of hidden worlds only where it may be seen."""
-    specs = contents.specs[split, track]
-    parts = contents.parts[split, track]
+    specs = contents.specs[split.name, track]
+    parts = contents.parts[split.name, track]
     requested: dict[str, Any] = {"instances": len(specs)}
     requested |= {f"{axis}s": levels for axis, levels in requested_counts(specs).items()}
-    tasks = _column(parts, track, "variant")
-    families = _column(parts, track, "family")
+    tasks = list(staged_rows(parts, track, ("instance_id", "family", "variant")))
     realised: dict[str, Any] = {
-        "instances": sum(len(set(_column([part], track, "instance_id"))) for part in parts),
+        "instances": len({task["instance_id"] for task in tasks}),
         "tasks": len(tasks),
-        "variants": _counted(f"{a}.{b}" for a, b in zip(families, tasks, strict=True)),
+        "variants": _counted(f"{task['family']}.{task['variant']}" for task in tasks),
     }
     entry: dict[str, Any] = {"requested": requested, "realised": realised}
-    if revealing:
-        realised["motifs"] = _counted(_column(parts, f"{track}_worlds", "motif"))
-        realised["structures"] = _counted(_column(parts, f"{track}_truth", "structure"))
-        rejections: Counter[str] = Counter()
-        for part in parts:
-            rejections.update(part.rejections)
-        settings = dict(next(s for s in contents.config.splits if s.name == split).tracks)[track]
-        composition = TRACKS[track].composition(settings, specs)
-        composition = {**composition, **composed(contents.exams[split, track])}
+    if private or not split.private:
+        realised["motifs"] = _levels(parts, track, "worlds", "motif")
+        realised["structures"] = _levels(parts, track, "truth", "structure")
+        composition = {
+            **TRACKS[track].composition(settings, specs),
+            **composed(contents.exams[split.name, track]),
+        }
         if composition:
             entry["composition"] = composition
-        entry["rejections"] = dict(sorted(rejections.items()))
+        entry["rejections"] = _counted(
+            reason for part in parts for reason in Counter(part.rejections).elements()
+        )
     return entry
 
 
-def _column(parts: Sequence[Part], config: str, column: str) -> list[str]:
-    """One text column over all parts; empty where a track has no such config or column."""
-    values: list[str] = []
-    for part in parts:
-        if config in part.sizes:
-            table = part.read(config)
-            if column in table.schema.names:
-                values.extend(table.column(column).to_pylist())
-    return values
+def _levels(parts: Sequence[Part], track: str, table: str, column: str) -> dict[str, int]:
+    """How often each text stands in a column; empty where a track has no such column."""
+    config = f"{track}_{table}"
+    if config not in TRACKS[track].tables or column not in TRACKS[track].tables[config].names:
+        return {}
+    return _counted(row[column] for row in staged_rows(parts, config, (column,)))
 
 
 def _counted(values: Iterable[str]) -> dict[str, int]:
@@ -221,9 +213,8 @@ def listing(shards: Sequence[Shard]) -> dict[str, dict[str, Any]]:
 
 
 def _commitments(shards: Sequence[Shard]) -> dict[str, dict[str, dict[str, str]]]:
-    commitments: dict[str, dict[str, dict[str, str]]] = {}
+    found: dict[str, dict[str, dict[str, str]]] = {}
     for shard in shards:
         if shard.commitments:
-            table = commitments.setdefault(shard.config, {}).setdefault(shard.split, {})
-            table.update(shard.commitments)
-    return commitments
+            found.setdefault(shard.config, {}).setdefault(shard.split, {}).update(shard.commitments)
+    return found

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -145,7 +145,15 @@ def write_tables(job: ShardJob, groups: Iterable[pa.Table]) -> Shard:
     commitments: dict[str, str] = {}
     hashes = []
     rows = 0
-    with pq.ParquetWriter(str(temporary), job.schema, **_writer_options(job.schema)) as writer:
+    with pq.ParquetWriter(
+        str(temporary),
+        job.schema,
+        version="2.6",
+        compression="zstd",
+        compression_level=3,
+        use_dictionary=[path for field in job.schema for path in _texts(field.name, field.type)],
+        write_page_index=True,
+    ) as writer:
         for table in groups:
             table = table.replace_schema_metadata(job.schema.metadata)
             writer.write_table(table, row_group_size=max(1, table.num_rows))
@@ -173,28 +181,13 @@ def write_tables(job: ShardJob, groups: Iterable[pa.Table]) -> Shard:
     )
 
 
-def _writer_options(schema: pa.Schema) -> dict[str, Any]:
-    return {
-        "version": "2.6",
-        "compression": "zstd",
-        "compression_level": 3,
-        "use_dictionary": list(_string_leaves(schema)),
-        "write_page_index": True,
-    }
-
-
-def _string_leaves(schema: pa.Schema) -> Iterator[str]:
-    """The Parquet paths of all string columns, nested ones included."""
-    for member in schema:
-        yield from _leaves(member.name, member.type)
-
-
-def _leaves(path: str, kind: pa.DataType) -> Iterator[str]:
+def _texts(path: str, kind: pa.DataType) -> Iterator[str]:
+    """The Parquet paths of the strings in a column, at any depth."""
     if pa.types.is_list(kind):
-        yield from _leaves(f"{path}.list.element", kind.value_type)
+        yield from _texts(f"{path}.list.element", kind.value_type)
     elif pa.types.is_struct(kind):
         for index in range(kind.num_fields):
-            yield from _leaves(f"{path}.{kind.field(index).name}", kind.field(index).type)
+            yield from _texts(f"{path}.{kind.field(index).name}", kind.field(index).type)
     elif pa.types.is_string(kind):
         yield path
 

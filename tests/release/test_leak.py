@@ -232,7 +232,7 @@ def test_every_feature_has_a_row_per_subject_and_no_gap(tmp_path: Path) -> None:
     release = write(make_tables(Plan(scenes=14)), tmp_path)
     for fact in facts(split_tables(release, "causalds", "dev"), leak_facts):
         for family in everything_else(fact.subjects) if fact.subjects else ():
-            for feature in family.features:
+            for feature in family:
                 assert feature.shape[0] == len(fact.subjects)
                 assert np.isfinite(feature).all()
 

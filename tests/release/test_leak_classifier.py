@@ -9,7 +9,6 @@ from threadpoolctl import threadpool_limits
 from builder.gate.leak.classifier import (
     FOLDS,
     RIDGES,
-    Family,
     categorical,
     encode,
     numeric,
@@ -35,7 +34,7 @@ def test_held_out_predictions_are_those_of_a_model_fitted_without_the_fold() -> 
     rng = np.random.default_rng(3)
     features, labels = rng.normal(size=(60, 8)), rng.normal(size=60)
     strata = np.arange(60) % 4
-    models = smoothers(strata, [Family("f", (features,))], np.random.default_rng(5))
+    models = smoothers(strata, [(features,)], np.random.default_rng(5))
     folds = np.random.default_rng(5).permutation(np.arange(60) % FOLDS)
     same = strata[:, None] == strata[None, :]
     kernel = _gram(features) * (1 + 0.5 * same)
@@ -66,7 +65,7 @@ def test_permuting_labels_within_strata_equals_permuting_everything_else() -> No
         out = folds[moved] == fold
         inner = kernel[np.ix_(~out, ~out)] + RIDGES[0] * np.eye(int((~out).sum()))
         expected[out] = kernel[np.ix_(out, ~out)] @ np.linalg.solve(inner, labels[~out])
-    model = smoothers(strata, [Family("f", (features,))], np.random.default_rng(1))[0]
+    model = smoothers(strata, [(features,)], np.random.default_rng(1))[0]
     assert (model @ labels[np.argsort(moved)])[moved] == pytest.approx(expected, abs=1e-9)
 
 
@@ -78,7 +77,7 @@ def test_p_values_are_uniform_when_nothing_leaks() -> None:
         n = 60
         strata, labels = rng.integers(0, 5, n), rng.integers(0, 3, n)
         features = tuple(numeric(rng.normal(size=n).tolist()) for _ in range(4))
-        models = smoothers(strata, [Family("f", features)], rng)
+        models = smoothers(strata, [features], rng)
         p_values.append(permutation_test(models, labels, strata, 99, rng).p)
     assert 0.38 < np.mean(p_values) < 0.62
     assert np.mean(np.array(p_values) <= 0.1) < 0.25
@@ -93,7 +92,7 @@ def test_a_category_that_follows_the_label_is_found(share: float) -> None:
     digits = rng.integers(0, 16, (n, 16))
     leaking = rng.random(n) < share
     digits[leaking, 4] = labels[leaking]
-    family = Family("ids", tuple(categorical(column.tolist()) for column in digits.T))
+    family = tuple(categorical(column.tolist()) for column in digits.T)
     strata = rng.integers(0, 6, n)
     models = smoothers(strata, [family], rng)
     assert permutation_test(models, labels, strata, 199, rng).p == pytest.approx(1 / 200)
@@ -105,7 +104,7 @@ def test_accuracy_is_the_mean_score_of_the_true_class_balanced_over_classes() ->
     n = 30
     labels, strata = np.arange(n) % 3, np.zeros(n, dtype=np.int64)
     labels[:5] = 0
-    family = Family("f", (rng.normal(size=(n, 2)),))
+    family = (rng.normal(size=(n, 2)),)
     models = smoothers(strata, [family], np.random.default_rng(0))[:1]
     tested = permutation_test(models, labels, strata, 5, rng)
     indicators = np.eye(3)[labels]
@@ -118,7 +117,7 @@ def test_a_fact_that_the_strata_determine_cannot_be_found_leaking() -> None:
     """What the disclosures tell is allowed: permutations then change nothing, and p is 1."""
     rng = np.random.default_rng(2)
     strata = np.arange(40) % 2
-    family = Family("f", (rng.normal(size=(40, 3)),))
+    family = (rng.normal(size=(40, 3)),)
     models = smoothers(strata, [family], rng)
     assert permutation_test(models, strata, strata, 50, rng).p == 1.0
 

@@ -29,20 +29,15 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+Family = Sequence[Floats]
+"""One kind of "everything else": features, each a matrix of shape (n, p_i)."""
+
 FOLDS: Final = 10
 RIDGES: Final = (0.5, 5.0)
 """Ridge penalties, for kernels whose mean diagonal is about one per block."""
 BATCH: Final = 500
 TIE: Final = 1e-9
 """Standardised accuracies this close are equal: a verdict must not hang on a library's last bit."""
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """One kind of "everything else": features, each a matrix of shape (n, p_i)."""
-
-    name: str
-    features: tuple[Floats, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +89,7 @@ def smoothers(strata: Ints, families: Sequence[Family], rng: np.random.Generator
     penalty. ``strata``, shape (n,), number the rows' disclosures.
     """
     same = (strata[:, None] == strata[None, :]).astype(np.float64)
-    singles = [[_gram(f) for f in family.features if f.any()] for family in families]
+    singles = [[_gram(f) for f in family if f.any()] for family in families]
     wholes = [np.add.reduce(grams) / len(grams) for grams in singles if grams]
     if len(wholes) > 1:
         wholes.append(np.add.reduce(wholes))

@@ -42,7 +42,10 @@ def facts(tables: SplitTables, leak_facts: LeakFacts) -> list[Fact]:
         scenes={n: scene for n, scene in tables.scenes.items() if n[0] in hidden},
         worlds={n: world for n, world in tables.worlds.items() if n in hidden},
     )
-    context = _Context(tables, hidden, _exam_positions(tables))
+    positions: dict[str, list[int]] = {}
+    for _, position, task_id in tables.exams:
+        positions.setdefault(task_id, []).append(position)
+    context = _Context(tables, hidden, positions)
     return [*_scene_facts(context), *_answer_facts(context), *_pooled_facts(context)]
 
 
@@ -81,16 +84,8 @@ def _answer_facts(context: _Context) -> list[Fact]:
     for variant in TRACKS[tables.track].variants:
         tasks = _one_a_scene(task for task in tables.tasks.values() if task.key == variant.key)
         truths = [tables.truth[task.task_id] for task in tasks]
-        subjects = [_subject(context, (task.instance_id, task.view), [task]) for task in tasks]
         for name, labels in _readings(variant.shape, truths):
-            kept = [(s, label) for s, label in zip(subjects, labels, strict=True) if label]
-            found.append(
-                Fact(
-                    f"{variant.key}: {name}",
-                    tuple(subject for subject, _ in kept),
-                    tuple(label for _, label in kept),
-                )
-            )
+            found.append(_fact(context, f"{variant.key}: {name}", tasks, labels))
     return found
 
 
@@ -104,20 +99,21 @@ def _pooled_facts(context: _Context) -> list[Fact]:
     shapes = {variant.key: variant.shape for variant in TRACKS[tables.track].variants}
     found: list[Fact] = []
     for name in _POOLED:
-        told: dict[str, str] = {}
-        for task in tables.tasks.values():
-            label = _common_reading(name, shapes[task.key], tables.truth[task.task_id])
-            if label:
-                told[task.task_id] = label
-        tasks = _one_a_scene(tables.tasks[task_id] for task_id in told)
-        found.append(
-            Fact(
-                f"all variants: {name}",
-                tuple(_subject(context, (t.instance_id, t.view), [t]) for t in tasks),
-                tuple(told[task.task_id] for task in tasks),
-            )
-        )
+        told = {
+            task.task_id: _common_reading(name, shapes[task.key], tables.truth[task.task_id])
+            for task in tables.tasks.values()
+        }
+        tasks = _one_a_scene(task for task in tables.tasks.values() if told[task.task_id])
+        labels = [told[task.task_id] for task in tasks]
+        found.append(_fact(context, f"all variants: {name}", tasks, labels))
     return found
+
+
+def _fact(context: _Context, name: str, tasks: Sequence[TaskRow], labels: Sequence[str]) -> Fact:
+    """The fact about the answers to some tasks; an empty label leaves a task out."""
+    told = [(task, label) for task, label in zip(tasks, labels, strict=True) if label]
+    subjects = (_subject(context, (task.instance_id, task.view), [task]) for task, _ in told)
+    return Fact(name, tuple(subjects), tuple(label for _, label in told))
 
 
 _POOLED: Final = ("should abstain", "sign", "yes or no", "category")
@@ -220,13 +216,6 @@ def _asked_name(tasks: Iterable[TaskRow], role: str) -> str:
     """The name that prompts give to a role; empty where none does, for it is then not public."""
     named = {str(task.inputs[role]) for task in tasks if role in task.inputs}
     return min(named, default="")
-
-
-def _exam_positions(tables: SplitTables) -> dict[str, list[int]]:
-    positions: dict[str, list[int]] = {}
-    for _, position, task_id in tables.exams:
-        positions.setdefault(task_id, []).append(position)
-    return positions
 
 
 def merge_rare(labels: Sequence[str]) -> tuple[str, ...]:

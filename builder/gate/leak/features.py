@@ -69,16 +69,9 @@ def _declared(task: TaskRow) -> tuple[object, ...]:
     return (task.key, task.view, task.input_mode, lengths, scalars, binary)
 
 
-def everything_else(subjects: Sequence[Subject]) -> tuple[Family, ...]:
+def everything_else(subjects: Sequence[Subject]) -> list[Family]:
     """The features of all rows, in five families."""
-    sections: dict[str, Callable[[Sequence[Subject]], list[Floats]]] = {
-        "ids": _ids,
-        "places": _places,
-        "sizes": _sizes,
-        "orders": _orders,
-        "names": _names,
-    }
-    return tuple(Family(name, tuple(section(subjects))) for name, section in sections.items())
+    return [section(subjects) for section in (_ids, _places, _sizes, _orders, _names)]
 
 
 def _ids(subjects: Sequence[Subject]) -> list[Floats]:

@@ -19,15 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from builder.gate.leak.classifier import (
-    Family,
-    Floats,
-    Ints,
-    Tested,
-    encode,
-    permutation_test,
-    smoothers,
-)
+from builder.gate.leak.classifier import Ints, encode, permutation_test, smoothers
 from builder.gate.leak.facts import MIN_CLASS, Fact, facts, merge_rare
 from builder.gate.leak.features import disclosures, everything_else
 from builder.gate.tables import split_tables, tracks
@@ -241,39 +233,30 @@ def _test_all(prepared: Sequence[_Prepared], permutations: int) -> tuple[LeakRow
     def test(job: tuple[int, _Prepared]) -> LeakRow:
         number, item = job
         # Worked out here, not beforehand: the features of all facts at once take gigabytes.
-        families = everything_else(item.fact.subjects)
+        families = [
+            [feature[item.kept] for feature in family]
+            for family in everything_else(item.fact.subjects)
+        ]
         seed = _fingerprint(item, number)
-        models = _models(item, families, seed)
+        models = smoothers(item.strata, families, _rng(seed, "folds"))
         result = permutation_test(models, item.labels, item.strata, permutations, _rng(seed, "1"))
         if result.p <= SECOND_LOOK:
             fresh = max(permutations, RESOLUTION * len(prepared) - 1)
             result = permutation_test(models, item.labels, item.strata, fresh, _rng(seed, "2"))
-        return _row(item, result)
+        return LeakRow(
+            item.split,
+            item.fact.name,
+            len(item.fact.labels),
+            len(item.labels),
+            int(item.labels.max()) + 1,
+            result.accuracy,
+            result.permuted_mean,
+            result.permutations,
+            result.p,
+        )
 
     with threadpool_limits(1), ThreadPoolExecutor(os.cpu_count() or 1) as threads:
         return tuple(threads.map(test, enumerate(prepared)))
-
-
-def _models(item: _Prepared, families: Sequence[Family], seed: bytes) -> list[Floats]:
-    tested = [
-        Family(family.name, tuple(feature[item.kept] for feature in family.features))
-        for family in families
-    ]
-    return smoothers(item.strata, tested, _rng(seed, "folds"))
-
-
-def _row(item: _Prepared, result: Tested) -> LeakRow:
-    return LeakRow(
-        item.split,
-        item.fact.name,
-        len(item.fact.labels),
-        len(item.labels),
-        int(item.labels.max()) + 1,
-        result.accuracy,
-        result.permuted_mean,
-        result.permutations,
-        result.p,
-    )
 
 
 def _fingerprint(item: _Prepared, number: int) -> bytes:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Final
 
 from rich.console import Console
@@ -49,24 +50,20 @@ class Reporter:
     def stage(self, title: str, total: int) -> Iterator[Callable[[], None]]:
         """Shows a stage of ``total`` steps; yields the function to call after each step."""
         started = time.perf_counter()
-        steps = 0
-
-        def count() -> None:
-            nonlocal steps
-            steps += 1
-
-        if self.quiet or not self.console.is_terminal:
-            yield count
-        else:
-            with _bar(self.console) as bar:
-                task = bar.add_task(title, total=total)
-
-                def advance() -> None:
-                    count()
-                    bar.advance(task)
-
-                yield advance
-        self.note(f"{title}: {steps} of {total} in {time.perf_counter() - started:.1f} s")
+        with Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=self.console,
+            transient=True,
+            disable=self.quiet or not self.console.is_terminal,
+        ) as bar:
+            task = bar.add_task(title, total=total)
+            yield partial(bar.advance, task)
+        steps = f"{bar.tasks[task].completed:g} of {total}"
+        self.note(f"{title}: {steps} in {time.perf_counter() - started:.1f} s")
 
     def table_of_times(self) -> None:
         """Prints seconds and shares of each stage, summed over workers."""
@@ -86,18 +83,6 @@ def _in_order(seconds: Mapping[str, float]) -> Sequence[str]:
     """The track's stages by cost, then the common ones."""
     own = sorted((stage for stage in seconds if stage not in LAST_STAGES), key=seconds.__getitem__)
     return own[::-1] + [stage for stage in LAST_STAGES if stage in seconds]
-
-
-def _bar(console: Console) -> Progress:
-    return Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-    )
 
 
 def human_size(size: float) -> str:
