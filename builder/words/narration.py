@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from builder.causal.graph import LatentDAG
-from builder.words.llm.request import Request
+from builder.words.llm.settings import Request
 from builder.words.naming import Naming
 from builder.words.types import Kind, Setting, Telling, Variable
 

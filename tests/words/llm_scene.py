@@ -10,8 +10,7 @@ from builder.causal.growth import graft
 from builder.causal.motifs import MOTIFS
 from builder.words import Facts, Kind, Narration
 from builder.words.attested import verify_attested
-from builder.words.llm.request import Request, Seed
-from builder.words.llm.settings import Budgets, Settings
+from builder.words.llm.settings import Budgets, Request, Seed, Settings
 from builder.words.narration import Subject
 from builder.words.verbalise import VERBALISERS
 

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from builder.causal.motifs import MOTIFS
-from builder.words.llm.request import Request
-from builder.words.llm.settings import Budgets, Settings
+from builder.words.llm.settings import Budgets, Request, Settings
 from builder.words.narration import Narration, NarrationFailed, Subject
 from builder.words.verbalise import VERBALISERS
 

@@ -24,9 +24,8 @@ from llm_server import Answer, Model
 
 from builder.causal.motifs import MOTIFS
 from builder.words import Kind
-from builder.words.llm.request import Seed
 from builder.words.llm.seeding import Dealer
-from builder.words.llm.settings import Budgets, Settings
+from builder.words.llm.settings import Budgets, Seed, Settings
 from builder.words.narration import NarrationFailed
 from builder.words.verbalise import VERBALISERS
 

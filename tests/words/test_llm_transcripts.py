@@ -18,9 +18,8 @@ from builder.words import Narration
 from builder.words.llm.causenet import read_pairs
 from builder.words.llm.client import json_object
 from builder.words.llm.flags import yellow_flags
-from builder.words.llm.request import Request
 from builder.words.llm.seeding import Dealer
-from builder.words.llm.settings import Budgets, Settings, parse_settings, published
+from builder.words.llm.settings import Budgets, Request, Settings, parse_settings, published
 from builder.words.llm.transcripts import wait_for_turn
 from builder.words.narration import Subject
 from builder.words.verbalise import VERBALISERS

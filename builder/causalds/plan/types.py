@@ -9,8 +9,7 @@ from builder.causal.motifs import Motif
 from builder.causalds.plan.views import CLEAN, View
 from builder.track import Asked
 from builder.words import Kind
-from builder.words.llm.request import Request, Seed
-from builder.words.llm.settings import Settings
+from builder.words.llm.settings import Request, Seed, Settings
 from builder.words.naming import Naming
 from grader.io.jsonio import canonical
 from grader.tracks.causalds.variants import CAUSALDS

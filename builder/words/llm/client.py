@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from builder.words.llm.prompts import Message, answered
 from builder.words.llm.settings import Settings, check_endpoint
 from builder.words.llm.transcripts import Transcript, request_hash, wait_for_turn
 from builder.words.narration import NarrationFailed
@@ -15,8 +16,6 @@ from grader.errors import UsageError
 
 if TYPE_CHECKING:
     from openai import OpenAI
-
-Message = dict[str, str]
 
 MOST_CHARACTERS: Final = 60_000
 """Longer replies are cut, and then are no JSON."""
@@ -26,6 +25,9 @@ _ECHOED: Final = 12_000
 """Characters of a bad reply that are shown to the model again."""
 
 T = TypeVar("T")
+
+Verdict = tuple[Sequence[str], Sequence[str], Sequence[str]]
+"""What is wrong with a draft: violations, warnings and yellow flags."""
 
 
 class Malformed(ValueError):
@@ -37,16 +39,11 @@ class Client:
 
     def __init__(self, settings: Settings, where: str, key: bytes) -> None:
         """``where`` is the settings' place in a split file; ``key`` names the transcript."""
-        self._settings = settings
+        self.settings = settings
         self._where = where
         self._transcript = Transcript(Path(settings.transcripts), key, where)
         self._calls = 0
         self._openai: OpenAI | None = None
-
-    @property
-    def settings(self) -> Settings:
-        """What the split file says."""
-        return self._settings
 
     def ask(self, stage: str, messages: Sequence[Message]) -> str:
         """The model's reply. Recorded calls count towards the budget like new ones.
@@ -56,7 +53,7 @@ class Client:
         can be resumed.
         """
         self._calls += 1
-        if self._calls > self._settings.budgets.calls:
+        if self._calls > self.settings.budgets.calls:
             raise NarrationFailed("llm: call budget exhausted")
         request = self._request(messages)
         digest = request_hash(request)
@@ -75,7 +72,7 @@ class Client:
         again, with what is wrong. Raises :class:`NarrationFailed` when the repairs are used up.
         """
         asked = list(messages)
-        for _ in range(self._settings.budgets.repairs + 1):
+        for _ in range(self.settings.budgets.repairs + 1):
             reply = self.ask(stage, asked)
             try:
                 return read(json_object(reply))
@@ -91,8 +88,34 @@ class Client:
                 ]
         raise NarrationFailed(f"llm: no usable JSON from the {stage}")
 
+    def ask_revised(
+        self,
+        stage: str,
+        messages: Sequence[Message],
+        read: Callable[[Mapping[str, Any]], T],
+        judge: Callable[[T], Verdict],
+        shown: Callable[[T], Mapping[str, object]],
+        rounds: tuple[str, int],
+        draft: T | None = None,
+    ) -> T:
+        """A draft that ``judge`` finds no violation in.
+
+        ``shown`` is a draft as the model writes it, ``rounds`` the name of a budget and how many
+        judgements it has. Raises :class:`NarrationFailed` when they are used up.
+        """
+        budget, most = rounds
+        draft = self.ask_json(stage, messages, read) if draft is None else draft
+        for turn in range(1, most + 1):
+            violations, warnings, flags = judge(draft)
+            if not violations:
+                return draft
+            if turn < most:
+                asked = answered(messages, shown(draft), violations[:20], warnings, flags)
+                draft = self.ask_json(stage, asked, read)
+        raise NarrationFailed(f"llm: {budget} budget exhausted")
+
     def _request(self, messages: Sequence[Message]) -> dict[str, Any]:
-        settings = self._settings
+        settings = self.settings
         request: dict[str, Any] = {"model": settings.model, "messages": list(messages)}
         if settings.temperature is not None:
             request["temperature"] = settings.temperature
@@ -103,13 +126,13 @@ class Client:
         return request
 
     def _send(self, request: Mapping[str, Any]) -> str:
-        client = self._client()
+        client = self._openai = self._openai or _connect(self.settings, self._where)
         from openai import APIConnectionError, APIStatusError, OpenAIError
 
-        wait_for_turn(self._transcript.folder, self._settings.per_minute)
+        wait_for_turn(self._transcript.folder, self.settings.per_minute)
         try:
             with client.chat.completions.with_streaming_response.create(**request) as response:
-                body = _body(response.iter_bytes(), self._settings.seconds)
+                body = _body(response.iter_bytes(), self.settings.seconds)
             content = json.loads(body)["choices"][0]["message"]["content"]
             return str(content or "")[:MOST_CHARACTERS]
         except _BrokenOff as problem:
@@ -122,14 +145,9 @@ class Client:
             what = f"sent no chat completion ({type(error).__name__})"
         # The server's own message is left out, because it may repeat the key.
         raise UsageError(
-            f"{self._where}: the endpoint {what} after {self._settings.retries} retries; check "
+            f"{self._where}: the endpoint {what} after {self.settings.retries} retries; check "
             "endpoint, model and key, then start the same build again: what was answered is kept"
         )
-
-    def _client(self) -> "OpenAI":
-        if self._openai is None:
-            self._openai = _connect(self._settings, self._where)
-        return self._openai
 
 
 class _BrokenOff(Exception):

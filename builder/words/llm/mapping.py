@@ -1,12 +1,13 @@
 """Naming a graph: mapper and auditor, fragment by fragment (Algorithms 1 and 3)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from builder.words.llm.client import (
     Client,
     Malformed,
+    Verdict,
     entries_of,
     flag_of,
     remark_of,
@@ -15,17 +16,12 @@ from builder.words.llm.client import (
 )
 from builder.words.llm.flags import yellow_flags
 from builder.words.llm.naming import Named, Proposal, Settled, read_proposal, rule_violations
-from builder.words.llm.prompts import AUDITOR, MAPPER, answered, conversation
+from builder.words.llm.prompts import AUDITOR, MAPPER, conversation
 from builder.words.llm.stages import Sketch, Stage
 from builder.words.narration import NarrationFailed
 
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What the auditor says: violations with the ids they are about, and warnings."""
-
-    violations: tuple[tuple[frozenset[str], str], ...]
-    warnings: tuple[str, ...]
+Finding = tuple[list[tuple[frozenset[str], str]], list[str]]
+"""What the auditor says: violations with the ids they are about, and warnings."""
 
 
 def map_stages(
@@ -81,25 +77,21 @@ def map_stage(
         "fixed": settled.to_json(),
         "forbidden_names": sorted(settled.taken),
     }
-    messages = conversation(MAPPER, content)
-    if proposal is None:
-        proposal = client.ask_json("mapper", messages, read_proposal)
-    rounds = client.settings.budgets.mapping
-    for turn in range(1, rounds + 1):
+
+    def judge(proposal: Proposal) -> Verdict:
         flags = yellow_flags(_texts(proposal.named))
-        rules = rule_violations(proposal, stage, settled)
-        found = Finding((), ()) if rules else _audit(client, stage, settled, proposal, material)
-        violations = rules or [text for _, text in found.violations]
-        if not violations:
-            return proposal
-        if any(nodes <= settled.fixed for nodes, _ in found.violations):
+        if rules := rule_violations(proposal, stage, settled):
+            return rules, (), flags
+        violations, warnings = _audit(client, stage, settled, proposal, material)
+        if any(nodes <= settled.fixed for nodes, _ in violations):
             raise NarrationFailed("llm: settled names do not fit the graph")
-        if turn < rounds:
-            asked = answered(
-                messages, proposal.to_json(), violations[:20], found.warnings[:8], flags
-            )
-            proposal = client.ask_json("mapper", asked, read_proposal)
-    raise NarrationFailed("llm: mapping budget exhausted")
+        return [text for _, text in violations], warnings, flags
+
+    rounds = ("mapping", client.settings.budgets.mapping)
+    messages = conversation(MAPPER, content)
+    return client.ask_revised(
+        "mapper", messages, read_proposal, judge, Proposal.to_json, rounds, proposal
+    )
 
 
 def _audit(
@@ -117,11 +109,10 @@ def _audit(
         "fixed": sorted(settled.fixed),
         "yellow_flags": yellow_flags(_texts(proposal.named)),
     }
-
-    def read(found: Mapping[str, Any]) -> Finding:
-        return _read_finding(found, stage, proposal.names())
-
-    return client.ask_json("auditor", conversation(AUDITOR, content), read)
+    names = proposal.names()
+    return client.ask_json(
+        "auditor", conversation(AUDITOR, content), lambda found: _read_finding(found, stage, names)
+    )
 
 
 def _read_finding(found: Mapping[str, Any], stage: Sketch, names: Mapping[str, str]) -> Finding:
@@ -149,7 +140,7 @@ def _read_finding(found: Mapping[str, Any], stage: Sketch, names: Mapping[str, s
         if not flag_of(entry, "plausible"):
             text = f"{a} ({names[a]}) acting directly on {b} ({names[b]}) is implausible"
             violations.append((frozenset((a, b)), f"{text}: {remark_of(entry, 'why')}"))
-    return Finding(tuple(violations), tuple(remarks_of(found, "warnings")))
+    return violations, remarks_of(found, "warnings")
 
 
 def _texts(named: Mapping[str, Named]) -> dict[str, str]:

@@ -17,8 +17,7 @@ from builder.words.knowledge import domains
 from builder.words.llm.causenet import read_pairs
 from builder.words.llm.client import Client, Malformed, flag_of, remark_of
 from builder.words.llm.prompts import PRE_AUDITOR, conversation
-from builder.words.llm.request import Seed
-from builder.words.llm.settings import Settings
+from builder.words.llm.settings import Seed, Settings
 from builder.words.llm.stages import Sketch
 from builder.words.types import Kind
 

@@ -1,6 +1,6 @@
-"""The ``llm`` table of a track that tells scenes by a language model."""
+"""The ``llm`` table of a track that tells scenes by a language model; what a scene gets of it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any, Final
@@ -9,13 +9,6 @@ from urllib.parse import urlsplit
 from builder.settings import TomlTable
 from grader.errors import UsageError
 
-_NUMBERS: Final = {
-    "seconds": (0.01, 3600.0),
-    "per_minute": (0.0, 1e6),
-    "temperature": (0.0, 2.0),
-}
-_WHOLES: Final = {"retries": (0, 20), "reply_tokens": (0, 200_000)}
-_FLAGS: Final = ("json_mode", "seeding_required", "merged_audit")
 _BUDGETS: Final = {
     "seeds": (0, 50),
     "mapping": (1, 50),
@@ -23,7 +16,19 @@ _BUDGETS: Final = {
     "repairs": (0, 10),
     "calls": (4, 2000),
 }
-"""Least and largest value by name, as of the numbers and whole numbers above."""
+"""Least and largest number by name."""
+
+_KEYS: Final[Mapping[str, Callable[[TomlTable, str], Any]]] = {
+    "seconds": lambda table, key: table.number(key, 0.01, 3600.0),
+    "per_minute": lambda table, key: table.number(key, 0.0, 1e6),
+    "temperature": lambda table, key: table.number(key, 0.0, 2.0),
+    "retries": lambda table, key: table.whole(key, 0, 20),
+    "reply_tokens": lambda table, key: table.whole(key, 0, 200_000),
+    **dict.fromkeys(("json_mode", "seeding_required", "merged_audit"), TomlTable.flag),
+    **dict.fromkeys(("endpoint", "transcripts", "causenet"), TomlTable.text),
+    **dict.fromkeys(("endpoint_env", "key_env"), TomlTable.variable),
+}
+"""How each key but the model and the budgets is read."""
 
 PLACES: Final = ("endpoint", "endpoint_env", "key_env", "transcripts", "causenet")
 """Keys that belong to one machine: neither manifest nor world rows show them."""
@@ -86,6 +91,31 @@ class Settings:
         return Settings(**values, budgets=Budgets(**budgets))  # type: ignore[arg-type]
 
 
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """Names for two nodes, by node, and a field that they come from (or nothing)."""
+
+    names: tuple[tuple[str, str], ...]
+    hint: str = ""
+
+    @staticmethod
+    def from_json(record: Mapping[str, Any]) -> "Seed":
+        """A seed from what ``dataclasses.asdict`` made of it."""
+        return Seed(tuple((node, name) for node, name in record["names"]), record["hint"])
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """How a language model is asked for the words of a scene, and known causal pairs for it.
+
+    ``where`` is the place of the settings in a split file, for messages.
+    """
+
+    settings: Settings
+    where: str
+    seeds: tuple[Seed, ...] = ()
+
+
 def settings_for(words: str, table: TomlTable) -> Settings | None:
     """The settings in a track's table: there exactly when its ``words`` are ``llm``.
 
@@ -105,17 +135,7 @@ def parse_settings(table: TomlTable) -> Settings:
     budgets = table.table("budgets", {}, "a table such as { mapping = 6, story = 6 }")
     budgets.only(*_BUDGETS)
     found: dict[str, Any] = {"model": table.text("model", "the model's name at the endpoint")}
-    for key in table.values:
-        if key in _NUMBERS:
-            found[key] = table.number(key, *_NUMBERS[key])
-        elif key in _WHOLES:
-            found[key] = table.whole(key, *_WHOLES[key])
-        elif key in _FLAGS:
-            found[key] = table.flag(key)
-        elif key in ("endpoint_env", "key_env"):
-            found[key] = table.variable(key)
-        elif key in PLACES:
-            found[key] = table.text(key)
+    found |= {key: _KEYS[key](table, key) for key in table.values if key in _KEYS}
     tries = {key: budgets.whole(key, *_BUDGETS[key]) for key in budgets.values}
     settings = Settings(**found, budgets=Budgets(**tries))
     _check_places(settings, table)

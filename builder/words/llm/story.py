@@ -12,6 +12,7 @@ from builder.words.attested import verify_attested
 from builder.words.llm.client import (
     Client,
     Malformed,
+    Verdict,
     entries_of,
     flag_of,
     remark_of,
@@ -20,8 +21,7 @@ from builder.words.llm.client import (
 )
 from builder.words.llm.flags import yellow_flags
 from builder.words.llm.naming import Proposal
-from builder.words.llm.prompts import VERIFIER, WRITER, answered, conversation
-from builder.words.narration import NarrationFailed
+from builder.words.llm.prompts import VERIFIER, WRITER, conversation
 from builder.words.types import Attestation, Facts, Telling
 
 _VERDICTS: Final = ("supported", "missing", "reversed")
@@ -41,22 +41,19 @@ def write_story(client: Client, named: Proposal, facts: Facts) -> Telling:
     )
     messages = conversation(WRITER, {**_material(named, facts), "yellow_flags": flags})
 
-    def read(found: Mapping[str, Any]) -> Telling:
-        return _read_draft(found, named.record, facts)
+    def judge(draft: Telling) -> Verdict:
+        if wrong := verify_attested(draft.story, draft.attestations, facts):
+            return wrong, (), flags
+        return *_verify(client, named, facts, draft, flags), flags
 
-    draft = client.ask_json("writer", messages, read)
-    rounds = client.settings.budgets.story
-    for turn in range(1, rounds + 1):
-        violations = verify_attested(draft.story, draft.attestations, facts)
-        warnings: Sequence[str] = ()
-        if not violations:
-            violations, warnings = _verify(client, named, facts, draft, flags)
-        if not violations:
-            return draft
-        if turn < rounds:
-            asked = answered(messages, _draft_json(draft), violations[:20], warnings, flags)
-            draft = client.ask_json("writer", asked, read)
-    raise NarrationFailed("llm: story budget exhausted")
+    return client.ask_revised(
+        "writer",
+        messages,
+        lambda found: _read_draft(found, named.record, facts),
+        judge,
+        _draft_json,
+        ("story", client.settings.budgets.story),
+    )
 
 
 def _material(named: Proposal, facts: Facts) -> dict[str, object]:

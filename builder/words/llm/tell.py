@@ -6,8 +6,8 @@ from builder.seeds import pick, shuffled, stream
 from builder.words.knowledge import domains
 from builder.words.llm.client import Client
 from builder.words.llm.mapping import map_stages
-from builder.words.llm.request import Seed
 from builder.words.llm.seeding import pre_audit
+from builder.words.llm.settings import Seed
 from builder.words.llm.stages import Stage, aliases, sketch, stages
 from builder.words.llm.story import write_story
 from builder.words.narration import Narration, NarrationFailed, Subject
