@@ -133,14 +133,6 @@ class HiddenFacts:
     facts: Mapping[str, str]
 
 
-def _uncounted(_config: Any, _specs: Sequence[InstanceSpec]) -> Composition:
-    return {}
-
-
-def _unproblematic(_task: TaskRow, _scene: SceneRow, _private: bool) -> Iterable[str]:
-    return ()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Track:
     """One exam of the benchmark as the builder's machinery sees it.
@@ -182,6 +174,6 @@ class Track:
     protocol: bool = False
     exams: ExamFiles | None = None
     published: Callable[[Mapping[str, object]], Mapping[str, object]] = dict
-    composition: Callable[[Any, Sequence[InstanceSpec]], Composition] = _uncounted
-    shown: Callable[[TaskRow, SceneRow, bool], Iterable[str]] = _unproblematic
+    composition: Callable[[Any, Sequence[InstanceSpec]], Composition] = lambda _config, _specs: {}
+    shown: Callable[[TaskRow, SceneRow, bool], Iterable[str]] = lambda *_: ()
     leak_facts: Callable[[Mapping[str, Any]], HiddenFacts | None] | None = None

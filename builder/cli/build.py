@@ -1,4 +1,4 @@
-"""``build_dataset.py build`` and ``plan``: a release, or its description, from a split file."""
+"""``build_dataset.py build``, ``plan`` and ``exam``: what split and exam files ask for."""
 
 import argparse
 import shlex
@@ -115,7 +115,8 @@ def _conclude(
     options: argparse.Namespace, config: "ReleaseConfig", outcome: "Outcome", reporter: "Reporter"
 ) -> int:
     """What a person wants to know after a build."""
-    from builder.release.show.outcome import describe_outcome, report_lock
+    from builder.release.lock import report_lock
+    from builder.release.show.told import describe_outcome
 
     if outcome.status == "refused by the gate":
         print(
@@ -133,10 +134,35 @@ def _plan(options: argparse.Namespace) -> int:
     from builder.release.config import load_config
     from builder.release.planning import plan_specs
     from builder.release.roots import placeholder_roots
-    from builder.release.show.plan import describe_plan
+    from builder.release.show.told import describe_plan
 
     config = load_config(options.toml)
     describe_plan(config, plan_specs(config, placeholder_roots(config)))
+    return OK
+
+
+def _add_exam(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--from", dest="release", type=Path, required=True, metavar="RELEASE", help="its folder"
+    )
+    parser.add_argument("--exam", type=Path, required=True, metavar="TOML", help="the exam file")
+    parser.add_argument("--split", metavar="NAME", help="default: the only one with public truth")
+    parser.add_argument("--name", metavar="NAME", help="default: the exam file's name")
+    parser.add_argument("--seed", metavar="TEXT", help="default: the split's own seed")
+
+
+def _exam(options: argparse.Namespace) -> int:
+    from builder.release.extra_exam import draw_extra_exam
+    from builder.release.show.told import describe_exam
+
+    added = draw_extra_exam(
+        options.release,
+        options.exam,
+        split=options.split,
+        name=options.name,
+        seed=options.seed,
+    )
+    describe_exam(added, options.release)
     return OK
 
 
@@ -157,4 +183,14 @@ PLAN: Final = Command(
     ("plan splits/mini.toml",),
     _add_split_file,
     _plan,
+)
+EXAM: Final = Command(
+    "exam",
+    "draw another exam from a release that is built",
+    (
+        "exam --from release --exam splits/exams/realistic.toml",
+        "exam --from release --exam my-exam.toml --name hard-2 --seed again",
+    ),
+    _add_exam,
+    _exam,
 )

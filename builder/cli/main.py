@@ -8,9 +8,8 @@ import traceback
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NoReturn
 
-from builder.cli.build import BUILD, PLAN
+from builder.cli.build import BUILD, EXAM, PLAN
 from builder.cli.command import BUG, INTERRUPTED, OK, PROGRAM, UNUSABLE, Command
-from builder.cli.exam import EXAM
 from builder.cli.look import CHECK, DIFF
 from builder.tracks import IMPORTERS, TRACK_COMMANDS, load
 from grader.errors import UsageError

@@ -9,6 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -182,7 +183,8 @@ def _structure(release: Path, tables: Sequence[SplitTables]) -> list[GateLine]:
 
 def _audit(release: Path, tables: Sequence[SplitTables], workers: int) -> GateLine:
     """Every truth against its second derivation, an instance at a time."""
-    audited = list(map_instances(audit, audit_jobs(release, tables), workers))
+    jobs = chain.from_iterable(audit_jobs(release, table) for table in tables)
+    audited = list(map_instances(audit, jobs, workers))
     problems = [problem for found in audited for problem in found]
     truths = sum(len(table.truth) for table in tables)
     return _line("second derivation of every truth", problems,

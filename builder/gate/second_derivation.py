@@ -12,13 +12,8 @@ AuditJob = tuple[str, Mapping[str, Any], Sequence[Mapping[str, Any]], Any, Mappi
 """The track's reference, world row, truth rows, label row or None, scene row (or task rows)."""
 
 
-def audit_jobs(release: Path, tables: Sequence[SplitTables]) -> Iterator[AuditJob]:
-    """The jobs of all tables, read as they are asked for: all at once they fill memories."""
-    for table in tables:
-        yield from _audit_jobs(release, table)
-
-
-def _audit_jobs(release: Path, table: SplitTables) -> Iterator[AuditJob]:
+def audit_jobs(release: Path, table: SplitTables) -> Iterator[AuditJob]:
+    """The jobs of a table, read as they are asked for: all at once they fill memories."""
     side = release / ("private" if table.private else "public")
     truths: dict[str, list[Mapping[str, Any]]] = {}
     for truth in table.truth.values():

@@ -15,7 +15,6 @@ from builder.release.engine import map_instances
 from builder.release.exams import (
     EXAM_SCHEMA,
     Candidate,
-    Compose,
     Exams,
     draw_exams,
     exam_table,
@@ -130,9 +129,9 @@ def _build_parts(
     }
     staged: dict[Path, Part] = {}
     missing = []
-    for (_, track), members in jobs.items():
+    for members in jobs.values():
         for job in members:
-            part = find_part(job, track) if resuming else None
+            part = find_part(job.folder) if resuming else None
             if part is None:
                 missing.append(job)
             else:
@@ -157,7 +156,7 @@ def _draw_all_exams(
             _candidates(parts[split.name, track], specs[split.name, track], track),
             roots[split.name].key,
             str(config.path),
-            _composer(parts[split.name, track], track),
+            partial(staged_rows, parts[split.name, track]),
         )
         for split in config.splits
         for track, _ in split.tracks
@@ -178,15 +177,6 @@ def _candidates(
         )
         for row in staged_rows(parts, track, columns)
     ]
-
-
-def _composer(parts: Sequence[Part], track: str) -> Compose | None:
-    """How the track composes an exam of what was built, if it does."""
-    exams = TRACKS[track].exams
-    if exams is None:
-        return None
-    read = partial(staged_rows, parts)
-    return lambda model, key, where: exams.compose(model, read, key, where)
 
 
 def _shard_jobs(

@@ -5,15 +5,16 @@ is in exactly one exam, so that no exam gives away another.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import pyarrow as pa
 
 from builder.release.config import SplitConfig
 from builder.seeds import hmac_key
-from builder.track import Composition, DrawnExam
+from builder.track import Composition, DrawnExam, Read
+from builder.tracks import TRACKS
 from grader.errors import UsageError
 
 EXAM_SCHEMA: Final = pa.schema(
@@ -37,10 +38,6 @@ class Candidate:
     planned: str | None = None
 
 
-Compose = Callable[[Any, bytes, str], DrawnExam]
-"""(model, key, where) -> the track's exam of built tasks."""
-
-
 Exams = Mapping[tuple[str, str], Mapping[str, DrawnExam]]
 """(split, track) to the exams by name."""
 
@@ -54,14 +51,15 @@ def draw_exams(
     tasks: Sequence[Candidate],
     root: bytes,
     where: str,
-    compose: Compose | None = None,
+    read: Read | None = None,
 ) -> dict[str, DrawnExam]:
     """Every exam of a track in a split, its tasks in exam order.
 
     Exams are filled in the order of the split file; one that takes all tasks comes last and, with
-    private truth, takes what is left. An exam with a model is composed by the track, or, with
-    private truth, has the tasks planned for it. Raises ``UsageError`` (``where`` is the split
-    file) when there are too few tasks or, with private truth, when some would be in no exam.
+    private truth, takes what is left. An exam with a model is composed by the track, from the rows
+    that ``read`` gives, or, with private truth, has the tasks planned for it. Raises ``UsageError``
+    (``where`` is the split file) when there are too few tasks or, with private truth, when some
+    would be in no exam.
     """
     draws = {exam.name: draw for exam in split.exams for draw in exam.draws if draw.track == track}
     remaining = {task.task_id: task for task in tasks}
@@ -69,9 +67,10 @@ def draw_exams(
     for name, draw in sorted(draws.items(), key=lambda item: item[1].tasks is None):
         key, count = hmac_key(root, f"{track}/{split.name}/exam/{name}"), draw.tasks
         if draw.model is not None and not split.private:
-            assert compose is not None
+            exams = TRACKS[track].exams
+            assert exams is not None and read is not None
             place = f"{where}: splits.{split.name}.exams.{name}.{track}"
-            drawn[name] = ordered(compose(draw.model, key, place), key)
+            drawn[name] = ordered(exams.compose(draw.model, read, key, place), key)
             continue
         pool = list(remaining.values()) if split.private else list(tasks)
         if draw.model is not None:

@@ -7,11 +7,11 @@ On another CPU the last digits of a float may differ; that is shown and is no er
 import json
 import platform
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
+from builder.release.config import ReleaseConfig
 from builder.release.identity import FORMAT
-from grader.errors import UsageError
+from builder.release.show.progress import Reporter
 from grader.io.files import write_text
 from grader.io.jsonio import pretty
 
@@ -36,24 +36,36 @@ def lock_document(manifest: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def write_lock(file: Path, manifest: Mapping[str, Any]) -> None:
-    """Writes the lock file of a public manifest in one step; raises ``UsageError``."""
-    write_text(file, pretty(lock_document(manifest)))
-
-
-def compare_with_lock(file: Path, manifest: Mapping[str, Any]) -> list[str]:
-    """What differs between a lock file and a manifest, as ``split/config``, sorted.
-
-    Raises ``FileNotFoundError`` without a lock file and ``UsageError`` when it is none.
-    """
+def report_lock(
+    config: ReleaseConfig, manifest: Mapping[str, Any], update: bool, reporter: Reporter
+) -> None:
+    """Compares a build with its lock file, or writes the lock file; differences are a warning."""
+    file, built = config.lock_path, lock_document(manifest)
+    if update:
+        write_text(file, pretty(built))
+        reporter.note(f"wrote {file}")
+        return
     try:
-        splits = json.loads(file.read_bytes())["splits"]
-        locked = {(a, b): digest for a, table in splits.items() for b, digest in table.items()}
+        locked = _hashes(json.loads(file.read_bytes()))
     except FileNotFoundError:
-        raise
+        reporter.note(f"no {file} to compare with; --update-lock writes it")
+        return
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        raise UsageError(f"{file}: is no lock file; write it anew with --update-lock") from None
-    splits = lock_document(manifest)["splits"]
-    built = {(a, b): digest for a, table in splits.items() for b, digest in table.items()}
-    differing = {key for key in locked.keys() | built.keys() if locked.get(key) != built.get(key)}
-    return [f"{split}/{config}" for split, config in sorted(differing)]
+        reporter.warn(f"{file}: is no lock file; write it anew with --update-lock")
+        return
+    if differing := {config for config, _ in locked ^ _hashes(built)}:
+        reporter.warn(
+            f"differs from {file} in {', '.join(sorted(differing))}; on the platform named there "
+            "that is a change of content: see `diff`, and --update-lock if it is meant"
+        )
+    else:
+        reporter.note(f"matches {file}")
+
+
+def _hashes(lock: Mapping[str, Any]) -> set[tuple[str, str]]:
+    """The content hash of every ``split/config``."""
+    return {
+        (f"{split}/{config}", digest)
+        for split, configs in lock["splits"].items()
+        for config, digest in configs.items()
+    }

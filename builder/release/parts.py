@@ -35,8 +35,6 @@ class PartJob:
     """What a worker needs to stage one part; ``track_reference`` is ``module:attribute``."""
 
     track_reference: str
-    split: str
-    number: int
     specs: tuple[InstanceSpec, ...]
     folder: Path
 
@@ -49,8 +47,6 @@ class Part:
     """
 
     folder: Path
-    track: str
-    split: str
     sizes: dict[str, tuple[int, int]]
     rejections: dict[str, int]
     seconds: dict[str, float]
@@ -89,8 +85,6 @@ def split_into_parts(
     return [
         PartJob(
             track_reference,
-            split,
-            number,
             tuple(ordered[start : start + PART_INSTANCES]),
             staging / track / split / f"{number:05d}",
         )
@@ -108,7 +102,9 @@ def build_part(job: PartJob) -> Part:
     # The first conversion in a process loads libraries; it belongs to no instance.
     table_from_rows([], next(iter(track.tables.values())))
     pa.array([np.zeros(1)])
-    shutil.rmtree(_temporary(job), ignore_errors=True)
+    folder = job.folder.with_name(job.folder.name + ".unfinished")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True, mode=0o700)
     pieces: dict[str, list[pa.Table]] = {config: [] for config in track.tables}
     rejections: Counter[str] = Counter()
     seconds = {"start-up": time.perf_counter() - started}
@@ -120,14 +116,21 @@ def build_part(job: PartJob) -> Part:
         for stage, spent in built.seconds.items():
             seconds[stage] = seconds.get(stage, 0.0) + spent
     started = time.perf_counter()
+    files = {config: folder / f"{config}.arrow" for config in pieces}
     sizes = {
-        config: _stage(job, config, track.tables[config], tables)
-        for config, tables in pieces.items()
+        config: _stage(file, track.tables[config], pieces[config]) for config, file in files.items()
     }
     seconds["staging"] = seconds.get("staging", 0.0) + time.perf_counter() - started
-    part = Part(job.folder, track.name, job.split, sizes, dict(rejections), seconds)
-    _publish(job, part)
-    return part
+    record: dict[str, Any] = {
+        "sha256": {config: file_sha256(file) for config, file in files.items()},
+        "sizes": sizes,
+        "rejections": rejections,
+        "seconds": seconds,
+    }
+    (folder / RECORD).write_text(canonical(record), encoding="utf-8")
+    shutil.rmtree(job.folder, ignore_errors=True)
+    folder.rename(job.folder)
+    return Part(job.folder, sizes, dict(rejections), seconds)
 
 
 def build_instance(track: Track, spec: InstanceSpec) -> tuple[dict[str, pa.Table], Built]:
@@ -166,46 +169,23 @@ def _check_owner(config: str, table: pa.Table, spec: InstanceSpec) -> None:
             raise ValueError(f"{config} has a row of another instance ({min(strangers)})")
 
 
-def find_part(job: PartJob, track: str) -> Part | None:
-    """The part if it was staged before, whole and unchanged; otherwise nothing."""
+def find_part(folder: Path) -> Part | None:
+    """The part if it was staged there before, whole and unchanged; otherwise nothing."""
     try:
-        record = json.loads((job.folder / RECORD).read_bytes())
+        record = json.loads((folder / RECORD).read_bytes())
         for config, digest in record["sha256"].items():
-            if file_sha256(job.folder / f"{config}.arrow") != digest:
+            if file_sha256(folder / f"{config}.arrow") != digest:
                 return None
         sizes = {config: (rows, size) for config, (rows, size) in record["sizes"].items()}
-        return Part(job.folder, track, job.split, sizes, record["rejections"], record["seconds"])
+        return Part(folder, sizes, record["rejections"], record["seconds"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def _stage(
-    job: PartJob, config: str, schema: pa.Schema, pieces: Sequence[pa.Table]
-) -> tuple[int, int]:
-    """Writes one config of a part under the part's temporary name; its rows and bytes."""
-    folder = _temporary(job)
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+def _stage(file: Path, schema: pa.Schema, pieces: Sequence[pa.Table]) -> tuple[int, int]:
+    """Writes one config of a part; its rows and bytes."""
     table = pa.concat_tables([schema.empty_table(), *pieces]).combine_chunks()
     table = table.sort_by([(key, "ascending") for key in sort_key(schema)]).combine_chunks()
-    file = str(folder / f"{config}.arrow")
-    with pa.OSFile(file, "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
+    with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
         writer.write_table(table)
     return table.num_rows, table.nbytes
-
-
-def _publish(job: PartJob, part: Part) -> None:
-    """Writes the record and gives the part its final name in one step."""
-    folder = _temporary(job)
-    record: dict[str, Any] = {
-        "sha256": {config: file_sha256(folder / f"{config}.arrow") for config in part.sizes},
-        "sizes": part.sizes,
-        "rejections": part.rejections,
-        "seconds": part.seconds,
-    }
-    (folder / RECORD).write_text(canonical(record), encoding="utf-8")
-    shutil.rmtree(job.folder, ignore_errors=True)
-    folder.rename(job.folder)
-
-
-def _temporary(job: PartJob) -> Path:
-    return job.folder.with_name(job.folder.name + ".unfinished")

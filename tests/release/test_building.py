@@ -95,7 +95,7 @@ def test_two_rows_with_one_id_are_our_bug(tmp_path):
     table = pa.table({"task_id": ["a", "b", "a"]}, schema=schema)
     with pa.ipc.new_file(str(tmp_path / "t.arrow"), schema) as writer:
         writer.write_table(table)
-    part = Part(tmp_path, "t", "dev", {"t": (3, 12)}, {}, {})
+    part = Part(tmp_path, {"t": (3, 12)}, {}, {})
     with pytest.raises(ValueError, match="two rows have the id a"):
         plan_shards([part], "t", "dev", schema, tmp_path, None)
 

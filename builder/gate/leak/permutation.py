@@ -123,19 +123,19 @@ def leak_test(release: Path, *, permutations: int = 999, split: str | None = Non
     """
     public = public_side(release)
     present = [
-        (name, track)
+        (name, track, leak_facts)
         for track in tracks(public)
-        if TRACKS[track].leak_facts is not None
+        if (leak_facts := TRACKS[track].leak_facts) is not None
         for name in splits(public, track)
     ]
-    if split is not None and split not in (name for name, _ in present):
-        choice = ", ".join(name for name, _ in present) or "none"
+    names = [name for name, _, _ in present]
+    if split is not None and split not in names:
+        choice = ", ".join(names) or "none"
         raise UsageError(f"{release}: no split '{split}' to test; choose from {choice}")
     prepared: list[_Prepared] = []
     skipped: list[tuple[str, str, str]] = []
-    for name, track in present:
-        leak_facts = TRACKS[track].leak_facts
-        if leak_facts is None or split not in (None, name):
+    for name, track, leak_facts in present:
+        if split not in (None, name):
             continue
         for fact in facts(split_tables(release, track, name), leak_facts):
             item = _prepare(name, fact)

@@ -29,8 +29,8 @@ def _add_import(parser: argparse.ArgumentParser) -> None:
 def _import(options: argparse.Namespace) -> int:
     from builder.importing.causalab.episodes import TRACK, import_config
     from builder.release.roots import read_roots
-    from builder.release.show.outcome import describe_outcome
     from builder.release.show.progress import Reporter
+    from builder.release.show.told import describe_outcome
     from builder.tracks import TRACKS
 
     reporter = Reporter(options.quiet)

@@ -1,4 +1,4 @@
-"""What a person is told before a build: the plan, and what an exam asks for beside what it gets."""
+"""What a person is told of a plan, of a build that is done, and of an exam that was drawn."""
 
 import shlex
 import sys
@@ -7,12 +7,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from builder.release.build import Outcome
 from builder.release.config import ReleaseConfig
 from builder.release.extra_exam import NewExam
 from builder.release.parts import PART_INSTANCES
 from builder.release.planning import Specs, requested_counts, task_bounds
 from builder.release.shards import SHARD_BYTES
-from builder.release.show.progress import human_size
+from builder.release.show.progress import Reporter, human_size
 from builder.track import Composition
 from builder.tracks import TRACKS
 
@@ -72,6 +73,31 @@ def describe_plan(config: ReleaseConfig, specs: Specs) -> None:
 def _span(bounds: tuple[int, int]) -> str:
     low, high = bounds
     return str(low) if low == high else f"{low} to {high}"
+
+
+def describe_outcome(outcome: Outcome, out: Path, reporter: Reporter) -> None:
+    """Times, rejections, sizes and the next steps."""
+    reporter.table_of_times()
+    for split, entry in outcome.manifest["splits"].items():
+        for track, counts in entry["tracks"].items():
+            realised = counts["realised"]
+            rejected = counts.get("rejections", {})
+            listed = ", ".join(f"{reason} {count}" for reason, count in rejected.items())
+            hidden = "counted in the private manifest" if "rejections" not in counts else "none"
+            reporter.note(
+                f"{split} {track}: {realised['instances']} instances, {realised['tasks']} tasks; "
+                f"rejected attempts: {listed or hidden}"
+            )
+    for repository in sorted(path for path in outcome.folder.iterdir() if path.is_dir()):
+        files = [file for file in repository.rglob("*") if file.is_file()]
+        size = sum(file.stat().st_size for file in files)
+        reporter.note(f"{repository.name}: {len(files)} files, {human_size(size)}")
+    reporter.note(f"{outcome.status}: {out}")
+    folder = shlex.quote(str(out))
+    reporter.note(
+        f"next: python -m grader workspace --release {folder} --out tasks   (take the exam)\n"
+        f"      python build_dataset.py check {folder}   (run the gate again)"
+    )
 
 
 def describe_exam(added: NewExam, release: Path) -> None:
