@@ -115,7 +115,7 @@ def _conclude(
     options: argparse.Namespace, config: "ReleaseConfig", outcome: "Outcome", reporter: "Reporter"
 ) -> int:
     """What a person wants to know after a build."""
-    from builder.release.lock import report_lock
+    from builder.release.show.lock import report_lock
     from builder.release.show.told import describe_outcome
 
     if outcome.status == "refused by the gate":
