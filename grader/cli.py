@@ -25,6 +25,7 @@ COMMANDS: Final[dict[str, str]] = {
     "verify": "check a release: hashes, rows, private against public",
     "schema": "print the answer schema of a variant",
 }
+_OURS: Final = ("grader", "harness")
 _EXAMPLES: Final = """examples:
   python -m grader answers/                       score a folder against ./release
   python -m grader answers/ --html report.html    … and write a page to look at
@@ -48,36 +49,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         return _dispatch(words)
-    except UsageError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] in ("grader", "harness"):
-            _report_bug(error)
-            return 3
-        print(
-            f"error: the package {error.name} is not installed here; activate the environment "
-            "(`source .venv/bin/activate`) or `pip install .`",
-            file=sys.stderr,
-        )
-        return 2
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        return 0  # the reader of our output (head, less) has seen enough
-    except SystemExit:
-        # argparse after --help, or rich when that reader has gone; both have said what they had to
+    except (BrokenPipeError, SystemExit):
+        # The reader of our output (head, less) has seen enough, or argparse has said all it had to.
         return 0
-    except OSError as error:
-        if error.filename is None:
+    except Exception as error:
+        told = _what_to_do(error)
+        if told is None:
             _report_bug(error)
             return 3
-        print(f"error: {error.filename}: {error.strerror}; check the path", file=sys.stderr)
+        print(f"error: {told}", file=sys.stderr)
         return 2
-    except Exception as error:
-        _report_bug(error)
-        return 3
+
+
+def _what_to_do(error: Exception) -> str | None:
+    """What is wrong with the input or the installation; ``None`` where the fault is ours."""
+    match error:
+        case UsageError():
+            return str(error)
+        case ModuleNotFoundError(name=str(name)) if name.partition(".")[0] not in _OURS:
+            return (
+                f"the package {name} is not installed here; activate the environment "
+                "(`source .venv/bin/activate`) or `pip install .`"
+            )
+        case OSError() if error.filename is not None:
+            return f"{error.filename}: {error.strerror}; check the path"
+    return None
 
 
 def entry_point() -> None:

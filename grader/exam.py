@@ -46,17 +46,20 @@ class Split:
     ) -> Self:
         """Read a split's tasks; raises ``UsageError`` for what this grader or release has not."""
         name = release.choose_split(name)
+        tasks = release.tasks(name, prompts=False)
+        known = {task.track for task in tasks}
+        if track is not None and track not in known:
+            raise UsageError(f"--track {track}: not in split {name}{did_you_mean(track, known)}")
         split = cls(
             release=release,
             name=name,
-            tasks=release.tasks(name, prompts=False),
+            tasks=tasks,
             exam=exam,
             track=track,
             reveal=reveal or release.has_public_truth(name),
             truth=truth,
             transcript_key=transcript_key,
         )
-        split._check_track()
         if truth == CORRECTED and split.corrections is None:
             raise UsageError(
                 f"--truth {truth}: the truths of split {name} are in one version only; leave "
@@ -64,24 +67,12 @@ class Split:
             )
         return split
 
-    def _check_track(self) -> None:
-        known = {task.track for task in self.tasks}
-        if self.track is not None and self.track not in known:
-            raise UsageError(
-                f"--track {self.track}: not in split {self.name}{did_you_mean(self.track, known)}"
-            )
-
     @cached_property
     def corrections(self) -> Mapping[str, Mapping[str, Any]] | None:
         """Corrected truths by task id; ``None`` where the truth is in one version or private."""
         if not self.release.has_public_truth(self.name):
             return None
         return self.release.corrections(self.name)
-
-    @cached_property
-    def exams(self) -> dict[str, list[str]]:
-        """Exam name to its task ids in order."""
-        return self.release.exams(self.name)
 
     @cached_property
     def bundles(self) -> Mapping[str, Arms]:
@@ -94,7 +85,7 @@ class Split:
         ``answered`` are the tasks that any of the submissions answers. Raises ``UsageError`` where
         none or several fit (:func:`grader.io.release.select_exam`).
         """
-        name, tasks = select_exam(self.exams, self.tasks, self.exam, answered)
+        name, tasks = select_exam(self.release.exams(self.name), self.tasks, self.exam, answered)
         if self.track is not None:
             tasks = [task for task in tasks if task.track == self.track]
         if not tasks:

@@ -17,6 +17,7 @@ from grader.report.redact import redact
 from grader.score import score, verify
 from grader.submission.attempts import merge, read
 from grader.submission.check import check
+from grader.submission.collect import submissions_in
 from grader.submission.submission import Submission, with_notice
 from grader.tracks import TRACKS, VARIANTS
 
@@ -156,15 +157,8 @@ def _remarks(exam: Exam, submission: Submission) -> list[str]:
 def _nothing_found(exam: Exam, submission: Submission) -> str:
     if submission.unknown:
         return f"none of the answers is to a task of split {exam.split.name}; is it the right one?"
-    inside = []
-    if submission.source.is_dir():
-        inside = [
-            entry.name
-            for entry in sorted(submission.source.iterdir())
-            if not entry.is_symlink()
-            and (entry.suffix == ".parquet" or entry.is_dir())
-            and not entry.name.startswith(".")
-        ]
+    source = submission.source
+    inside = [entry.name for entry in submissions_in(source)] if source.is_dir() else []
     if inside:
         shown = ", ".join(inside[:4]) + (", …" if len(inside) > 4 else "")
         return f"no answer here, but {shown}: grade one of them, or all with `leaderboard`"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,13 @@ if TYPE_CHECKING:
 Report = Mapping[str, Any]
 BoardColumn = tuple[str, list[str]]
 """A heading on a leaderboard, and a cell for each submission."""
+
+
+def later(module: str, name: str) -> Callable[..., Any]:
+    """A function of a module that is imported when it is called: whoever wants no page waits for
+    none.
+    """
+    return lambda *arguments: getattr(import_module(module), name)(*arguments)
 
 
 def _no_facts(_: Truth) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ prove that no truth was changed after publication.
 
 import hashlib
 import hmac
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,49 +34,46 @@ class Check:
 
 def verify(release: Release) -> list[Check]:
     """All checks of the sides at hand; never raises for a damaged release."""
-    checks: list[Check] = []
-    sides = [("public", release.public)]
+    checks = [*_side("public", release.public)]
     if release.private is not None:
-        sides.append(("private", release.private))
-    for label, side in sides:
-        checks.append(_manifest(label, side))
-        checks.append(_shards(label, side))
-        checks.append(_strangers(label, side))
+        checks += _side("private", release.private)
     if all(check.ok for check in checks):
         for split in release.splits:
-            checks.extend(_tasks(release, split))
+            checks += _tasks(release, split)
             if not release.has_public_truth(split):
                 checks.append(_commitments(release, split))
     return checks
 
 
-def _manifest(label: str, side: Side) -> Check:
+def _check(name: str, problems: Iterable[str | None], fine: str) -> Check:
+    """The check that fails at the first problem, or at what cannot be read on the way to one."""
+    try:
+        problem = next(filter(None, problems), None)
+    except UsageError as error:
+        problem = str(error)
+    return Check(name, problem is None, problem or fine)
+
+
+def _side(label: str, side: Side) -> Iterator[Check]:
+    shards = sorted(side.manifest["shards"])
     problem = first_problem("manifest", side.manifest)
-    return Check(f"{label} manifest", problem is None, problem or "fits its schema")
-
-
-def _shards(label: str, side: Side) -> Check:
-    names = sorted(side.manifest["shards"])
-    for name in names:
-        config, _, rest = name.partition("/")
-        try:
-            side.shards(config, rest.rsplit("-", 3)[0])
-            with parquet.connect() as connection:
-                ((rows,),) = parquet.read(connection, [side.path / name], ["count(*)"])
-        except UsageError as error:
-            return Check(f"{label} shards", False, str(error))
-        if rows != side.manifest["shards"][name]["rows"]:
-            return Check(f"{label} shards", False, f"{name}: {rows} rows, not as the manifest says")
-    return Check(f"{label} shards", True, f"{len(names)} files agree with their SHA-256")
-
-
-def _strangers(label: str, side: Side) -> Check:
-    """Parquet files nobody vouches for: ``load_dataset`` would read them with the others."""
-    known = set(side.manifest["shards"])
+    yield _check(f"{label} manifest", [problem], "fits its schema")
+    fine = f"{len(shards)} files agree with their SHA-256"
+    yield _check(f"{label} shards", (_damage(side, name) for name in shards), fine)
+    # Parquet files nobody vouches for: ``load_dataset`` would read them with the others.
     found = {file.relative_to(side.path).as_posix() for file in side.path.glob("*/*.parquet")}
-    extra = sorted(found - known)
-    detail = f"{extra[0]} is not in the manifest; remove it" if extra else "no other shard"
-    return Check(f"{label} files", not extra, detail)
+    strangers = sorted(found.difference(shards))
+    remedies = (f"{name} is not in the manifest; remove it" for name in strangers)
+    yield _check(f"{label} files", remedies, "no other shard")
+
+
+def _damage(side: Side, name: str) -> str | None:
+    config, _, rest = name.partition("/")
+    side.shards(config, rest.rsplit("-", 3)[0])
+    with parquet.connect() as connection:
+        ((rows,),) = parquet.read(connection, [side.path / name], ["count(*)"])
+    same = rows == side.manifest["shards"][name]["rows"]
+    return None if same else f"{name}: {rows} rows, not as the manifest says"
 
 
 def _tasks(release: Release, split: str) -> Iterator[Check]:
@@ -85,27 +82,23 @@ def _tasks(release: Release, split: str) -> Iterator[Check]:
     except UsageError as error:
         yield Check(f"{split} tasks", False, str(error))
         return
-    ids = [task.task_id for task in tasks]
-    known = set(ids)
-    doubled = len(ids) - len(known)
-    yield Check(f"{split} task ids", not doubled, f"{len(ids)} tasks, {doubled} repeated ids")
-    problem = next(
-        (
-            f"{task.task_id}: answer schema or file differ from the specification"
-            for task in tasks
-            if (task.answer_schema, task.answer_file)
-            != (task.shape.name, task.task_id + task.shape.suffix)
-        ),
-        "",
+    known = {task.task_id for task in tasks}
+    doubled = len(tasks) - len(known)
+    yield Check(f"{split} task ids", not doubled, f"{len(tasks)} tasks, {doubled} repeated ids")
+    unlike = (
+        f"{task.task_id}: answer schema or file differ from the specification"
+        for task in tasks
+        if task.answer_schema != task.shape.name
+        or task.answer_file != task.task_id + task.shape.suffix
     )
-    yield Check(f"{split} tasks", not problem, problem or "agree with the specification")
-    absent = [
+    yield _check(f"{split} tasks", unlike, "agree with the specification")
+    absent = (
         f"{exam}: {task_id}"
         for exam, members in release.exams(split).items()
         for task_id in members
         if task_id not in known
-    ]
-    yield Check(f"{split} exams", not absent, absent[0] if absent else "name existing tasks")
+    )
+    yield _check(f"{split} exams", absent, "name existing tasks")
     try:
         truths = release.truths(split, tasks)
         yield Check(f"{split} truths", True, f"{len(truths)}, one per task")
@@ -120,20 +113,12 @@ def _certificates(
 ) -> Iterator[Check]:
     """Every claim of a track with a checker, proved again from the record alone."""
     for name, track in sorted(TRACKS.items()):
-        if (certify := track.certify) is None:
-            continue
         claims = [task for task in tasks if task.track == name]
-        problem = next(
-            (
-                f"{task.task_id}: {found}"
-                for task in claims
-                if (found := certify(task, truths[task.task_id])) is not None
-            ),
-            None,
-        )
-        if claims:
-            figure = f"{len(claims)} records proved again"
-            yield Check(f"{split} {name} certificates", problem is None, problem or figure)
+        if claims and (certify := track.certify) is not None:
+            found = ((task.task_id, certify(task, truths[task.task_id])) for task in claims)
+            problems = (f"{task_id}: {problem}" for task_id, problem in found if problem)
+            fine = f"{len(claims)} records proved again"
+            yield _check(f"{split} {name} certificates", problems, fine)
 
 
 def _commitments(release: Release, split: str) -> Check:
@@ -145,35 +130,32 @@ def _commitments(release: Release, split: str) -> Check:
         for config, splits in release.public.manifest["commitments"].items()
         if split in splits
     }
-    salts = release.private.manifest["salts"].get(split)
+    fine = f"{sum(map(len, committed.values()))} private rows are what was committed to"
+    return _check(name, _broken(release, release.private, split, committed), fine)
+
+
+def _broken(
+    release: Release, private: Side, split: str, committed: Mapping[str, Mapping[str, str]]
+) -> Iterator[str]:
+    """What is wrong with the commitments of a split: config to row id to digest."""
+    salts = private.manifest["salts"].get(split)
     if salts is None or not committed:
-        return Check(name, False, "the split has no commitments or no salts")
+        yield "the split has no commitments or no salts"
+        return
     key = bytes.fromhex(salts["rows"])
-    rows = 0
     for config, expected in sorted(committed.items()):
-        problem = _check_config(release.private, config, split, key, expected)
-        if problem:
-            return Check(name, False, problem)
-        rows += len(expected)
-    missing = {
-        f"{track}_truth" for track in TRACKS if release.public.shards(track, split)
-    } - committed.keys()
-    if missing:
-        return Check(name, False, f"{min(missing)} is not committed to")
-    return Check(name, True, f"{rows} private rows are what was committed to")
-
-
-def _check_config(
-    side: Side, config: str, split: str, key: bytes, expected: dict[str, str]
-) -> str | None:
-    seen = 0
-    for row_id, row in _rows(side.shards(config, split)):
-        salt = hmac.digest(key, f"{config}/{split}/{row_id}".encode(), "sha256")
-        digest = hashlib.sha256(salt + canonical(row).encode()).hexdigest()
-        if expected.get(row_id) != digest:
-            return f"{config}: row {row_id} is not what was committed to"
-        seen += 1
-    return None if seen == len(expected) else f"{config}: {seen} rows, {len(expected)} committed"
+        seen = 0
+        for row_id, row in _rows(private.shards(config, split)):
+            seen += 1
+            salt = hmac.digest(key, f"{config}/{split}/{row_id}".encode(), "sha256")
+            digest = hashlib.sha256(salt + canonical(row).encode()).hexdigest()
+            if expected.get(row_id) != digest:
+                yield f"{config}: row {row_id} is not what was committed to"
+        if seen != len(expected):
+            yield f"{config}: {seen} rows, {len(expected)} committed"
+    truths = {f"{track}_truth" for track in TRACKS if release.public.shards(track, split)}
+    for config in sorted(truths - committed.keys()):
+        yield f"{config} is not committed to"
 
 
 def _rows(files: Sequence[Path]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -18,6 +18,7 @@ from typing import Any
 from grader.commands.common import EXAM, add, add_documents, open_split, write_documents
 from grader.errors import UsageError
 from grader.pipeline import grade
+from grader.submission.collect import submissions_in
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -78,13 +79,7 @@ def submissions(folder: Path) -> list[Path]:
     """Packed files and answer folders in ``folder``, by name; raises ``UsageError``."""
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder of submissions")
-    found = [
-        entry
-        for entry in sorted(folder.iterdir())
-        if not entry.name.startswith(".")
-        and not entry.is_symlink()
-        and (entry.is_dir() or entry.suffix == ".parquet")
-    ]
+    found = submissions_in(folder)
     if not found:
         print(f"note: {folder} has neither packed .parquet files nor folders", file=sys.stderr)
     return found

@@ -146,20 +146,16 @@ class Release:
 
     def choose_split(self, name: str | None) -> str:
         """``name`` if it exists, or the only split; raises ``UsageError`` otherwise."""
-        if name is None and len(self.splits) == 1:
-            return self.splits[0]
-        if name in self.splits:
-            return str(name)
-        if not self.splits:
-            raise UsageError(f"{self.public.path}: the manifest lists no split; fetch it again")
-        if name is None:
+        splits, path = self.splits, self.public.path
+        if not splits:
+            raise UsageError(f"{path}: the manifest lists no split; fetch it again")
+        if name is None and len(splits) > 1:
             raise UsageError(
-                f"{self.public.path}: several splits; choose one with --split "
-                f"({', '.join(self.splits)})"
+                f"{path}: several splits; choose one with --split ({', '.join(splits)})"
             )
-        raise UsageError(
-            f"--split {name}: no such split in {self.public.path}{did_you_mean(name, self.splits)}"
-        )
+        if name is not None and name not in splits:
+            raise UsageError(f"--split {name}: no such split in {path}{did_you_mean(name, splits)}")
+        return name or splits[0]
 
     def tasks(self, split: str, *, prompts: bool = True) -> list[Task]:
         """All tasks of a split, sorted by id, every track.
@@ -167,18 +163,18 @@ class Release:
         Prompts are nearly all there is to read: without ``prompts`` they are left empty.
         """
         columns = [c if prompts or c != "prompt" else "'' AS prompt" for c in _TASK_COLUMNS]
-        rows = _rows(self.public, "{}", split, columns, "ORDER BY task_id")
-        return [self._task(row) for row in rows]
-
-    def _task(self, row: Sequence[Any]) -> Task:
-        stated = dict(zip(_TASK_COLUMNS, row, strict=True))
-        try:
-            return task_of(stated)
-        except KeyError:
-            raise UsageError(
-                f"{self.public.path}: task {stated['task_id']} has the variant "
-                f"{stated['family']}.{stated['variant']}, unknown to this grader; update the grader"
-            ) from None
+        found = []
+        for row in _rows(self.public, "{}", split, columns, "ORDER BY task_id"):
+            stated = dict(zip(_TASK_COLUMNS, row, strict=True))
+            try:
+                found.append(task_of(stated))
+            except KeyError:
+                key = f"{stated['family']}.{stated['variant']}"
+                raise UsageError(
+                    f"{self.public.path}: task {stated['task_id']} has the variant {key}, unknown "
+                    "to this grader; update the grader"
+                ) from None
+        return found
 
     def with_prompts(self, split: str, tasks: Sequence[Task]) -> list[Task]:
         """``tasks`` of a split, in their order, with the prompts that ``tasks()`` left out."""
@@ -255,21 +251,11 @@ class Release:
         Only imported releases have any, in a column of the truth rows that is null where the
         published truth stands; ``None`` where no truth row has that column.
         """
-        side = self.truth_side(split)
-        found: dict[str, dict[str, Any]] | None = None
-        with parquet.connect() as connection:
-            for track in TRACKS:
-                files = side.shards(f"{track}_truth", split)
-                if _CORRECTED_COLUMN not in parquet.column_names(connection, files):
-                    continue
-                rows = parquet.read(
-                    connection,
-                    files,
-                    ("task_id", _CORRECTED_COLUMN),
-                    f"WHERE {_CORRECTED_COLUMN} IS NOT NULL ORDER BY task_id",
-                )
-                found = {**(found or {}), **{name: dict(as_mapping(text)) for name, text in rows}}
-        return found
+        side, columns = self.truth_side(split), ("task_id", _CORRECTED_COLUMN)
+        rows = dict(_rows(side, "{}_truth", split, columns, optional=_CORRECTED_COLUMN))
+        if not rows:
+            return None
+        return {name: dict(as_mapping(text)) for name, text in rows.items() if text}
 
     def content_hashes(self, split: str) -> dict[str, str]:
         """Content hash per public shard of the split's tasks and exams, for the report."""
@@ -298,7 +284,7 @@ def _rows(
     config: str,
     split: str,
     columns: Sequence[str],
-    suffix: str,
+    suffix: str = "",
     parameters: Sequence[object] = (),
     *,
     optional: str | None = None,

@@ -8,7 +8,6 @@ from dataclasses import dataclass, fields
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Self
 
 import duckdb
@@ -48,12 +47,7 @@ class ScoreTable:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.connection.close()
 
     def query(self, name: str, *parameters: object) -> list[dict[str, Any]]:

@@ -16,14 +16,8 @@ from grader.errors import UsageError
 from grader.io.jsonio import BadJson, clip
 from grader.model import Checked
 from grader.shape import Task
-from grader.submission.collect import collect
-from grader.submission.submission import (
-    MAX_BYTES,
-    Submission,
-    Unreadable,
-    json_object,
-    open_regular,
-)
+from grader.submission.collect import collect, run_card
+from grader.submission.submission import Submission
 
 MAX_ATTEMPTS: Final = 100
 USAGE_FIGURES: Final = ("input_tokens", "output_tokens", "tool_calls", "seconds", "cost_usd")
@@ -70,7 +64,12 @@ def read(source: Path, tasks: Sequence[Task]) -> Submission:
     """
     folders = attempt_folders(source, {task.track for task in tasks})
     parts = [collect(folder, tasks) for folder in folders or [source]]
-    return join(source, parts, run_of(source)) if folders else parts[0]
+    if not folders:
+        return parts[0]
+    try:
+        return join(source, parts, run_card(source))
+    except BadJson:  # none of its own, or none that can be read
+        return join(source, parts, {})
 
 
 def merge(task: Task, attempts: Sequence[Checked]) -> Checked:
@@ -103,16 +102,6 @@ def join(source: Path, found: Sequence[Submission], run: Mapping[str, Any]) -> S
         rows = [attempt.usage[task_id] for attempt in found if task_id in attempt.usage]
         joined.usage[task_id] = {"task_id": task_id, **mean_usage(rows)}
     return joined
-
-
-def run_of(folder: Path) -> dict[str, Any]:
-    """The ``run.json`` of a folder; empty where there is none that can be read."""
-    try:
-        with open_regular(folder / "run.json") as handle:
-            data = handle.read(MAX_BYTES[".json"] + 1)
-        return json_object(data) if len(data) <= MAX_BYTES[".json"] else {}
-    except (BadJson, Unreadable):
-        return {}
 
 
 def mean_usage(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:

@@ -10,8 +10,9 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator
+from itertools import count
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 from grader.errors import UsageError
 from grader.io.jsonio import BadJson, canonical, clip, parse_strict
@@ -53,12 +54,40 @@ def collect(source: Path, tasks: Iterable[Task]) -> Submission:
             f"{source}: holds repeated attempts; grade one of them, such as {source / 'attempt-1'}"
         )
     _read_folder(source, "", by_file, {task.track for task in by_file.values()}, found)
-    if "answers.jsonl" in os.listdir(source):
-        _read_lines(source / "answers.jsonl", suffixes, found)
-    if "answers.parquet" in os.listdir(source):
+    present = set(os.listdir(source))
+    if "answers.jsonl" in present:
+        for number, line in _lines(source / "answers.jsonl", found):
+            if line.strip():
+                _read_line(line, f"answers.jsonl line {number}", suffixes, found)
+    if "answers.parquet" in present:
         read_parquet_answers(source / "answers.parquet", "answers.parquet", suffixes, found)
-    _read_besides(source, suffixes, found)
+    if "run.json" in present:
+        try:
+            found.run = run_card(source)
+        except BadJson as error:
+            found.notice(f"run.json: {error.message}; ignored")
+    if "usage.jsonl" in present:
+        _read_usage(source / "usage.jsonl", suffixes, found)
     return found
+
+
+def submissions_in(folder: Path) -> list[Path]:
+    """The packed files and the folders in a folder, by name; neither hidden ones nor links."""
+    return [
+        entry
+        for entry in sorted(folder.iterdir())
+        if not entry.name.startswith(".")
+        and not entry.is_symlink()
+        and (entry.is_dir() or entry.suffix == ".parquet")
+    ]
+
+
+def run_card(folder: Path) -> dict[str, Any]:
+    """The ``run.json`` of a folder; raises :class:`BadJson` where it cannot be read."""
+    raw = _read_file(folder / "run.json", "run.json", MAX_BYTES[".json"])
+    if raw.data is None:
+        raise BadJson(raw.reason, raw.message)
+    return json_object(raw.data)
 
 
 def _read_folder(
@@ -117,26 +146,21 @@ def _read_file(path: Path, label: str, limit: int) -> RawAnswer:
     return RawAnswer(label, data)
 
 
-def _read_lines(path: Path, suffixes: dict[str, str], found: Submission) -> None:
-    """One JSON object a line, ``{"task_id": …, "answer": …}``."""
+def _lines(path: Path, found: Submission) -> Iterator[tuple[int, bytes]]:
+    """Numbered lines of bounded length; of a longer one only the head, the rest is skipped."""
     try:
         handle = open_regular(path)
     except Unreadable as error:
         found.notice(f"{path.name}: {error}")
         return
     with handle:
-        for number, line in enumerate(_lines(handle), start=1):
-            where = f"{path.name} line {number}"
-            if line.strip():
-                _read_line(line, where, suffixes, found)
-
-
-def _lines(handle: BinaryIO) -> Iterator[bytes]:
-    """Lines of bounded length; of a longer one only the head, the rest is skipped."""
-    while line := handle.readline(MAX_LINE + 1):
-        yield line
-        while line and not line.endswith(b"\n") and len(line) > MAX_LINE:
-            line = handle.readline(MAX_LINE + 1)
+        for number in count(1):
+            line = part = handle.readline(MAX_LINE + 1)
+            if not line:
+                return
+            while len(part) > MAX_LINE and not part.endswith(b"\n"):
+                part = handle.readline(MAX_LINE + 1)
+            yield number, line
 
 
 def _read_line(line: bytes, where: str, suffixes: dict[str, str], found: Submission) -> None:
@@ -178,35 +202,15 @@ def _add_value(
     found.add(task_id, raw)
 
 
-def _read_besides(folder: Path, suffixes: dict[str, str], found: Submission) -> None:
-    """``run.json`` and ``usage.jsonl``: informative only, so problems are notices."""
-    present = set(os.listdir(folder))
-    if "run.json" in present:
-        raw = _read_file(folder / "run.json", "run.json", MAX_BYTES[".json"])
-        try:
-            if raw.data is None:
-                raise BadJson(raw.reason, raw.message)
-            found.run = json_object(raw.data)
-        except BadJson as error:
-            found.notice(f"run.json: {error.message}; ignored")
-    if "usage.jsonl" in present:
-        _read_usage(folder / "usage.jsonl", suffixes, found)
-
-
 def _read_usage(path: Path, suffixes: dict[str, str], found: Submission) -> None:
-    try:
-        handle = open_regular(path)
-    except Unreadable as error:
-        found.notice(f"{path.name}: {error}")
-        return
-    with handle:
-        for number, line in enumerate(_lines(handle), start=1):
-            try:
-                entry = json_object(line) if len(line) <= MAX_USAGE else {}
-            except BadJson:
-                entry = {}
-            task_id = entry.get("task_id")
-            if isinstance(task_id, str) and task_id in suffixes:
-                found.usage[task_id] = entry
-            elif line.strip() and not isinstance(task_id, str):
-                found.notice(f"usage.jsonl line {number}: not an object with task_id; ignored")
+    """``usage.jsonl`` is informative only, so problems are notices."""
+    for number, line in _lines(path, found):
+        try:
+            entry = json_object(line) if len(line) <= MAX_USAGE else {}
+        except BadJson:
+            entry = {}
+        task_id = entry.get("task_id")
+        if isinstance(task_id, str) and task_id in suffixes:
+            found.usage[task_id] = entry
+        elif line.strip() and not isinstance(task_id, str):
+            found.notice(f"usage.jsonl line {number}: not an object with task_id; ignored")

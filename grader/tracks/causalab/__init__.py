@@ -1,20 +1,16 @@
 """causalab: discovery by experiment in a laboratory, graded from transcripts that replay."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from grader.laboratory.episode import EpisodeError
 from grader.model import Checked, Truth
 from grader.shape import Task
-from grader.track import Report, Track
+from grader.track import Track, later
 from grader.tracks.causalab.scoring import episode_of, verify_checked
 from grader.tracks.causalab.submission import sign
 from grader.tracks.causalab.summary import summarise
 from grader.tracks.causalab.tables import of_report
 from grader.tracks.causalab.variants import CAUSALAB
-
-if TYPE_CHECKING:
-    from grader.draw.page import Section
 
 SETTINGS: Final = ("reference", "wide")
 
@@ -47,12 +43,6 @@ def _draw(task: Task, truth: Truth, verified: Checked) -> str:
     return page(open_submission(episode_of(task, truth), verified.answer))
 
 
-def _sections(reports: Sequence[Report]) -> "Sequence[Section]":
-    from grader.tracks.causalab.page import sections
-
-    return sections(reports)
-
-
 TRACK: Final = Track(
     name="causalab",
     variants=CAUSALAB,
@@ -63,5 +53,5 @@ TRACK: Final = Track(
     certify=episode_problem,
     draw=_draw,
     tables=of_report,
-    sections=_sections,
+    sections=later("grader.tracks.causalab.page", "sections"),
 )

@@ -45,11 +45,10 @@ collider_bias_boolean), ``observed`` (method_label, identifiable_boolean), ``est
 "NDE" or "NIE": counterfactual identification and mediation, but not dominance) and ``mediators``.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from grader.report.coarse import redact_loss
-from grader.track import Report, RunFigure, Track
+from grader.track import RunFigure, Track, later
 from grader.tracks.causalds.comparison import compare
 from grader.tracks.causalds.composite import board_members
 from grader.tracks.causalds.figures import extend, score_by_reading
@@ -58,16 +57,6 @@ from grader.tracks.causalds.redact import redact, redact_comparison
 from grader.tracks.causalds.repeats import repeats
 from grader.tracks.causalds.tables import board_columns, compared, of_report
 from grader.tracks.causalds.variants import CAUSALDS
-
-if TYPE_CHECKING:
-    from grader.draw.page import Section
-
-
-def _sections(reports: Sequence[Report]) -> "Sequence[Section]":
-    from grader.tracks.causalds.page import sections
-
-    return sections(reports)
-
 
 TRACK: Final = Track(
     name="causalds",
@@ -88,7 +77,7 @@ TRACK: Final = Track(
     redact_comparison=redact_comparison,
     board_members=board_members,
     tables=of_report,
-    sections=_sections,
+    sections=later("grader.tracks.causalds.page", "sections"),
     board_columns=board_columns,
     compared=compared,
 )

@@ -1,23 +1,12 @@
 """The ccr track: compositional reasoning over cut trees; see ``docs/ccr.md``."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from grader.track import Report, Track
+from grader.track import Track, later
 from grader.tracks.ccr.redact import redact
 from grader.tracks.ccr.summary import summarise
 from grader.tracks.ccr.tables import of_report
 from grader.tracks.ccr.variants import CCR
-
-if TYPE_CHECKING:
-    from grader.draw.page import Section
-
-
-def _sections(reports: Sequence[Report]) -> "Sequence[Section]":
-    from grader.tracks.ccr.page import sections
-
-    return sections(reports)
-
 
 TRACK: Final = Track(
     name="ccr",
@@ -26,5 +15,5 @@ TRACK: Final = Track(
     own_points=True,
     redact=redact,
     tables=of_report,
-    sections=_sections,
+    sections=later("grader.tracks.ccr.page", "sections"),
 )

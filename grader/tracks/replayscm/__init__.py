@@ -1,24 +1,13 @@
 """ReplaySCM: Boolean programs induced from intervention worlds, graded by replay."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from grader.track import Report, Track
+from grader.track import Track, later
 from grader.tracks.replayscm.certificates import problem_of
 from grader.tracks.replayscm.report import summarise
 from grader.tracks.replayscm.scoring import facts
 from grader.tracks.replayscm.tables import of_report
 from grader.tracks.replayscm.variants import REPLAYSCM
-
-if TYPE_CHECKING:
-    from grader.draw.page import Section
-
-
-def _sections(reports: Sequence[Report]) -> "Sequence[Section]":
-    from grader.tracks.replayscm.page import sections
-
-    return sections(reports)
-
 
 TRACK: Final = Track(
     name="replayscm",
@@ -27,5 +16,5 @@ TRACK: Final = Track(
     summarise=summarise,
     certify=problem_of,
     tables=of_report,
-    sections=_sections,
+    sections=later("grader.tracks.replayscm.page", "sections"),
 )
