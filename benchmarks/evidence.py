@@ -124,9 +124,9 @@ def _stored(scene: Drawn) -> Iterator[tuple[str, Quantity, float, Find]]:
     yield "association", truths.association, CORRELATION_BOUND, lambda p: p.correlation(x, y)
     sd = truths.outcome_sd
     yield "outcome sd", sd, SPREAD_BOUND * sd.value, lambda p: p.sd(y)
-    for z, given in truths.associations.partial.items():
+    for z, given in truths.partial.items():
         yield "partial", given, PARTIAL_BOUND, partial(Population.partial, x=x, y=y, z=z)
-    for z, given in truths.associations.change.items():
+    for z, given in truths.change.items():
         yield "change", given, PARTIAL_BOUND, partial(Population.change, x=x, y=y, z=z)
     effects: tuple[tuple[str, Quantity | None, Find], ...] = (
         ("ate", truths.ate, lambda p: p.ate(x, y, levels)),

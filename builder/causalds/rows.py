@@ -1,7 +1,7 @@
 """A scene and its tasks as rows of the release (``docs/release-format.md``)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from string import ascii_lowercase
 from typing import Final
 
@@ -140,8 +140,8 @@ def _world(
         "levels": list(truths.levels),
         "quantities": {
             "association": _quantity(truths.association),
-            "partial": {node: _quantity(q) for node, q in truths.associations.partial.items()},
-            "change": {node: _quantity(q) for node, q in truths.associations.change.items()},
+            "partial": {node: _quantity(q) for node, q in truths.partial.items()},
+            "change": {node: _quantity(q) for node, q in truths.change.items()},
             "outcome_sd": _quantity(truths.outcome_sd),
             "ate": _quantity(truths.ate),
             "ett": _quantity(truths.ett),
@@ -188,12 +188,8 @@ def _view(scene: Scene, shown: Observation) -> dict[str, object]:
 def _quantity(quantity: Quantity | None) -> dict[str, object] | None:
     if quantity is None:
         return None
-    return {
-        "value": round_truth(quantity.value),
-        "se": round_truth(quantity.se),
-        "draws": quantity.draws,
-        "source": quantity.source,
-    }
+    rounded = replace(quantity, value=round_truth(quantity.value), se=round_truth(quantity.se))
+    return asdict(rounded)
 
 
 def _table(table: Mapping[str, Column], names: list[str]) -> list[dict[str, object]]:

@@ -85,11 +85,11 @@ def induced_association_boolean(scene: Scene, rng: np.random.Generator) -> Itera
     """Whether treatment and outcome are associated given a named variable: one given which they
     are not, and one that opens a path where it is the table's first, in about a third of the
     scenes that have one. Otherwise "they are" would be right five times in six."""
-    unassociated = (n for n in scene.others if is_structural_zero(scene.truths.partial(n)))
+    unassociated = (n for n in scene.others if is_structural_zero(scene.truths.partial[n]))
     opener = [n for n in scene.others[:1] if _opens(scene.motif, n)]
     for node in (*opener, *islice(unassociated, 1)):
         margin = margin_of(scene, node)
-        sign = clear_sign(scene.truths.partial(node), margin)
+        sign = clear_sign(scene.truths.partial[node], margin)
         if sign is None:
             continue
         yield Question(
@@ -117,7 +117,7 @@ def induced_association_sign_only(scene: Scene, rng: np.random.Generator) -> Ite
     """The sign of the partial correlation given a named variable."""
     for node in _named(scene):
         margin = margin_of(scene, node)
-        label = association_label(clear_sign(scene.truths.partial(node), margin))
+        label = association_label(clear_sign(scene.truths.partial[node], margin))
         if label is None:
             continue
         yield Question(
@@ -153,7 +153,7 @@ def induced_association_strength_point(
                 f"{fields({'value': -0.21})}\n\nScored by |your value - s|, relative to 1 + |s|."
             ),
             inputs=_inputs(scene, node),
-            truth=Truth(target={}, quantity=scene.truths.partial(node)),
+            truth=Truth(target={}, quantity=scene.truths.partial[node]),
             detail=node,
         )
 

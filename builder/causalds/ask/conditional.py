@@ -68,7 +68,7 @@ def sign_before_after(scene: Scene, rng: np.random.Generator) -> Iterator[Questi
     for node in named(scene):
         margins = margin_of(scene), margin_of(scene, node)
         before = association_label(clear_sign(scene.truths.association, margins[0]))
-        after = association_label(clear_sign(scene.truths.partial(node), margins[1]))
+        after = association_label(clear_sign(scene.truths.partial[node], margins[1]))
         if before is None or after is None:
             continue
         form = {"sign_before": "+", "sign_after": "-", "conditioning_var": scene.name(node)}
@@ -105,7 +105,7 @@ def delta_point(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
                 f"{fields(form)}\n\nScored by |your delta - (s - r)|, relative to 1 + |s - r|."
             ),
             inputs=_inputs(scene, node),
-            truth=Truth(target={}, quantity=scene.truths.change(node)),
+            truth=Truth(target={}, quantity=scene.truths.change[node]),
             detail=node,
         )
 
@@ -121,7 +121,7 @@ def delta_sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question
     """The sign of the change of the association."""
     for node in named(scene):
         margin = margin_of(scene, node)
-        label = clear_sign(scene.truths.change(node), margin)
+        label = clear_sign(scene.truths.change[node], margin)
         if label is None:
             continue
         labels = {
@@ -155,7 +155,7 @@ def argmax_change(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The variable that changes the association most."""
     nodes = named(scene)
     margin = margin_of(scene, *nodes)
-    winner = clear_largest_change({node: scene.truths.change(node) for node in nodes}, margin)
+    winner = clear_largest_change({node: scene.truths.change[node] for node in nodes}, margin)
     if winner is None:
         return
     candidates = any_order(rng, [scene.name(node) for node in nodes])

@@ -21,7 +21,7 @@ from builder.causal.identification import (
 from builder.causal.motifs import Motif
 from builder.causalds.plan.types import ScenePlan
 from builder.release.arrow import round_data
-from builder.scm.association import Associations, associations
+from builder.scm.association import associations
 from builder.scm.mediation import natural_direct_effect, natural_indirect_effect
 from builder.scm.population import contrast
 from builder.scm.profiles import profile
@@ -43,34 +43,21 @@ class Truths:
 
     ``levels`` are the compared treatment values (x0, x1) exactly as prompts print them. An effect
     that is not identifiable from the observed variables is never asked and not computed: None.
-    ``associations`` are those of treatment and outcome, alone and given each of the other observed
-    nodes; the natural effects are taken along and past all mediators (``builder.scm.mediation``).
+    ``association`` is the correlation of treatment and outcome; ``partial`` their linear partial
+    correlation given each of the other observed nodes, ``change`` that minus the correlation.
+    ``outcome_sd`` is the outcome's standard deviation; the natural effects are taken along and past
+    all mediators (``builder.scm.mediation``).
     """
 
     levels: tuple[float, float]
-    associations: Associations
+    association: Quantity
+    partial: Mapping[str, Quantity]
+    change: Mapping[str, Quantity]
+    outcome_sd: Quantity
     ate: Quantity | None
     ett: Quantity | None
     nde: Quantity | None
     nie: Quantity | None
-
-    @property
-    def association(self) -> Quantity:
-        """The correlation of treatment and outcome."""
-        return self.associations.marginal
-
-    def partial(self, node: str) -> Quantity:
-        """The linear partial correlation of treatment and outcome given an observed node."""
-        return self.associations.partial[node]
-
-    def change(self, node: str) -> Quantity:
-        """That partial correlation minus the correlation."""
-        return self.associations.change[node]
-
-    @property
-    def outcome_sd(self) -> Quantity:
-        """The population standard deviation of the outcome."""
-        return self.associations.outcome_sd
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +156,13 @@ def _truths(motif: Motif, world: World, binary_treatment: bool, key: bytes) -> T
     # the same number is published.
     through, edge = graph.mediators(x, y), x in graph.parents(y)
     others = [node for node in graph.observed if node not in (x, y)]
+    told = associations(world, x, y, others, stream(key, "association"))
     return Truths(
         levels=levels,
-        associations=associations(world, x, y, others, stream(key, "association")),
+        association=told.marginal,
+        partial=told.partial,
+        change=told.change,
+        outcome_sd=told.outcome_sd,
         ate=ate,
         ett=effect(effect_on_treated, ett, "ett"),
         nde=ate
