@@ -13,8 +13,7 @@ from builder.causalds.check.floors import WHY, floor_points, uninformed_answer
 from builder.causalds.check.leaks import leak_facts
 from builder.causalds.check.shown import shown_problems
 from builder.causalds.exams.assign import planned_composition
-from builder.causalds.exams.built import built_tasks
-from builder.causalds.exams.draw import draw_exam
+from builder.causalds.exams.draw import built_tasks, draw_exam
 from builder.causalds.exams.labels import label_class
 from builder.causalds.exams.model import ExamModel, parse_exam
 from builder.causalds.make.observe import Observation, observe

@@ -43,7 +43,19 @@ class MomentPlan:
 
         E[T - c] for each target, E[(T - c)^2] for each, E[(S - c)(T - d)] for each pair in order.
         """
-        return _integrand(self, noise)
+        world, count = self.world, len(self.targets)
+        total: list[Array] = [np.asarray(0.0)] * (2 * count + count * (count - 1) // 2)
+        for weight, values in branches(world, noise, {}, self.branched, self.only):
+            parts = _centred(self, values, frozenset())
+            total = [sum_ + weight * part for sum_, part in zip(total, parts, strict=True)]
+        if self.covariance is not None:
+            held = frozenset(self.held)
+            base = world.run(noise, self.held, self.only | held)
+            known = [np.zeros(1)] * count + [*np.diag(self.covariance)]
+            known += [self.covariance[pair] for pair in combinations(range(count), 2)]
+            control = _centred(self, base, held)
+            total = [t - b + k for t, b, k in zip(total, control, known, strict=True)]
+        return stack(total)
 
 
 def plan_moments(world: World, targets: tuple[str, ...]) -> MomentPlan:
@@ -91,19 +103,3 @@ def _centred(plan: MomentPlan, values: Values, held: frozenset[str]) -> list[Arr
         right = values[b] - d if (b, a) in plan.before else means[b]
         products.append(left * right)
     return [*means.values(), *second, *products]
-
-
-def _integrand(plan: MomentPlan, noise: Values) -> Array:
-    world, count = plan.world, len(plan.targets)
-    total: list[Array] = [np.asarray(0.0)] * (2 * count + count * (count - 1) // 2)
-    for weight, values in branches(world, noise, {}, plan.branched, plan.only):
-        parts = _centred(plan, values, frozenset())
-        total = [sum_ + weight * part for sum_, part in zip(total, parts, strict=True)]
-    if plan.covariance is not None:
-        held = frozenset(plan.held)
-        base = world.run(noise, plan.held, plan.only | held)
-        known = [np.zeros(1)] * count + [*np.diag(plan.covariance)]
-        known += [plan.covariance[pair] for pair in combinations(range(count), 2)]
-        control = _centred(plan, base, held)
-        total = [t - b + k for t, b, k in zip(total, control, known, strict=True)]
-    return stack(total)

@@ -12,7 +12,6 @@ import pytest
 from causalds_scenes import ROOT, public, table
 
 from builder.causalds.ask import ASKERS
-from builder.causalds.exams.built import built_tasks
 from builder.causalds.exams.cells import (
     RANKS,
     choose_cell,
@@ -20,7 +19,7 @@ from builder.causalds.exams.cells import (
     variant_weights,
     view_weights,
 )
-from builder.causalds.exams.draw import BuiltTask, draw_exam
+from builder.causalds.exams.draw import BuiltTask, built_tasks, draw_exam
 from builder.causalds.exams.model import FAMILIES, ExamModel, parse_exam
 from builder.causalds.plan.config import with_exams
 from builder.causalds.plan.scenes import plan_scenes

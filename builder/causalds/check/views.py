@@ -75,13 +75,8 @@ def _law(one: Record, values: Array, gold: Array) -> Iterator[str]:
         yield f"has {spread:.3f} times the noise variance it should have"
 
 
-def _node(one: Record) -> dict[str, Any]:
-    return {
-        "name": one["column"],
-        "mechanism": one["mechanism"],
-        "parameters": one["parameters"],
-        "noise": one["noise"],
-    }
+def _node(one: Record) -> Record:
+    return {**one, "name": one["column"]}
 
 
 def _information(bundle: Record) -> dict[str, float]:

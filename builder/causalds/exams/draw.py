@@ -5,9 +5,11 @@ what their truth rows say (structure, class of answer), so an exam of a private-
 drawn here: it is planned (``assign``).
 """
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Literal
 
 from builder.causalds.exams.cells import (
     RUNGS,
@@ -17,11 +19,12 @@ from builder.causalds.exams.cells import (
     variant_weights,
     view_weights,
 )
+from builder.causalds.exams.labels import label_class
 from builder.causalds.exams.model import ExamModel
 from builder.causalds.plan.realised import ByAxis, beside
 from builder.causalds.plan.views import VIEWS
 from builder.seeds import hmac_key, pick, stream
-from builder.track import DrawnExam
+from builder.track import DrawnExam, Read
 from grader.errors import UsageError
 
 Shares = dict[str, dict[str, float]]
@@ -53,6 +56,37 @@ class BuiltTask:
         return Cell.of(self.key, self.view)
 
 
+def built_tasks(read: Read) -> list[BuiltTask]:
+    """Every task with its structure, the class of its answer and what its question names."""
+    details: dict[str, str] = {}
+    told: dict[str, tuple[str, str]] = {}
+    for row in read("causalds_worlds", ("instance_id", "world_json")):
+        world = json.loads(row["world_json"])
+        details.update(world["task_details"])
+        plan = world["plan"]
+        told[row["instance_id"]] = (plan.get("bundle") or "", plan.get("telling") or "")
+    columns = ("task_id", "structure", "should_abstain", "value", "target_json")
+    truths = {row["task_id"]: row for row in read("causalds_truth", columns)}
+    found = []
+    for row in read("causalds", ("task_id", "instance_id", "family", "variant", "view")):
+        truth, (bundle, telling) = truths[row["task_id"]], told[row["instance_id"]]
+        target = json.loads(truth["target_json"])
+        found.append(
+            BuiltTask(
+                row["task_id"],
+                row["instance_id"],
+                f"{row['family']}.{row['variant']}",
+                row["view"],
+                truth["structure"],
+                label_class(target, truth["value"], truth["should_abstain"]),
+                details.get(row["task_id"], ""),
+                bundle,
+                telling,
+            )
+        )
+    return found
+
+
 def draw_exam(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: str) -> DrawnExam:
     """Draw an exam; raises ``UsageError`` at ``where`` when there are too few scenes or tasks."""
     match model.kind:
@@ -60,10 +94,8 @@ def draw_exam(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: s
             return _composed(model, tasks, key, where)
         case "balanced":
             return _balanced(model, tasks, key, where)
-        case "views":
-            return _matched(model, _by_view(tasks), key, where)
-        case "tellings":
-            return _matched(model, _by_telling(tasks), key, where)
+        case "views" | "tellings":
+            return _matched(model, _grouped(tasks, model.kind), key, where)
 
 
 def _composed(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: str) -> DrawnExam:
@@ -80,7 +112,8 @@ def _composed(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: s
     chosen = [_from_scene(model, scenes[name], hmac_key(key, f"cell/{name}")) for name in names]
     structures = [scenes[name][0].structure for name in names]
     cells = [task.cell for task in chosen]
-    return _drawn(chosen, composition(model, structures, cells))
+    found = composition(model, structures, cells)
+    return DrawnExam(tuple(task.task_id for task in chosen), composition=found)
 
 
 def _from_scene(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes) -> BuiltTask:
@@ -122,10 +155,6 @@ def _beside_realised(wanted: Shares, cells: Iterable[Cell]) -> ByAxis:
     }
 
 
-def _drawn(tasks: Sequence[BuiltTask], found: ByAxis) -> DrawnExam:
-    return DrawnExam(tuple(task.task_id for task in tasks), composition=found)
-
-
 def _balanced(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: str) -> DrawnExam:
     """Variants equally often; inside each its answers in turn, over as many scenes as can be."""
     waiting: dict[str, dict[str, list[BuiltTask]]] = {}
@@ -155,7 +184,8 @@ def _balanced(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: s
         for axis, found in wanted.items():
             found[axes[axis]] += count
     wanted["view"] = {view: model.tasks / len(there) for view in there}
-    return _drawn(chosen, _beside_realised(wanted, [task.cell for task in chosen]))
+    realised = _beside_realised(wanted, [task.cell for task in chosen])
+    return DrawnExam(tuple(task.task_id for task in chosen), composition=realised)
 
 
 def _in_turn(
@@ -178,21 +208,19 @@ Groups = Mapping[tuple[str, str], Mapping[str, BuiltTask]]
 """(scene or bundle, question) to arm to task; complete groups only."""
 
 
-def _by_view(tasks: Sequence[BuiltTask]) -> Groups:
+def _grouped(tasks: Sequence[BuiltTask], by: Literal["views", "tellings"]) -> Groups:
+    """The tasks of a scene in all views, or those of a bundle's clean views in all tellings."""
     found: dict[tuple[str, str], dict[str, BuiltTask]] = defaultdict(dict)
     for task in tasks:
-        found[task.instance_id, f"{task.key} {task.question}"][task.view] = task
-    arms = {task.view for task in tasks}
+        if by == "views":
+            whole, arm = task.instance_id, task.view
+        elif task.bundle and task.view == "clean":
+            whole, arm = task.bundle, task.telling
+        else:
+            continue
+        found[whole, f"{task.key} {task.question}"][arm] = task
+    arms = {arm for group in found.values() for arm in group}
     return {name: group for name, group in found.items() if len(arms) > 1 and set(group) == arms}
-
-
-def _by_telling(tasks: Sequence[BuiltTask]) -> Groups:
-    found: dict[tuple[str, str], dict[str, BuiltTask]] = defaultdict(dict)
-    for task in tasks:
-        if task.bundle and task.view == "clean":
-            found[task.bundle, f"{task.key} {task.question}"][task.telling] = task
-    arms = {task.telling for task in tasks if task.bundle}
-    return {name: group for name, group in found.items() if set(group) == arms}
 
 
 def _matched(model: ExamModel, groups: Groups, key: bytes, where: str) -> DrawnExam:
@@ -224,4 +252,4 @@ def _matched(model: ExamModel, groups: Groups, key: bytes, where: str) -> DrawnE
     drawn = [task for name in chosen for _, task in sorted(groups[name].items())]
     even = {"variant": dict.fromkeys(order, len(drawn) / len(order))}
     found = _beside_realised(even, [task.cell for task in drawn])
-    return replace(_drawn(drawn, found), bundles=bundles)
+    return DrawnExam(tuple(bundles), composition=found, bundles=bundles)

@@ -7,9 +7,8 @@ information about the plan.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import wraps
 from typing import Final
 
 import numpy as np
@@ -34,33 +33,19 @@ CONTINUOUS_ONLY: Final = "napkin"
 """The planted structure whose treatment is always continuous."""
 
 
-Plan = Callable[[Config, str, bytes, bool], list[InstanceSpec]]
-
-
-def _naming_quotas(plan: Plan) -> Plan:
-    """``plan``, raising ``UsageError`` that names the key of a quota that no scenes can meet."""
-
-    @wraps(plan)
-    def named(config: Config, split: str, count_root: bytes, private: bool) -> list[InstanceSpec]:
-        try:
-            return plan(config, split, count_root, private)
-        except Impossible as problem:
-            where = f"splits.{split}.{TRACK_NAME}.{problem.key}"
-            raise UsageError(f"{where}: {problem.fix}") from None
-
-    return named
-
-
-@_naming_quotas
 def plan_scenes(config: Config, split: str, count_root: bytes, private: bool) -> list[InstanceSpec]:
-    """The instance specs of a split, in index order."""
+    """The instance specs of a split, in index order.
+
+    Raises ``UsageError`` that names the key of a quota that no scenes can meet.
+    """
     rng = plan_stream(count_root, TRACK_NAME, split, "plan")
-    if config.exams:
-        plans = _for_exams(config, rng)
-    else:
-        plans = _plans(config, rng)
-        if private:
-            plans = _with_views(rng, _with_variants(rng, plans))
+    try:
+        plans = _for_exams(config, rng) if config.exams else _plans(config, rng)
+    except Impossible as problem:
+        where = f"splits.{split}.{TRACK_NAME}.{problem.key}"
+        raise UsageError(f"{where}: {problem.fix}") from None
+    if private and not config.exams:
+        plans = _with_views(rng, _with_variants(rng, plans))
     plans = shuffled(rng, plans)
     if config.words == KNOWLEDGE:
         names = plan_stream(count_root, TRACK_NAME, split, "names")

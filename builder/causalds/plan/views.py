@@ -1,7 +1,7 @@
 """The observation views and their settings (paper 3.2 and A.6)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any, Final
 
 
@@ -17,9 +17,7 @@ class Thresholds:
 
     def times(self, factor: float) -> "Thresholds":
         """All of them stricter by a factor."""
-        return Thresholds(
-            factor * self.least, factor * self.mean, factor * self.q10, factor * self.q25
-        )
+        return Thresholds(*(factor * value for value in astuple(self)))
 
 
 @dataclass(frozen=True, slots=True)

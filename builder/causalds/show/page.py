@@ -135,11 +135,5 @@ def _formulas(title: str, formulas: Sequence[str], note: str = "") -> Table:
 
 
 def _measurement(one: Mapping[str, Any], concept: str) -> str:
-    node = {
-        "name": "column",
-        "parents": ["concept"],
-        "mechanism": one["mechanism"],
-        "parameters": one["parameters"],
-        "noise": one["noise"],
-    }
+    node = {**one, "name": "column", "parents": ["concept"]}
     return equation(node, {"column": one["column"], "concept": concept})
