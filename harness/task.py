@@ -1,8 +1,6 @@
 """One workspace folder, as ``python -m grader workspace`` writes it, seen from a run loop."""
 
 import json
-import os
-import stat
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +12,7 @@ from grader.io.schemas import first_problem
 from grader.model import RawAnswer
 from grader.shape import Task
 from grader.submission.check import check
-from grader.submission.submission import MAX_BYTES, json_object
+from grader.submission.submission import MAX_BYTES, Unreadable, open_regular
 from grader.tracks import VARIANTS
 
 
@@ -48,8 +46,6 @@ class WorkspaceTask:
 
         Of a laboratory's answer only the short form can be looked at without its episode.
         """
-        if self.kind == "jsonl":
-            return _short_form_problem(self.shape, text)
         spec = next(variant for variant in VARIANTS if variant.shape.name == self.shape)
         if spec.track != "causalds":  # their full check needs inputs that only the grader has
             return self._schema_problem(text)
@@ -72,20 +68,14 @@ class WorkspaceTask:
 
     def left_in(self, folder: Path) -> str | None:
         """The text of an answer file left in ``folder``; never through a link, never huge."""
-        with suppress(OSError, UnicodeDecodeError):
-            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-            with os.fdopen(os.open(folder / self.answer_file, flags), "rb") as stream:
-                if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-                    data = stream.read(MAX_BYTES[f".{self.kind}"] + 1)
-                    return data.decode() if len(data) <= MAX_BYTES[f".{self.kind}"] else None
+        limit = MAX_BYTES[f".{self.kind}"]
+        with (
+            suppress(OSError, Unreadable, UnicodeDecodeError),
+            open_regular(folder / self.answer_file) as stream,
+        ):
+            data = stream.read(limit + 1)
+            return data.decode() if len(data) <= limit else None
         return None
-
-
-def _short_form_problem(shape: str, text: str) -> str | None:
-    try:
-        return first_problem(f"answers/{shape}", json_object(text.encode("utf-8", "replace")))
-    except BadJson as error:
-        return error.message
 
 
 def open_workspaces(folder: Path) -> list[WorkspaceTask]:

@@ -13,7 +13,7 @@ from grader.draw.svg import Svg
 from grader.draw.table import Table, on_page
 from grader.draw.words import safe
 
-_STYLE: Final = (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
+_STYLE: Final = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
 
 _LONGEST: Final = 4_000
 """Characters of a paragraph."""

@@ -6,14 +6,14 @@ needs neither a generator nor a clock.
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal, Self
 
 from grader.io.jsonio import canonical
 from grader.laboratory.model import MODES, Crystal, CyclicModel, Mode, Model, Term
-from grader.laboratory.names import AmbiguousNames, plain, spellings
+from grader.laboratory.names import AmbiguousNames, plain, spellings_of
 
 Reading = dict[str, float]
 """What a crystal shows: value by node."""
@@ -120,6 +120,7 @@ class Episode:
             t.quadratic for ts in equations.values() for t in ts
         ):
             raise EpisodeError("private.equations: a square in the linear family")
+        low, high = public["reactor_range"]
         budget = public["budget"]
         if not isinstance(budget, int) or not 0 <= budget <= MAX_BUDGET:
             raise EpisodeError(f"public.budget: an integer from 0 to {MAX_BUDGET}")
@@ -136,7 +137,7 @@ class Episode:
             public["family"],
             budget,
             _number(public["tolerance"]),
-            _range(public["reactor_range"]),
+            _range(low, high, "public.reactor_range"),
             disturbance,
         )
         _agree(episode)
@@ -189,7 +190,7 @@ class Episode:
 
     @cached_property
     def spellings(self) -> Mapping[str, str]:
-        """Plain spelling (:func:`grader.laboratory.names.plain`) to node."""
+        """Plain spelling to node (:func:`grader.laboratory.names.spellings_of`)."""
         return spellings_of(self.public)
 
     def node(self, name: object) -> str | None:
@@ -202,22 +203,8 @@ class Episode:
 
     def manipulator(self) -> Crystal:
         """The manipulator crystal before any intervention."""
-        return self._crystal(self.private["manipulator"])
-
-    def chain_crystal(self) -> Crystal:
-        """The crystal of the first record, on which the chain of given interventions was made."""
-        return Crystal(self.model, self.private["records"][0], self.mode)
-
-    def _crystal(self, bases: Mapping[str, float]) -> Crystal:
         affected = self.disturbance.nodes if self.disturbance else ()
-        return Crystal(self.model, bases, self.mode, affected)
-
-
-def spellings_of(public: Mapping[str, Any]) -> Mapping[str, str]:
-    """Plain spelling to node for a task's public part."""
-    target = public["target"]
-    nodes = [(entry["name"], entry["display"]) for entry in [*public["variables"], target]]
-    return spellings(nodes, target["name"])
+        return Crystal(self.model, self.private["manipulator"], self.mode, affected)
 
 
 def _members(part: Mapping[str, Any], expected: frozenset[str], where: str) -> None:
@@ -233,18 +220,16 @@ def _number(value: object) -> float:
     return float(value)
 
 
-def _range(pair: Sequence[object]) -> tuple[float, float]:
-    low, high = (_number(bound) for bound in pair)
-    if not low < high:
-        raise EpisodeError("public.reactor_range: empty")
-    return low, high
+def _range(low: object, high: object, where: str) -> tuple[float, float]:
+    bounds = _number(low), _number(high)
+    if not bounds[0] < bounds[1]:
+        raise EpisodeError(f"{where}: an empty range")
+    return bounds
 
 
 def _variable(entry: Mapping[str, Any]) -> Variable:
     _members(entry, _VARIABLE, "public.variables")
-    low, high = _number(entry["low"]), _number(entry["high"])
-    if not low < high:
-        raise EpisodeError(f"public.variables.{entry['name']}: an empty range")
+    low, high = _range(entry["low"], entry["high"], f"public.variables.{entry['name']}")
     return Variable(entry["name"], entry["display"], bool(entry["controllable"]), low, high)
 
 
@@ -274,7 +259,7 @@ def _agree(episode: Episode) -> None:
     reactor = model.read(private["reactor"])
     pairs.append(("reactor", reactor, {**public["reactor"], episode.target: private["frequency"]}))
     if public["chain"]:
-        crystal = episode.chain_crystal()
+        crystal = Crystal(model, private["records"][0], episode.mode)
         for k, step in enumerate(public["chain"]):
             crystal.set(step["set"]["name"], step["set"]["value"])
             pairs.append((f"chain[{k}]", crystal.read(), step["reading"]))

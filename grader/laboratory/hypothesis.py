@@ -55,30 +55,22 @@ EMPTY: Final = Hypothesis(frozenset(), None, {})
 """What is scored where no hypothesis was given."""
 
 
-def hypothesis_of(record: object) -> object:
-    """The hypothesis inside a step record, or ``record`` itself when it is bare.
-
-    Raises :class:`BadHypothesis` for a step record with other than the five fields.
-    """
-    if not isinstance(record, Mapping) or "hypothesis" not in record:
-        return record
-    if strange := [key for key in record if key not in STEP_FIELDS]:
-        raise BadHypothesis(
-            f"the step record has no field {clip(strange[0])}; its fields are "
-            f"{', '.join(STEP_FIELDS)}"
-        )
-    return record["hypothesis"]
-
-
 def parse_hypothesis(
     document: object, family: str, target: str, spellings: Mapping[str, str]
 ) -> Hypothesis:
     """Parse a hypothesis (or a step record that holds one) for an episode.
 
     ``family`` is ``linear`` or ``quadratic``; ``spellings`` maps plain spellings to nodes
-    (:func:`grader.laboratory.names.spellings`). Raises :class:`BadHypothesis`.
+    (:func:`grader.laboratory.names.spellings_of`). Raises :class:`BadHypothesis`.
     """
-    return _Parser(family, target, spellings).parse(hypothesis_of(document))
+    if isinstance(document, Mapping) and "hypothesis" in document:
+        if strange := [key for key in document if key not in STEP_FIELDS]:
+            raise BadHypothesis(
+                f"the step record has no field {clip(strange[0])}; its fields are "
+                f"{', '.join(STEP_FIELDS)}"
+            )
+        document = document["hypothesis"]
+    return _Parser(family, target, spellings).parse(document)
 
 
 class _Parser:

@@ -2,8 +2,8 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 _UNIT: Final = re.compile(r"[(\[][^()\[\]]*[)\]]")
 _FILLING: Final = re.compile(r"[\s_\-]+")
@@ -21,17 +21,19 @@ class AmbiguousNames(ValueError):
     """Two nodes that one spelling could mean."""
 
 
-def spellings(nodes: Iterable[tuple[str, str]], target: str) -> Mapping[str, str]:
-    """Plain spelling to node, for ``nodes`` given as (name, display name), the target included.
+def spellings_of(public: Mapping[str, Any]) -> Mapping[str, str]:
+    """Plain spelling to node, for a task's public part.
 
     The target also answers to its usual short forms, unless a property is called so. Raises
     :class:`AmbiguousNames`.
     """
+    target = public["target"]
     found: dict[str, str] = {}
-    for name, display in nodes:
-        for spelling in {plain(name), plain(display)} - {""}:
+    for entry in [*public["variables"], target]:
+        name = entry["name"]
+        for spelling in {plain(name), plain(entry["display"])} - {""}:
             if found.setdefault(spelling, name) != name:
                 raise AmbiguousNames(f"{name} and {found[spelling]} are spelled alike")
     for alias in _TARGET_ALIASES:
-        found.setdefault(alias, target)
+        found.setdefault(alias, target["name"])
     return found

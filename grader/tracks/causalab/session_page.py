@@ -5,6 +5,7 @@ It shows the truth, so callers ask for it only where the truth is public or ``--
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from grader import __version__
@@ -19,13 +20,7 @@ from grader.tracks.causalab.session import Told
 
 Edge = tuple[str, str]
 
-_STYLE: Final = """
-svg .node { fill:var(--card); stroke:var(--ink) }
-svg .target { stroke:var(--mark); stroke-width:2.5 }
-svg .right { stroke:var(--good); fill:var(--good); stroke-width:1.8 }
-svg .wrong { stroke:var(--bad); fill:var(--bad); stroke-width:1.8; stroke-dasharray:6 4 }
-svg .open { stroke:var(--soft); fill:var(--soft); stroke-width:1.8; stroke-dasharray:2 4 }
-"""
+_STYLE: Final = Path(__file__).with_name("session.css").read_text(encoding="utf-8")
 
 _CURVES: Final = {
     "edge_f1": ("all-edge F1", ""),

@@ -7,9 +7,9 @@ from typing import Any, Final
 from grader.errors import Invalid
 from grader.io.jsonio import BadJson, clip, parse_strict
 from grader.io.schemas import first_problem
-from grader.laboratory.episode import spellings_of
 from grader.laboratory.equation import BadHypothesis
 from grader.laboratory.hypothesis import Hypothesis, parse_hypothesis
+from grader.laboratory.names import spellings_of
 from grader.laboratory.session import Laboratory
 from grader.laboratory.transcript import Line, TranscriptError, check_chain, read_lines
 from grader.model import Checked, RawAnswer
