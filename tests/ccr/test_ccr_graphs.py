@@ -40,11 +40,13 @@ def test_components_agree_with_networkx(seed: int, count: int) -> None:
     dag = chain(kinds, rng.integers(2, 6, count).tolist(), rng)
     tree = cut_tree(dag)
     found = {frozenset(part) for part in nx.biconnected_components(nx.Graph(dag.edges))}
-    ours = {frozenset(dag.nodes[v] for v in part.members) for part in tree.components}
+    ours = {frozenset(dag.nodes[v] for v in part) for part in tree.components}
     assert ours == found
     assert len(tree.components) == count
     for component in tree.components:
-        assert component.members[0] == component.root and component.members[-1] == component.leaf
+        part = nx.DiGraph(dag.edges).subgraph(dag.nodes[v] for v in component)
+        assert [v for v in part if not part.pred[v]] == [dag.nodes[component[0]]]
+        assert [v for v in part if not part.succ[v]] == [dag.nodes[component[-1]]]
 
 
 def test_the_running_example_of_figure_4() -> None:

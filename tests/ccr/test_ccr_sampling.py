@@ -8,7 +8,7 @@ import pytest
 
 from builder.ccr.ask.tasks import answer_bits, weights_json
 from builder.ccr.check.audit import unit_weights
-from builder.ccr.make.graph import KINDS, Component, ancestors, chain, cut_tree
+from builder.ccr.make.graph import KINDS, ancestors, chain, cut_tree
 from builder.ccr.make.model import BooleanContext, evaluate, patterns
 from builder.ccr.make.quantities import component_response, exact_quantities
 from builder.ccr.make.sampling import (
@@ -79,7 +79,7 @@ def test_the_best_attainable_pns_is_that_of_brute_force(
         for among in choices if operators == "mixed" and size < 4 else [own]:
             for ends in product(tenths, repeat=size - 1):
                 context = BooleanContext(dag, own, among, (5, *ends))  # type: ignore[arg-type]
-                best = max(best, component_response(context, Component(tuple(range(size)))).pns)
+                best = max(best, component_response(context, tuple(range(size))).pns)
     assert best_component(size, operators, tenths) == best
 
 
@@ -170,5 +170,5 @@ def test_the_components_are_in_the_cut_tree_as_designed() -> None:
     """The design's sizes are what the graph has."""
     sampled = sample_context(Design((3, 5, 2), ("cycle",) * 3, "mixed"),
                              np.random.default_rng(0), "here")  # fmt: skip
-    assert [len(part.members) for part in cut_tree(sampled.context.dag).components] == [3, 5, 2]
+    assert [len(part) for part in cut_tree(sampled.context.dag).components] == [3, 5, 2]
     assert exact_quantities(sampled.context) == sampled.quantities

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from math import prod
 from typing import Final, Literal
 
 import numpy as np
@@ -49,15 +50,14 @@ def values_of(
     linear: LinearContext | None,
 ) -> list[Fraction]:
     """The exact value of each listed quantity; a path of several steps is a product."""
-    found = []
-    for quantity in asked:
-        value = Fraction(1)
-        steps = pairwise(quantity.path) if len(quantity.path) > 2 else [quantity.pair]
-        for pair in steps:
-            effect = total_effect(linear, *pair) if linear else quantities[pair][quantity.measure]
-            value *= effect
-        found.append(value)
-    return found
+
+    def step(measure: str, pair: Pair) -> Fraction:
+        return total_effect(linear, *pair) if linear else quantities[pair][measure]
+
+    return [
+        prod((step(quantity.measure, pair) for pair in pairwise(quantity.path)), start=Fraction(1))
+        for quantity in asked
+    ]
 
 
 _ROUNDING: Final = 0.01
@@ -126,9 +126,7 @@ def _beyond_one(
     """A global value so large that the missing local one would exceed 1."""
     edges = list(pairwise(_path(tree, 2, rng)))
     target = edges.pop(int(rng.integers(len(edges))))
-    rest = Fraction(1)
-    for edge in edges:
-        rest *= values[edge]
+    rest = prod((values[edge] for edge in edges), start=Fraction(1))
     raised = rest * Fraction(int(rng.integers(130, 201)), 100)
     if raised >= 1:
         return None

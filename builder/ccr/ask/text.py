@@ -157,11 +157,6 @@ class Quantity:
         steps = pairwise(self.path)
         return " x ".join(f"{self.measure.upper()}({a}, {b})" for a, b in steps)
 
-    @property
-    def pair(self) -> Pair:
-        """The ends of the path."""
-        return self.path[0], self.path[-1]
-
 
 def direct_prompt(
     context: BooleanContext, words: Words, story: str, asked: Sequence[Quantity], answer_file: str,

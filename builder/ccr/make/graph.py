@@ -58,21 +58,9 @@ def distance(dag: LatentDAG, pair: Pair) -> int:
     return int(nx.shortest_path_length(nx.DiGraph(dag.edges), *pair))
 
 
-@dataclass(frozen=True, slots=True)
-class Component:
-    """A biconnected component: its nodes in topological order, local root first, leaf last."""
-
-    members: tuple[int, ...]
-
-    @property
-    def root(self) -> int:
-        """The component's only source."""
-        return self.members[0]
-
-    @property
-    def leaf(self) -> int:
-        """The component's only sink."""
-        return self.members[-1]
+Component = tuple[int, ...]
+"""The nodes of a biconnected component in topological order: its only source comes first, its only
+sink last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +124,7 @@ def cut_tree(dag: LatentDAG) -> CutTree:
     ends = (*roots, *cuts, *leaves)
     reach = [dag.descendant_mask(dag.mask(end)) for end in ends]
     components = tuple(
-        Component(tuple(members(reach[c] & ~reach[c + 1] | dag.mask(ends[c + 1]))))
+        tuple(members(reach[c] & ~reach[c + 1] | dag.mask(ends[c + 1])))
         for c in range(len(ends) - 1)
     )
     return CutTree(ends, components)

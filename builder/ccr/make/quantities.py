@@ -60,22 +60,22 @@ def component_tables(
 
     Each of shape (2^(k - 1),) for k nodes; weights are probabilities times 10^(k - 1).
     """
-    others = component.members[1:]
+    root, *others = component
     bits = patterns(len(others))
     leaves = []
     for level in (True, False):
-        values = {component.root: np.full(bits.shape[1], level)}
+        values = {root: np.full(bits.shape[1], level)}
         for row, node in enumerate(others):
             parents = [values[p] for p in context.parents[node]]
             values[node] = node_value(context, node, bits[row], parents)
-        leaves.append(values[component.leaf])
+        leaves.append(values[component[-1]])
     return leaves[0], leaves[1], pattern_weights([context.tenths[v] for v in others])
 
 
 def component_response(context: BooleanContext, component: Component) -> Response:
     """The two numbers that describe a component."""
     high, low, weights = component_tables(context, component)
-    total = TENTHS ** (len(component.members) - 1)
+    total = TENTHS ** (len(component) - 1)
     return Response(
         Fraction(int(weights[high].sum()), total), Fraction(int(weights[low].sum()), total)
     )
@@ -227,15 +227,8 @@ def total_effect(context: LinearContext, cause: str, effect: str) -> Fraction:
     effects = [Fraction(0)] * len(context.dag.nodes)
     effects[start] = Fraction(1)
     for node in range(start + 1, end + 1):
-        effects[node] = sum(
-            (
-                coefficient * effects[parent]
-                for parent, coefficient in zip(
-                    context.parents[node], context.coefficients[node], strict=True
-                )
-            ),
-            Fraction(0),
-        )
+        rows = zip(context.parents[node], context.coefficients[node], strict=True)
+        effects[node] = sum((c * effects[p] for p, c in rows), Fraction(0))
     return effects[end]
 
 

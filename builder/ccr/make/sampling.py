@@ -18,7 +18,6 @@ from builder.attempts import listed
 from builder.causal.graph import LatentDAG
 from builder.ccr.make.graph import (
     KINDS,
-    Component,
     CutTree,
     Pair,
     chain,
@@ -55,11 +54,6 @@ class Design:
     kinds: tuple[str, ...]
     operators: str
     tenths: tuple[int, int] = (2, 8)
-
-    @property
-    def nodes(self) -> int:
-        """How many variables the context has."""
-        return sum(self.sizes) - len(self.sizes) + 1
 
 
 def best_component(size: int, operators: str, tenths: tuple[int, int]) -> Fraction:
@@ -161,7 +155,7 @@ def _parts(
     for kind, size in zip(design.kinds, design.sizes, strict=True):
         while True:
             part = _part(kind, size, design, rng)
-            pns = component_response(part, Component(tuple(range(size)))).pns
+            pns = component_response(part, tuple(range(size))).pns
             if LOCAL_RANGE[0] <= pns <= LOCAL_RANGE[1]:
                 break
             rejections["adjacent PNS outside [0.15, 0.85]"] += 1

@@ -115,7 +115,7 @@ def _stratified(
     asked = _component_cells(wanted, masses, rng)
     for place, part in enumerate(tree.components[first:last]):
         weights = tables[place][2]
-        rows = list(part.members[1:])
+        rows = list(part[1:])
         chosen = np.zeros(MAX_UNITS, dtype=np.int64)
         for k in range(-1, 3):
             here = asked[place] == k

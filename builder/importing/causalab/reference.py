@@ -135,11 +135,9 @@ def read_record(suite: str, line: bytes) -> Record:
     if TARGET not in nodes or not 3 <= len(nodes) <= MAX_NODES:
         raise Malformed(f"nodes: 3 to {MAX_NODES} of them, {TARGET} among them")
     names = tuple(name for name in nodes if name != TARGET)
-    family: Family = "linear"
-    if document.get("equation_family", "linear") != "linear":
-        family = "quadratic"
-        if document["equation_family"] != "quadratic":
-            raise Malformed("equation_family: neither linear nor quadratic")
+    family: Family = document.get("equation_family", "linear")
+    if family not in ("linear", "quadratic"):
+        raise Malformed("equation_family: neither linear nor quadratic")
     params = _member(document, "params", dict)
     edges = _edges(document, nodes)
     order = (*names, TARGET)
@@ -241,10 +239,8 @@ def _hidden(document: Mapping[str, Any], nodes: Mapping[str, Any]) -> HiddenVari
     if not space:
         raise Malformed("hidden_variable.value_space: empty")
     values = {str(i): value for i, value in enumerate(space)}
-    return HiddenVariable(
-        tuple(affected),
-        tuple(_number(values, key, "hidden_variable.value_space") for key in values),
-    )
+    numbers = (_number(values, key, "hidden_variable.value_space") for key in values)
+    return HiddenVariable(tuple(affected), tuple(numbers))
 
 
 def _presets(document: Mapping[str, Any], names: Sequence[str]) -> tuple[Bases, ...]:

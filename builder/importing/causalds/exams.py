@@ -78,11 +78,6 @@ class ReadExam:
         return self.folder.split
 
     @property
-    def scenes(self) -> int:
-        """How many scenes its tasks are about."""
-        return len({row["instance_id"] for row in self.tasks})
-
-    @property
     def corrected(self) -> list[Row]:
         """The truths that have a corrected one beside them, by task."""
         rows = (row for row in self.truths if row[CORRECTED] is not None)
@@ -90,10 +85,11 @@ class ReadExam:
 
     def lines(self) -> Iterator[str]:
         """The summary for a person, a line at a time."""
+        scenes = len({row["instance_id"] for row in self.tasks})
         numbers = sum(row["value"] is not None for row in self.truths)
         asked = sum(row["task_id"] in self.order for row in self.corrected)
         yield (
-            f"{self.folder.folder}: split {self.split}, exam {self.exam}: {self.scenes} scenes, "
+            f"{self.folder.folder}: split {self.split}, exam {self.exam}: {scenes} scenes, "
             f"{len(self.tasks)} tasks, {len(self.order)} of them in the exam"
         )
         yield (
@@ -162,13 +158,12 @@ def _exam_items(folder: ExamFolder) -> list[Item]:
             raise document.problem(("output_variant",), f"unknown variant {error}") from None
     if not items:
         raise folder.exam.problem(("items",), "is empty")
-    seen: dict[str, Item] = {}
+    names: set[str] = set()
     for item in items:
-        if item.name in seen:
-            raise item.document.problem(
-                ("answer_filename",), f"{item.name} names another item's answer too"
-            )
-        seen[item.name] = item
+        if item.name in names:
+            what = f"{item.name} names another item's answer too"
+            raise item.document.problem(("answer_filename",), what)
+        names.add(item.name)
     return items
 
 
@@ -197,26 +192,21 @@ def _take(found: ReadExam, item: Item, scene: PublishedScene, *, in_exam: bool) 
     spelling = spellings(scene, str(row["prompt"]))
     row["inputs_json"] = canonical(respelt(json.loads(str(row["inputs_json"])), spelling))
     answer = published(asked)
-    label = _label_row(item, scene) if item.spec.family == "prediction" else None
     correction = correct(asked, answer)
     found.tasks.append(row)
     found.truths.append(_truth_row(item, scene, answer, correction.answer, spelling))
-    if label is not None:
-        found.labels[item.scene_id] = label
+    if item.spec.family == "prediction":
+        found.labels[item.scene_id] = {
+            "instance_id": item.scene_id,
+            "outcome": scene.outcome,
+            "kind": scene.outcome_kind,
+            "values": scene.labels,
+        }
     place = item.scene_id, item.view
     needed = in_exam and row["input_mode"] == "data"
     found.views[place] = found.views.get(place, False) or needed
     if correction.unchecked:
         found.unchecked.append(f"{item.name}: {correction.unchecked}")
-
-
-def _label_row(item: Item, scene: PublishedScene) -> Row:
-    return {
-        "instance_id": item.scene_id,
-        "outcome": scene.outcome,
-        "kind": scene.outcome_kind,
-        "values": scene.labels,
-    }
 
 
 def _truth_row(

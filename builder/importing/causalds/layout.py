@@ -88,12 +88,12 @@ def find_exams(folder: Path) -> list[ExamFolder]:
         )
     names: dict[str, Path] = {}
     for exam in found:
-        if exam.split in names:
+        other = names.setdefault(exam.split, exam.folder)
+        if other != exam.folder:
             raise UsageError(
-                f"{exam.folder}: would be the split {exam.split}, and so would "
-                f"{names[exam.split]}; import them one at a time"
+                f"{exam.folder}: would be the split {exam.split}, and so would {other}; import "
+                "them one at a time"
             )
-        names[exam.split] = exam.folder
     return found
 
 
@@ -114,14 +114,10 @@ def _exam_at(folder: Path) -> ExamFolder | None:
                 raise UsageError(
                     f"{folder / 'scenes_private'}: not found; the truths are in there: {FETCH}"
                 )
-            return ExamFolder(folder, _split_name(folder), read_object(folder / name))
+            # Splits are called by lower case letters, digits and underscores.
+            split = re.sub(r"[^a-z0-9]+", "_", folder.resolve().name.casefold()).strip("_")
+            return ExamFolder(folder, split or "imported", read_object(folder / name))
     return None
-
-
-def _split_name(folder: Path) -> str:
-    """A folder's name as a split may be called: lower case letters, digits, underscores."""
-    name = re.sub(r"[^a-z0-9]+", "_", folder.resolve().name.casefold()).strip("_")
-    return name or "imported"
 
 
 def public_name(text: str) -> str:

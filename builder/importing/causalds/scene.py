@@ -42,8 +42,7 @@ class PublishedScene:
 
     def name(self, node: str) -> str:
         """The story name of a raw node id; a name stays as it is."""
-        mapping = self.truth.get("mapping")
-        named = mapping.get(node) if isinstance(mapping, Mapping) else None
+        named = self.truth.get("mapping", node)
         return named if isinstance(named, str) else node
 
     @cached_property
@@ -155,9 +154,8 @@ class PublishedScene:
             for column in (self.treatment, self._end("treatment")):
                 if column in self.test:
                     return set(np.unique(self.test[column])) <= BINARY
-        levels = self.truth.get("causal", "true_ate")
-        levels = levels if isinstance(levels, Mapping) else {}
-        return (levels.get("x0"), levels.get("x1")) == (0, 1)
+        levels = [self.truth.get("causal", "true_ate", level) for level in ("x0", "x1")]
+        return levels == [0, 1]
 
     @cached_property
     def structure(self) -> str:

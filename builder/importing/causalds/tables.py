@@ -40,17 +40,17 @@ def scene_row(folder: ExamFolder, scene_id: str, view: str, *, with_data: bool) 
         "story": _story(folder, scene_id, view),
         "columns": [{"name": name, "kind": _kind(name, data[name], binary)} for name in data],
         "data": _nested(data),
-        "test_features": _nested(_optional(place / "test_features.parquet")),
-        "calibration": _nested(_optional(place / "calibration.parquet")),
+        "test_features": _optional(place / "test_features.parquet"),
+        "calibration": _optional(place / "calibration.parquet"),
     }
-
-
-def _optional(path: Path) -> Mapping[str, Floats]:
-    return read_columns(path) if path.is_file() else {}
 
 
 def _nested(columns: Mapping[str, Floats]) -> list[dict[str, object]]:
     return [{"name": name, "values": values} for name, values in columns.items()]
+
+
+def _optional(path: Path) -> list[dict[str, object]]:
+    return _nested(read_columns(path)) if path.is_file() else []
 
 
 def _story(folder: ExamFolder, scene_id: str, view: str) -> str:
@@ -72,11 +72,11 @@ def _declared_binary(path: Path) -> Mapping[str, bool]:
     """What ``schema.json`` says of the columns, where it is there."""
     if not path.is_file():
         return {}
-    columns = read_object(path).get("columns")
+    document = read_object(path)
+    columns = document.get("columns")
     return {
-        name: entry.get("is_binary") is True
-        for name, entry in (columns.items() if isinstance(columns, Mapping) else ())
-        if isinstance(entry, Mapping)
+        name: document.get("columns", name, "is_binary") is True
+        for name in (columns if isinstance(columns, Mapping) else ())
     }
 
 

@@ -89,15 +89,10 @@ def _key(document: Document, task_id: str) -> str:
 def task_row(item: Item, scene: PublishedScene) -> Row:
     """A row of ``causalds``: the published prompt, our inputs."""
     spec, document = item.spec, item.document
-    mode = document.get("input_mode")
+    prompt, mode = document.text("prompt"), _MODES.get(str(document.get("input_mode")))
+    inputs = inputs_of(item, scene)
     return rows.task_row(
-        item.name,
-        item.scene_id,
-        spec,
-        document.text("prompt"),
-        inputs_of(item, scene),
-        view=item.view,
-        input_mode=_MODES.get(str(mode)),
+        item.name, item.scene_id, spec, prompt, inputs, view=item.view, input_mode=mode
     )
 
 
@@ -177,11 +172,11 @@ def _alpha(document: Document, spec: Variant) -> float:
 def _check_columns(document: Document, spec: Variant) -> None:
     """Raises ``UsageError`` for columns under names that our grader does not read."""
     bounds = ["lower", "upper"] if spec.shape.pool == "nrel_interval" else []
-    asked: Any = document.get("inputs", "required_csv_columns")
-    if asked is not None and list(asked) != ["prediction", *bounds]:
+    columns, asked = ["prediction", *bounds], document.get("inputs", "required_csv_columns")
+    if asked is not None and list(asked) != columns:
         raise UsageError(
             f"{document.file}: {document.path}.inputs.required_csv_columns: {clip(asked)}; only "
-            f"{', '.join(['prediction', *bounds])} can be graded"
+            f"{', '.join(columns)} can be graded"
         )
 
 

@@ -43,19 +43,18 @@ class World:
         """The variables intervened on."""
         return self.intervention.targets
 
-    def to_json(self, label: str) -> dict[str, Any]:
-        """The world as a task or truth row holds it."""
-        return {
-            "id": label,
-            "mode": self.intervention.mode,
-            "targets": [name_of(v) for v in self.targets],
-            "rows": ["".join(str(int(bit)) for bit in row) for row in self.rows],
-        }
-
 
 def worlds_json(worlds: Sequence[World], prefix: str) -> list[dict[str, Any]]:
-    """Worlds in order, labelled ``prefix_00`` and on."""
-    return [world.to_json(f"{prefix}_{k:02d}") for k, world in enumerate(worlds)]
+    """Worlds as a task or truth row holds them, in order, labelled ``prefix_00`` and on."""
+    return [
+        {
+            "id": f"{prefix}_{k:02d}",
+            "mode": world.intervention.mode,
+            "targets": [name_of(v) for v in world.targets],
+            "rows": ["".join(str(int(bit)) for bit in row) for row in world.rows],
+        }
+        for k, world in enumerate(worlds)
+    ]
 
 
 def draw_units(rng: np.random.Generator) -> NDArray[np.float64]:

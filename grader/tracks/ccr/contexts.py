@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 from grader.model import Checked, Score, Truth
 from grader.tracks.ccr.algorithm import (
@@ -72,7 +73,6 @@ class ContextResult:
     pairs: tuple[PairLine, ...]
     compositions: tuple[PathLine, ...]
     complete: bool
-    attempted: bool
 
     @property
     def valid(self) -> bool:
@@ -103,57 +103,51 @@ def evaluate_context(
 
     Only compositions all of whose pairs are among the tasks count; without any there is no result.
     """
-    lines = {score.task_id: truths[score.task_id].target for score in scores}
-    by_pair = {(t["cause"], t["effect"]): name for name, t in lines.items()}
-    (nodes, *_) = [tuple(target["tree"]) for target in lines.values()]
-    rank = {pair: (nodes.index(pair[0]), nodes.index(pair[1])) for pair in by_pair}
-    ordered = sorted(by_pair, key=lambda pair: rank[pair])
-    extras = {score.task_id: json.loads(score.extra_json) for score in scores}
-    exact = {pair: exact_of(lines[by_pair[pair]]) for pair in ordered}
-    estimates = {pair: _estimates(extras[by_pair[pair]]) for pair in ordered}
-    references = [
+    by_pair: dict[PairName, Score] = {}
+    targets: dict[PairName, Mapping[str, Any]] = {}
+    for score in scores:
+        target = truths[score.task_id].target
+        pair = target["cause"], target["effect"]
+        by_pair[pair], targets[pair] = score, target
+    nodes = tuple(truths[scores[0].task_id].target["tree"])
+    ordered = sorted(by_pair, key=lambda pair: (nodes.index(pair[0]), nodes.index(pair[1])))
+    closed = [
         pair
         for pair in ordered
-        if lines[by_pair[pair]]["reference"]
-        and all(edge in by_pair for path in paths(nodes, pair) for edge in _edges(path))
+        if all(edge in by_pair for path in paths(nodes, pair) for edge in pairwise(path))
     ]
+    references = [pair for pair in closed if targets[pair]["reference"]]
     if not references:
         return None
+    extras = {pair: json.loads(by_pair[pair].extra_json) for pair in ordered}
+    exact = {pair: exact_of(targets[pair]) for pair in ordered}
+    estimates = {pair: _estimates(extras[pair]) for pair in ordered}
     pns = {pair: None if e is None else e["pns"] for pair, e in estimates.items()}
     truth = {pair: values["pns"] for pair, values in exact.items()}
     errors = algorithm_1(nodes, references, truth, pns)
-    resamples = _resamples(scores, truths, checked, extras)
+    # A pair with a single answer set has nothing to resample.
+    resamples = {
+        pair: resample(targets[pair], checked[score.task_id].answer, score.instance_id)
+        for pair, score in by_pair.items()
+        if extras[pair].get("replicates", 1) > 1 and estimates[pair] is not None
+    }
     pairs = tuple(
         PairLine(
             pair,
-            lines[by_pair[pair]]["mediators"],
-            lines[by_pair[pair]]["shortest_path"],
+            targets[pair]["mediators"],
+            targets[pair]["shortest_path"],
             errors.eta[pair],
-            extras[by_pair[pair]].get("valid_share", 0.0),
-            extras[by_pair[pair]],
+            extras[pair].get("valid_share", 0.0),
+            extras[pair],
         )
         for pair in ordered
     )
     compositions = tuple(
-        _path_line(
-            found, exact, estimates, {pair: resamples.get(by_pair[pair]) for pair in ordered}
-        )
-        for found in errors.compositions
+        _path_line(found, exact, estimates, resamples) for found in errors.compositions
     )
-    closed = {
-        pair: value
-        for pair, value in truth.items()
-        if all(edge in by_pair for path in paths(nodes, pair) for edge in _edges(path))
-    }
-    right = [line.valid for line in pairs] + [line.valid for line in compositions]
-    whole = complete(nodes, closed, pns) and all(right)
-    attempted = any(score.status != "missing" for score in scores)
-    instance = scores[0].instance_id
-    return ContextResult(instance, nodes, pairs, compositions, whole, attempted)
-
-
-def _edges(path: Sequence[str]) -> list[PairName]:
-    return list(pairwise(path))
+    whole = complete(nodes, {pair: truth[pair] for pair in closed}, pns)
+    whole &= all(line.valid for line in pairs) and all(line.valid for line in compositions)
+    return ContextResult(scores[0].instance_id, nodes, pairs, compositions, whole)
 
 
 def _estimates(extra: Mapping[str, float]) -> dict[str, float] | None:
@@ -162,28 +156,11 @@ def _estimates(extra: Mapping[str, float]) -> dict[str, float] | None:
     return {name: extra[f"estimate_{name}"] for name in MEASURES}
 
 
-def _resamples(
-    scores: Sequence[Score],
-    truths: Mapping[str, Truth],
-    checked: Mapping[str, Checked],
-    extras: Mapping[str, Mapping[str, float]],
-) -> dict[str, list[float]]:
-    """The resampled PNS estimates of each task; none where there is a single answer set."""
-    return {
-        score.task_id: resample(
-            truths[score.task_id].target, checked[score.task_id].answer, score.instance_id
-        )
-        for score in scores
-        if extras[score.task_id].get("replicates", 1) > 1
-        and "estimate_pns" in extras[score.task_id]
-    }
-
-
 def _path_line(
     found: Composition,
     exact: Mapping[PairName, Mapping[str, float]],
     estimates: Mapping[PairName, Mapping[str, float] | None],
-    resamples: Mapping[PairName, list[float] | None],
+    resamples: Mapping[PairName, list[float]],
 ) -> PathLine:
     reference = (found.path[0], found.path[-1])
     truth = exact[reference]["pns"]
@@ -194,8 +171,8 @@ def _path_line(
         )
         for name in MEASURES
     }
-    edges = _edges(found.path)
-    drawn = {pair: resamples[pair] for pair in (reference, *edges)}
+    edges = list(pairwise(found.path))
+    drawn = {pair: resamples.get(pair) for pair in (reference, *edges)}
     if found.value is None or not any(drawn.values()):
         valid, consistent = measures["pns"]
         return PathLine(found, float(valid), float(consistent), measures)
