@@ -37,20 +37,19 @@ def themes() -> tuple[Vocabulary, ...]:
     tables = _read("themes.toml")
     return tuple(
         Vocabulary(
-            Theme(
-                key,
-                table["record"][0],
-                table["record"][1],
-                table["book"],
-                table["people"],
-                tuple(table["settings"]),
-                tuple(table["colour"]),
-            ),
+            theme(key, table),
             tuple((noun, unit) for noun, unit in table["continuous"]),
             tuple((noun, zero, one) for noun, zero, one in table["binary"]),
         )
         for key, table in tables.items()
     )
+
+
+def theme(key: str, table: Mapping[str, Any]) -> Theme:
+    """The scenery in a table of a theme."""
+    record, records = table["record"]
+    settings, colour = tuple(table["settings"]), tuple(table["colour"])
+    return Theme(key, record, records, table["book"], table["people"], settings, colour)
 
 
 @cache
@@ -80,13 +79,13 @@ def invent_scene(
     return furnish(rng, vocabulary.theme, town), variables
 
 
-def furnish(rng: np.random.Generator, theme: Theme, town: str | None = None) -> Setting:
+def furnish(rng: np.random.Generator, scenery: Theme, town: str | None = None) -> Setting:
     """A theme with an opening and a sentence of colour drawn from it, in an invented place."""
     place = pick(rng, town_names()) if town is None else town
     opening, colour = (
-        pick(rng, texts).replace("{town}", place) for texts in (theme.settings, theme.colour)
+        pick(rng, texts).replace("{town}", place) for texts in (scenery.settings, scenery.colour)
     )
-    return Setting(theme, opening, colour)
+    return Setting(scenery, opening, colour)
 
 
 def _invent_variables(

@@ -6,33 +6,16 @@ from typing import Final
 import numpy as np
 
 from builder.seeds import pick
-from builder.words.fictional import furnish
-from builder.words.types import Kind, Setting, Theme, Variable
+from builder.texts import Texts
+from builder.words.fictional import furnish, theme
+from builder.words.types import Kind, Setting, Variable
 
 LETTERS: Final = "BCDEFGHJKLNPQRSTV"
 """Letters that are no English word, look like no digit and are no role of a motif."""
 
-THEME: Final = Theme(
-    "letters",
-    "case",
-    "cases",
-    "list",
-    "those who keep the list",
-    (
-        "Nothing is known of where these data come from, and it does not matter. Letters stand "
-        "for what was looked at in each case, and a list was kept.",
-        "This account gives letters instead of names. There is a list with one line for every "
-        "case.",
-        "What follows is told in letters, so that nobody is led astray by a word. Every case has "
-        "one line in a list.",
-    ),
-    (
-        "What the letters stand for has been forgotten.",
-        "The letters were drawn from a hat.",
-        "No letter stands for the word that it might begin.",
-    ),
-)
-_UNITS: Final = ("points", "marks", "units", "degrees", "counts")
+_TEXTS: Final = Texts(__file__)
+_UNITS: Final = _TEXTS.lines("units")
+THEME: Final = theme("letters", _TEXTS["theme"])
 
 
 def letter_scene(
