@@ -29,5 +29,5 @@ def one_each(found: Mapping[str, _T], wanted: Iterable[str], what: str, file: st
             )
     for name in found:
         if name not in names:
-            raise LookupError(f"{name} is not asked, but has a {what} in {file}")
+            raise LookupError(f"{file} has what is not asked: {name}")
     return {name: found[name] for name in names}
