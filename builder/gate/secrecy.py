@@ -50,7 +50,12 @@ def secrecy_problems(public: Path, private: Path, table: SplitTables) -> list[st
             problems.append(f"{instance}: its key is in the public repository")
         if world["world_json"] in shown:
             problems.append(f"{instance}: its world is in the public repository")
-    problems += _salt_problems(private, table.split, runs)
+    salts = json.loads((private / "manifest.json").read_bytes()).get("salts", {})
+    problems += [
+        f"the salt '{name}' is public"
+        for name, salt in salts.get(table.split, {}).items()
+        if salt in runs
+    ]
     return problems
 
 
@@ -83,12 +88,6 @@ def worlds_in(blob: str, worlds: Collection[str]) -> set[str]:
         found.update(world for world in members if blob.startswith(world, place))
         place = blob.find(begin, place + 1)
     return found
-
-
-def _salt_problems(private: Path, split: str, runs: frozenset[str]) -> list[str]:
-    manifest = json.loads((private / "manifest.json").read_bytes())
-    salts = manifest.get("salts", {}).get(split, {})
-    return [f"the salt '{name}' is public" for name, salt in salts.items() if salt in runs]
 
 
 @lru_cache(maxsize=1)

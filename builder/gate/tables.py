@@ -56,10 +56,6 @@ class TaskRow:
         return f"{self.family}.{self.variant}"
 
 
-_TASK_COLUMNS: Final = (
-    "task_id", "instance_id", "track", "rung", "family", "variant", "view", "input_mode", "prompt",
-    "answer_schema", "answer_file",
-)  # fmt: skip
 NESTED: Final = ("data", "test_features", "calibration")
 """Columns of ``<track>_scenes`` that hold tables."""
 
@@ -167,8 +163,8 @@ def _placed_rows(paths: Sequence[Path]) -> Iterator[tuple[dict[str, Any], Place]
 
 
 def _task(row: Mapping[str, Any], place: Place) -> TaskRow:
-    told = {name: row[name] for name in _TASK_COLUMNS}
-    return TaskRow(**told, inputs=json.loads(row["inputs_json"]), place=place)
+    told = {**row, "inputs": json.loads(row["inputs_json"]), "place": place}
+    return TaskRow(**{name: told[name] for name in TaskRow.__slots__})
 
 
 def _scene(row: Mapping[str, Any], place: Place) -> SceneRow:

@@ -193,23 +193,18 @@ def _shard_jobs(
             track = TRACKS[name]
             for table, schema in track.tables.items():
                 hidden = split.private and table in track.private
+                repository = workspace.private if hidden else workspace.public
+                repository.mkdir(mode=0o700, exist_ok=True)
                 jobs += plan_shards(
                     parts[split.name, name],
                     table,
                     split.name,
                     marked(schema, canary(config.name, config.version)),
-                    _repository(workspace, hidden),
+                    repository,
                     roots[split.name].row_salts if hidden else None,
                     shard_bytes,
                 )
     return jobs
-
-
-def _repository(workspace: Workspace, hidden: bool) -> Path:
-    if not hidden:
-        return workspace.public
-    workspace.private.mkdir(mode=0o700, exist_ok=True)
-    return workspace.private
 
 
 def _write_shards(jobs: Sequence[ShardJob], workers: int, reporter: Reporter) -> list[Shard]:

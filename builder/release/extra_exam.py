@@ -59,7 +59,11 @@ def draw_extra_exam(
 
     exam = ordered(exams.compose(model, read, key, str(file)), key)
     config = f"{track}_exams"
-    _write(public, config, chosen, {**_exams(read, config), name: exam}, manifest)
+    table_of_exams = exam_table({**_exams(read, config), name: exam})
+    schema = marked(EXAM_SCHEMA, manifest["canary"])
+    listed = listing([write_whole(config, chosen, public, schema, [table_of_exams])])
+    manifest["shards"].update(listed["shards"])
+    manifest["configs"].setdefault(config, {}).update(listed["configs"][config])
     entry["exams"][name] = {track: len(exam.task_ids)}
     entry["tracks"][track].setdefault("composition", {}).update(composed({name: exam}))
     asked = {"exam": file.name, "model": table.values} | ({} if seed is None else {"seed": seed})
@@ -103,17 +107,3 @@ def _exams(read: Read, config: str) -> dict[str, DrawnExam]:
         if row["bundle"] is not None:
             bundles.setdefault(row["exam"], {})[row["task_id"]] = (row["bundle"], row["arm"])
     return {name: DrawnExam(tuple(found), bundles.get(name, {})) for name, found in ids.items()}
-
-
-def _write(
-    public: Path,
-    config: str,
-    split: str,
-    exams: Mapping[str, DrawnExam],
-    manifest: dict[str, Any],
-) -> None:
-    """The shard of exams, and what the manifest says of it."""
-    schema = marked(EXAM_SCHEMA, manifest["canary"])
-    listed = listing([write_whole(config, split, public, schema, [exam_table(exams)])])
-    manifest["shards"].update(listed["shards"])
-    manifest["configs"].setdefault(config, {}).update(listed["configs"][config])

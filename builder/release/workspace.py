@@ -89,7 +89,8 @@ def finished_release(workspace: Workspace, fingerprint: str) -> Mapping[str, Any
             f"--out {out}: holds {manifest['release']} {manifest['version']} from another "
             "configuration, secret or code; replace it with --fresh or name another --out"
         )
-    for repository in _repositories(out, manifest):
+    private = any(split["truth"] == "private" for split in manifest["splits"].values())
+    for repository in (out / "public", out / "private") if private else (out / "public",):
         changed = changed_shards(repository, read_manifest(repository))
         if changed:
             raise UsageError(
@@ -161,11 +162,6 @@ def publish(workspace: Workspace) -> None:
         out.rename(workspace.partial / _REPLACED)
     workspace.release.rename(out)
     shutil.rmtree(workspace.partial)
-
-
-def _repositories(out: Path, manifest: Mapping[str, Any]) -> list[Path]:
-    private = any(split["truth"] == "private" for split in manifest["splits"].values())
-    return [out / "public", *([out / "private"] if private else [])]
 
 
 def _state(partial: Path) -> str | None:

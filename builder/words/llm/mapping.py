@@ -15,7 +15,7 @@ from builder.words.llm.client import (
     text_of,
 )
 from builder.words.llm.flags import yellow_flags
-from builder.words.llm.naming import Named, Proposal, Settled, read_proposal, rule_violations
+from builder.words.llm.naming import Proposal, Settled, read_proposal, rule_violations
 from builder.words.llm.prompts import AUDITOR, MAPPER, conversation
 from builder.words.llm.stages import Sketch, Stage
 from builder.words.narration import NarrationFailed
@@ -79,10 +79,12 @@ def map_stage(
     }
 
     def judge(proposal: Proposal) -> Verdict:
-        flags = yellow_flags(_texts(proposal.named))
+        flags = yellow_flags(
+            {node: f"{one.variable.name}: {one.meaning}" for node, one in proposal.named.items()}
+        )
         if rules := rule_violations(proposal, stage, settled):
             return rules, (), flags
-        violations, warnings = _audit(client, stage, settled, proposal, material)
+        violations, warnings = _audit(client, stage, settled, proposal, material, flags)
         if any(nodes <= settled.fixed for nodes, _ in violations):
             raise NarrationFailed("llm: settled names do not fit the graph")
         return [text for _, text in violations], warnings, flags
@@ -100,6 +102,7 @@ def _audit(
     settled: Settled,
     proposal: Proposal,
     material: Mapping[str, object],
+    flags: Sequence[str],
 ) -> Finding:
     content = {
         "stage": material.get("stage"),
@@ -107,7 +110,7 @@ def _audit(
         "independencies": stage.independencies,
         "mapping": proposal.to_json(),
         "fixed": sorted(settled.fixed),
-        "yellow_flags": yellow_flags(_texts(proposal.named)),
+        "yellow_flags": flags,
     }
     names = proposal.names()
     return client.ask_json(
@@ -141,7 +144,3 @@ def _read_finding(found: Mapping[str, Any], stage: Sketch, names: Mapping[str, s
             text = f"{a} ({names[a]}) acting directly on {b} ({names[b]}) is implausible"
             violations.append((frozenset((a, b)), f"{text}: {remark_of(entry, 'why')}"))
     return violations, remarks_of(found, "warnings")
-
-
-def _texts(named: Mapping[str, Named]) -> dict[str, str]:
-    return {node: f"{one.variable.name}: {one.meaning}" for node, one in named.items()}

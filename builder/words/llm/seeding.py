@@ -15,7 +15,7 @@ from builder.causal.graph import LatentDAG
 from builder.seeds import pick
 from builder.words.knowledge import domains
 from builder.words.llm.causenet import read_pairs
-from builder.words.llm.client import Client, Malformed, flag_of, remark_of
+from builder.words.llm.client import Client, Malformed, flag_of
 from builder.words.llm.prompts import PRE_AUDITOR, conversation
 from builder.words.llm.settings import Seed, Settings
 from builder.words.llm.stages import Sketch
@@ -94,7 +94,6 @@ def pre_audit(client: Client, stage: Sketch, fixed: Mapping[str, str]) -> bool:
     def read(found: Mapping[str, Any]) -> bool:
         if found.get("confidence") not in ("high", "low"):
             raise Malformed('"confidence" must be "high" or "low"')
-        remark_of(found, "reason")
         return flag_of(found, "feasible")
 
     apart = [f"{a}, {b}" for a, b in stage.non_edges if a in fixed and b in fixed]
