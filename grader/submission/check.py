@@ -4,7 +4,9 @@ Everything that can be said without the truth is decided here: whether the answe
 schema, and commits or abstains. :data:`REASONS` is the closed list of what can be wrong.
 """
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from grader.errors import Invalid
@@ -15,41 +17,9 @@ from grader.names import is_null_equivalent, normal_label
 from grader.shape import Shape, Task
 from grader.submission.predictions import read_predictions
 
-REASONS: Final[Mapping[str, str]] = {
-    "no_answer": "no answer file for the task",
-    "unreadable": "a link, a directory, a device, or a file that cannot be opened",
-    "too_large": "larger than any honest answer",
-    "duplicate_answer": "the task is answered in two places",
-    "encoding": "not UTF-8, a byte order mark, or half a surrogate pair",
-    "empty": "nothing in the file",
-    "not_json": "no JSON",
-    "too_deep": "nested too deeply",
-    "duplicate_key": "a key appears twice in one object",
-    "non_finite": "NaN, Infinity, or a number beyond a double",
-    "huge_number": "an integer of too many digits",
-    "not_object": "JSON, but not an object",
-    "schema": "an object that does not fit the answer schema",
-    "absent_field": "the answer's field is absent",
-    "unknown_label": "not one of the labels the prompt lists",
-    "bounds_reversed": "a lower bound above its upper bound",
-    "absent_bound": "a number with a null or absent bound",
-    "not_csv": "no CSV with a header line",
-    "wrong_columns": "a required column is absent or appears twice",
-    "wrong_length": "not exactly one row per held-out row, or one answer per case",
-    "unknown_quantity": "a quantity, cause or effect that the task does not ask about",
-    "not_a_number": "a cell that is not a finite decimal number",
-    "wrong_roots": "not three different variables of the task",
-    "wrong_variables": "not exactly one mechanism for every variable that is no root",
-    "formula": "a mechanism that is no formula of the language",
-    "formula_limit": "a formula of more nodes or levels than are read",
-    "illegal_reference": "a mechanism that mentions a variable it may not depend on",
-    "too_many_variables": "a mechanism that mentions more variables than the task allows",
-    "cyclic": "mechanisms that depend on each other in a circle",
-    "transcript": "no transcript of a finished session with the task's episode",
-    "hypothesis": "a hypothesis that does not follow the hypothesis language",
-    "replay": "a transcript that the laboratory would not have written",
-    "signature": "a transcript that the host's key did not sign",
-}
+_REASONS: Final = Path(__file__).with_name("reasons.toml")
+REASONS: Final[Mapping[str, str]] = tomllib.loads(_REASONS.read_text(encoding="utf-8"))
+"""Code to what it means, of everything that can be wrong with an answer."""
 
 Step = Callable[[Task, dict[str, Any]], Any]
 """What a shape does with a document that fits its schema; raises :class:`Invalid`."""

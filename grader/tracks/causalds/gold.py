@@ -11,17 +11,8 @@ from grader.shape import Task
 Members = dict[str, Any]
 
 
-def predictions(task: Task, truth: Truth) -> str:
-    """The held-out labels themselves."""
-    return _csv(truth, ("prediction",))
-
-
-def prediction_intervals(task: Task, truth: Truth) -> str:
-    """The held-out labels in intervals of zero width."""
-    return _csv(truth, ("prediction", "lower", "upper"))
-
-
-def _csv(truth: Truth, columns: tuple[str, ...]) -> str:
+def predictions(task: Task, truth: Truth, *, columns: tuple[str, ...]) -> str:
+    """The held-out labels themselves; where intervals are asked for, of zero width."""
     assert truth.labels is not None
     rows = (",".join([repr(label)] * len(columns)) for label in truth.labels)
     return "\n".join([",".join(columns), *rows]) + "\n"

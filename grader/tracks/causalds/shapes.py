@@ -44,14 +44,17 @@ _f1 = partial(Shape, pool="f1", metric="f1", check=check_json, input_mode="story
 
 # --- Predictions --------------------------------------------------------------------------------
 
+_POINT: Final = ("prediction",)
+_ENDS: Final = ("prediction", "lower", "upper")
+
 PREDICTION: Final = Shape(
     "prediction_csv", "predictions", "prediction", "nrel_point", "rmse",
-    partial(check_csv, columns=("prediction",)), point_predictor, gold.predictions,
+    partial(check_csv, columns=_POINT), point_predictor, partial(gold.predictions, columns=_POINT),
 )  # fmt: skip
 PREDICTION_INTERVAL: Final = Shape(
     "prediction_interval_csv", "predictions", "prediction", "nrel_interval", "interval_score",
-    partial(check_csv, columns=("prediction", "lower", "upper")), prediction_interval,
-    gold.prediction_intervals,
+    partial(check_csv, columns=_ENDS), prediction_interval,
+    partial(gold.predictions, columns=_ENDS),
 )  # fmt: skip
 
 # --- Right or wrong -----------------------------------------------------------------------------
