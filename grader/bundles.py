@@ -5,6 +5,7 @@ and ``arm``; where it does not, a track may see it from the tasks themselves
 (:attr:`grader.track.Track.bundle`).
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from grader.shape import Task
@@ -20,23 +21,20 @@ def arms(tasks: Sequence[Task], stated: Arms) -> Arms:
     ``stated`` is what the exam says; it goes before what a track sees from the tasks.
     """
     found: dict[str, tuple[str, str]] = {}
-    tellings: dict[str, int] = {}
+    tellings = Counter[str]()
     for task in tasks:
         if task.task_id in stated:
             bundle, arm = stated[task.task_id]
-            tellings[bundle] = tellings.get(bundle, 0) + 1
+            tellings[bundle] += 1
             found[task.task_id] = (bundle, arm or f"telling {tellings[bundle]}")
     for task in tasks:
         seen = TRACKS[task.track].bundle
         if task.task_id not in found and seen is not None and (pair := seen(task)) is not None:
             found[task.task_id] = pair
-    partners: dict[str, set[str]] = {}
-    members: dict[str, int] = {}
-    for bundle, arm in found.values():
-        partners.setdefault(bundle, set()).add(arm)
-        members[bundle] = members.get(bundle, 0) + 1
+    members = Counter(bundle for bundle, _ in found.values())
+    different = Counter(bundle for bundle, _ in set(found.values()))
     return {
         task_id: (bundle, arm)
         for task_id, (bundle, arm) in found.items()
-        if members[bundle] == len(partners[bundle]) > 1
+        if members[bundle] == different[bundle] > 1
     }

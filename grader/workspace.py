@@ -37,8 +37,9 @@ def write_workspaces(release: Release, split: str, tasks: Sequence[Task], folder
         for name, scenes in sorted(asked.items()):
             files = release.public.shards(f"{name}_scenes", split)
             if not files:  # a track whose prompts hold all there is
-                _write_prompts([task for members in scenes.values() for task in members], folder)
-                progress.advance(bar, sum(map(len, scenes.values())))
+                for task in (task for asked_here in scenes.values() for task in asked_here):
+                    _write_question(task, folder)
+                    progress.advance(bar)
                 continue
             places = sorted(scenes)
             for start in range(0, len(places), TOGETHER):
@@ -62,17 +63,14 @@ def _progress() -> Progress:
     )
 
 
-def _write_prompts(asked: Sequence[Task], folder: Path) -> None:
-    for task in asked:
-        place = folder / task.task_id
-        place.mkdir()
-        _write_question(task, place)
-
-
-def _write_question(task: Task, place: Path) -> None:
+def _write_question(task: Task, folder: Path) -> Path:
+    """The folder of one task, with its prompt and schema."""
+    place = folder / task.task_id
+    place.mkdir()
     (place / "prompt.md").write_text(task.prompt, encoding="utf-8")
     document = schema(f"answers/{task.answer_schema}")
     (place / "answer.schema.json").write_text(pretty(document), encoding="utf-8")
+    return place
 
 
 def _read_scenes(
@@ -122,9 +120,7 @@ def _write_scene(
 ) -> None:
     written: dict[str, Path] = {}
     for task in asked:
-        place = folder / task.task_id
-        place.mkdir()
-        _write_question(task, place)
+        place = _write_question(task, folder)
         (place / "story.md").write_text(scene["story"] + "\n", encoding="utf-8")
         if task.input_mode != "data":
             continue

@@ -1,6 +1,6 @@
 """What a redacted report or comparison keeps of the losses: figures of enough tasks, capped."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from grader.report.coarse import FEWEST, LOSS_DIGITS, TRUTH_AXES, redact_loss, rounded
@@ -89,22 +89,18 @@ def _attempts(attempts: Mapping[str, Any]) -> dict[str, Any]:
         "pools": {
             name: {
                 "tasks": None,
-                "best": list(_candidates(pool["best"])),
-                "worst": list(_candidates(pool["worst"])),
+                "best": [*map(_candidates, pool["best"])],
+                "worst": [*map(_candidates, pool["worst"])],
             }
             for name, pool in attempts["pools"].items()
         },
     }
 
 
-def _candidates(column: Iterable[Mapping[str, Any]]) -> Iterable[dict[str, Any]]:
-    for row in column:
-        enough = row["valid"] >= FEWEST
-        yield {
-            "valid": None,
-            "median": redact_loss(row["median"]) if enough else None,
-            "median_fixed": redact_loss(row["median_fixed"]) if enough else None,
-        }
+def _candidates(row: Mapping[str, Any]) -> dict[str, Any]:
+    enough = row["valid"] >= FEWEST
+    shown = {key: redact_loss(row[key]) if enough else None for key in ("median", "median_fixed")}
+    return {"valid": None, **shown}
 
 
 def redact_comparison(found: Mapping[str, Any]) -> dict[str, Any]:
