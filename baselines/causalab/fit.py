@@ -71,7 +71,7 @@ class Notebook:
         for number, record in enumerate(public["records"]):
             self._note(record, f"record {number}")
         for number, step in enumerate(public["chain"], start=1):
-            self._set(step["set"]["name"], step["set"]["value"], number)
+            self._settings[step["set"]["name"]] = (number, step["set"]["value"])
             self._note(step["reading"], "record 0")
         self._settings.clear()
         self.last: Reading | None = public["opening"]
@@ -87,7 +87,7 @@ class Notebook:
     def add(self, name: str, value: float, reading: Reading) -> None:
         """The reading after ``name`` was set to ``value``."""
         self._count += 1
-        self._set(name, value, self._count)
+        self._settings[name] = (self._count, value)
         self._note(reading, "manipulator")
         self.last = reading
 
@@ -126,9 +126,6 @@ class Notebook:
         """The rows that constrain ``node``; a base that was seen once constrains nothing."""
         groups = [row.group for row in self._rows[node]]
         return [row for row in self._rows[node] if not row.group or groups.count(row.group) > 1]
-
-    def _set(self, name: str, value: float, number: int) -> None:
-        self._settings[name] = (number, value)
 
     def _note(self, reading: Reading, crystal: str) -> None:
         for node in self.properties:

@@ -57,7 +57,7 @@ def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
                 "largest",
                 "with undecided pairs",
             ),
-            [_suite(text, targets[text]) for text in _in_order(targets)],
+            [_suite(text, targets[text]) for text in sorted(targets, key=_place)],
         ),
     ]
 
@@ -72,16 +72,10 @@ def _main(size: int, worlds: Sequence[Record]) -> list[list[tuple[str, str]]]:
 def _table_1(size: int, worlds: Sequence[Record]) -> list[str]:
     graphs = _main(size, worlds)
     counts = [len(edges) for edges in graphs]
-    ours = (
-        len(graphs),
-        mean(counts),
-        pvariance(counts),
-        mean(forks(edges) for edges in graphs),
-        mean(colliders(edges) for edges in graphs),
-    )
-    paper = TABLE_1[size]
-    figures = [f"{p:.2f} / {o:.2f}" for p, o in zip(paper[1:], ours[1:], strict=True)]
-    return [str(size), f"{paper[0]} / {ours[0]}", *figures]
+    number, *paper = TABLE_1[size]
+    ours = mean(counts), pvariance(counts), mean(map(forks, graphs)), mean(map(colliders, graphs))
+    figures = [f"{p:.2f} / {o:.2f}" for p, o in zip(paper, ours, strict=True)]
+    return [str(size), f"{number} / {len(graphs)}", *figures]
 
 
 def _acting(worlds: Sequence[Record]) -> list[list[str]]:
@@ -113,9 +107,8 @@ def _suite(text: str, targets: Sequence[Record]) -> list[str]:
     ]  # fmt: skip
 
 
-def _in_order(labels: Mapping[str, object]) -> list[str]:
-    order = list(SUITES)
-    return sorted(labels, key=lambda text: (order.index(read_label(text)[0].name), text))
+def _place(text: str) -> tuple[int, str]:
+    return list(SUITES).index(read_label(text)[0].name), text
 
 
 if __name__ == "__main__":
