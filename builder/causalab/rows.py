@@ -43,7 +43,8 @@ def task_row(spec: InstanceSpec, name: str, parts: Parts) -> Row:
 def truth_row(spec: InstanceSpec, name: str, parts: Parts) -> Row:
     """A row of ``causalab_truth``: the frequency is exact."""
     private = parts.private
-    slice_name = structure(private["suite"], private["setting"])
+    suite, setting = private["suite"], private["setting"]
+    slice_name = suite if setting == "reference" else f"{suite}-{setting}"
     frequency = rows.TrueValue(private["frequency"])
     return rows.truth_row(name, spec.instance_id, slice_name, private, frequency)
 
@@ -57,8 +58,3 @@ def world_row(spec: InstanceSpec, plan: GraphPlan, attempt: int) -> Row:
         "tasks": {task_id(spec, *episode): label(*episode) for episode in plan.episodes},
     }
     return rows.world_row(spec, attempt, f"k{len(plan.graph.nodes)}", world)
-
-
-def structure(suite: str, setting: str) -> str:
-    """The slice that an episode belongs to."""
-    return suite if setting == "reference" else f"{suite}-{setting}"
