@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import track
 
 from baselines.release import open_exam
 from baselines.systems import NAMES, SYSTEMS, answers, find_system
@@ -56,28 +56,21 @@ def run(arguments: argparse.Namespace) -> str:
     settings = {"release": exam.release.name, "split": exam.split, "exam": exam.name}
     prepare(out, system.name, settings, system.note)
     written = 0
-    with _progress() as progress:
-        bar = progress.add_task(system.name, total=len(exam.tasks))
-        for task, answer in answers(system, exam):
-            write_answer(out, task.answer_file, answer)
-            written += 1
-            progress.advance(bar)
+    console = Console(stderr=True)
+    answered = track(
+        answers(system, exam),
+        system.name,
+        len(exam.tasks),
+        console=console,
+        disable=not console.is_terminal,
+    )
+    for task, answer in answered:
+        write_answer(out, task.answer_file, answer)
+        written += 1
     seconds = time.perf_counter() - start
     return (
         f"{out}: {written} answers to the {len(exam.tasks)} tasks of "
         f"{exam.name} ({exam.split}) by {system.name} in {seconds:.1f} s"
-    )
-
-
-def _progress() -> Progress:
-    console = Console(stderr=True)
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=console,
-        disable=not console.is_terminal,
     )
 
 

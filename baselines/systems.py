@@ -62,6 +62,40 @@ def _guesser(task: Task) -> agents.Agent:
     return partial(agents.random_agent, rng=generator(f"random/{task.task_id}"))
 
 
+ONE_TRACK: Final[tuple[tuple[str, str, str, Solver], ...]] = (
+    ("causalds", "double-sampling", "informed, with estimates corrected by the calibration rows",
+     from_scenes(partial(_informed, corrected=True))),
+    ("ccr", "ccr-perfect", "reads every prompt by rules; valid and consistent",
+     from_prompts(ccr.perfect)),
+    *(
+        ("ccr", f"ccr-noise-{percent}", f"flips {percent}% of the right answers",
+         from_prompts(ccr.noise(rate)))
+        for percent, rate in (("0.5", 0.005), ("1", 0.01), ("5", 0.05), ("20", 0.2))
+    ),
+    ("ccr", "ccr-ignores", "ignores interventions; invalid but consistent",
+     from_prompts(ccr.ignores)),
+    ("ccr", "ccr-truncates", "follows causes for two steps", from_prompts(ccr.truncates(2))),
+    ("ccr", "ccr-biased", "a shifted model; invalid but consistent", from_prompts(ccr.biased)),
+    ("ccr", "ccr-global-wrong", "local pairs right, the global one wrong",
+     from_all_prompts(ccr.global_wrong)),
+    ("causalab", "solver", "experiments until one model explains every reading",
+     in_laboratory("solver", lambda _: agents.solver)),
+    ("causalab", "observer", "regression on the prior records, no experiment",
+     in_laboratory("observer", lambda _: agents.observer)),
+    ("causalab", "greedy-stop", "commits to the first model that fits",
+     in_laboratory("greedy-stop", lambda _: agents.greedy_stop)),
+    ("replayscm", "symbolic", "exact search, smallest train-exact program",
+     from_prompts(symbolic)),
+    ("replayscm", "structure+dsl",
+     "BDeu hill climbing for parents, an exact fitter for formulas",
+     from_prompts(structure_and_formulas)),
+    ("replayscm", "majority", "every mechanism its variable's most frequent value",
+     from_prompts(majority)),
+    ("replayscm", "copy", "every mechanism the root that agrees most often, or its negation",
+     from_prompts(copy)),
+)  # fmt: skip
+"""Systems that answer one track: the track, name, note, and what answers it."""
+
 SYSTEMS: Final = (
     System(
         "gold",
@@ -104,81 +138,9 @@ SYSTEMS: Final = (
             "causalab": in_laboratory("informed", lambda _: agents.solver, otherwise=nothing),
         },
     ),
-    System(
-        "double-sampling",
-        "causalds only: informed, with estimates corrected by the calibration rows",
-        {"causalds": from_scenes(partial(_informed, corrected=True))},
-    ),
-    System(
-        "ccr-perfect",
-        "ccr only: reads every prompt by rules; valid and consistent",
-        {"ccr": from_prompts(ccr.perfect)},
-    ),
     *(
-        System(
-            f"ccr-noise-{percent}",
-            f"ccr only: flips {percent}% of the right answers",
-            {"ccr": from_prompts(ccr.noise(rate))},
-        )
-        for percent, rate in (("0.5", 0.005), ("1", 0.01), ("5", 0.05), ("20", 0.2))
-    ),
-    System(
-        "ccr-ignores",
-        "ccr only: ignores interventions; invalid but consistent",
-        {"ccr": from_prompts(ccr.ignores)},
-    ),
-    System(
-        "ccr-truncates",
-        "ccr only: follows causes for two steps",
-        {"ccr": from_prompts(ccr.truncates(2))},
-    ),
-    System(
-        "ccr-biased",
-        "ccr only: a shifted model; invalid but consistent",
-        {"ccr": from_prompts(ccr.biased)},
-    ),
-    System(
-        "ccr-global-wrong",
-        "ccr only: local pairs right, the global one wrong",
-        {"ccr": from_all_prompts(ccr.global_wrong)},
-    ),
-    System(
-        "solver",
-        "causalab only: experiments until one model explains every reading",
-        {"causalab": in_laboratory("solver", lambda _: agents.solver)},
-        sees_truth=True,
-    ),
-    System(
-        "observer",
-        "causalab only: regression on the prior records, no experiment",
-        {"causalab": in_laboratory("observer", lambda _: agents.observer)},
-        sees_truth=True,
-    ),
-    System(
-        "greedy-stop",
-        "causalab only: commits to the first model that fits",
-        {"causalab": in_laboratory("greedy-stop", lambda _: agents.greedy_stop)},
-        sees_truth=True,
-    ),
-    System(
-        "symbolic",
-        "replayscm only: exact search, smallest train-exact program",
-        {"replayscm": from_prompts(symbolic)},
-    ),
-    System(
-        "structure+dsl",
-        "replayscm only: BDeu hill climbing for parents, an exact fitter for formulas",
-        {"replayscm": from_prompts(structure_and_formulas)},
-    ),
-    System(
-        "majority",
-        "replayscm only: every mechanism its variable's most frequent value",
-        {"replayscm": from_prompts(majority)},
-    ),
-    System(
-        "copy",
-        "replayscm only: every mechanism the root that agrees most often, or its negation",
-        {"replayscm": from_prompts(copy)},
+        System(name, f"{track} only: {note}", {track: solver}, sees_truth=track == "causalab")
+        for track, name, note, solver in ONE_TRACK
     ),
 )
 

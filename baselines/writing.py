@@ -3,9 +3,11 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any, Final
+
+import numpy as np
 
 from baselines.release import FloatArray
 from grader.errors import UsageError
@@ -15,15 +17,8 @@ from grader.io.jsonio import pretty
 _ANSWER_FILE: Final = re.compile(r"[a-z]+-[0-9a-f]{16}\.(json|jsonl|csv)")
 
 
-@dataclass(frozen=True, slots=True)
-class Predictions:
-    """A CSV answer: column name -> values, each of shape (held-out rows,)."""
-
-    columns: Mapping[str, FloatArray]
-
-
-Answer = Mapping[str, Any] | Predictions | str
-"""What a solver returns: a JSON object, the columns of a prediction file, or a file's text."""
+Answer = Mapping[str, Any] | str
+"""What a solver returns: a JSON object, or a file's text (see :func:`csv_text`)."""
 
 
 def prepare(folder: Path, system: str, settings: Mapping[str, Any], notes: str) -> None:
@@ -54,9 +49,15 @@ def write_answer(folder: Path, name: str, answer: Answer) -> None:
 
 def text_of(answer: Answer) -> str:
     """The answer as its file holds it."""
-    if isinstance(answer, Predictions):
-        return _csv(answer)
     return answer if isinstance(answer, str) else pretty(dict(answer))
+
+
+def csv_text(**columns: FloatArray) -> str:
+    """A prediction file: column name -> values, each of shape (held-out rows,)."""
+    text = StringIO()
+    rows, head = np.column_stack(list(columns.values())), ",".join(columns)
+    np.savetxt(text, rows, fmt="%.9g", delimiter=",", header=head, comments="")
+    return text.getvalue()
 
 
 def _check_ours(folder: Path, system: str) -> None:
@@ -69,10 +70,3 @@ def _check_ours(folder: Path, system: str) -> None:
         raise UsageError(
             f"{folder}: holds {whose}, not of {system!r}; choose another --out or empty it"
         )
-
-
-def _csv(table: Predictions) -> str:
-    names = list(table.columns)
-    rows = zip(*(table.columns[name].tolist() for name in names), strict=True)
-    lines = [",".join(names), *(",".join(format(value, ".9g") for value in row) for row in rows)]
-    return "\n".join(lines) + "\n"

@@ -2,37 +2,42 @@
 
 Two loads: an exam of 100 tasks of which 23 are prediction files of 4,000 rows, as a ratio to the
 import of what the grader needs; and 100,000 JSON answers of all other variants in one
-``answers.parquet``, in seconds and peak memory. Releases and answers are made here, from nothing.
+``answers.parquet``, in seconds and peak memory. The tasks are those of a few scenes built here.
 """
 
 import argparse
 import hashlib
 import json
-import random
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.built import task_row
+from benchmarks.built import pairs_of, task_row
 from benchmarks.timing import PAIRED, measured, paired
+from builder.causalds.track import TRACK
+from builder.settings import TomlTable
 from grader.model import Truth
-from grader.shape import Task, Variant
-from grader.tracks import VARIANTS
+from grader.shape import Task
 
-NAMES: Final = ("Rain", "Soil warmth", "Crop yield", "Price", "Demand")
 ROWS: Final = 4000
+SCENES: Final = 15
+"""Enough for the predictions: each scene asks for two."""
 PREDICTIONS: Final = 23
 EXAM: Final = 100
 MANY: Final = 100_000
-CSV: Final = tuple(v for v in VARIANTS if v.track == "causalds" and v.shape.suffix == ".csv")
-JSON: Final = tuple(v for v in VARIANTS if v.track == "causalds" and v.shape.suffix == ".json")
+Labels = Mapping[str, NDArray[np.float64]]
+"""Values of the held-out rows by instance, each of shape (ROWS,)."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -43,16 +48,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        exam = [CSV[k % 2] if k < PREDICTIONS else JSON[k % len(JSON)] for k in range(EXAM)]
-        answers = _write(folder / "exam", exam, table=False)
+        pairs, labels = _built()
+        predictions = [pair for pair in pairs if pair[0].shape.suffix == ".csv"][:PREDICTIONS]
+        others = [pair for pair in pairs if pair[0].shape.suffix == ".json"]
+        exam = [*predictions, *others[: EXAM - len(predictions)]]
+        answers = _write(folder / "exam", exam, labels, table=False)
         grade = [sys.executable, "-m", "grader", "--quiet", "--release"]
         table = Table("load", *PAIRED, "target", title="whole process, median of paired runs")
-        load = f"{EXAM} tasks, {PREDICTIONS} prediction files of {ROWS:,} rows"
+        load = f"{len(exam)} tasks, {len(predictions)} prediction files of {ROWS:,} rows"
         command = [*grade, str(folder / "exam"), str(answers)]
         table.add_row(load, *paired(command), "≤ 6")
         console.print(table)
-        many = [JSON[k % len(JSON)] for k in range(count)]
-        answers = _write(folder / "many", many, table=True)
+        many = [others[k % len(others)] for k in range(count)]
+        answers = _write(folder / "many", many, {}, table=True)
         seconds, processor, peak = measured([*grade, str(folder / "many"), str(answers)])
     console.print(
         f"{count:,} JSON answers in one answers.parquet: {seconds:.1f} s (target < 30), "
@@ -61,10 +69,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _write(release: Path, variants: Sequence[Variant], *, table: bool) -> Path:
-    """A release with public truth that asks ``variants``, and answers to it, right or nearly so."""
-    rng = random.Random(1)
-    asked = [_asked(k, spec, rng) for k, spec in enumerate(variants)]
+def _built() -> tuple[list[tuple[Task, Truth]], Labels]:
+    """Tasks of some scenes in one view with their truths, and the labels of predictions."""
+    table = {
+        "scenes": SCENES, "composition": "full", "views": ["clean"],
+        "rows": {"train": 300, "test": ROWS},
+    }  # fmt: skip
+    config = TRACK.parse(TomlTable(table, "grading."))
+    scenes = [TRACK.build(spec) for spec in TRACK.plan(config, "dev", b"grading", False)]
+    labels: list[Mapping[str, Any]] = [
+        row for built in scenes for row in built.rows["causalds_labels"]
+    ]
+    pairs = [pair for built in scenes for pair in pairs_of(built, "causalds")]
+    return pairs, {row["instance_id"]: row["values"] for row in labels}
+
+
+def _write(
+    release: Path, pairs: Sequence[tuple[Task, Truth]], labels: Labels, *, table: bool
+) -> Path:
+    """A release with public truth that asks ``pairs`` in turn, and right answers to it.
+
+    A task that comes again gets an id of its own.
+    """
+    asked = []
+    for k, (task, truth) in enumerate(pairs):
+        name = f"cds-{k:016x}"
+        again = replace(task, task_id=name, answer_file=name + task.shape.suffix)
+        asked.append((again, replace(truth, task_id=name)))
     shards = {
         "causalds": [task_row(task) for task, _ in asked],
         "causalds_exams": [
@@ -73,13 +104,13 @@ def _write(release: Path, variants: Sequence[Variant], *, table: bool) -> Path:
         ],
         "causalds_truth": [_truth_row(truth) for _, truth in asked],
         "causalds_labels": [
-            {"instance_id": truth.instance_id, "values": truth.labels}
-            for _, truth in asked
-            if truth.labels
+            {"instance_id": name, "values": values} for name, values in labels.items()
         ],
     }
     entries = {}
     for config, rows in shards.items():
+        if not rows:
+            continue
         file = release / "public" / config / "dev-00000-of-00001.parquet"
         file.parent.mkdir(parents=True)
         pq.write_table(pa.Table.from_pylist(rows), file, compression="zstd")
@@ -92,7 +123,7 @@ def _write(release: Path, variants: Sequence[Variant], *, table: bool) -> Path:
     (release / "public" / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     folder = release / "answers"
     folder.mkdir()
-    answers = {task.task_id: _answer(task, truth, rng) for task, truth in asked}
+    answers = {task.task_id: _answer(task, truth, labels) for task, truth in asked}
     if table:
         columns = {"task_id": list(answers), "answer": list(answers.values())}
         pq.write_table(pa.table(columns), folder / "answers.parquet", compression="zstd")
@@ -102,58 +133,14 @@ def _write(release: Path, variants: Sequence[Variant], *, table: bool) -> Path:
     return folder
 
 
-def _asked(number: int, spec: Variant, rng: random.Random) -> tuple[Task, Truth]:
-    """A task and a truth of the variant; one JSON task in four is not identifiable.
-
-    A scene has as many JSON tasks as there are variants, and one prediction.
-    """
-    task_id = f"cds-{number:016x}"
-    inputs = {
-        "rows": ROWS, "alpha": 0.1 if spec.shape.suffix == ".csv" else 0.05, "available": NAMES[2:],
-        "candidates": NAMES[2:],
-    }  # fmt: skip
-    scene = number if spec.shape.suffix == ".csv" else number // len(JSON)
-    instance = f"scene-{spec.shape.suffix[1:]}-{scene:06}"
-    task = Task(
-        task_id, instance, spec, "clean", spec.shape.input_mode, "A question.", spec.shape.name,
-        task_id + spec.shape.suffix, inputs,
-    )  # fmt: skip
-    due = spec.shape.abstainable and rng.random() < 0.25
-    numeric = spec.shape.pool.startswith("nrel") and spec.shape.suffix == ".json"
-    labels = None
-    if spec.shape.suffix == ".csv":
-        labels = tuple(round(rng.gauss(0, 1), 5) for _ in range(ROWS))
-    value = rng.gauss(0, 1) if numeric and not due else None
-    target = {} if numeric else _target(spec, due)
-    return task, Truth(task_id, instance, due, "chain", value, None, target, labels)
-
-
-def _target(spec: Variant, due: bool) -> dict[str, Any]:
-    """What a truth row of the variant holds (``grader/tracks/causalds``)."""
-    edges = [[NAMES[k], NAMES[k + 1]] for k in range(4)]
-    category = spec.shape.abstention if due else "set"
-    choice = spec.shape.labels[0] if spec.shape.labels else True
-    own: dict[str, dict[str, Any]] = {
-        "prediction_csv": {"kind": "continuous", "sd": 1.0, "rows": ROWS},
-        "prediction_interval_csv": {"kind": "continuous", "sd": 1.0, "rows": ROWS},
-        "signs_before_after": {"accepted_before": ["+"], "accepted_after": ["-"]},
-        "conditioning_var": {"accepted": [NAMES[2]]},
-        "edges": {"nodes": NAMES, "edges": edges},
-        "skeleton_edges": {"nodes": NAMES, "edges": edges},
-        "adjustment_set": {"category": category, "sets": [] if due else [NAMES[2:4]]},
-        "adjustment_sets": {"category": category, "sets": [] if due else [NAMES[2:4]]},
-        "forbidden": {"category": category, "names": [] if due else NAMES[3:]},
-    }
-    return own.get(spec.shape.name, {"accepted": [spec.shape.abstention if due else choice]})
-
-
-def _answer(task: Task, truth: Truth, rng: random.Random) -> str:
+def _answer(task: Task, truth: Truth, labels: Labels) -> str:
     """A right answer; of a prediction, one with all the digits that software writes."""
     if task.shape.suffix == ".json":
         return task.shape.gold(task, truth)
-    assert truth.labels is not None
-    rows = (f"{y + rng.gauss(0, 1)!r},{y - 1.1 - rng.random()!r},{y + 1.1!r}" for y in truth.labels)
-    return "\n".join(["prediction,lower,upper", *rows]) + "\n"
+    values = labels[task.instance_id]
+    noise, width = np.random.default_rng(1).standard_normal((2, ROWS))
+    columns = {"prediction": values + noise, "lower": values - 1.1 - abs(width)}
+    return str(pd.DataFrame({**columns, "upper": values + 1.1}).to_csv(index=False))
 
 
 def _truth_row(truth: Truth) -> dict[str, Any]:

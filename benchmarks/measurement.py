@@ -10,15 +10,14 @@ chance would, and ``double-sampling`` less.
 
 import argparse
 import hashlib
-import statistics
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-import numpy as np
+import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
@@ -49,22 +48,14 @@ KINDS: Final[Mapping[str, str]] = {
 """Variants that ask for a number, by the row of the table they belong to."""
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """One scored answer."""
+def results(release: Path, split: str, count: int) -> pd.DataFrame:
+    """Every solver's scores on the numbers asked of ``count`` scenes, drawn by hashes of ids.
 
-    solver: str
-    kind: str
-    view: str
-    scene: str
-    points: float
-    loss: float
-
-
-def results(release: Path, split: str, count: int) -> Iterator[Result]:
-    """Every solver's scores on the numbers asked of ``count`` scenes, drawn by hashes of ids."""
+    Columns: solver, kind, view, scene, points, loss.
+    """
     exam = _numbers(open_exam(release, split, "all"), count)
     truths = Release.open(release).truths(split, list(exam.tasks))
+    rows = []
     for solver in SOLVERS:
         for task, answer in answers(find_system(solver), exam):
             truth = truths[task.task_id]
@@ -72,8 +63,9 @@ def results(release: Path, split: str, count: int) -> Iterator[Result]:
                 continue
             raw = RawAnswer(task.answer_file, text_of(answer).encode())
             found = score_answer(task, truth, raw)
-            kind = KINDS[task.spec.key]
-            yield Result(solver, kind, task.view, task.instance_id, found.points, found.loss)
+            kind, scene = KINDS[task.spec.key], task.instance_id
+            rows.append((solver, kind, task.view, scene, found.points, found.loss))
+    return pd.DataFrame(rows, columns=["solver", "kind", "view", "scene", "points", "loss"])
 
 
 def _numbers(exam: OpenedExam, count: int) -> OpenedExam:
@@ -89,34 +81,25 @@ def _numbers(exam: OpenedExam, count: int) -> OpenedExam:
     return replace(exam, tasks=tuple(task for task in asked if task.instance_id in kept))
 
 
-def cost(found: Sequence[Result], solver: str, kind: str) -> tuple[float, float]:
+def cost(found: pd.DataFrame, solver: str, kind: str) -> tuple[float, float]:
     """Points that ``proxy_hard`` costs beside ``clean``: the mean over scenes and its error."""
-    points: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for one in found:
-        if (one.solver, one.kind) == (solver, kind):
-            points[one.scene][one.view].append(one.points)
-    gaps = [
-        100 * (statistics.fmean(views["clean"]) - statistics.fmean(views["proxy_hard"]))
-        for views in points.values()
-        if views["clean"] and views["proxy_hard"]
-    ]
-    return float(np.mean(gaps)), float(np.std(gaps, ddof=1) / np.sqrt(len(gaps)))
+    asked = found[(found.solver == solver) & (found.kind == kind)]
+    points = asked.pivot_table("points", index="scene", columns="view")
+    gaps = 100 * (points["clean"] - points["proxy_hard"]).dropna()
+    return float(gaps.mean()), float(gaps.sem())
 
 
-def table(found: Sequence[Result]) -> Table:
+def table(found: pd.DataFrame) -> Table:
     """Mean points (median loss) by kind of question, solver and view."""
     title = "Points (median loss)"
     shown = Table("asked for", "solver", *VIEWS, "proxy_hard costs", title=title)
+    by_cell = found.groupby(["kind", "solver", "view"]).agg({"points": "mean", "loss": "median"})
     for kind in dict.fromkeys(KINDS.values()):
         for solver in SOLVERS:
-            cells = []
-            for view in VIEWS:
-                rows = [r for r in found if (r.kind, r.solver, r.view) == (kind, solver, view)]
-                points = 100 * statistics.fmean(row.points for row in rows)
-                loss = statistics.median(row.loss for row in rows)
-                cells.append(f"{points:.1f} ({loss:.3f})")
+            cells = (by_cell.loc[kind, solver, view] for view in VIEWS)
             mean, error = cost(found, solver, kind)
-            shown.add_row(kind, solver, *cells, f"{mean:.1f} ± {error:.1f}")
+            texts = (f"{100 * cell.points:.1f} ({cell.loss:.3f})" for cell in cells)
+            shown.add_row(kind, solver, *texts, f"{mean:.1f} ± {error:.1f}")
     return shown
 
 
@@ -128,7 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--scenes", type=int, default=40)
     chosen = parser.parse_args(arguments)
     try:
-        found = list(results(chosen.release, chosen.split, chosen.scenes))
+        found = results(chosen.release, chosen.split, chosen.scenes)
     except UsageError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

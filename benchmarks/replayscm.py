@@ -19,7 +19,7 @@ from builder.replayscm.check.interpreter import exact_worlds, read
 from builder.replayscm.make.synthesis import smallest_formulas
 from builder.replayscm.plan.config import Config
 from builder.replayscm.track import TRACK
-from builder.track import Built, InstanceSpec
+from builder.track import Built
 from grader.io.jsonio import canonical
 from grader.tracks.replayscm.problem import make_program, pack, parse_map
 from grader.tracks.replayscm.replay import replay
@@ -58,23 +58,15 @@ def build() -> tuple[list[Built], float, Counter[str]]:
     specs = TRACK.plan(Config(PROGRAMS, 0, 0), "dev", SEED, False)
     hidden = [spec for spec in specs if "Hid-Full" in spec.config_json]
     with ProcessPoolExecutor(2, initializer=smallest_formulas) as pool:
-        list(pool.map(_nothing, range(4)))
+        list(pool.map(time.sleep, [0.05] * 4))
         start = time.perf_counter()
-        instances = list(pool.map(_build, hidden, chunksize=5))
+        instances = list(pool.map(TRACK.build, hidden, chunksize=5))
         seconds = time.perf_counter() - start
     stages: Counter[str] = Counter()
     for instance in instances:
         for stage, spent in instance.seconds.items():
             stages[stage] += spent  # type: ignore[assignment]
     return instances, seconds, stages
-
-
-def _build(spec: InstanceSpec) -> Built:
-    return TRACK.build(spec)
-
-
-def _nothing(_: int) -> None:
-    time.sleep(0.05)
 
 
 def _shares(stages: Counter[str]) -> str:

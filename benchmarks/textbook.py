@@ -13,6 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 from scipy import special, stats
+from sklearn.linear_model import LogisticRegression
 
 from builder.causalds.plan.types import ScenePlan
 from builder.scm.equation import LOCATION_LIMIT
@@ -23,7 +24,6 @@ Rows = Mapping[str, Array]
 
 GROUPS = 25
 CUT_OFF_UNITS = 200_000
-_NEWTON_STEPS = 12
 
 
 def fits(plan: ScenePlan, world: World) -> bool:
@@ -97,45 +97,35 @@ class Analyst:
         """The plug-in estimate of E[Y | do(x1)] - E[Y | do(x0)]."""
         worlds = [{**rows, self._x: np.full(len(rows[self._x]), x)} for x in (x0, x1)]
         for node in self._nodes:
-            extra = [self._x] if self._latent and node.name == self._y else []
-            design = _design(node, rows, self._latent, self._binary, [rows[v] for v in extra])
+            extra = [rows[self._x]] if self._latent and node.name == self._y else []
+            design = self._design(node, rows, extra)
             binary = node.kind == "binary"
             weights = (_logistic if binary else _least_squares)(design, rows[node.name])
             residual = np.zeros(1) if binary else rows[node.name] - design @ weights
             for world in worlds:
                 # What stands in for a hidden cause stays as it was, whatever X is set to.
-                moved = (
-                    _design(node, world, self._latent, self._binary, [rows[v] for v in extra])
-                    @ weights
-                )
+                moved = self._design(node, world, extra) @ weights
                 world[node.name] = special.expit(moved) if binary else moved + residual
         return float(np.mean(worlds[1][self._y]) - np.mean(worlds[0][self._y]))
 
-
-def _design(
-    node: Node,
-    rows: Rows,
-    latent: frozenset[str],
-    two_valued: frozenset[str],
-    extra: list[Array],
-) -> Array:
-    """Columns of the regression that has the form of the node's equation."""
-    parents = [parent for parent in node.parents if parent not in latent]
-    columns = [np.ones(len(next(iter(rows.values())))), *(rows[v] for v in parents), *extra]
-    if node.mechanism == "handcrafted":
-        p = node.parameters
-        assert isinstance(p["centres"], tuple) and isinstance(p["scales"], tuple)
-        assert isinstance(p["pairs"], tuple)
-        z = {
-            v: (rows[v] - c) / s
-            for v, c, s in zip(node.parents, p["centres"], p["scales"], strict=True)
-            if v not in latent
-        }
-        pairs = [(node.parents[int(i)], node.parents[int(j)])
-                 for i, j in zip(p["pairs"][::2], p["pairs"][1::2], strict=True)]  # fmt: skip
-        columns += [z[a] * z[b] for a, b in pairs if a in z and b in z]
-        columns += [np.tanh(z[v]) for v in parents if v not in two_valued]
-    return np.column_stack(columns)
+    def _design(self, node: Node, rows: Rows, extra: list[Array]) -> Array:
+        """Columns of the regression that has the form of the node's equation."""
+        parents = [parent for parent in node.parents if parent not in self._latent]
+        columns = [np.ones(len(next(iter(rows.values())))), *(rows[v] for v in parents), *extra]
+        if node.mechanism == "handcrafted":
+            p = node.parameters
+            assert isinstance(p["centres"], tuple) and isinstance(p["scales"], tuple)
+            assert isinstance(p["pairs"], tuple)
+            z = {
+                v: (rows[v] - c) / s
+                for v, c, s in zip(node.parents, p["centres"], p["scales"], strict=True)
+                if v not in self._latent
+            }
+            pairs = [(node.parents[int(i)], node.parents[int(j)])
+                     for i, j in zip(p["pairs"][::2], p["pairs"][1::2], strict=True)]  # fmt: skip
+            columns += [z[a] * z[b] for a, b in pairs if a in z and b in z]
+            columns += [np.tanh(z[v]) for v in parents if v not in self._binary]
+        return np.column_stack(columns)
 
 
 def _least_squares(design: Array, target: Array) -> Array:
@@ -144,13 +134,6 @@ def _least_squares(design: Array, target: Array) -> Array:
 
 
 def _logistic(design: Array, target: Array) -> Array:
-    """Maximum likelihood by Newton's method."""
-    weights = np.zeros(design.shape[1])
-    for _ in range(_NEWTON_STEPS):
-        p = special.expit(design @ weights)
-        curvature = (design * (p * (1 - p))[:, None]).T @ design
-        step = np.linalg.lstsq(curvature, design.T @ (target - p), rcond=None)[0]
-        weights = weights + step
-        if float(np.max(np.abs(step))) < 1e-9:
-            break
-    return weights
+    """Maximum likelihood."""
+    model = LogisticRegression(C=np.inf, solver="newton-cholesky", fit_intercept=False, tol=1e-9)
+    return np.asarray(model.fit(design, target).coef_[0])

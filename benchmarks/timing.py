@@ -5,6 +5,7 @@ import statistics
 import subprocess
 import sys
 import time
+import timeit
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -21,12 +22,7 @@ def median_seconds(
     clock: Callable[[], float] = time.perf_counter,
 ) -> float:
     """Median seconds of a call, by a clock that may be ``time.process_time``."""
-    found = []
-    for _ in range(rounds):
-        start = clock()
-        function()
-        found.append(clock() - start)
-    return statistics.median(found)
+    return statistics.median(timeit.repeat(function, timer=clock, repeat=rounds, number=1))
 
 
 PAIRED: Final = ("seconds", "reference", "ratio (min – max)")

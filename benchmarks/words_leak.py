@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.feature_extraction.text import CountVectorizer
 
 from builder.causal.identification import ate_identifiable
 from builder.causalds.make.scene import narrate
@@ -110,17 +111,10 @@ def masked(one: Told, mechanisms: bool = True) -> str:
     return text
 
 
-def words_of(texts: Sequence[str]) -> list[Counter[str]]:
-    """Every text as a bag of words and punctuation."""
-    return [Counter(re.findall(r"[A-Za-z]+|[,;:]", text)) for text in texts]
-
-
-def counts(bags: Sequence[Counter[str]], least: int) -> NDArray[np.float64]:
-    """How often each word that stands in ``least`` bags stands in each; shape (bags, words)."""
-    seen = Counter(word for bag in bags for word in bag)
-    words = sorted(word for word, stories in seen.items() if stories >= least)
-    matrix = np.array([[bag[word] for word in words] for bag in bags], dtype=np.float64)
-    return matrix.reshape(len(bags), len(words))
+def counts(texts: Sequence[str], least: int) -> NDArray[np.float64]:
+    """How often each word or mark that stands in ``least`` texts stands in each; (texts, words)."""
+    bags = CountVectorizer(token_pattern=r"[A-Za-z]+|[,;:]", lowercase=False, min_df=least)
+    return np.asarray(bags.fit_transform(texts).toarray(), dtype=np.float64)
 
 
 def _scaled(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -172,28 +166,22 @@ def leak_results(
     all_strata, _ = encode([repr(disclosed(one, fine)) for one in told])
     for fact, values in ((fact, facts_of(told)[fact]) for fact in facts):
         labels = np.array(merge_rare(tuple(values)), dtype=object)
-        kept = np.array(
-            [
-                i
-                for i, stratum in enumerate(all_strata)
-                if len(set(labels[all_strata == stratum])) > 1
-            ],
-            dtype=np.int64,
-        )
+        open_strata = [s for s in set(all_strata) if len(set(labels[all_strata == s])) > 1]
+        kept = np.flatnonzero(np.isin(all_strata, open_strata))
         strata, _ = encode([int(s) for s in all_strata[kept]])
         codes, _ = encode([str(v) for v in labels[kept]])
         chosen = [texts[int(i)] for i in kept]
         rng = np.random.default_rng(seed)
-        bags = words_of(chosen)
-        present = counts(bags, LEAST_STORIES).clip(max=1)
+        words = counts(chosen, LEAST_STORIES)
+        present = words.clip(max=1)
         families = [
             (present - present.mean(axis=0),),
-            (_scaled(counts(bags, len(bags) // 20)),),
+            (_scaled(counts(chosen, len(chosen) // 20)),),
             (np.hstack(sizes(chosen)),),
         ]
         models = smoothers(strata, families, rng)
         tested = permutation_test(models, codes, strata, permutations, rng)
-        single = single_words(counts(bags, LEAST_STORIES), codes, strata, permutations, rng)
+        single = single_words(words, codes, strata, permutations, rng)
         results.append(LeakResult(fact, len(kept), int(strata.max()) + 1, tested, single))
     return results
 

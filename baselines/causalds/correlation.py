@@ -37,40 +37,34 @@ def associations(
     it make the *linear* partial correlation vanish: the labels that are asked for are either of
     exact zeros or well away from zero.
     """
-    others = sorted(set(tables.rows) - {x, y})
+
+    def settled(found: FloatArray, zero: bool, *others: str) -> Estimate:
+        """Exactly zero where the graph says so and the data do not contradict it."""
+        estimate = summary(found)
+        # The prompt's promise: a label's value is exactly zero or at least this far from it.
+        margin = association_margin(measured=bool({x, y, *others} & tables.measured))
+        doubt = max(_CERTAIN * estimate.error, margin / 2)
+        return ZERO if zero and abs(estimate.value) < doubt else estimate
 
     def plain(data: Columns, w: FloatArray, chosen: Chosen) -> FloatArray:
         return correlations(data, (x, y), w)[:, 0, 1]
 
-    def both(z: str) -> FloatArray:
+    def partial_and_change(z: str) -> FloatArray:
         def estimator(data: Columns, w: FloatArray, chosen: Chosen) -> FloatArray:
-            r, a, b = _three(correlations(data, (x, y, z), w))
-            s = partial(r, a, b)
+            found = correlations(data, (x, y, z), w)
+            r = found[:, 0, 1]
+            s = partial(r, found[:, 0, 2], found[:, 1, 2])
             return np.column_stack([s, s - r])
 
         return draws(tables, frozenset({x, y, z}), estimator, weights)
 
-    margin = _margin(tables, x, y)
-    found = {z: both(z) for z in others}
+    both = {z: partial_and_change(z) for z in sorted(set(tables.rows) - {x, y})}
+    apart = graph.d_separated
     return Associations(
-        _settled(
-            summary(draws(tables, frozenset({x, y}), plain, weights)),
-            graph.d_separated((x,), (y,)), margin,
-        ),
-        {
-            z: _settled(
-                summary(found[z][:, 0]), graph.d_separated((x,), (y,), (z,)),
-                _margin(tables, x, y, z),
-            )
-            for z in others
-        },
-        {
-            z: _settled(
-                summary(found[z][:, 1]), _unchanged(graph, x, y, z), _margin(tables, x, y, z)
-            )
-            for z in others
-        },
-    )  # fmt: skip
+        settled(draws(tables, frozenset({x, y}), plain, weights), apart((x,), (y,))),
+        {z: settled(found[:, 0], apart((x,), (y,), (z,)), z) for z, found in both.items()},
+        {z: settled(found[:, 1], _unchanged(graph, x, y, z), z) for z, found in both.items()},
+    )
 
 
 def correlations(data: Columns, names: tuple[str, ...], weights: FloatArray) -> FloatArray:
@@ -90,21 +84,6 @@ def correlations(data: Columns, names: tuple[str, ...], weights: FloatArray) -> 
 def partial(r: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
     """The linear partial correlation from three correlations, each of shape (B,)."""
     return np.asarray((r - a * b) / np.sqrt(np.maximum((1 - a**2) * (1 - b**2), 1e-9)))
-
-
-def _three(matrix: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    return matrix[:, 0, 1], matrix[:, 0, 2], matrix[:, 1, 2]
-
-
-def _margin(tables: Tables, *names: str) -> float:
-    """The prompt's promise: a label's value is exactly zero or at least this far from it."""
-    return association_margin(measured=bool(set(names) & tables.measured))
-
-
-def _settled(found: Estimate, zero: bool, margin: float) -> Estimate:
-    """Exactly zero where the graph says so and the data do not contradict it."""
-    doubt = max(_CERTAIN * found.error, margin / 2)
-    return ZERO if zero and abs(found.value) < doubt else found
 
 
 def _unchanged(graph: LatentDAG, x: str, y: str, z: str) -> bool:

@@ -91,14 +91,13 @@ def bootstrap_weights(rng: np.random.Generator, n: int, replicates: int = REPLIC
 
 
 def backdoor(
-    data: Columns,
     contrast: Contrast,
     covariates: Sequence[str],
+    data: Columns,
     weights: FloatArray,
-    chosen: Chosen | None = None,
+    chosen: Chosen,
 ) -> FloatArray:
     """Draws of the effect by standardisation over ``covariates`` (any valid adjustment set)."""
-    chosen = {} if chosen is None else chosen
     x, y = data[contrast.x], data[contrast.y]
     columns = {contrast.x: x} | {name: data[name] for name in covariates}
     q = _outcome(columns, y, contrast.x, weights, chosen)
@@ -114,14 +113,13 @@ def backdoor(
 
 
 def frontdoor(
-    data: Columns,
     contrast: Contrast,
     mediators: Sequence[str],
+    data: Columns,
     weights: FloatArray,
-    chosen: Chosen | None = None,
+    chosen: Chosen,
 ) -> FloatArray:
     """Draws of the effect by the front-door formula through ``mediators``."""
-    chosen = {} if chosen is None else chosen
     x, y = data[contrast.x], data[contrast.y]
     columns = {contrast.x: x} | {name: data[name] for name in mediators}
     q = _outcome(columns, y, contrast.x, weights, chosen)
@@ -139,12 +137,12 @@ def frontdoor(
 
 
 def natural_effect(
-    data: Columns,
     contrast: Contrast,
     mediators: Sequence[str],
     covariates: Sequence[str],
+    data: Columns,
     weights: FloatArray,
-    chosen: Chosen | None = None,
+    chosen: Chosen,
     *,
     direct: bool,
 ) -> FloatArray:
@@ -153,7 +151,6 @@ def natural_effect(
     Given ``covariates``, treatment and mediators must be unconfounded with what they affect, and
     none of them may be affected by the treatment.
     """
-    chosen = {} if chosen is None else chosen
     before = {contrast.x: data[contrast.x]} | {name: data[name] for name in covariates}
     columns = before | {name: data[name] for name in mediators}
     q = _outcome(columns, data[contrast.y], contrast.x, weights, chosen)

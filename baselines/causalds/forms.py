@@ -47,38 +47,30 @@ def third(task: Task) -> str:
     return str(task.inputs.get("collider") or task.inputs["conditioning_var"])
 
 
-def _sign_before_after(task: Task, analyst: Analyst) -> Answer:
-    return {
-        "sign_before": analyst.label(analyst.correlation(task), "unknown"),
-        "sign_after": analyst.label(analyst.partial(task, third(task)), "unknown"),
-        "conditioning_var": third(task),
-    }
+def _form(**fields: Callable[[Task, Analyst], object]) -> Form:
+    """The form with these fields, each as it is found."""
+    return lambda task, analyst: {name: find(task, analyst) for name, find in fields.items()}
 
 
-def _delta_point(task: Task, analyst: Analyst) -> Answer:
-    return {"conditioning_var": third(task), "delta": analyst.change(task, third(task))}
+def _given(task: Task, _: Analyst) -> str:
+    return third(task)
 
 
-def _delta_sign(task: Task, analyst: Analyst) -> Answer:
-    change = analyst.change(task, third(task))
-    return {"conditioning_var": third(task), "sign": analyst.label(change, "0")}
+def _plain_sign(task: Task, analyst: Analyst) -> str:
+    return analyst.label(analyst.correlation(task), "unknown")
 
 
-def _argmax_change(task: Task, analyst: Analyst) -> Answer:
+def _partial_sign(task: Task, analyst: Analyst) -> str:
+    return analyst.label(analyst.partial(task, third(task)), "unknown")
+
+
+def _change(task: Task, analyst: Analyst) -> float:
+    return analyst.change(task, third(task))
+
+
+def _most_changing(task: Task, analyst: Analyst) -> str:
     candidates: list[str] = task.inputs["candidates"]
-    return {"conditioning_var": max(candidates, key=lambda z: abs(analyst.change(task, z)))}
-
-
-def _induced_sign(task: Task, analyst: Analyst) -> Answer:
-    return {"sign": analyst.label(analyst.partial(task, third(task)), "unknown")}
-
-
-def _edges(task: Task, analyst: Analyst) -> Answer:
-    return {"edges": [{"from": a, "to": b} for a, b in analyst.sketch(task)]}
-
-
-def _skeleton(task: Task, analyst: Analyst) -> Answer:
-    return {"skeleton_edges": [{"a": a, "b": b} for a, b in analyst.sketch(task)]}
+    return max(candidates, key=lambda z: abs(analyst.change(task, z)))
 
 
 def _effect(task: Task, analyst: Analyst) -> Estimate | None:
@@ -105,18 +97,26 @@ def _sign(task: Task, analyst: Analyst) -> Answer:
 
 
 FORMS: Final[Mapping[str, Form]] = {
-    "association.sign_only": lambda t, a: {"sign": a.label(a.correlation(t), "unknown")},
-    "association.effect_size_point": lambda t, a: {"value": a.correlation(t)},
-    "association.sign_before_after": _sign_before_after,
-    "association.delta_point": _delta_point,
-    "association.delta_sign_only": _delta_sign,
-    "association.argmax_change": _argmax_change,
-    "collider_phenomenon.induced_association_sign_only": _induced_sign,
-    "collider_phenomenon.induced_association_strength_point": lambda t, a: {
-        "value": a.partial(t, third(t))
-    },
-    "causal_sketch.edges_only": _edges,
-    "causal_sketch.skeleton_edges": _skeleton,
+    "association.sign_only": _form(sign=_plain_sign),
+    "association.effect_size_point": _form(value=lambda t, a: a.correlation(t)),
+    "association.sign_before_after": _form(
+        sign_before=_plain_sign, sign_after=_partial_sign, conditioning_var=_given
+    ),
+    "association.delta_point": _form(conditioning_var=_given, delta=_change),
+    "association.delta_sign_only": _form(
+        conditioning_var=_given, sign=lambda t, a: a.label(_change(t, a), "0")
+    ),
+    "association.argmax_change": _form(conditioning_var=_most_changing),
+    "collider_phenomenon.induced_association_sign_only": _form(sign=_partial_sign),
+    "collider_phenomenon.induced_association_strength_point": _form(
+        value=lambda t, a: a.partial(t, third(t))
+    ),
+    "causal_sketch.edges_only": _form(
+        edges=lambda t, a: [{"from": x, "to": y} for x, y in a.sketch(t)]
+    ),
+    "causal_sketch.skeleton_edges": _form(
+        skeleton_edges=lambda t, a: [{"a": x, "b": y} for x, y in a.sketch(t)]
+    ),
     "effect_estimate.ate_point": _value,
     "effect_estimate.ate_uq_95": _interval,
     "effect_estimate.ate_sign_only": _sign,

@@ -3,9 +3,9 @@
 What is identifiable is decided by :mod:`builder.causal`, on the graph that was read.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import combinations
 
 from baselines.causalds.estimators import (
@@ -69,16 +69,10 @@ def plan_effect(graph: LatentDAG, contrast: Contrast, effect: str, *, binary: bo
 
 def identifiable(graph: LatentDAG, x: str, y: str, effect: str, *, binary: bool) -> bool:
     """Whether "ATE", "ETT", "NDE" or "NIE" is identifiable on ``graph``."""
-    match effect:
-        case "ATE":
-            return ate_identifiable(graph, x, y)
-        case "ETT":
-            return ett_identifiable(graph, x, y, binary_treatment=binary)
-        case "NDE":
-            return nde_identifiable(graph, x, y)
-        case "NIE":
-            return nie_identifiable(graph, x, y)
-    raise ValueError(f"unknown effect {effect!r}; choose from ATE, ETT, NDE, NIE")
+    if effect == "ETT":
+        return ett_identifiable(graph, x, y, binary_treatment=binary)
+    by_effect = {"ATE": ate_identifiable, "NDE": nde_identifiable, "NIE": nie_identifiable}
+    return by_effect[effect](graph, x, y)
 
 
 def efficient_set(graph: LatentDAG, x: str, y: str) -> list[str]:
@@ -101,10 +95,7 @@ def _total(graph: LatentDAG, contrast: Contrast) -> Plan:
     through = frontdoor_sets(graph, x, y)
     if through:
         mediators = sorted(through[0])
-        return Plan(
-            frozenset({x, y, *mediators}),
-            lambda data, weights, chosen: frontdoor(data, contrast, mediators, weights, chosen),
-        )
+        return Plan(frozenset({x, y, *mediators}), partial(frontdoor, contrast, mediators))
     staged = _intervention_first(graph, x, y)
     if staged is not None:
         return _staged(contrast, *staged)
@@ -114,11 +105,8 @@ def _total(graph: LatentDAG, contrast: Contrast) -> Plan:
 
 
 def _backdoor(contrast: Contrast, covariates: Sequence[str], widen: float = 1.0) -> Plan:
-    return Plan(
-        frozenset({contrast.x, contrast.y, *covariates}),
-        lambda data, weights, chosen: backdoor(data, contrast, covariates, weights, chosen),
-        widen,
-    )
+    names = frozenset({contrast.x, contrast.y, *covariates})
+    return Plan(names, partial(backdoor, contrast, covariates), widen)
 
 
 def _staged(contrast: Contrast, z: str, given: Sequence[str], covariates: Sequence[str]) -> Plan:
@@ -130,7 +118,7 @@ def _staged(contrast: Contrast, z: str, given: Sequence[str], covariates: Sequen
     average = Contrast(x, y, contrast.x0, contrast.x1)
 
     def estimator(data: Columns, weights: FloatArray, chosen: Chosen) -> FloatArray:
-        return backdoor(data, average, covariates, randomised(data, z, given, weights), chosen)
+        return backdoor(average, covariates, data, randomised(data, z, given, weights), chosen)
 
     widen = GUESS_WIDTH if contrast.treated else 1.0
     return Plan(frozenset({x, y, z, *given, *covariates}), estimator, widen)
@@ -149,9 +137,7 @@ def _intervention_first(
             continue
         if not _only_through(graph, z, x, y):
             continue
-        cut = LatentDAG(
-            graph.nodes, tuple(edge for edge in graph.edges if edge[1] != z), graph.latent
-        )
+        cut = _cut(graph, into=z)
         after = minimal_adjustment_sets(cut, x, y)
         weighting = [
             given
@@ -166,8 +152,13 @@ def _intervention_first(
 
 def _only_through(graph: LatentDAG, z: str, x: str, y: str) -> bool:
     """Whether every directed path from z to y runs through x."""
-    cut = tuple(edge for edge in graph.edges if edge[0] != x)
-    return y not in LatentDAG(graph.nodes, cut, graph.latent).descendants(z)
+    return y not in _cut(graph, {x}).descendants(z)
+
+
+def _cut(graph: LatentDAG, out_of: Collection[str] = (), into: str = "") -> LatentDAG:
+    """``graph`` without the edges out of some nodes and those into one."""
+    edges = tuple(edge for edge in graph.edges if edge[0] not in out_of and edge[1] != into)
+    return LatentDAG(graph.nodes, edges, graph.latent)
 
 
 def _natural(graph: LatentDAG, contrast: Contrast, effect: str) -> Plan:
@@ -176,12 +167,8 @@ def _natural(graph: LatentDAG, contrast: Contrast, effect: str) -> Plan:
     found = natural_covariates(graph, x, y)
     outside = set(graph.observed) - graph.descendants(x) - {y}
     covariates = sorted(outside if found is None else found)
-
-    def estimator(data: Columns, weights: FloatArray, chosen: Chosen) -> FloatArray:
-        return natural_effect(
-            data, contrast, mediators, covariates, weights, chosen, direct=effect == "NDE"
-        )
-
+    direct = effect == "NDE"
+    estimator = partial(natural_effect, contrast, mediators, covariates, direct=direct)
     names = frozenset({x, y, *mediators, *covariates})
     return Plan(names, estimator, GUESS_WIDTH if found is None else 1.0)
 
@@ -199,8 +186,7 @@ def natural_covariates(graph: LatentDAG, x: str, y: str) -> frozenset[str] | Non
         return None
     outside = set(graph.observed) - graph.descendants(x) - {y}
     near = {p for node in (*mediators, y) for p in graph.parents(node)} & outside
-    cut = tuple(edge for edge in graph.edges if edge[0] not in mediators)
-    without = LatentDAG(graph.nodes, cut, graph.latent)
+    without = _cut(graph, mediators)
     for given in (frozenset(near), *_subsets(outside)):
         if _unconfounded(graph, x, mediators | {y}, given) and without.d_separated(
             mediators, (y,), given | {x}
@@ -213,10 +199,7 @@ def _unconfounded(
     graph: LatentDAG, x: str, affected: frozenset[str], given: frozenset[str]
 ) -> bool:
     """Whether ``given`` blocks every back-door path from x to ``affected``."""
-    if given & affected:
-        return False
-    cut = tuple(edge for edge in graph.edges if edge[0] != x)
-    return LatentDAG(graph.nodes, cut, graph.latent).d_separated((x,), affected, given)
+    return not given & affected and _cut(graph, {x}).d_separated((x,), affected, given)
 
 
 def _subsets(names: set[str]) -> Iterator[frozenset[str]]:

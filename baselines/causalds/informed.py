@@ -20,7 +20,7 @@ from baselines.causalds.identified import identifiable
 from baselines.causalds.prediction import Forecast, forecast
 from baselines.release import FloatArray, ShownScene
 from baselines.seeded import generator
-from baselines.writing import Answer, Predictions
+from baselines.writing import Answer, csv_text
 from builder.causal.adjustment import (
     forbidden_controls,
     minimal_adjustment_sets,
@@ -65,13 +65,9 @@ def _forecast(task: Task, desk: Desk) -> Forecast:
     return forecast(features, target, test, alpha, generator(f"folds/{task.task_id}"), core)
 
 
-def _point_predictor(task: Task, desk: Desk) -> Answer:
-    return Predictions({"prediction": _forecast(task, desk).prediction})
-
-
 def _prediction_interval(task: Task, desk: Desk) -> Answer:
     found = _forecast(task, desk)
-    return Predictions({"prediction": found.prediction, "lower": found.lower, "upper": found.upper})
+    return csv_text(prediction=found.prediction, lower=found.lower, upper=found.upper)
 
 
 # --- the graph itself -------------------------------------------------------------------------
@@ -82,14 +78,6 @@ def _query(task: Task, desk: Desk) -> tuple[LatentDAG, str, str]:
     x, y = ends(task)
     named = task.inputs.get("observed") or task.inputs.get("available") or []
     return desk.graph([x, y, *named]), x, y
-
-
-def _method(task: Task, desk: Desk) -> Answer:
-    return {"method": identification_method(*_query(task, desk))}
-
-
-def _ate_identifiable(task: Task, desk: Desk) -> Answer:
-    return {"identifiable": ate_identifiable(*_query(task, desk))}
 
 
 def _counterfactual_identifiable(task: Task, desk: Desk) -> Answer:
@@ -106,34 +94,19 @@ def _word(query: tuple[LatentDAG, str, str]) -> str | None:
     return "no_backdoor" if ate_identifiable(*query) else "non_id"
 
 
-def _one_set(task: Task, desk: Desk) -> Answer:
-    query = _query(task, desk)
-    return {"adjust": _word(query) or sorted(minimal_adjustment_sets(*query)[0])}
+def _sets(field: str, find: Callable[[LatentDAG, str, str], object]) -> Solve:
+    """Answers ``field`` by what ``find`` says of the query, or the word where no set is valid."""
+
+    def solve(task: Task, desk: Desk) -> Answer:
+        query = _query(task, desk)
+        return {field: _word(query) or find(*query)}
+
+    return solve
 
 
-def _smallest_set(task: Task, desk: Desk) -> Answer:
-    query = _query(task, desk)
-    return {"k": _word(query) or len(valid_adjustment_sets(*query)[0])}
-
-
-def _number_of_sets(task: Task, desk: Desk) -> Answer:
-    query = _query(task, desk)
-    return {"n": _word(query) or len(valid_adjustment_sets(*query))}
-
-
-def _minimal_sets(task: Task, desk: Desk) -> Answer:
-    query = _query(task, desk)
-    sets = [sorted(names) for names in minimal_adjustment_sets(*query)]
-    return {"adjustment_sets": _word(query) or sets}
-
-
-def _forbidden(task: Task, desk: Desk) -> Answer:
-    query = _query(task, desk)
-    return {"forbidden": _word(query) or sorted(forbidden_controls(*query))}
-
-
-def _collider_bias(task: Task, desk: Desk) -> Answer:
-    return {"bias_present": opens_collider_bias(desk.graph(), *ends(task), third(task))}
+def _minimal(graph: LatentDAG, x: str, y: str) -> list[list[str]]:
+    """All minimal adjustment sets, in their order."""
+    return [sorted(names) for names in minimal_adjustment_sets(graph, x, y)]
 
 
 # --- effects ----------------------------------------------------------------------------------
@@ -163,20 +136,28 @@ def larger(direct: float, indirect: float) -> str:
 
 _SOLVERS: Final[Mapping[str, Solve]] = {
     **FORMS,
-    "prediction.point_predictor": _point_predictor,
+    "prediction.point_predictor": lambda t, d: csv_text(prediction=_forecast(t, d).prediction),
     "prediction.prediction_interval": _prediction_interval,
     "collider_phenomenon.induced_association_boolean": lambda t, d: {
         "association_present": d.partial(t, third(t)) != 0
     },
-    "identification.one_valid_adjustment_set": _one_set,
-    "identification.method_label": _method,
-    "identification.identifiable_boolean": _ate_identifiable,
-    "identification.minimal_adjustment_set_size": _smallest_set,
-    "identification.n_valid_adjustment_sets": _number_of_sets,
-    "identification.all_minimal_adjustment_sets": _minimal_sets,
+    "identification.one_valid_adjustment_set": _sets("adjust", lambda *q: _minimal(*q)[0]),
+    "identification.method_label": lambda t, d: {"method": identification_method(*_query(t, d))},
+    "identification.identifiable_boolean": lambda t, d: {
+        "identifiable": ate_identifiable(*_query(t, d))
+    },
+    "identification.minimal_adjustment_set_size": _sets(
+        "k", lambda *q: len(valid_adjustment_sets(*q)[0])
+    ),
+    "identification.n_valid_adjustment_sets": _sets("n", lambda *q: len(valid_adjustment_sets(*q))),
+    "identification.all_minimal_adjustment_sets": _sets("adjustment_sets", _minimal),
     "effect_estimate.ate_vs_assoc_sign_match": _matches,
-    "bias_diagnostic.collider_bias_boolean": _collider_bias,
-    "bias_diagnostic.forbidden_controls_list": _forbidden,
+    "bias_diagnostic.collider_bias_boolean": lambda t, d: {
+        "bias_present": opens_collider_bias(d.graph(), *ends(t), third(t))
+    },
+    "bias_diagnostic.forbidden_controls_list": _sets(
+        "forbidden", lambda *q: sorted(forbidden_controls(*q))
+    ),
     "counterfactual_identification.identifiable_boolean": _counterfactual_identifiable,
     "mediation_effect.direct_vs_indirect_dominance": _dominance,
 }

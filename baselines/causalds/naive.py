@@ -21,7 +21,7 @@ from baselines.causalds.regression import fit, is_binary, make_basis, predict, t
 from baselines.reader.names import MARK, discover, mask, sentences
 from baselines.release import FloatArray, ShownScene
 from baselines.trivial import constant
-from baselines.writing import Answer, Predictions
+from baselines.writing import Answer, csv_text
 from grader.shape import Task
 
 _NORMAL_975: Final = float(norm.ppf(0.975))
@@ -133,7 +133,7 @@ def _prediction(task: Task, desk: NaiveDesk) -> Answer:
         columns["lower"], columns["upper"] = point + low, point + high
         if binary:
             columns = {name: np.clip(values, 0, 1) for name, values in columns.items()}
-    return Predictions(columns)
+    return csv_text(**columns)
 
 
 # --- what is asked once: tests, sets of controls, comparisons ----------------------------------

@@ -4,7 +4,7 @@ They show where each kind of error lands in the paper's taxonomy (CCR §4.2); ``
 which class each must reach.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from baselines.ccr.solver import divide, solve
@@ -12,8 +12,7 @@ from baselines.ccr.story import Simulation, read_simulation
 from baselines.seeded import generator
 from baselines.solving import SolveTask
 from baselines.writing import Answer
-from builder.causal.graph import LatentDAG
-from builder.ccr import cut_tree, sorted_graph
+from builder.ccr import cut_tree
 from grader.shape import Task
 
 RUNGS: Final = ("factual", "do_true", "do_false")
@@ -24,64 +23,59 @@ def simulate(
 ) -> dict[str, list[bool]]:
     """All answers of a task, under a fault or none."""
     story = read.story
-    worlds: dict[str, dict[str, bool]] = {
-        "factual": {},
-        "do_true": {read.cause: True},
-        "do_false": {read.cause: False},
-    }
+    worlds: tuple[dict[str, bool], ...] = {}, {read.cause: True}, {read.cause: False}
     return {
         rung: [
             story.value(read.effect, case, do, depth=depth, overlooked=overlooked)
             for case in read.cases
         ]
-        for rung, do in worlds.items()
+        for rung, do in zip(RUNGS, worlds, strict=True)
     }
 
 
-def perfect(task: Task) -> Answer:
+def _simulating(answer: Callable[[Task, Simulation], Answer]) -> SolveTask:
+    """``answer`` for simulation tasks; all others are solved."""
+    return lambda task: (
+        answer(task, read_simulation(task.prompt))
+        if task.family == "simulation"
+        else solve(task.prompt)
+    )
+
+
+@_simulating
+def perfect(_: Task, read: Simulation) -> Answer:
     """Everything right, from the text alone."""
-    if task.family != "simulation":
-        return solve(task.prompt)
-    return simulate(read_simulation(task.prompt))
+    return simulate(read)
 
 
 def noise(rate: float, seed: str = "") -> SolveTask:
     """The right answers, each flipped with probability ``rate``."""
 
-    def answer(task: Task) -> Answer:
-        right = perfect(task)
-        if task.family != "simulation" or not isinstance(right, Mapping):
-            return right
+    @_simulating
+    def answer(task: Task, read: Simulation) -> Answer:
         rng = generator(f"noise/{rate}/{seed}{task.task_id}")
         return {
-            rung: [bool(a) ^ bool(f) for a, f in zip(right[rung], flips, strict=True)]
-            for rung in RUNGS
-            for flips in [rng.random(len(right[rung])) < rate]
+            rung: [right ^ bool(flip) for right, flip in zip(row, flips, strict=True)]
+            for rung, row in simulate(read).items()
+            for flips in [rng.random(len(row)) < rate]
         }
 
     return answer
 
 
-def ignores(task: Task) -> Answer:
+@_simulating
+def ignores(_: Task, read: Simulation) -> Answer:
     """The factual answer to every question: no intervention ever changes anything."""
-    if task.family != "simulation":
-        return solve(task.prompt)
-    answers = simulate(read_simulation(task.prompt))
-    return dict.fromkeys(RUNGS, answers["factual"])
+    return dict.fromkeys(RUNGS, simulate(read)["factual"])
 
 
 def truncates(steps: int) -> SolveTask:
     """Follows a chain of causes for some steps, then looks at own conditions only."""
-
-    def answer(task: Task) -> Answer:
-        if task.family != "simulation":
-            return solve(task.prompt)
-        return simulate(read_simulation(task.prompt), depth=steps)
-
-    return answer
+    return _simulating(lambda _, read: simulate(read, depth=steps))
 
 
-def biased(task: Task) -> Answer:
+@_simulating
+def biased(_: Task, read: Simulation) -> Answer:
     """Right reasoning about a shifted model, in which no variable has a condition of its own.
 
     Every effect then copies its cause, so each PNS is 1 and all of it composes; adjacent pairs
@@ -89,9 +83,6 @@ def biased(task: Task) -> Answer:
     depend on the case: this holds for stratified units as for exhaustive ones, where any smaller
     shift would carry the sampling error of units that were drawn within the true model's cells.
     """
-    if task.family != "simulation":
-        return solve(task.prompt)
-    read = read_simulation(task.prompt)
     return simulate(read, overlooked=frozenset(read.story.rules))
 
 
@@ -112,7 +103,10 @@ def _widest(tasks: Iterable[Task]) -> Iterator[Task]:
         if task.family == "simulation":
             contexts.setdefault(task.instance_id, []).append(task)
     for pairs in contexts.values():
-        place = {name: k for k, name in enumerate(cut_tree(_dag(pairs[0])).nodes)}
+        place = {
+            name: k
+            for k, name in enumerate(cut_tree(read_simulation(pairs[0].prompt).story.dag).nodes)
+        }
         spans = {t.task_id: (place[t.inputs["cause"]], place[t.inputs["effect"]]) for t in pairs}
         for task in pairs:
             first, last = spans[task.task_id]
@@ -129,8 +123,3 @@ def naive(task: Task) -> Answer:
     if task.family == "deductive":
         return divide(task.prompt)
     return {"quantities": dict.fromkeys(task.inputs["quantities"], 0.5)}
-
-
-def _dag(task: Task) -> LatentDAG:
-    rules = read_simulation(task.prompt).story.rules
-    return sorted_graph((p, name) for name, rule in rules.items() for p in rule.parents)

@@ -5,7 +5,6 @@ from fractions import Fraction
 from typing import Any
 
 from baselines.ccr.story import ToldModel, read_context
-from builder.causal.graph import LatentDAG
 from builder.ccr import (
     BooleanContext,
     LinearContext,
@@ -50,11 +49,9 @@ def model(story: ToldModel, prompt: str) -> BooleanContext:
         match = story.theme.own.fullmatch(clause)
         if match is not None:
             odds[match[1], match[2]] = round(10 * float(number))
-    order = story.order()
-    rules = [story.rules[name] for name in order]
-    edges = tuple((cause, name) for name in order for cause in story.rules[name].parents)
+    rules = [story.rules[name] for name in story.dag.nodes]
     return BooleanContext(
-        LatentDAG(tuple(order), edges),
+        story.dag,
         tuple(rule.own for rule in rules),
         tuple(rule.among for rule in rules),
         tuple(odds[rule.holder, rule.need] for rule in rules),

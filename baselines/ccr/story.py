@@ -5,18 +5,21 @@ knowledge is how each theme's sentences are built.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Final, Literal
+
+from builder.causal.graph import LatentDAG
+from builder.ccr import sorted_graph
 
 Operator = Literal["or", "and"]
 
-_NAME: Final = r"([A-Z][A-Za-z0-9]*)"
-
 
 @dataclass(frozen=True, slots=True)
-class _Theme:
+class Theme:
     """How a theme says that a variable holds, what its bit depends on, and a case's item."""
 
     state: re.Pattern[str]
@@ -24,35 +27,15 @@ class _Theme:
     item: re.Pattern[str]
 
 
-_THEMES: Final = (
-    _Theme(
-        re.compile(rf"{_NAME} is (?P<not>not )?happy", re.IGNORECASE),
-        re.compile(rf"{_NAME} gets at least (\d+) candies"),
-        re.compile(rf"{_NAME} (\d+)"),
-    ),
-    _Theme(
-        re.compile(rf"{_NAME} is (?P<not>not )?delighted", re.IGNORECASE),
-        re.compile(rf"{_NAME} is given a (\w+) flower"),
-        re.compile(rf"{_NAME} ([a-z]+)"),
-    ),
-    _Theme(
-        re.compile(rf"{_NAME} (?P<not>does not )?gets? the flu shot", re.IGNORECASE),
-        re.compile(rf"{_NAME} has had at least (\d+) days of high fever"),
-        re.compile(rf"{_NAME}: .*?high fever (\d+).*"),
-    ),
-    _Theme(
-        re.compile(rf"marker {_NAME} is (?P<not>not )?raised", re.IGNORECASE),
-        re.compile(r"the patient carries allele (\w+)()"),
-        re.compile(r"allele (\w+) (present|absent)"),
-    ),
-    _Theme(
-        re.compile(rf"{_NAME} is (?:true|(?P<not>false))"),
-        re.compile(r"switch (\d+) is on()"),
-        re.compile(r"switch (\d+) (on|off)"),
-    ),
+_THEMES: Final = tuple(
+    Theme(**{part: re.compile(pattern) for part, pattern in theme.items()})
+    for theme in tomllib.loads(Path(__file__).with_name("themes.toml").read_text("utf-8")).values()
 )
-
-_LIST: Final = re.compile(r"(at least one of these holds|all of these hold): (.*)")
+_RULE: Final = re.compile(
+    r"(?:(?P<own>.*?)(?P<joint> and, besides, | or else |$))??"
+    r"(?:(?P<quantity>at least one of these holds|all of these hold): (?P<listed>.*))?"
+)
+_JOINTS: Final[Mapping[str, Operator]] = {" and, besides, ": "and", " or else ": "or"}
 _PALETTE: Final = re.compile(r"(\w+) \(((?:\w+, )+\w+)\)")
 
 
@@ -73,7 +56,12 @@ class ToldModel:
 
     rules: Mapping[str, Rule]
     palette: Mapping[str, str]
-    theme: _Theme
+    theme: Theme
+
+    @property
+    def dag(self) -> LatentDAG:
+        """The graph of the rules, causes first."""
+        return sorted_graph((p, name) for name, rule in self.rules.items() for p in rule.parents)
 
     def bits(self, case: str) -> dict[str, bool]:
         """Whether each variable's own condition is met in a case."""
@@ -98,17 +86,6 @@ class ToldModel:
         if match is None:
             raise ValueError(f"no state of this theme: {clause}")
         return match[1], match["not"] is None
-
-    def order(self) -> list[str]:
-        """The variables, causes first."""
-        done: list[str] = []
-        while len(done) < len(self.rules):
-            done += [
-                name
-                for name, rule in self.rules.items()
-                if name not in done and set(rule.parents) <= set(done)
-            ]
-        return done
 
     def value(
         self,
@@ -165,39 +142,19 @@ def read_context(text: str) -> ToldModel:
     return ToldModel(rules, palette, theme)
 
 
-def _rule(theme: _Theme, body: str) -> Rule:
-    before, own, rest = body, "or", ""
-    for mark, operator in ((" and, besides, ", "and"), (" or else ", "or")):
-        if mark in body:
-            before, _, rest = body.partition(mark)
-            return _parsed(theme, [before], rest, operator)
-    if _LIST.match(body):
-        return _parsed(theme, [], body, "")
-    return _parsed(theme, [before], rest, own)
-
-
-def _parsed(theme: _Theme, own_clauses: Sequence[str], rest: str, own: str) -> Rule:
-    """A rule from its own condition and the list behind it; the list may hold the condition."""
-    among = "or"
-    clauses: list[str] = []
-    listed = _LIST.fullmatch(rest)
-    if listed is not None:
-        among = "or" if listed[1].startswith("at least") else "and"
-        clauses = listed[2].split("; ")
-    elif rest:
-        raise ValueError(f"no list of conditions: {rest}")
-    conditions = [theme.own.fullmatch(clause) for clause in (*own_clauses, *clauses)]
-    (condition,) = [match for match in conditions if match is not None]
-    parents = [
-        match[1]
-        for clause in clauses
-        if theme.own.fullmatch(clause) is None and (match := theme.state.fullmatch(clause))
-    ]
-    if len(parents) + (not own_clauses) != len(clauses):
-        raise ValueError(f"an unknown condition in: {rest}")
-    joint: Operator = "or" if among == "or" else "and"
-    outer: Operator = joint if not own else "or" if own == "or" else "and"
-    return Rule(condition[1], condition[2], tuple(parents), outer, joint)
+def _rule(theme: Theme, body: str) -> Rule:
+    """A rule: its own condition; a list follows it, holds it among others, or is missing."""
+    told = _RULE.fullmatch(body)
+    assert told is not None
+    clauses = told["listed"].split("; ") if told["listed"] else []
+    everything = [told["own"], *clauses] if told["own"] else clauses
+    conditions = [match for clause in everything if (match := theme.own.fullmatch(clause))]
+    parents = [match[1] for clause in clauses if (match := theme.state.fullmatch(clause))]
+    if len(conditions) != 1 or len(parents) + 1 != len(everything):
+        raise ValueError(f"not one condition of its own, or an unknown one: {body}")
+    among: Operator = "and" if told["quantity"] == "all of these hold" else "or"
+    holder, need = conditions[0].groups()
+    return Rule(holder, need, tuple(parents), _JOINTS.get(told["joint"], among), among)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import numpy as np
 
 from builder.replayscm.make.determinacy import Disclosure, Setting
 from builder.replayscm.make.programs import HiddenProgram, assemble
-from builder.replayscm.make.tables import Rows, Tables, tabulate
+from builder.replayscm.make.tables import Rows, Tables, bits, tabulate
 from grader.shape import Task
 from grader.tracks.replayscm.boolean import parse
 from grader.tracks.replayscm.problem import make_program, parse_map
@@ -33,14 +33,8 @@ def read_puzzle(task: Task) -> Puzzle:
         [[int(bit) for bit in row] for world in inputs["worlds"] for row in world["rows"]],
         dtype=np.int64,
     )
-    clamped = np.array(
-        [
-            [name in world["targets"] for name in names]
-            for world in inputs["worlds"]
-            for _ in world["rows"]
-        ],
-        dtype=bool,
-    )
+    targets = [world["targets"] for world in inputs["worlds"] for _ in world["rows"]]
+    clamped = np.array([[name in chosen for name in names] for chosen in targets], dtype=bool)
     rows = Rows(values, clamped)
     return Puzzle(
         len(names), rows, tabulate(rows), _setting(inputs), _disclosure(inputs), _reference(inputs)
@@ -71,12 +65,8 @@ def _setting(inputs: Any) -> Setting | None:
             may = {other for block in inputs["blocks"][: own + 1] for other in block} - {name}
         else:
             may = set(names) - {name}
-        allowed[place] = _bits(names, may)
-    return Setting(_bits(names, roots), allowed)
-
-
-def _bits(names: list[str], chosen: set[str]) -> int:
-    return sum(1 << place for place, name in enumerate(names) if name in chosen)
+        allowed[place] = bits(map(names.index, may))
+    return Setting(bits(map(names.index, roots)), allowed)
 
 
 def _reference(inputs: Any) -> HiddenProgram | None:

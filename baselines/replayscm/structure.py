@@ -6,7 +6,6 @@ Chickering (1995), with rows left out where the child was set by an intervention
 fits, in the best-scoring order: like the fallback stages of the paper's bnlearn+DSL row.
 """
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -16,7 +15,7 @@ from scipy.special import gammaln
 from baselines.replayscm.problem import Puzzle, read_puzzle
 from baselines.replayscm.symbolic import as_answer, other_program
 from builder.replayscm.make.determinacy import Setting, completable_pairs, root_settings
-from builder.replayscm.make.search import Choice, Found, fit
+from builder.replayscm.make.search import Found, best_order, fit
 from builder.replayscm.make.tables import Rows, patterns, sets_of
 from grader.shape import Task
 
@@ -33,11 +32,9 @@ def structure_and_formulas(task: Task) -> dict[str, Any]:
         return other_program(puzzle)
     scores = bdeu(puzzle.rows)
     settings = [puzzle.setting] if puzzle.setting is not None else list(root_settings(puzzle.n))
-    proposals = [
-        proposal for setting in settings if (proposal := _propose(puzzle, setting, scores))
-    ]
-    best = max(proposals, key=lambda proposal: proposal.score, default=None)
-    return as_answer(task, None if best is None else best.found)
+    proposals = [found for setting in settings if (found := _propose(puzzle, setting, scores))]
+    best = max(proposals, key=lambda proposal: proposal[1], default=(None, 0.0))
+    return as_answer(task, best[0])
 
 
 def bdeu(rows: Rows) -> Floats:
@@ -65,14 +62,11 @@ def bdeu(rows: Rows) -> Floats:
     return result
 
 
-@dataclass(frozen=True, slots=True)
-class _Proposal:
-    found: Found
-    score: float
+def _propose(puzzle: Puzzle, setting: Setting, scores: Floats) -> tuple[Found, float] | None:
+    """Formulas fitted to a learned graph, and its score.
 
-
-def _propose(puzzle: Puzzle, setting: Setting, scores: Floats) -> _Proposal | None:
-    """Fit formulas to a learned graph; parents that cannot fit are replaced by ones that do."""
+    Parents that cannot fit are replaced by the best-scoring acyclic choice of ones that do.
+    """
     pairs = completable_pairs(puzzle.tables, setting)
     if any(not pairs[v].any() for v in setting.endogenous):
         return None
@@ -83,40 +77,18 @@ def _propose(puzzle: Puzzle, setting: Setting, scores: Floats) -> _Proposal | No
     index = {int(mask): k for k, mask in enumerate(sets.masks)}
     learned = {v: index[graph[v]] for v in setting.endogenous}
     if not all(pairs[v, k] for v, k in learned.items()):
-        fallback = _best_fitting(setting, scores, pairs)
+        fallback = best_order(setting, {
+            v: [
+                (int(sets.masks[k]), -float(scores[v, k]), int(k))
+                for k in sorted(np.flatnonzero(pairs[v]), key=lambda k: -scores[v, k])
+            ]
+            for v in setting.endogenous
+        })  # fmt: skip
         if fallback is None:
             return None
         learned = fallback
-    choices: dict[int, Choice] = {v: fit(puzzle.tables, v, k) for v, k in learned.items()}
+    choices = {v: fit(puzzle.tables, v, k) for v, k in learned.items()}
     roots = tuple(v for v in range(puzzle.n) if setting.roots >> v & 1)
     total = sum(choice.size for choice in choices.values())
     score = float(sum(scores[v, k] for v, k in learned.items()))
-    return _Proposal(Found(roots, choices, total), score)
-
-
-def _best_fitting(
-    setting: Setting, scores: Floats, pairs: NDArray[np.bool_]
-) -> dict[int, int] | None:
-    """The acyclic choice of fitting parent sets with the highest score, by dynamic programming."""
-    masks = sets_of(len(scores)).masks
-    endogenous = setting.endogenous
-    options = {
-        v: sorted(np.flatnonzero(pairs[v]).tolist(), key=lambda k, v=v: -scores[v, k])  # type: ignore[misc]
-        for v in endogenous
-    }
-    best: dict[int, tuple[float, dict[int, int]]] = {setting.roots: (0.0, {})}
-    for _ in endogenous:
-        after: dict[int, tuple[float, dict[int, int]]] = {}
-        for known, (score, chosen) in best.items():
-            for v in endogenous:
-                if known >> v & 1:
-                    continue
-                k = next((k for k in options[v] if not masks[k] & ~known), None)
-                if k is None:
-                    continue
-                total = score + float(scores[v, k])
-                place = known | 1 << v
-                if place not in after or total > after[place][0]:
-                    after[place] = (total, {**chosen, v: k})
-        best = after
-    return best[max(best)][1] if best else None
+    return Found(roots, choices, total), score

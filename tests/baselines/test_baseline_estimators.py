@@ -17,11 +17,11 @@ Columns = dict[str, FloatArray]
 
 
 def backdoor(data: Columns, contrast: Contrast, given: list[str], w: FloatArray) -> Estimate:
-    return summary(estimators.backdoor(data, contrast, given, w))
+    return summary(estimators.backdoor(contrast, given, data, w, {}))
 
 
 def frontdoor(data: Columns, contrast: Contrast, through: list[str], w: FloatArray) -> Estimate:
-    return summary(estimators.frontdoor(data, contrast, through, w))
+    return summary(estimators.frontdoor(contrast, through, data, w, {}))
 
 
 def weights(n: int, replicates: int = 100) -> FloatArray:

@@ -38,7 +38,7 @@ def test_natural_effects_of_a_linear_model_are_products_of_coefficients() -> Non
     """Direct 0.5 per unit; indirect 1 · 2, exactly the product of two least-squares slopes."""
     data, contrast = mediated(4000), Contrast("x", "y", 0.0, 1.0)
     direct, indirect = (
-        summary(natural_effect(data, contrast, ["m"], ["c"], weights(4000), direct=which))
+        summary(natural_effect(contrast, ["m"], ["c"], data, weights(4000), {}, direct=which))
         for which in (True, False)
     )
     design = np.column_stack([np.ones(4000), data["x"], data["c"], data["m"]])
@@ -54,10 +54,10 @@ def test_with_an_interaction_the_two_effects_use_the_levels_they_name() -> None:
     data, contrast = mediated(6000, interaction=1.0), Contrast("x", "y", 1.0, 2.0)
     w = weights(6000)
     assert summary(
-        natural_effect(data, contrast, ["m"], ["c"], w, direct=True)
+        natural_effect(contrast, ["m"], ["c"], data, w, {}, direct=True)
     ).value == pytest.approx(1.5, abs=0.08)
     assert summary(
-        natural_effect(data, contrast, ["m"], ["c"], w, direct=False)
+        natural_effect(contrast, ["m"], ["c"], data, w, {}, direct=False)
     ).value == pytest.approx(3.0, abs=0.1)
 
 
@@ -76,7 +76,7 @@ def test_a_binary_mediator_by_summing_over_its_two_values() -> None:
     data = {"x": x, "m": m, "y": y}
     for direct, expected in ((True, mean(1, 0) - mean(0, 0)), (False, mean(0, 1) - mean(0, 0))):
         found = natural_effect(
-            data, Contrast("x", "y", 0, 1), ["m"], [], weights(8000), direct=direct
+            Contrast("x", "y", 0, 1), ["m"], [], data, weights(8000), {}, direct=direct
         )
         assert found[0] == pytest.approx(expected, abs=0.01)
 

@@ -6,8 +6,9 @@ can be placed on, a smallest fitting function; the best order is found by dynami
 programming over the sets of variables already placed. Nothing here knows the hidden program.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from builder.replayscm.make.programs import name_of
 from builder.replayscm.make.synthesis import smallest_formulas
 from builder.replayscm.make.tables import Tables, bits, sets_of
 from grader.tracks.replayscm.boolean import Formula
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -62,42 +65,44 @@ def fit(tables: Tables, child: int, k: int) -> Choice:
 def search(tables: Tables, setting: Setting) -> Found | None:
     """The best program under known roots; ``None`` if none is train-exact."""
     pairs = completable_pairs(tables, setting)
+    if any(not pairs[v].any() for v in setting.endogenous):
+        return None
     masks = sets_of(tables.n).masks
-    options: dict[int, list[tuple[int, Choice]]] = {}
+    options: dict[int, list[tuple[int, float, Choice]]] = {}
     for v in setting.endogenous:
         fitted = [(int(masks[k]), fit(tables, v, int(k))) for k in np.flatnonzero(pairs[v])]
-        if not fitted:
-            return None
-        options[v] = sorted(fitted, key=lambda option: option[1])
-    return _best_order(setting, options)
+        fitted.sort(key=lambda option: option[1])
+        options[v] = [(mask, choice.size, choice) for mask, choice in fitted]
+    choices = best_order(setting, options)
+    if choices is None:
+        return None
+    return Found(
+        tuple(members(setting.roots)), choices, sum(choice.size for choice in choices.values())
+    )
 
 
-def _best_order(setting: Setting, options: dict[int, list[tuple[int, Choice]]]) -> Found | None:
-    """Dynamic programming over the placed variables; ties keep the first found."""
-    endogenous = setting.endogenous
-    full = setting.roots | bits(endogenous)
-    # By the set of placed variables: the smallest total, and the variable placed last.
-    best: dict[int, int] = {setting.roots: 0}
-    step: dict[int, tuple[int, Choice]] = {}
-    for subset in range(1 << len(endogenous)):
-        known = setting.roots | bits(v for k, v in enumerate(endogenous) if subset >> k & 1)
+def best_order(
+    setting: Setting, options: Mapping[int, Sequence[tuple[int, float, T]]]
+) -> dict[int, T] | None:
+    """The cheapest choice for each variable that places all in some order; ``None`` without one.
+
+    ``options`` are a variable's parents (as bits), costs and choices, cheapest first. Dynamic
+    programming over the placed variables; ties keep the first found.
+    """
+    full = setting.roots | bits(setting.endogenous)
+    best: dict[int, tuple[float, dict[int, T]]] = {setting.roots: (0, {})}
+    for known in range(full):  # subsets before supersets
         if known not in best:
             continue
+        cost, chosen = best[known]
         for v in members(full & ~known):
-            choice = next((c for mask, c in options[v] if not mask & ~known), None)
-            if choice is None:
+            option = next((o for o in options[v] if not o[0] & ~known), None)
+            if option is None:
                 continue
-            after, total = known | 1 << v, best[known] + choice.size
-            if after not in best or total < best[after]:
-                best[after], step[after] = total, (v, choice)
-    if full not in best:
-        return None
-    choices: dict[int, Choice] = {}
-    placed = full
-    while placed != setting.roots:
-        v, choices[v] = step[placed]
-        placed ^= 1 << v
-    return Found(tuple(members(setting.roots)), choices, best[full])
+            after, total = known | 1 << v, cost + option[1]
+            if after not in best or total < best[after][0]:
+                best[after] = total, {**chosen, v: option[2]}
+    return best[full][1] if full in best else None
 
 
 def search_with_roots(tables: Tables) -> Found | None:
