@@ -7,13 +7,14 @@ Times are of one core in one process. The reference beside them is one full enum
 import random
 import statistics
 import sys
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.built import pairs_of
+from benchmarks.built import Pairs, pairs_of
 from benchmarks.timing import median_seconds
 from builder.ccr import enumerated_quantities, prompts
 from builder.ccr.ask.themes import THEMES
@@ -59,19 +60,14 @@ def enumeration() -> float:
 def generation(console: Console, reference: float) -> None:
     columns = ("context", "theme", "seconds", "per second", "x reference", "target")
     table = Table(*columns, title="contexts with units and prompts, one core")
-    for theme in THEMES:
+    small = [((3, 3, 3), theme, 30, ">= 20/s") for theme in THEMES]
+    large = [(sizes, "CandyParty", 5, "") for sizes in ((3,) * 5, (6, 4, 6))]
+    for sizes, theme, times, target in (*small, *large, ((3,) * 9, "CandyParty", 5, "< 1 s")):
         seconds = statistics.median(
-            median_seconds(partial(TRACK.build, spec(k, (3, 3, 3), theme)), 1) for k in range(30)
+            median_seconds(partial(TRACK.build, spec(k, sizes, theme)), 1) for k in range(times)
         )
-        ratio = f"{seconds / reference:.2f}"
-        table.add_row("3 x 3", theme, f"{seconds:.4f}", f"{1 / seconds:.0f}", ratio, ">= 20/s")
-    for sizes in ((3,) * 5, (6, 4, 6), (3,) * 9):
-        seconds = statistics.median(
-            median_seconds(partial(TRACK.build, spec(k, sizes, "CandyParty")), 1) for k in range(5)
-        )
-        ratio, target = f"{seconds / reference:.2f}", "< 1 s" if len(sizes) == 9 else ""
-        row = ("x".join(map(str, sizes)), "CandyParty", f"{seconds:.4f}", f"{1 / seconds:.0f}")
-        table.add_row(*row, ratio, target)
+        figures = f"{seconds:.4f}", f"{1 / seconds:.0f}", f"{seconds / reference:.2f}"
+        table.add_row("x".join(map(str, sizes)), theme, *figures, target)
     console.print(table)
 
 
@@ -85,26 +81,31 @@ def grading(console: Console) -> None:
         tasks += found
         seed += 1
     raws = [task.shape.gold(task, truth).encode() for task, truth in tasks]
-    truths = {task.task_id: truth for task, truth in tasks}
 
     def grade() -> None:
         checked = {
             task.task_id: check(task, RawAnswer(task.answer_file, raw))
             for (task, _), raw in zip(tasks, raws, strict=True)
         }
-        scores = [score(task, truths[task.task_id], checked[task.task_id]) for task, _ in tasks]
-        with ScoreTable(scores) as table:
-            summarise(Results(table, scores, truths, checked))
+        summarised(tasks, checked)
 
     seconds = median_seconds(grade, 5)
     console.print(
         f"grading {answers:,} yes/no answers ({len(tasks)} tasks, {seed} contexts, single answer "
         f"sets), from bytes to headline: {seconds:.3f} s (target < 1 s)"
     )
-    replicates(console, tasks[:120], truths)
+    replicates(console, tasks[:120])
 
 
-def replicates(console: Console, tasks: list[tuple[Task, Truth]], truths: dict[str, Truth]) -> None:
+def summarised(tasks: Pairs, checked: Mapping[str, Checked]) -> None:
+    """Scores what was checked, and the track's figures from that."""
+    truths = {task.task_id: truth for task, truth in tasks}
+    scores = [score(task, truth, checked[task.task_id]) for task, truth in tasks]
+    with ScoreTable(scores) as table:
+        summarise(Results(table, scores, truths, checked))
+
+
+def replicates(console: Console, tasks: Pairs) -> None:
     """Five replicates with 5% noise: how much of the time is resampling."""
     rng = random.Random(0)
     checked = {}
@@ -116,17 +117,13 @@ def replicates(console: Console, tasks: list[tuple[Task, Truth]], truths: dict[s
         ]
         checked[task.task_id] = Checked("scored", tuple(sets))
 
-    def grade() -> None:
-        scores = [score(task, truth, checked[task.task_id]) for task, truth in tasks]
-        with ScoreTable(scores) as table:
-            summarise(Results(table, scores, truths, checked))
-
     def draw() -> None:
         for task, truth in tasks:  # once for the pair, once for its compositions
             for _ in range(2):
                 resample(truth.target, checked[task.task_id].answer, truth.instance_id)
 
-    whole, drawing = median_seconds(grade, 3), median_seconds(draw, 3)
+    whole = median_seconds(lambda: summarised(tasks, checked), 3)
+    drawing = median_seconds(draw, 3)
     console.print(
         f"grading {len(tasks)} tasks with 5 replicates: {whole:.3f} s, of which resampling "
         f"{100 * drawing / whole:.0f}%"

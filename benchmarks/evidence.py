@@ -13,7 +13,9 @@ scene must share, and the information of every bundle on a grid of its own. Exit
 import argparse
 import json
 import math
+import statistics
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -110,7 +112,7 @@ def check_truths(count: int, seed: str = "truths 1", batches: int = BATCHES) -> 
             if stored.source == "structural_zero":
                 report.zeros += 1
                 report.bad_zeros += stored.value != 0.0 or stored.se != 0.0
-            _compare(report, stored, _pooled([find(population) for population in populations]))
+            _compare(report, stored, [find(population) for population in populations])
     return report
 
 
@@ -139,15 +141,10 @@ def _stored(scene: Drawn) -> Iterator[tuple[str, Quantity, float, Find]]:
             yield kind, stored, EFFECT_BOUND * (1.0 + abs(stored.value)), find
 
 
-def _pooled(found: Sequence[Estimate]) -> Estimate:
-    mean = math.fsum(one.value for one in found) / len(found)
-    return Estimate(mean, math.sqrt(math.fsum(one.se**2 for one in found)) / len(found))
-
-
-def _compare(report: TruthReport, stored: Quantity, found: Estimate) -> None:
+def _compare(report: TruthReport, stored: Quantity, found: Sequence[Estimate]) -> None:
     report.compared += 1
-    gap = abs(stored.value - found.value)
-    combined = math.hypot(stored.se, found.se)
+    gap = abs(stored.value - statistics.fmean(one.value for one in found))
+    combined = math.hypot(stored.se, math.hypot(*(one.se for one in found)) / len(found))
     ratio = 0.0 if gap <= 1e-9 else gap / max(combined, 1e-12)
     report.within += ratio <= 4.0
     report.worst = max(report.worst, ratio)
@@ -160,7 +157,7 @@ class CoverageReport:
     scenes: int = 0
     covered: int = 0
     intervals: int = 0
-    by_method: dict[str, list[int]] | None = None
+    by_method: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
     cut_off: int = 0
 
     @property
@@ -178,8 +175,7 @@ class CoverageReport:
 
 def check_estimability(count: int, replicates: int, seed: str = "estimability 1") -> CoverageReport:
     """Coverage of textbook intervals in clean, identifiable scenes, pooled."""
-    report = CoverageReport(by_method={})
-    assert report.by_method is not None
+    report = CoverageReport()
     profiles = {
         "continuous": {"linear_additive": 1, "smooth_handcrafted": 1},
         "binary": {"single_regulator_logistic": 1},
@@ -202,7 +198,7 @@ def check_estimability(count: int, replicates: int, seed: str = "estimability 1"
             continue
         report.scenes += 1
         analyst, (x0, x1) = Analyst(scene.plan, scene.world), scene.truths.levels
-        truth, tally = scene.truths.ate, report.by_method.setdefault(analyst.method, [0, 0])
+        truth = scene.truths.ate
         assert truth is not None
         for replicate in range(replicates):
             rng = stream(f"estimability {number}/{replicate}".encode(), "rows")
@@ -214,7 +210,7 @@ def check_estimability(count: int, replicates: int, seed: str = "estimability 1"
                 truth = effect(scene.world, *names, x0, x1, stream(scene.key, "finer"), bound)
             hit = low <= truth.value <= high
             report.covered, report.intervals = report.covered + hit, report.intervals + 1
-            tally[0], tally[1] = tally[0] + hit, tally[1] + 1
+            report.by_method[analyst.method].append(hit)
     return report
 
 
@@ -254,10 +250,10 @@ def check_views(count: int, seed: str = "views 1") -> ViewReport:
 
 def _check_views(report: ViewReport, built: Built) -> None:
     (world,), (label,) = built.rows["causalds_worlds"], built.rows["causalds_labels"]
-    views = {str(task["task_id"]): str(task["view"]) for task in built.rows["causalds"]}
-    named = json.loads(str(built.rows["causalds_worlds"][0]["world_json"]))["task_details"]
+    record = json.loads(str(world["world_json"]))
+    views = {task["task_id"]: task["view"] for task in built.rows["causalds"]}
     keys = {
-        t["task_id"]: (t["family"], t["variant"], named.get(t["task_id"], ""))
+        t["task_id"]: (t["family"], t["variant"], record["task_details"].get(t["task_id"], ""))
         for t in built.rows["causalds"]
     }
     answers: dict[object, set[tuple[object, ...]]] = {}
@@ -266,14 +262,10 @@ def _check_views(report: ViewReport, built: Built) -> None:
         answers.setdefault(keys[truth["task_id"]], set()).add(told)
     report.differing += sum(len(told) != 1 for told in answers.values())
     for scene in built.rows["causalds_scenes"]:
-        truths = [t for t in built.rows["causalds_truth"]
-                  if views[str(t["task_id"])] == scene["view"]]  # fmt: skip
-        problems = audit_instance(world, truths, _plain(label), _plain(scene))
-        report.problems += len(problems)
-    record = json.loads(str(world["world_json"]))
-    for shown in record["views"].values():
+        truths = [t for t in built.rows["causalds_truth"] if views[t["task_id"]] == scene["view"]]
+        report.problems += len(audit_instance(world, truths, _plain(label), _plain(scene)))
+    for view, shown in record["views"].items():
         report.bundles += len(shown["bundles"])
-    for view in record["views"]:
         for _, _, found, needed in information(record, view):
             report.least = min(report.least, found / needed)
 
@@ -315,8 +307,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"{found.covered / found.intervals:.2%}; allowed {low:.2%} to {high:.2%} "
             f"({found.cut_off} further scenes are cut off, and so not linear in their parameters)"
         )
-        for method, (hits, total) in sorted((found.by_method or {}).items()):
-            print(f"  {method}: {hits} of {total}")
+        for method, hits in sorted(found.by_method.items()):
+            print(f"  {method}: {sum(hits)} of {len(hits)}")
         return 0 if found.good else 1
     views = check_views(chosen.scenes or 40)
     print(
