@@ -115,12 +115,7 @@ def deductive_task(
     prompt = deductive_prompt(
         measure, tree.nodes, found.givens, found.target, file, stream(key, "order")
     )
-    inputs = {
-        "measure": measure,
-        "cause": found.target[0],
-        "effect": found.target[1],
-        "cut_tree": list(tree.nodes),
-    }
+    ends = {"cause": found.target[0], "effect": found.target[1]}
     target: dict[str, object] = {"verdict": found.verdict}
     if found.value is not None:
         target["exact"] = str(found.value)
@@ -129,10 +124,10 @@ def deductive_task(
         plan.variant,
         plan.variant,
         prompt,
-        inputs,
+        {**ends, "measure": measure, "cut_tree": list(tree.nodes)},
         found.value,
         target,
-        {"givens": givens, "cause": found.target[0], "effect": found.target[1]},
+        {**ends, "givens": givens},
     )
 
 

@@ -218,11 +218,8 @@ def _terms(
     terms = []
     for parent in added:
         ends = f"{_SHORT.get(parent, parent)}_{_SHORT.get(name, name)}"
-        if family == "linear":
-            terms.append(Term(parent, _number(params, f"coeff_{ends}", "params")))
-        else:
-            linear = _number(params, f"coeff1_{ends}", "params")
-            terms.append(Term(parent, linear, _number(params, f"coeff2_{ends}", "params")))
+        names = ("coeff",) if family == "linear" else ("coeff1", "coeff2")
+        terms.append(Term(parent, *(_number(params, f"{k}_{ends}", "params") for k in names)))
     return tuple(terms)
 
 

@@ -57,11 +57,11 @@ def generate(rng: np.random.Generator) -> Evidence:
     program = sample_program(rng)
     units = draw_units(rng)
     training, reduction = _training(rng, program, units)
-    _check_modes(training)
-    _check_exposure(program, training)
+    _check(program, training)
     before = len(training)
     training = _disambiguate(rng, program, units, training)
-    _check_clamping(program, training)
+    if any(sum(child in world.targets for world in training) > 5 for child in program.endogenous):
+        raise Rejected("clamped too often")
     heldout = _heldout(rng, program, units, training)
     statistics = {"survivor_reduction": reduction, "disambiguation_worlds": len(training) - before}
     return Evidence(program, units, tuple(training), tuple(heldout), statistics)
@@ -103,23 +103,14 @@ def _training(
     return [candidates[k] for k in chosen], reduction
 
 
-def _check_modes(training: Sequence[World]) -> None:
+def _check(program: HiddenProgram, training: Sequence[World]) -> None:
     modes = Counter(world.intervention.mode for world in training)
     if modes["hard_assigned"] < 3 or modes["hard_constant"] < 1:
         raise Rejected("mode mix")
-
-
-def _check_exposure(program: HiddenProgram, training: Sequence[World]) -> None:
     for child in program.endogenous:
         scored = [world for world in training if child not in world.targets]
         if len(scored) < 3 or sum(len(world.rows) for world in scored) < 33:
             raise Rejected("scored exposure")
-
-
-def _check_clamping(program: HiddenProgram, training: Sequence[World]) -> None:
-    for child in program.endogenous:
-        if sum(child in world.targets for world in training) > 5:
-            raise Rejected("clamped too often")
 
 
 def _disambiguate(

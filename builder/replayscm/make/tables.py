@@ -92,14 +92,9 @@ class Rows:
 def stack(worlds: Sequence[World]) -> Rows:
     """The rows of all worlds, in order."""
     values = np.concatenate([world.rows for world in worlds]).astype(np.int64)
-    clamped = np.concatenate([_clamps(world) for world in worlds])
+    set_here = [np.isin(np.arange(values.shape[1]), world.targets) for world in worlds]
+    clamped = np.repeat(set_here, [len(world.rows) for world in worlds], axis=0)
     return Rows(values, clamped)
-
-
-def _clamps(world: World) -> Flags:
-    flags = np.zeros(world.rows.shape, dtype=bool)
-    flags[:, list(world.targets)] = True
-    return flags
 
 
 def patterns(rows: Rows) -> NDArray[np.int64]:
