@@ -78,6 +78,11 @@ class ReadExam:
         return self.folder.split
 
     @property
+    def scenes(self) -> int:
+        """How many scenes its tasks are about."""
+        return len({row["instance_id"] for row in self.tasks})
+
+    @property
     def corrected(self) -> list[Row]:
         """The truths that have a corrected one beside them, by task."""
         rows = (row for row in self.truths if row[CORRECTED] is not None)
@@ -85,11 +90,10 @@ class ReadExam:
 
     def lines(self) -> Iterator[str]:
         """The summary for a person, a line at a time."""
-        scenes = len({row["instance_id"] for row in self.tasks})
         numbers = sum(row["value"] is not None for row in self.truths)
         asked = sum(row["task_id"] in self.order for row in self.corrected)
         yield (
-            f"{self.folder.folder}: split {self.split}, exam {self.exam}: {scenes} scenes, "
+            f"{self.folder.folder}: split {self.split}, exam {self.exam}: {self.scenes} scenes, "
             f"{len(self.tasks)} tasks, {len(self.order)} of them in the exam"
         )
         yield (
