@@ -6,7 +6,9 @@ Derived from the truths by the published rules, independently of the grader's sc
 import csv
 import io
 import json
+import tomllib
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final, Literal, assert_never
 
 import numpy as np
@@ -19,54 +21,19 @@ from grader.io.jsonio import canonical
 from grader.model import Truth
 from grader.shape import Task
 
-_NUMBER: Final = "0: (1 + |t|) / (1 + 2|t|) for a truth of t"
-_EFFECT: Final = "0 where identifiable: (1 + |t|) / (1 + 2|t|); nothing where it had to abstain"
-_WIDE: Final = "0 ± 1 where identifiable: (1 + |t|) / (1 + |t| + interval score)"
-_POSITIVE: Final = "always +: the share of positive truths"
-_TRUE: Final = "always true: the share of truths that are"
+_FILE: Final = Path(__file__).with_name("floors.toml")
 
 _ANSWERS: Final[Mapping[str, tuple[object, str]]] = {
-    "prediction_csv": (
-        None,
-        "0 (or probability 0.5): (1 + sd) / (1 + sd + RMSE); near a half, since labels differ from "
-        "a constant by about one sd",
-    ),
-    "prediction_interval_csv": (
-        None,
-        "0 ± 1 (or 0.5 ± 0.5): (1 + sd) / (1 + sd + mean interval score)",
-    ),
-    "sign": ("+", _POSITIVE),
-    "change_sign": ("+", _POSITIVE),
-    "effect_sign": ("+", _POSITIVE),
-    "signs_before_after": ("+", "always + and +: the share of truths with both"),
-    "value": (0.0, f"{_NUMBER}, never under 2/3, since |r| ≤ 1"),
-    "delta": (0.0, _NUMBER),
-    "conditioning_var": (None, "the first candidate: their order is random"),
-    "association_present": (True, _TRUE),
-    "bias_present": (True, _TRUE),
-    "identifiable": (True, "always true: the share of identifiable effects"),
-    "matches": (True, _TRUE),
-    "dominant": ("direct", "always direct: the share of truths that are"),
-    "set_size": (0, "always 0: the share of scenes that need no adjustment"),
-    "set_count": (1, "always 1: the share of scenes with one valid set"),
-    "edges": ([], "no edge: F1 is 0"),
-    "skeleton_edges": ([], "no edge: F1 is 0"),
-    "method": ("backdoor", "always backdoor: the share of back-door truths"),
-    "adjustment_set": ([], "always the empty set: the share of scenes where it is valid"),
-    "adjustment_sets": ([[]], "always the empty set alone: F1 against the minimal sets"),
-    "forbidden": (
-        [],
-        "always none: the share of scenes where every variable is in some valid set",
-    ),
-    "ate": (0.0, _EFFECT),
-    "effect_value": (0.0, _EFFECT),
-    "ate_interval": (0.0, _WIDE),
-    "effect_interval": (0.0, _WIDE),
+    shape: (row.get("constant"), row["why"])
+    for row in tomllib.loads(_FILE.read_text(encoding="utf-8"))["answers"]
+    for shape in row["shapes"]
 }
 """By answer shape: what the constant answer says (None where that depends on the task), and why it
 scores what it scores."""
 
-_CONSTANT: Final = one_each(_ANSWERS, SHAPES, "constant answer", "builder/causalds/check/floors.py")
+_CONSTANT: Final = one_each(
+    _ANSWERS, SHAPES, "constant answer", "builder/causalds/check/floors.toml"
+)
 
 WHY: Final = {shape: why for shape, (_, why) in _CONSTANT.items()}
 """Why a constant answer scores what it scores, by answer shape."""
