@@ -70,7 +70,7 @@ class LatentDAG:
         put(self, "index", index)
         put(self, "parent_masks", tuple(parents))
         put(self, "child_masks", tuple(children))
-        put(self, "observed_mask", self._observed_mask())
+        put(self, "observed_mask", self.mask(self.observed))
         put(self, "_order", _topological(nodes, parents))
         put(self, "_projection", None)
 
@@ -81,9 +81,6 @@ class LatentDAG:
     ]:
         """Pickle the three defining fields only; the masks are rebuilt."""
         return LatentDAG, (self.nodes, self.edges, self.latent)
-
-    def _observed_mask(self) -> int:
-        return sum(1 << i for i, name in enumerate(self.nodes) if name not in self.latent)
 
     @property
     def observed(self) -> tuple[str, ...]:

@@ -9,11 +9,9 @@ at a constant, fits in as a source with the mean and variance it has.
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 
+from builder.scm.equation import Array
 from builder.scm.world import World
-
-Array = npt.NDArray[np.float64]
 
 
 def total_coefficient(world: World, x: str, y: str) -> float | None:

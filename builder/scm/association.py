@@ -18,13 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from builder.scm.affine import affine_moments
+from builder.scm.equation import Array
 from builder.scm.mechanisms import MECHANISMS
 from builder.scm.moments import plan_moments
 from builder.scm.quantities import STRUCTURAL_ZERO, Quantity
 from builder.scm.rqmc import BoundNotMet, refined_means
 from builder.scm.world import World
-
-Array = npt.NDArray[np.float64]
 
 CORRELATION_BOUND: Final = 0.0005
 """The correlation of treatment and outcome is known to this standard error."""

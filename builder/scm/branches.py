@@ -10,11 +10,9 @@ from itertools import product
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from builder.scm.equation import Array
 from builder.scm.world import Values, World
-
-Array = npt.NDArray[np.float64]
 
 MAX_BRANCHED: Final = 4
 """Binary nodes summed over (2**4 runs); any further ones are drawn, which is right, but slower."""

@@ -194,12 +194,10 @@ def _strengths(rng: np.random.Generator, count: int) -> tuple[float, ...]:
 def draw_power(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
     """Strengths ±U(0.4, 1.2), exponents U(0.5, 2)."""
     count = len(parents)
-    strengths = _strengths(rng, count)
-    exponents = floats(rng.uniform(0.5, 2.0, count))
     return {
         **inputs(parents),
-        "strengths": strengths,
-        "exponents": exponents,
+        "strengths": _strengths(rng, count),
+        "exponents": floats(rng.uniform(0.5, 2.0, count)),
         "bias": _bias(rng),
     }
 
@@ -217,12 +215,10 @@ def power_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
 def draw_exp_log(rng: np.random.Generator, parents: Sequence[Parent]) -> Parameters:
     """Strengths ±U(0.4, 1.2); for each parent the exponential (1) or the logarithm (0)."""
     count = len(parents)
-    strengths = _strengths(rng, count)
-    kinds = floats(rng.integers(0, 2, count))
     return {
         **inputs(parents),
-        "strengths": strengths,
-        "exponential": kinds,
+        "strengths": _strengths(rng, count),
+        "exponential": floats(rng.integers(0, 2, count)),
         "bias": _bias(rng),
     }
 

@@ -12,10 +12,10 @@ equation at one level of X and the parents' values under the other.
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from builder.scm.affine import total_coefficient
 from builder.scm.branches import branched_nodes, branches
+from builder.scm.equation import Array
 from builder.scm.quantities import (
     EFFECT_BOUND,
     STRUCTURAL_ZERO,
@@ -26,8 +26,6 @@ from builder.scm.quantities import (
 )
 from builder.scm.rqmc import Statistic, delta_method, integrate
 from builder.scm.world import Values, World
-
-Array = npt.NDArray[np.float64]
 
 
 def natural_direct_effect(

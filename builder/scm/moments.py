@@ -11,14 +11,12 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
 from builder.scm.affine import affine_moments
 from builder.scm.branches import branched_nodes, branches
+from builder.scm.equation import Array
 from builder.scm.rqmc import stack
 from builder.scm.world import Values, World
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 from scipy import special
 
+from builder.scm.equation import Array
 from builder.seeds import pick
 
-Array = npt.NDArray[np.float64]
 Shape = tuple[float, ...]
 """Shape parameters of a family: () gauss and laplace, (df,) Student t, component means mixture."""
 

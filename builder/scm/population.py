@@ -6,14 +6,12 @@ from functools import partial
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from builder.scm.branches import branched_nodes, branches
+from builder.scm.equation import Array
 from builder.scm.quantities import Quantity, as_quantity
 from builder.scm.rqmc import Statistic, delta_method, first_batch, integrate, stack
 from builder.scm.world import Values, World
-
-Array = npt.NDArray[np.float64]
 
 POPULATION_BOUND: Final = 0.001
 """A quantile is known to a standard error of this times 1 + sd."""

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from builder.scm.affine import total_coefficient
 from builder.scm.branches import branched_nodes, branches
+from builder.scm.equation import Array
 from builder.scm.rqmc import Estimate, delta_method, integrate, stack
 from builder.scm.world import Values, World
 
-Array = npt.NDArray[np.float64]
 Source = Literal["structural_zero", "closed_form", "rqmc", "density_weighted_rqmc"]
 
 EFFECT_BOUND: Final = 0.002

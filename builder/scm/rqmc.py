@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 from scipy.stats import qmc
 
+from builder.scm.equation import Array
 from builder.scm.world import World
 
-Array = npt.NDArray[np.float64]
 Integrand = Callable[[dict[str, Array]], Array]
 """Noise of n units -> statistics (k, n), or (k, 1) where no noise is asked for."""
 Statistic = Callable[[Array], tuple[float, float]]

@@ -20,17 +20,14 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from builder.causal.graph import LatentDAG
-from builder.scm.equation import Kind, Parent
+from builder.scm.equation import Array, Kind, Parent
 from builder.scm.mechanisms import MECHANISMS
 from builder.scm.noise import Noise, Spread, draw_noise_law
 from builder.scm.profiles import DEFAULT_PROFILE, Profile
 from builder.scm.world import Node, Values, World
 from builder.seeds import pick
-
-Array = npt.NDArray[np.float64]
 
 SD_RANGE: Final = (0.3, 10.0)
 """Population sd of every node."""

@@ -15,14 +15,12 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from builder.causal.graph import LatentDAG
-from builder.scm.equation import Affine, Kind, Parameters
+from builder.scm.equation import Affine, Array, Kind, Parameters
 from builder.scm.mechanisms import MECHANISMS
 from builder.scm.noise import NOISE_FAMILIES, Noise, Spread
 
-Array = npt.NDArray[np.float64]
 Values = Mapping[str, Array]
 Intervention = Mapping[str, float | Array]
 """Node -> value, one number for all units or an array with one value per unit."""

@@ -13,11 +13,8 @@ from functools import cached_property, wraps
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-from builder.causalds.check.equations import conditional_mean, noise_law, noise_scale
-
-Array = npt.NDArray[np.float64]
+from builder.causalds.check.equations import Array, conditional_mean, noise_law, noise_scale
 
 DRAWS: Final = 65_536
 

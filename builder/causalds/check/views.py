@@ -7,12 +7,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from builder.causalds.check.equations import conditional_mean, noise_scale
+from builder.causalds.check.equations import Array, conditional_mean, noise_scale
 
 Columns = Mapping[str, npt.NDArray[np.float64]]
 Record = Mapping[str, Any]
-Array = npt.NDArray[np.float64]
-
 _SIGMAS: Final = 7.0
 _OUTCOME_FACTOR: Final = 1.75
 _FINE_GRID: Final = 4001

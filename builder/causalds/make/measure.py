@@ -16,14 +16,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from builder.causalds.plan.views import Thresholds, View
-from builder.scm.equation import Parameters, Parent
+from builder.scm.equation import Array, Parameters, Parent
 from builder.scm.mechanisms import MECHANISMS
 from builder.scm.noise import Noise, Spread, draw_noise_law
-
-Array = npt.NDArray[np.float64]
 
 GRID_POINTS: Final = 513
 OUTCOME_FACTOR: Final = 1.75

@@ -31,6 +31,14 @@ def inspect_scene(release: Path, scene: str) -> tuple[str, str]:
     return page(found), summary(found)
 
 
+def no_worlds(release: Path) -> UsageError:
+    """The complaint about a release that hides its worlds."""
+    return UsageError(
+        f"{release}: holds no causalds_worlds; name a release with public truth, or one with its "
+        "private side"
+    )
+
+
 def _find(release: Path, scene: str) -> tuple[dict[str, Any], str]:
     worlds = every_shard(release, "causalds_worlds")
     prefix, _, index = scene.rpartition("/")
@@ -45,10 +53,7 @@ def _find(release: Path, scene: str) -> tuple[dict[str, Any], str]:
         row["instance_id"] for paths in worlds.values() for row in rows(paths, ["instance_id"])
     ]
     if not known:
-        raise UsageError(
-            f"{release}: holds no causalds_worlds; name a release with public truth, or one with "
-            "its private side"
-        )
+        raise no_worlds(release)
     raise UsageError(
         f"{scene}: not among the {len(known)} scenes of {release}{did_you_mean(scene, known)}; "
         f"name a scene such as {known[0]}, or split/index such as {min(worlds)}/0"

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from builder.causalds.show.inspection import no_worlds
 from builder.causalds.show.pictures import graph_picture
 from builder.release.reader import every_shard, rows
 from grader.draw import page as draw
 from grader.draw.page import Beside, Paragraph, Section, Strong
 from grader.draw.table import Cell, Table
-from grader.errors import UsageError
 
 Row = Mapping[str, Any]
 
@@ -48,10 +48,7 @@ def _worlds(release: Path) -> list[dict[str, Any]]:
         for row in rows(paths, ("instance_id", "structure", "motif", "world_json"))
     ]
     if not found:
-        raise UsageError(
-            f"{release}: holds no causalds_worlds; name a release with public truth, or one with "
-            "its private side"
-        )
+        raise no_worlds(release)
     return sorted(found, key=lambda world: str(world["instance_id"]))
 
 
