@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.feature_extraction.text import CountVectorizer
 
-from builder.causal.identification import ate_identifiable
+from builder.causal.identification import is_identifiable
 from builder.causalds.make.scene import narrate
 from builder.causalds.plan.config import Config
 from builder.causalds.plan.scenes import plan_scenes
@@ -137,7 +137,7 @@ def facts_of(told: Sequence[Told]) -> dict[str, list[str]]:
     return {
         "motif": [one.plan.motif for one in told],
         "identifiability": [
-            str(ate_identifiable(q.graph, q.treatment, q.outcome)) for q in queries
+            str(is_identifiable(q.graph, q.treatment, q.outcome, "ate")) for q in queries
         ],
     }
 

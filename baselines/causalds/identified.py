@@ -21,12 +21,7 @@ from baselines.causalds.estimators import (
 from baselines.release import FloatArray
 from builder.causal.adjustment import minimal_adjustment_sets, valid_adjustment_sets
 from builder.causal.graph import LatentDAG
-from builder.causal.identification import (
-    ate_identifiable,
-    ett_identifiable,
-    nde_identifiable,
-    nie_identifiable,
-)
+from builder.causal.identification import is_identifiable
 from builder.causal.method import frontdoor_sets
 
 GUESS_WIDTH = 3.0
@@ -70,7 +65,7 @@ def plan_effect(graph: LatentDAG, contrast: Contrast, effect: str, *, binary: bo
 def identifiable(graph: LatentDAG, x: str, y: str, effect: str, *, binary: bool) -> bool:
     """Whether "ATE", "ETT", "NDE" or "NIE" is identifiable on ``graph``."""
     if effect == "ETT":
-        return ett_identifiable(graph, x, y, binary_treatment=binary)
+        return is_identifiable(graph, x, y, "ett", binary_treatment=binary)
     by_effect = {"ATE": ate_identifiable, "NDE": nde_identifiable, "NIE": nie_identifiable}
     return by_effect[effect](graph, x, y)
 

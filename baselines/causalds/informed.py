@@ -27,7 +27,7 @@ from builder.causal.adjustment import (
     valid_adjustment_sets,
 )
 from builder.causal.graph import LatentDAG
-from builder.causal.identification import ate_identifiable
+from builder.causal.identification import is_identifiable
 from builder.causal.method import identification_method
 from builder.causal.paths import opens_collider_bias
 from builder.causalds.complete import KEYS, one_each
@@ -91,7 +91,7 @@ def _word(query: tuple[LatentDAG, str, str]) -> str | None:
     """What takes the place of a set: None where there are valid sets."""
     if valid_adjustment_sets(*query):
         return None
-    return "no_backdoor" if ate_identifiable(*query) else "non_id"
+    return "no_backdoor" if is_identifiable(*query, "ate") else "non_id"
 
 
 def _sets(field: str, find: Callable[[LatentDAG, str, str], object]) -> Solve:
@@ -144,7 +144,7 @@ _SOLVERS: Final[Mapping[str, Solve]] = {
     "identification.one_valid_adjustment_set": _sets("adjust", lambda *q: _minimal(*q)[0]),
     "identification.method_label": lambda t, d: {"method": identification_method(*_query(t, d))},
     "identification.identifiable_boolean": lambda t, d: {
-        "identifiable": ate_identifiable(*_query(t, d))
+        "identifiable": is_identifiable(*_query(t, d), "ate")
     },
     "identification.minimal_adjustment_set_size": _sets(
         "k", lambda *q: len(valid_adjustment_sets(*q)[0])

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from builder.causal.graph import LatentDAG
-from builder.causal.identification import ate_identifiable, ett_identifiable
+from builder.causal.identification import is_identifiable
 from builder.causal.method import identification_method
 from builder.causal.motifs import MOTIFS, Motif
 from builder.seeds import pick
@@ -75,7 +75,9 @@ def confounded(motif: Motif) -> Motif:
 
 def confounding_spoils(motif: Motif) -> bool:
     """Whether that common cause makes an identifiable average effect unidentifiable."""
-    return ate_identifiable(*motif.effect) and not ate_identifiable(*confounded(motif).effect)
+    return is_identifiable(*motif.effect, "ate") and not is_identifiable(
+        *confounded(motif).effect, "ate"
+    )
 
 
 def harmless_latent(rng: np.random.Generator, motif: Motif) -> Motif | None:
@@ -101,9 +103,9 @@ def harmless_latent(rng: np.random.Generator, motif: Motif) -> Motif | None:
 def _verdicts(motif: Motif) -> tuple[object, ...]:
     return (
         identification_method(*motif.effect),
-        ate_identifiable(*motif.effect),
-        ett_identifiable(*motif.effect, binary_treatment=True),
-        ett_identifiable(*motif.effect, binary_treatment=False),
+        is_identifiable(*motif.effect, "ate"),
+        is_identifiable(*motif.effect, "ett", binary_treatment=True),
+        is_identifiable(*motif.effect, "ett", binary_treatment=False),
     )
 
 

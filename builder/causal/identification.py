@@ -48,35 +48,19 @@ def identify(
     return _identify(g, x, y, estimand, binary_treatment and estimand == "ett")
 
 
-def ate_identifiable(g: LatentDAG, x: str, y: str) -> bool:
-    """Tell whether E[Y(x1) - Y(x0)] is identifiable (complete ID algorithm)."""
-    return _verdict(g, x, y, "ate")
+def is_identifiable(
+    g: LatentDAG, x: str, y: str, effect: Effect, *, binary_treatment: bool = False
+) -> bool:
+    """Tell whether an effect (`DEFINITIONS`) is identifiable, without building the functional.
 
-
-def ett_identifiable(g: LatentDAG, x: str, y: str, binary_treatment: bool) -> bool:
-    """Tell whether E[Y(x1) - Y(x0) | X = x1] is identifiable.
-
-    For a binary treatment this is so exactly when the ATE is identifiable; for more levels, or a
+    With a `binary_treatment` the ETT is so exactly when the ATE is; for more levels, or a
     continuous treatment, fewer graphs qualify.
     """
-    return _verdict(g, x, y, "ate" if binary_treatment else "ett")
-
-
-def nde_identifiable(g: LatentDAG, x: str, y: str) -> bool:
-    """Tell whether E[Y(x1, M(x0)) - Y(x0, M(x0))] is identifiable, M being all mediators."""
-    return _verdict(g, x, y, "nde")
-
-
-def nie_identifiable(g: LatentDAG, x: str, y: str) -> bool:
-    """Tell whether E[Y(x0, M(x1)) - Y(x0, M(x0))] is identifiable, M being all mediators."""
-    return _verdict(g, x, y, "nie")
-
-
-def _verdict(g: LatentDAG, x: str, y: str, effect: Effect) -> bool:
-    """Decide without building the functional."""
     endpoints(g, x, y)
     if _structurally_zero(g, x, y, effect):
         return True
+    if effect == "ett" and binary_treatment:
+        effect = "ate"
     return _OBSTACLES[effect](g, x, y) is None
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 from builder.causal.adjustment import valid_adjustment_sets
 from builder.causal.bits import closure, members
 from builder.causal.graph import LatentDAG, connected, endpoints
-from builder.causal.identification import ate_identifiable
+from builder.causal.identification import is_identifiable
 
 Method = Literal["trivial_zero", "backdoor", "frontdoor", "other_id", "none"]
 
@@ -25,7 +25,7 @@ def identification_method(g: LatentDAG, x: str, y: str) -> Method:
         return "backdoor"
     if frontdoor_sets(g, x, y):
         return "frontdoor"
-    return "other_id" if ate_identifiable(g, x, y) else "none"
+    return "other_id" if is_identifiable(g, x, y, "ate") else "none"
 
 
 def frontdoor_sets(g: LatentDAG, x: str, y: str) -> tuple[frozenset[str], ...]:

@@ -8,13 +8,7 @@ import pytest
 from formula_text import formula
 
 from builder.causal.graph import LatentDAG
-from builder.causal.identification import (
-    ate_identifiable,
-    ett_identifiable,
-    identify,
-    nde_identifiable,
-    nie_identifiable,
-)
+from builder.causal.identification import identify, is_identifiable
 from builder.causal.motifs import MOTIFS, PLANTED
 from builder.causal.proof.estimand import Estimand, Hedge
 from builder.causal.proof.finite import FiniteSCM, joint_distribution, random_scm, true_effect
@@ -134,16 +128,16 @@ def test_confounded_mediation_hides_the_cross_world_response(effect: str) -> Non
     _assert_twins(
         _table(base, "Y", outcome(0)), _table(base, "Y", outcome(1)), "X", "Y", effect, gap=0.1
     )
-    assert ate_identifiable(g, "X", "Y")
-    assert not nde_identifiable(g, "X", "Y")
-    assert not nie_identifiable(g, "X", "Y")
+    assert is_identifiable(g, "X", "Y", "ate")
+    assert not is_identifiable(g, "X", "Y", "nde")
+    assert not is_identifiable(g, "X", "Y", "nie")
 
 
 def test_napkin_separates_the_treated_from_everyone_beyond_two_levels() -> None:
     """With two levels the consistency identity makes the ETT a copy of the ATE; not with three."""
-    assert ate_identifiable(NAPKIN, "X", "Y")
-    assert ett_identifiable(NAPKIN, "X", "Y", binary_treatment=True)
-    assert not ett_identifiable(NAPKIN, "X", "Y", binary_treatment=False)
+    assert is_identifiable(NAPKIN, "X", "Y", "ate")
+    assert is_identifiable(NAPKIN, "X", "Y", "ett", binary_treatment=True)
+    assert not is_identifiable(NAPKIN, "X", "Y", "ett", binary_treatment=False)
     rng = np.random.default_rng(10)
     assert _check_value(rng, NAPKIN, "X", "Y", "ate", False, 3)
     assert _check_value(rng, NAPKIN, "X", "Y", "ett", True, 2)
@@ -188,36 +182,31 @@ def test_booleans_agree_with_the_functional(effect: str) -> None:
     rng = np.random.default_rng(12)
     for _ in range(300):
         g, x, y = random_query(rng)
-        verdict = {
-            "ate": ate_identifiable(g, x, y),
-            "ett": ett_identifiable(g, x, y, False),
-            "nde": nde_identifiable(g, x, y),
-            "nie": nie_identifiable(g, x, y),
-        }[effect]
+        verdict = is_identifiable(g, x, y, effect)
         assert verdict is isinstance(identify(g, x, y, effect), Estimand)
 
 
 def test_direct_and_indirect_effects_vanish_without_their_paths() -> None:
     """A structurally zero effect is identified even in a hopelessly confounded graph."""
     confounded_chain = graph("X>M M>Y U>X U>M U>Y", "U")
-    assert not ate_identifiable(confounded_chain, "X", "Y")
+    assert not is_identifiable(confounded_chain, "X", "Y", "ate")
     assert identify(confounded_chain, "X", "Y", "nde") == Estimand("nde", "X", "Y", ())
-    assert not nie_identifiable(confounded_chain, "X", "Y")
+    assert not is_identifiable(confounded_chain, "X", "Y", "nie")
     assert identify(BOW, "X", "Y", "nie") == Estimand("nie", "X", "Y", ())
-    assert not nde_identifiable(BOW, "X", "Y")
+    assert not is_identifiable(BOW, "X", "Y", "nde")
     assert identify(BOW, "Y", "X", "ett") == Estimand("ett", "Y", "X", ())
 
 
 def test_an_unseen_mediator_beside_the_direct_edge_blocks_mediation() -> None:
     """The projection merges the two routes, so its criterion alone would say yes."""
     g = graph("X>L L>Y X>Y", "L")
-    assert ate_identifiable(g, "X", "Y")
+    assert is_identifiable(g, "X", "Y", "ate")
     found = identify(g, "X", "Y", "nde")
     assert isinstance(found, Hedge)
     assert (found.obstacle, found.inner) == ("latent_mediator", ("L",))
     only_unseen = graph("X>L L>Y", "L")
     assert identify(only_unseen, "X", "Y", "nde") == Estimand("nde", "X", "Y", ())
-    assert nie_identifiable(only_unseen, "X", "Y")
+    assert is_identifiable(only_unseen, "X", "Y", "nie")
 
 
 @pytest.mark.parametrize(

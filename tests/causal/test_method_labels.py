@@ -8,7 +8,7 @@ import pytest
 
 from builder.causal.adjustment import valid_adjustment_sets
 from builder.causal.graph import LatentDAG
-from builder.causal.identification import ate_identifiable
+from builder.causal.identification import is_identifiable
 from builder.causal.method import frontdoor_sets, identification_method
 from builder.causal.motifs import MOTIFS
 from builder.causal.proof.finite import joint_distribution, noise_weights, random_scm, run
@@ -48,7 +48,7 @@ def test_labels_agree_with_the_id_algorithm() -> None:
         g, x, y = random_query(rng, latent=(1, 3))
         method = identification_method(g, x, y)
         seen.add(method)
-        assert (method != "none") == ate_identifiable(g, x, y)
+        assert (method != "none") == is_identifiable(g, x, y, "ate")
         if valid_adjustment_sets(g, x, y) or frontdoor_sets(g, x, y):
             assert method != "none"
     assert seen == {"trivial_zero", "backdoor", "frontdoor", "other_id", "none"}

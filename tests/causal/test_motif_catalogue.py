@@ -2,12 +2,7 @@
 
 import pytest
 
-from builder.causal.identification import (
-    ate_identifiable,
-    ett_identifiable,
-    nde_identifiable,
-    nie_identifiable,
-)
+from builder.causal.identification import is_identifiable
 from builder.causal.method import identification_method
 from builder.causal.motifs import MOTIFS
 
@@ -63,8 +58,8 @@ def test_every_motif_has_its_known_labels(name: str) -> None:
     motif = MOTIFS[name]
     query = (motif.graph, motif.treatment, motif.outcome)
     assert identification_method(*query) == method, why
-    assert ate_identifiable(*query) is ate, why
-    assert ett_identifiable(*query, True) is ate, why
-    assert ett_identifiable(*query, False) is ett, why
-    assert nde_identifiable(*query) is nde, why
-    assert nie_identifiable(*query) is nie, why
+    assert is_identifiable(*query, "ate") is ate, why
+    assert is_identifiable(*query, "ett", binary_treatment=True) is ate, why
+    assert is_identifiable(*query, "ett") is ett, why
+    assert is_identifiable(*query, "nde") is nde, why
+    assert is_identifiable(*query, "nie") is nie, why

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from builder.causal.graph import LatentDAG
-from builder.causal.identification import ate_identifiable, ett_identifiable
+from builder.causal.identification import is_identifiable
 from builder.causal.motifs import MOTIFS
 from builder.causal.proof import oracles
 from builder.causal.proof.sampling import random_query
@@ -26,18 +26,18 @@ def test_ate_verdicts_agree_with_y0() -> None:
     """A second implementation of ID by other authors."""
     pytest.importorskip("y0", reason="the oracle extra (y0==0.2.11) is not installed")
     for query in _queries():
-        assert oracles.y0_ate(*query) == _word(ate_identifiable(*query)), query
+        assert oracles.y0_ate(*query) == _word(is_identifiable(*query, "ate")), query
 
 
 def test_ett_verdicts_agree_with_y0() -> None:
     """IDC* knows the treatment as one of many levels, so it is compared with that reading."""
     pytest.importorskip("y0", reason="the oracle extra (y0==0.2.11) is not installed")
     for query in _queries():
-        assert oracles.y0_ett(*query) == _word(ett_identifiable(*query, False)), query
+        assert oracles.y0_ett(*query) == _word(is_identifiable(*query, "ett")), query
 
 
 def test_ate_verdicts_agree_with_pyagrum() -> None:
     """A third implementation, in C++."""
     pytest.importorskip("pyagrum", reason="the oracle extra (pyagrum) is not installed")
     for query in _queries():
-        assert oracles.pyagrum_ate(*query) == _word(ate_identifiable(*query)), query
+        assert oracles.pyagrum_ate(*query) == _word(is_identifiable(*query, "ate")), query

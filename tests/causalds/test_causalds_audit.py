@@ -11,12 +11,7 @@ from causalds_scenes import private, public, variant_of
 
 from builder.causal.adjustment import minimal_adjustment_sets, valid_adjustment_sets
 from builder.causal.graph import LatentDAG
-from builder.causal.identification import (
-    ate_identifiable,
-    ett_identifiable,
-    nde_identifiable,
-    nie_identifiable,
-)
+from builder.causal.identification import is_identifiable
 from builder.causal.method import identification_method
 from builder.causal.motifs import MOTIFS
 from builder.causalds.check import graph as audit_graph
@@ -219,11 +214,11 @@ def _graph_verdicts(graph: LatentDAG, x: str, y: str) -> tuple[object, object]:
         set(valid_adjustment_sets(graph, x, y)),
         set(minimal_adjustment_sets(graph, x, y)),
         str(identification_method(graph, x, y)),
-        ate_identifiable(graph, x, y),
-        ett_identifiable(graph, x, y, binary_treatment=True),
-        ett_identifiable(graph, x, y, binary_treatment=False),
-        nde_identifiable(graph, x, y),
-        nie_identifiable(graph, x, y),
+        is_identifiable(graph, x, y, "ate"),
+        is_identifiable(graph, x, y, "ett", binary_treatment=True),
+        is_identifiable(graph, x, y, "ett", binary_treatment=False),
+        is_identifiable(graph, x, y, "nde"),
+        is_identifiable(graph, x, y, "nie"),
     ]
     path = nx.has_path(other, x, y)
     theirs = [

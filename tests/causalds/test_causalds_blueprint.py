@@ -8,12 +8,7 @@ import pytest
 from causalds_scenes import ROOT
 
 from builder.causal.growth import HOSTS, confounded, graft, harmless_latent, single_grafts
-from builder.causal.identification import (
-    ate_identifiable,
-    ett_identifiable,
-    nde_identifiable,
-    nie_identifiable,
-)
+from builder.causal.identification import is_identifiable
 from builder.causal.method import identification_method
 from builder.causal.motifs import MOTIFS, PLANTED, Motif
 from builder.causal.proof.agreement import Tally, compare
@@ -45,7 +40,7 @@ def full() -> list[ScenePlan]:
 
 
 def identifiable(motif: Motif) -> bool:
-    return ate_identifiable(motif.graph, motif.treatment, motif.outcome)
+    return is_identifiable(motif.graph, motif.treatment, motif.outcome, "ate")
 
 
 def test_quotas_are_met_by_largest_remainder(full: list[ScenePlan]) -> None:
@@ -93,10 +88,12 @@ def test_planted_structures_separate_rung_three_from_rung_two(full: list[ScenePl
         query = (plan.query.graph, plan.treatment, plan.outcome)
         if plan.motif == "napkin":
             assert plan.treatment_kind == "continuous" and plan.structure == "napkin"
-            assert ate_identifiable(*query) and not ett_identifiable(*query, binary_treatment=False)
+            assert is_identifiable(*query, "ate") and not is_identifiable(
+                *query, "ett", binary_treatment=False
+            )
         if plan.motif == "mediation_confounded":
-            assert plan.structure == "mediation_confounded" and ate_identifiable(*query)
-            assert not nde_identifiable(*query) and not nie_identifiable(*query)
+            assert plan.structure == "mediation_confounded" and is_identifiable(*query, "ate")
+            assert not is_identifiable(*query, "nde") and not is_identifiable(*query, "nie")
     assert not {p.motif for p in planned("paper")} & set(PLANTED)
 
 

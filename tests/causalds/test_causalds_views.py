@@ -10,7 +10,7 @@ import pytest
 from causalds_scenes import ROOT, table
 from scipy import integrate
 
-from builder.causal.identification import ate_identifiable
+from builder.causal.identification import is_identifiable
 from builder.causalds.check.audit import audit_instance
 from builder.causalds.make.measure import (
     OUTCOME_FACTOR,
@@ -284,7 +284,7 @@ def test_verdicts_do_not_depend_on_what_is_measured() -> None:
     for one in built():
         plan = world(one)["plan"]
         query = ScenePlan.from_json(json.dumps(plan)).query
-        good = ate_identifiable(query.graph, query.treatment, query.outcome)
+        good = is_identifiable(query.graph, query.treatment, query.outcome, "ate")
         truth = {t["task_id"]: t["should_abstain"] for t in one.rows["causalds_truth"]}
         for task in one.rows["causalds"]:
             if task["variant"].startswith("ate"):

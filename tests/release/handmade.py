@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from builder.causal.adjustment import minimal_adjustment_sets, valid_adjustment_sets
-from builder.causal.identification import ate_identifiable
+from builder.causal.identification import is_identifiable
 from builder.causal.method import identification_method
 from builder.causal.motifs import MOTIFS
 from grader.tracks import VARIANTS
@@ -177,7 +177,7 @@ def _scene(plan: Plan, index: int, rng: np.random.Generator, tables: Tables) -> 
         inputs, target = _ask(
             variant, plan, motif, told, ends, contrast, columns, kinds, labels, rng
         )
-        identifiable = ate_identifiable(graph, motif.treatment, motif.outcome)
+        identifiable = is_identifiable(graph, motif.treatment, motif.outcome, "ate")
         abstain = variant.shape.abstainable and not identifiable
         numeric = variant.shape.name in ("value", "ate", "ate_interval", "effect_value")
         shown = {**inputs, "variant": variant.key}
@@ -227,7 +227,7 @@ def _ask(
     if variant.shape.name == "adjustment_sets":
         sets = [sorted(told[n] for n in found) for found in minimal_adjustment_sets(graph, x, y)]
         category = "set"
-        if not ate_identifiable(graph, x, y):
+        if not is_identifiable(graph, x, y, "ate"):
             category, sets = "non_id", []
         elif not valid_adjustment_sets(graph, x, y):
             category = "no_backdoor"

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from builder.causal.identification import ate_identifiable
+from builder.causal.identification import is_identifiable
 from builder.causal.motifs import MOTIFS
 from builder.causalds.plan.config import Config, parse_config
 from builder.causalds.plan.scenes import plan_scenes
@@ -88,7 +88,7 @@ def test_a_structure_drawn_again_keeps_what_was_planned() -> None:
         assert (before.motif, before.structure) == (after.motif, after.structure)
         assert len(before.latent) == len(after.latent)
         verdicts = [
-            ate_identifiable(p.query.graph, p.treatment, p.outcome) for p in (before, after)
+            is_identifiable(p.query.graph, p.treatment, p.outcome, "ate") for p in (before, after)
         ]
         assert verdicts[0] == verdicts[1]
         if not after.redrawn:

@@ -6,12 +6,7 @@ All functions have the signatures ``Hosts`` and ``Classes`` of ``ask.registry``.
 
 from typing import Final
 
-from builder.causal.identification import (
-    ate_identifiable,
-    ett_identifiable,
-    nde_identifiable,
-    nie_identifiable,
-)
+from builder.causal.identification import is_identifiable
 from builder.causal.motifs import Motif
 from builder.causal.paths import opens_collider_bias
 from builder.causalds.ask.registry import Classes, Hosts
@@ -79,12 +74,12 @@ def association_vanishes(motif: Motif, plan: ScenePlan) -> bool:
 
 def ate(motif: Motif, plan: ScenePlan) -> bool:
     """The average treatment effect is identifiable."""
-    return ate_identifiable(*motif.effect)
+    return is_identifiable(*motif.effect, "ate")
 
 
 def ett(motif: Motif, plan: ScenePlan) -> bool:
     """The effect on the treated is identifiable."""
-    return ett_identifiable(*motif.effect, binary_treatment=plan.treatment_kind == "binary")
+    return is_identifiable(*motif.effect, "ett", binary_treatment=plan.treatment_kind == "binary")
 
 
 def natural_verdicts(motif: Motif) -> list[bool]:
@@ -92,8 +87,8 @@ def natural_verdicts(motif: Motif) -> list[bool]:
     where the treatment affects the outcome directly, and the indirect one."""
     direct = motif.treatment in motif.graph.parents(motif.outcome)
     return [
-        *([nde_identifiable(*motif.effect)] if direct else []),
-        nie_identifiable(*motif.effect),
+        *([is_identifiable(*motif.effect, "nde")] if direct else []),
+        is_identifiable(*motif.effect, "nie"),
     ]
 
 

@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from builder.causal.identification import nde_identifiable, nie_identifiable
+from builder.causal.identification import is_identifiable
 from builder.causal.method import identification_method
 from builder.causal.motifs import Motif
 from builder.causalds.ask.association import ends
@@ -39,7 +39,7 @@ _INPUTS: Final = ENDS | {"observed"}
 def _counterfactual_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
     verdicts = {ett(motif, plan)}
     if mediated(motif, plan):
-        verdicts |= {nde_identifiable(*motif.effect), nie_identifiable(*motif.effect)}
+        verdicts |= {is_identifiable(*motif.effect, "nde"), is_identifiable(*motif.effect, "nie")}
     return tuple(sorted(map(str, verdicts)))
 
 
@@ -119,8 +119,8 @@ def counterfactual(scene: Scene, rng: np.random.Generator) -> Iterator[Question]
         return
     between = mediators(scene, rng)
     verdicts = {
-        "NDE": nde_identifiable(*motif.effect),
-        "NIE": nie_identifiable(*motif.effect),
+        "NDE": is_identifiable(*motif.effect, "nde"),
+        "NIE": is_identifiable(*motif.effect, "nie"),
     }
     for name, verdict in verdicts.items():
         text = natural(scene, between, (name,))

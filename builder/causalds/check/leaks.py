@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from builder.causal.graph import LatentDAG
-from builder.causal.identification import ate_identifiable, ett_identifiable
+from builder.causal.identification import is_identifiable
 from builder.causalds.plan.tellings import FIRST
 from builder.track import HiddenFacts
 
@@ -32,9 +32,9 @@ def leak_facts(world_row: Mapping[str, Any]) -> HiddenFacts | None:
         facts={
             "structure": world_row["structure"],
             "motif": world_row["motif"],
-            "ATE identifiable": str(ate_identifiable(graph, treatment, outcome)),
+            "ATE identifiable": str(is_identifiable(graph, treatment, outcome, "ate")),
             "ETT identifiable": str(
-                ett_identifiable(graph, treatment, outcome, binary_treatment=binary)
+                is_identifiable(graph, treatment, outcome, "ett", binary_treatment=binary)
             ),
         },
     )

@@ -12,12 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from builder.attempts import Rejected
-from builder.causal.identification import (
-    ate_identifiable,
-    ett_identifiable,
-    nde_identifiable,
-    nie_identifiable,
-)
+from builder.causal.identification import is_identifiable
 from builder.causal.motifs import Motif
 from builder.causalds.plan.types import ScenePlan
 from builder.release.arrow import round_data
@@ -150,8 +145,8 @@ def _truths(motif: Motif, world: World, binary_treatment: bool, key: bytes) -> T
     ) -> Quantity | None:
         return estimator(world, x, y, *levels, stream(key, stage)) if identifiable else None
 
-    ett = ett_identifiable(graph, x, y, binary_treatment=binary_treatment)
-    ate = effect(average_treatment_effect, ate_identifiable(graph, x, y), "ate")
+    ett = is_identifiable(graph, x, y, "ett", binary_treatment=binary_treatment)
+    ate = effect(average_treatment_effect, is_identifiable(graph, x, y, "ate"), "ate")
     # Without mediators the direct effect is the average one, without an edge the indirect one is:
     # the same number is published.
     through, edge = graph.mediators(x, y), x in graph.parents(y)
@@ -167,10 +162,10 @@ def _truths(motif: Motif, world: World, binary_treatment: bool, key: bytes) -> T
         ett=effect(effect_on_treated, ett, "ett"),
         nde=ate
         if edge and not through
-        else effect(natural_direct_effect, nde_identifiable(graph, x, y), "nde"),
+        else effect(natural_direct_effect, is_identifiable(graph, x, y, "nde"), "nde"),
         nie=ate
         if through and not edge
-        else effect(natural_indirect_effect, nie_identifiable(graph, x, y), "nie"),
+        else effect(natural_indirect_effect, is_identifiable(graph, x, y, "nie"), "nie"),
     )
 
 

@@ -21,7 +21,7 @@ from builder.causal.growth import (
     harmless_latent,
     random_graft,
 )
-from builder.causal.identification import ate_identifiable
+from builder.causal.identification import is_identifiable
 from builder.causal.motifs import MOTIFS, PLANTED, Motif
 
 PLANTED_FROM: Final = "confounding"
@@ -192,7 +192,7 @@ def _confound(composition: Composition, rng: np.random.Generator, found: list[Mo
 def _add_harmless(composition: Composition, rng: np.random.Generator, found: list[Motif]) -> None:
     """Harmless latent variables, until the requested share is met."""
     unmeasured = [motif for motif in found if motif.graph.latent]
-    spoiled = sum(not ate_identifiable(*motif.effect) for motif in unmeasured)
+    spoiled = sum(not is_identifiable(*motif.effect, "ate") for motif in unmeasured)
     fine = len(unmeasured) - spoiled
     if composition.harmless <= 0.0 or not spoiled:
         return
@@ -203,7 +203,7 @@ def _add_harmless(composition: Composition, rng: np.random.Generator, found: lis
     able = [
         i
         for i, motif in enumerate(found)
-        if motif.name in MOTIFS and not motif.graph.latent and ate_identifiable(*motif.effect)
+        if motif.name in MOTIFS and not motif.graph.latent and is_identifiable(*motif.effect, "ate")
     ]
     if wanted > len(able):
         raise Impossible(

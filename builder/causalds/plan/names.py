@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from builder.causal.growth import confounded, harmless_latent, random_graft
-from builder.causal.identification import ate_identifiable
+from builder.causal.identification import is_identifiable
 from builder.causal.motifs import MOTIFS, PLANTED, Motif
 from builder.causalds.ask import ASKERS
 from builder.causalds.plan.config import Config
@@ -79,7 +79,9 @@ def _drawn_again(plan: ScenePlan, config: Config, rng: np.random.Generator) -> S
     for number in range(1, grafts + 1):
         motif = random_graft(rng, motif, config.composition.auxiliary, number)
     if _injected(plan) is not None:
-        spoiled = ate_identifiable(*_base(plan).effect) and not ate_identifiable(*plan.query.effect)
+        spoiled = is_identifiable(*_base(plan).effect, "ate") and not is_identifiable(
+            *plan.query.effect, "ate"
+        )
         grown = confounded(motif) if spoiled else harmless_latent(rng, motif)
         motif = motif if grown is None else grown
     return replace(plan, **graph_members(motif.graph), redrawn=True)

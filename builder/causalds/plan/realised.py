@@ -7,7 +7,7 @@ that no rejection moves the composition.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from builder.causal.identification import ate_identifiable
+from builder.causal.identification import is_identifiable
 from builder.causal.motifs import MOTIFS, PLANTED
 from builder.causalds.plan.blueprint import PLANTED_FROM, Composition
 from builder.causalds.plan.config import Config
@@ -111,10 +111,10 @@ def _verdict_shares(parts: Composition) -> dict[str, float]:
     spoiled = parts.confounded + sum(
         share
         for name, share in _motif_shares(parts).items()
-        if not ate_identifiable(*catalogue[name].effect)
+        if not is_identifiable(*catalogue[name].effect, "ate")
     )
     return {"identifiable": 1.0 - spoiled, "not identifiable": spoiled}
 
 
 def _verdict(plan: ScenePlan) -> str:
-    return "identifiable" if ate_identifiable(*plan.query.effect) else "not identifiable"
+    return "identifiable" if is_identifiable(*plan.query.effect, "ate") else "not identifiable"

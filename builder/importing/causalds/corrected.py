@@ -13,7 +13,7 @@ from builder.causal.adjustment import (
     minimal_adjustment_sets,
     valid_adjustment_sets,
 )
-from builder.causal.identification import ett_identifiable, nde_identifiable, nie_identifiable
+from builder.causal.identification import is_identifiable
 from builder.causal.method import identification_method
 from builder.causal.paths import opens_collider_bias
 from builder.importing.causalds.asked import Answer, AskedTask
@@ -86,11 +86,11 @@ class CorrectedEffects(PublishedEffects):
             case "ate":
                 return identification_method(*ends) != "none"
             case "ett":
-                return ett_identifiable(*ends, self.scene.binary_treatment)
+                return is_identifiable(*ends, "ett", binary_treatment=self.scene.binary_treatment)
             case "nde":
-                return nde_identifiable(*ends)
+                return is_identifiable(*ends, "nde")
             case _:
-                return nie_identifiable(*ends)
+                return is_identifiable(*ends, "nie")
 
     def value(self, kind: str) -> float:
         """The effect: 0 where the graph says so."""
