@@ -23,6 +23,7 @@ from builder.causal.adjustment import minimal_adjustment_sets, valid_adjustment_
 from builder.causal.graph import LatentDAG
 from builder.causal.identification import is_identifiable
 from builder.causal.method import frontdoor_sets
+from builder.causal.proof.estimand import Effect
 
 GUESS_WIDTH = 3.0
 """Intervals of a formula that is not known to be right are so many times as wide."""
@@ -64,10 +65,8 @@ def plan_effect(graph: LatentDAG, contrast: Contrast, effect: str, *, binary: bo
 
 def identifiable(graph: LatentDAG, x: str, y: str, effect: str, *, binary: bool) -> bool:
     """Whether "ATE", "ETT", "NDE" or "NIE" is identifiable on ``graph``."""
-    if effect == "ETT":
-        return is_identifiable(graph, x, y, "ett", binary_treatment=binary)
-    by_effect = {"ATE": ate_identifiable, "NDE": nde_identifiable, "NIE": nie_identifiable}
-    return by_effect[effect](graph, x, y)
+    asked: dict[str, Effect] = {"ATE": "ate", "ETT": "ett", "NDE": "nde", "NIE": "nie"}
+    return is_identifiable(graph, x, y, asked[effect], binary_treatment=binary)
 
 
 def efficient_set(graph: LatentDAG, x: str, y: str) -> list[str]:
