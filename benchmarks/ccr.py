@@ -16,10 +16,11 @@ from rich.table import Table
 
 from benchmarks.built import Pairs, pairs_of
 from benchmarks.timing import median_seconds
-from builder.ccr import enumerated_quantities, prompts
+from builder.ccr.ask.text import prompts
 from builder.ccr.ask.themes import THEMES
 from builder.ccr.make.graph import chain
 from builder.ccr.make.model import BooleanContext, Operator
+from builder.ccr.make.quantities import enumerated_quantities
 from builder.ccr.plan.contexts import ContextPlan
 from builder.ccr.track import TRACK
 from builder.seeds import hmac_key

@@ -12,7 +12,7 @@ from baselines.ccr.story import Simulation, read_simulation
 from baselines.seeded import generator
 from baselines.solving import SolveTask
 from baselines.writing import Answer
-from builder.ccr import cut_tree
+from builder.ccr.make.graph import cut_tree
 from grader.shape import Task
 
 RUNGS: Final = ("factual", "do_true", "do_false")

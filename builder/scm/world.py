@@ -12,14 +12,13 @@ Theorem 7.1.7.)
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, cast
 
 import numpy as np
 
 from builder.causal.graph import LatentDAG
 from builder.scm.equation import Affine, Array, Kind, Parameters
 from builder.scm.mechanisms import MECHANISMS
-from builder.scm.noise import NOISE_FAMILIES, Noise, Spread
+from builder.scm.noise import NOISE_FAMILIES, Noise
 
 Values = Mapping[str, Array]
 Intervention = Mapping[str, float | Array]
@@ -199,18 +198,6 @@ class World:
             "latent": [name for name in self.graph.nodes if name in self.graph.latent],
         }
 
-    @staticmethod
-    def from_json(obj: object) -> "World":
-        """The world that ``to_json`` described. Raises ValueError naming what is malformed."""
-        try:
-            record = cast(dict[str, Any], obj)
-            nodes = tuple(_node_from_json(item) for item in record["nodes"])
-            edges = tuple((str(a), str(b)) for a, b in record["edges"])
-            latent = frozenset(str(name) for name in record["latent"])
-        except (KeyError, TypeError, AttributeError) as problem:
-            raise ValueError(f"world: malformed or missing {problem}") from problem
-        return World(LatentDAG(tuple(node.name for node in nodes), edges, latent), nodes)
-
 
 def _check_node(node: Node, graph: LatentDAG) -> None:
     family = MECHANISMS.get(node.mechanism)
@@ -239,18 +226,3 @@ def _node_to_json(node: Node) -> dict[str, object]:
     if node.noise is not None and node.noise.spread is None:
         del record["noise"]["spread"]
     return record
-
-
-def _node_from_json(item: dict[str, Any]) -> Node:
-    record, law = _tuples(item), item["noise"]
-    record["parameters"] = _tuples(item["parameters"])
-    if law is not None:
-        noise = _tuples(law)
-        if "spread" in law:
-            noise["spread"] = Spread(**_tuples(law["spread"]))
-        record["noise"] = Noise(**noise)
-    return Node(**record)
-
-
-def _tuples(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: tuple(v) if isinstance(v, list) else v for key, v in record.items()}

@@ -10,13 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from causalds_scenes import private, public, rows, specs, tasks, variant_of, world
+from stored_worlds import world_from_json
 
 from builder.attempts import Rejected
 from builder.causal.motifs import MOTIFS
 from builder.causalds.rows import PRIVATE_CONFIGS, SCHEMAS
 from builder.causalds.track import MAX_ATTEMPTS, TRACK
 from builder.release.arrow import round_data, table_from_rows
-from builder.scm.world import World
 from builder.seeds import attempt_key, public_id, stream
 from grader.errors import UsageError
 from grader.tracks import variant
@@ -90,7 +90,7 @@ def test_data_are_the_worlds_own_rows_rounded_once() -> None:
     for built in public()[:12]:
         record, row = world(built), rows(built, "_worlds")[0]
         key = attempt_key(bytes.fromhex(row["key"]), row["attempt"])
-        values = World.from_json(record["world"]).simulate(stream(key, "data"), 500)
+        values = world_from_json(record["world"]).simulate(stream(key, "data"), 500)
         names = {record["variables"][node]["name"]: node for node in record["columns"]}
         scene, label = rows(built, "_scenes")[0], rows(built, "_labels")[0]
         for column in scene["data"]:

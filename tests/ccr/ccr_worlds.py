@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from builder.ccr import BooleanContext, LinearContext, sorted_graph
-from builder.ccr.make.graph import KINDS, chain, parent_lists
+from builder.ccr.make.graph import KINDS, chain, parent_lists, sorted_graph
+from builder.ccr.make.model import BooleanContext, LinearContext
 from builder.ccr.make.sampling import draw_kinds
 from builder.ccr.plan.contexts import ContextPlan
 from builder.seeds import hmac_key

@@ -10,8 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builder.causal.graph import LatentDAG
-from builder.ccr import BooleanContext, compositions, cut_tree, sorted_graph
-from builder.ccr.make.graph import KINDS, chain, component_edges
+from builder.ccr.make.graph import (
+    KINDS,
+    chain,
+    component_edges,
+    compositions,
+    cut_tree,
+    sorted_graph,
+)
+from builder.ccr.make.model import BooleanContext
 
 
 @settings(max_examples=60, deadline=None)

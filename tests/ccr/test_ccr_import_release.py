@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from test_ccr_import import FLU, NOTE_ROW, PARTY, flu_sample, note_sample, row, write
 
-from builder.ccr import prompts
+from builder.ccr.ask.text import prompts
 from builder.importing.ccr.tasks import import_tables
 from grader import pipeline
 from grader.cli import main as grade

@@ -11,9 +11,9 @@ from ccr_worlds import built, spec_of
 from baselines.ccr.reasoners import perfect
 from baselines.ccr.story import read_context, read_question, read_simulation
 from benchmarks.built import pairs_of
-from builder.ccr import cut_tree, prompts
-from builder.ccr.ask.text import decimal
+from builder.ccr.ask.text import decimal, prompts
 from builder.ccr.ask.themes import THEMES
+from builder.ccr.make.graph import cut_tree
 from builder.ccr.make.model import context_from_json
 from builder.ccr.track import TRACK
 from grader.model import RawAnswer, Truth

@@ -8,8 +8,14 @@ import numpy as np
 import pytest
 from ccr_worlds import appendix_c, figure_4, random_context
 
-from builder.ccr import compositions, cut_tree, enumerated_quantities, exact_quantities
-from builder.ccr.make.quantities import path_sum, total_effect, twin_quantities
+from builder.ccr.make.graph import compositions, cut_tree
+from builder.ccr.make.quantities import (
+    enumerated_quantities,
+    exact_quantities,
+    path_sum,
+    total_effect,
+    twin_quantities,
+)
 from grader.tracks.ccr.algorithm import compose_pn_ps
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from conftest import digest
 from node_moments import population_moments
+from stored_worlds import world_from_json
 
 from builder.causal.graph import LatentDAG
 from builder.causal.motifs import MOTIFS
@@ -179,7 +180,7 @@ def test_noise_whose_scale_varies_is_simulated_weighted_and_read_alike() -> None
 def test_worlds_with_varying_noise_survive_a_round_trip_and_refuse_a_misfit() -> None:
     """World rows are how a scene is regenerated."""
     for world, _, _ in worlds("heteroscedastic", "noisy_or", 6):
-        assert World.from_json(json.loads(json.dumps(world.to_json()))) == world
+        assert world_from_json(json.loads(json.dumps(world.to_json()))) == world
         node = world.nodes[0]
         bad = Noise("gauss", 1.0, (), Spread((1.0,) * (len(node.parents) + 1), 0.0))
         if node.kind == "continuous":
