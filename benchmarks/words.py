@@ -29,8 +29,9 @@ from benchmarks.words_leak import (
 from builder.causalds.make.scene import narrate
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
-from builder.words import Facts, verify
 from builder.words.knowledge import domains
+from builder.words.types import Facts
+from builder.words.verify import verify
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

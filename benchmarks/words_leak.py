@@ -32,8 +32,8 @@ from builder.gate.leak.classifier import (
     smoothers,
 )
 from builder.gate.leak.facts import merge_rare
-from builder.words import Narration
-from builder.words.story import relation_of
+from builder.words.narration import Narration
+from builder.words.story import ordered
 from builder.words.verify import split_sentences
 
 BATCH = 250
@@ -80,7 +80,7 @@ def disclosed(one: Told, fine: bool) -> tuple[object, ...]:
             edge = nodes[attested.what[1]], nodes[attested.what[2]]
             by_sentence.setdefault(attested.sentence, []).append(edge)
     plans = Counter(
-        relation_of(edges) if len(edges) == 2 else "alone" for edges in by_sentence.values()
+        ordered(edges)[1] if len(edges) == 2 else "alone" for edges in by_sentence.values()
     )
     return (
         *counts,

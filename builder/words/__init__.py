@@ -4,23 +4,3 @@ A verbaliser names the variables of a scene and tells its story: ``knowledge`` f
 domain's graph, ``fictional`` invents a place, ``anonymous`` uses letters. ``tell`` writes a story
 of two to four paragraphs, ``verify`` re-reads a finished one against its facts.
 """
-
-from builder.words.narration import Narration
-from builder.words.types import (
-    Attestation,
-    Facts,
-    Kind,
-    Variable,
-    facts_from_json,
-)
-from builder.words.verify import verify
-
-__all__ = [
-    "Attestation",
-    "Facts",
-    "Kind",
-    "Narration",
-    "Variable",
-    "facts_from_json",
-    "verify",
-]

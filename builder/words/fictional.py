@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -27,8 +27,8 @@ class Vocabulary:
     """
 
     theme: Theme
-    continuous: tuple[tuple[str, str], ...]
-    binary: tuple[tuple[str, str, str], ...]
+    continuous: tuple[tuple[str, ...], ...]
+    binary: tuple[tuple[str, ...], ...]
 
 
 @cache
@@ -38,8 +38,8 @@ def themes() -> tuple[Vocabulary, ...]:
     return tuple(
         Vocabulary(
             theme(key, table),
-            tuple((noun, unit) for noun, unit in table["continuous"]),
-            tuple((noun, zero, one) for noun, zero, one in table["binary"]),
+            tuple(tuple(noun) for noun in table["continuous"]),
+            tuple(tuple(noun) for noun in table["binary"]),
         )
         for key, table in tables.items()
     )
@@ -52,18 +52,6 @@ def theme(key: str, table: Mapping[str, Any]) -> Theme:
     return Theme(key, record, records, table["book"], table["people"], settings, colour)
 
 
-@cache
-def invented_words() -> tuple[str, ...]:
-    """Every invented word a name may start with, sorted."""
-    return _combine("tails")
-
-
-@cache
-def town_names() -> tuple[str, ...]:
-    """Every invented place name, sorted."""
-    return _combine("town_tails")
-
-
 def invent_scene(
     rng: np.random.Generator, kinds: Mapping[str, Kind]
 ) -> tuple[Setting, dict[str, Variable]]:
@@ -72,16 +60,15 @@ def invent_scene(
     Nouns are distinct within a scene and no name contains another, ignoring case. Raises
     ``ValueError`` when a theme has too few nouns for the nodes asked for.
     """
-    available = themes()
-    vocabulary = pick(rng, available)
-    town = pick(rng, town_names())
+    vocabulary = pick(rng, themes())
+    town = pick(rng, invented("town_tails"))
     variables = _invent_variables(rng, vocabulary, kinds, avoid=town)
     return furnish(rng, vocabulary.theme, town), variables
 
 
 def furnish(rng: np.random.Generator, scenery: Theme, town: str | None = None) -> Setting:
     """A theme with an opening and a sentence of colour drawn from it, in an invented place."""
-    place = pick(rng, town_names()) if town is None else town
+    place = pick(rng, invented("town_tails")) if town is None else town
     opening, colour = (
         pick(rng, texts).replace("{town}", place) for texts in (scenery.settings, scenery.colour)
     )
@@ -104,14 +91,13 @@ def _invent_variables(
             raise ValueError(
                 f"{wanted} {kind} variables, but theme {vocabulary.theme.key} has {len(offered)}"
             )
-    words = invented_words()
     taken: list[str] = [avoid]
     variables: dict[str, Variable] = {}
     for node, kind in kinds.items():
         noun, *rest = nouns[kind].pop()
         name = ""
         while not name or _clashes(name, taken):
-            name = f"{pick(rng, words)} {noun}"
+            name = f"{pick(rng, invented('tails'))} {noun}"
         taken.append(name)
         variables[node] = (
             Variable(name, "continuous", unit=rest[0])
@@ -130,8 +116,12 @@ def _clashes(name: str, taken: Sequence[str]) -> bool:
     )
 
 
-def _combine(tails: str) -> tuple[str, ...]:
-    """Pronounceable joins: no letter doubled at the seam, none that is a known word."""
+@cache
+def invented(tails: Literal["tails", "town_tails"]) -> tuple[str, ...]:
+    """Every invented word a name may start with, or every place name, sorted.
+
+    They are pronounceable joins: no letter doubled at the seam, none that is a known word.
+    """
     lists = {key: text.split() for key, text in _read("syllables.toml").items()}
     joined = {
         head + tail

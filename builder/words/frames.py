@@ -34,18 +34,12 @@ class Frame:
 
     text: str
     clauses: frozenset[str]
-    graded: bool
-    alone: bool
+    graded: bool = False
+    alone: bool = False
 
 
 EFFECTS: Final = tuple(
-    Frame(
-        row["text"],
-        frozenset(row.get("clauses", ())),
-        row.get("graded", False),
-        row.get("alone", False),
-    )
-    for row in _TEXTS["effects"]
+    Frame(**row | {"clauses": frozenset(row.get("clauses", ()))}) for row in _TEXTS["effects"]
 )
 LINKS: Final = {relation: _TEXTS.lines(f"links.{relation}") for relation in _RELATIONS}
 PAIRS: Final = {relation: _TEXTS.lines(f"pairs.{relation}") for relation in _RELATIONS}

@@ -109,14 +109,9 @@ def domains() -> tuple[Domain, ...]:
     return tuple(read_domain(path) for path in sorted(FOLDER.glob("*.toml")))
 
 
-@cache
-def _by_key() -> Mapping[str, Domain]:
-    return {domain.key: domain for domain in domains()}
-
-
 def domain(key: str) -> Domain:
     """The domain of this key; raises ``KeyError``."""
-    return _by_key()[key]
+    return {found.key: found for found in domains()}[key]
 
 
 def read_domain(path: Path) -> Domain:

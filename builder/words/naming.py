@@ -46,9 +46,6 @@ class Naming:
     domain: str
     names: tuple[tuple[str, str], ...]
 
-    def __getitem__(self, node: str) -> str:
-        return dict(self.names)[node]
-
 
 def part_of(domain: str, names: Sequence[str]) -> Part:
     """The part that a set of names belongs to."""

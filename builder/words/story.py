@@ -15,7 +15,7 @@ the shape of its graph.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -46,20 +46,6 @@ T = TypeVar("T")
 Edge = tuple[str, str]
 
 
-class _Deck(Generic[T]):
-    """Deals the items of a list in seeded order, reshuffling only once all have been dealt."""
-
-    def __init__(self, rng: np.random.Generator, items: Sequence[T]) -> None:
-        self._rng = rng
-        self._items = items
-        self._left: list[T] = []
-
-    def deal(self) -> T:
-        if not self._left:
-            self._left = shuffled(self._rng, self._items)
-        return self._left.pop()
-
-
 @dataclass
 class _Draft:
     """What has been written so far: sentences with the facts each of them attests."""
@@ -68,12 +54,15 @@ class _Draft:
     setting: Setting
     facts: Facts
     attestations: list[Attestation] = field(default_factory=list)
-    decks: dict[Sequence[object], _Deck[object]] = field(default_factory=dict)
+    left: dict[Sequence[Any], list[Any]] = field(default_factory=dict)
+    """What has not been dealt yet, by the list it is dealt from."""
 
     def deal(self, items: tuple[T, ...]) -> T:
-        """The next item of a list, from a deck of its own."""
-        deck = self.decks.setdefault(items, _Deck(self.rng, items))
-        return deck.deal()  # type: ignore[return-value]
+        """The next item of a list, in seeded order; reshuffled only once all have been dealt."""
+        left: list[T] = self.left.setdefault(items, [])
+        if not left:
+            left += shuffled(self.rng, items)
+        return left.pop()
 
     def sentence(self, text: str) -> str:
         """``text`` with its scenery filled in, capitalised and closed with a full stop."""
@@ -165,31 +154,27 @@ def _tell_variables(draft: _Draft) -> list[str]:
     while order:
         node = order.pop(0)
         first = facts.variables[node]
-        if node in facts.unmeasured:
-            text = _fill(draft.deal(frames.NEVER_MEASURED), {"a": first})
-            sentences.append(draft.attest(draft.sentence(text), ("unmeasured", first.name)))
+        told = {"a": first}
+        hidden = node in facts.unmeasured
+        if hidden:
+            lines = frames.NEVER_MEASURED
         elif first.states is not None:
-            text = _fill(draft.deal(frames.TWO_STATES), {"a": first})
-            text = text.replace("{zero}", first.states[0]).replace("{one}", first.states[1])
-            sentences.append(draft.attest(draft.sentence(text), ("node", first.name)))
+            lines = frames.TWO_STATES
         elif order and _plain(facts, order[0]) and draft.chance(0.6):
-            second = facts.variables[order.pop(0)]
-            alike = first.unit == second.unit
+            told["b"] = facts.variables[order.pop(0)]
+            alike = first.unit == told["b"].unit
             lines = frames.TWO_MEASURED_ALIKE if alike else frames.TWO_MEASURED
-            text = _measured(draft.deal(lines), {"a": first, "b": second})
-            facts_told = ("node", first.name), ("node", second.name)
-            sentences.append(draft.attest(draft.sentence(text), *facts_told))
         else:
-            text = _measured(draft.deal(frames.ONE_MEASURED), {"a": first})
-            sentences.append(draft.attest(draft.sentence(text), ("node", first.name)))
+            lines = frames.ONE_MEASURED
+        text = _fill(draft.deal(lines), told)
+        for slot, variable in told.items():
+            zero, one = variable.states or ("", "")
+            for place, value in ((f"unit_{slot}", variable.unit), ("zero", zero), ("one", one)):
+                text = text.replace(f"{{{place}}}", str(value))
+        kind = "unmeasured" if hidden else "node"
+        whats = [(kind, variable.name) for variable in told.values()]
+        sentences.append(draft.attest(draft.sentence(text), *whats))
     return sentences
-
-
-def _measured(template: str, variables: dict[str, Variable]) -> str:
-    text = _fill(template, variables)
-    for slot, variable in variables.items():
-        text = text.replace(f"{{unit_{slot}}}", str(variable.unit))
-    return text
 
 
 def _plain(facts: Facts, node: str) -> bool:
@@ -291,7 +276,7 @@ class _Told:
 
     def two(self, plan: _Sentence, group: Sequence[Edge]) -> str:
         """A sentence for two effects, joined according to what they share."""
-        (first, second), relation = _ordered(group)
+        (first, second), relation = ordered(group)
         if not plan.reason:
             return self.short_pair(first, second, relation)
         clauses = [self.clause(edge) for edge in (first, second)]
@@ -355,12 +340,7 @@ class _Told:
         )
 
 
-def relation_of(group: Sequence[Edge]) -> frames.Relation:
-    """What two effects share."""
-    return _ordered(group)[1]
-
-
-def _ordered(group: Sequence[Edge]) -> tuple[tuple[Edge, Edge], frames.Relation]:
+def ordered(group: Sequence[Edge]) -> tuple[tuple[Edge, Edge], frames.Relation]:
     """Two effects, those of a chain in its order, and what they share."""
     first, second = group
     if first[1] == second[0]:

@@ -1,8 +1,8 @@
 """What the verbalisers share: variables as a story names them, and a story with its evidence."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
 
 Kind = Literal["continuous", "binary"]
 
@@ -61,14 +61,7 @@ class Variable:
 
     def to_json(self) -> dict[str, object]:
         """Plain JSON members, for the world row."""
-        return {
-            "name": self.name,
-            "kind": self.kind,
-            "unit": self.unit,
-            "states": None if self.states is None else list(self.states),
-            "article": self.article,
-            "plural": self.plural,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +77,7 @@ class Attestation:
 
     def to_json(self) -> dict[str, object]:
         """Plain JSON members, for the world row."""
-        return {"what": list(self.what), "sentence": self.sentence}
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +109,7 @@ class Facts:
 
 
 def facts_from_json(
-    variables: Mapping[str, Mapping[str, object]],
+    variables: Mapping[str, Mapping[str, Any]],
     edges: tuple[tuple[str, str], ...],
     unmeasured: frozenset[str],
     clauses: Sequence[Sequence[str]] = (),
@@ -133,14 +126,6 @@ def facts_from_json(
     )
 
 
-def _variable_from_json(value: Mapping[str, object]) -> Variable:
+def _variable_from_json(value: Mapping[str, Any]) -> Variable:
     states = value["states"]
-    unit = value["unit"]
-    return Variable(
-        str(value["name"]),
-        "binary" if value["kind"] == "binary" else "continuous",
-        None if unit is None else str(unit),
-        (str(states[0]), str(states[1])) if isinstance(states, list | tuple) else None,
-        article=bool(value.get("article", True)),
-        plural=bool(value.get("plural", False)),
-    )
+    return Variable(**{**value, "states": None if states is None else tuple(states)})

@@ -9,7 +9,8 @@ from case_files import CASE_FILES
 from causalds_scenes import asked, public, rows, world
 
 from builder.causalds.ask import ASKERS
-from builder.words import facts_from_json, verify
+from builder.words.types import facts_from_json
+from builder.words.verify import verify
 from grader.tracks import VARIANTS
 
 ALL = [(key, task, truth, built) for built in public() for key, task, truth in asked(built)]

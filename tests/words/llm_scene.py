@@ -8,10 +8,10 @@ from llm_server import Answer, Model
 from builder.causal.graph import LatentDAG
 from builder.causal.growth import graft
 from builder.causal.motifs import MOTIFS
-from builder.words import Facts, Kind, Narration
 from builder.words.attested import verify_attested
 from builder.words.llm.settings import Budgets, Request, Seed, Settings
-from builder.words.narration import Subject
+from builder.words.narration import Narration, Subject
+from builder.words.types import Facts, Kind
 from builder.words.verbalise import VERBALISERS
 
 KEY = b"the key of a scene"

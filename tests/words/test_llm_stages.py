@@ -8,8 +8,8 @@ import numpy as np
 
 from builder.causal.growth import AUXILIARY, HOSTS, harmless_latent, random_graft
 from builder.causal.motifs import MOTIFS, Motif
-from builder.words import Kind
 from builder.words.llm.stages import Sketch, Stage, aliases, sketch, stages
+from builder.words.types import Kind
 
 
 def _grown(seed: int) -> Motif:

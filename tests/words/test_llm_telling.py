@@ -23,10 +23,10 @@ from llm_scene import (
 from llm_server import Answer, Model
 
 from builder.causal.motifs import MOTIFS
-from builder.words import Kind
 from builder.words.llm.seeding import Dealer
 from builder.words.llm.settings import Budgets, Seed, Settings
 from builder.words.narration import NarrationFailed
+from builder.words.types import Kind
 from builder.words.verbalise import VERBALISERS
 
 pytest.importorskip("openai")

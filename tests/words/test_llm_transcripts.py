@@ -14,14 +14,13 @@ from llm_server import Http, Model, serve
 
 from builder.causal.motifs import MOTIFS
 from builder.settings import TomlTable
-from builder.words import Narration
 from builder.words.llm.causenet import read_pairs
 from builder.words.llm.client import json_object
 from builder.words.llm.flags import yellow_flags
 from builder.words.llm.seeding import Dealer
 from builder.words.llm.settings import Budgets, Request, Settings, parse_settings, published
 from builder.words.llm.transcripts import wait_for_turn
-from builder.words.narration import Subject
+from builder.words.narration import Narration, Subject
 from builder.words.verbalise import VERBALISERS
 from grader.errors import UsageError
 

@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from builder.words import Kind, Variable
-from builder.words.fictional import invent_scene, invented_words, themes, town_names
+from builder.words.fictional import invent_scene, invented, themes
+from builder.words.types import Kind, Variable
 from grader.names import normal_name
 
 KINDS: dict[str, Kind] = {
@@ -64,8 +64,8 @@ def test_every_kind_gets_what_belongs_to_it() -> None:
 
 def test_vocabularies_are_large_and_well_formed() -> None:
     """Small or sloppy lists would bring repeated names or unreadable stories."""
-    assert len(invented_words()) > 2000
-    assert len(town_names()) > 1000
+    assert len(invented("tails")) > 2000
+    assert len(invented("town_tails")) > 1000
     for theme in themes():
         nouns = [noun for noun, *_ in (*theme.continuous, *theme.binary)]
         key = theme.theme.key

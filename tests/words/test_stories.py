@@ -8,7 +8,6 @@ import pytest
 
 from baselines.reader import read_story
 from builder.causal.motifs import MOTIFS
-from builder.words import Attestation, Facts, Kind, verify
 from builder.words.fictional import invent_scene, themes
 from builder.words.frames import (
     AS_IT_HAPPENED,
@@ -23,8 +22,8 @@ from builder.words.frames import (
 )
 from builder.words.letters import THEME as LETTER_THEME
 from builder.words.story import tell
-from builder.words.types import Telling
-from builder.words.verify import TECHNICAL, split_sentences
+from builder.words.types import Attestation, Facts, Kind, Telling
+from builder.words.verify import TECHNICAL, split_sentences, verify
 
 
 def _scene(motif_name: str, seed: int) -> tuple[Telling, Facts]:

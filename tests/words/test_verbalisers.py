@@ -11,14 +11,14 @@ from baselines.reader import read_story
 from builder.causal.graph import LatentDAG
 from builder.causal.motifs import MOTIFS
 from builder.seeds import hmac_key
-from builder.words import Facts, Kind, Narration, Variable, verify
 from builder.words.frames import EFFECTS, LINKS, PAIRS, number_forms
 from builder.words.letters import LETTERS
 from builder.words.naming import Namer
-from builder.words.narration import Subject
+from builder.words.narration import Narration, Subject
 from builder.words.story import tell
-from builder.words.types import Setting, Theme
+from builder.words.types import Facts, Kind, Setting, Theme, Variable
 from builder.words.verbalise import LLM, VERBALISERS
+from builder.words.verify import verify
 
 KEY = b"key"
 

@@ -4,13 +4,12 @@ The prompt is a function of the public side alone, so it cannot say more than th
 in ``prompt.toml``.
 """
 
-import tomllib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from string import Template
 from typing import Any, Final
 
-_TEXTS: Final = tomllib.loads(Path(__file__).with_name("prompt.toml").read_text(encoding="utf-8"))
+from builder.texts import Texts
+
+_TEXTS: Final = Texts(__file__)
 
 MODE_SENTENCES: Final[Mapping[str, str]] = _TEXTS["mode"]
 """What an intervention does, in one sentence per mode."""
@@ -25,15 +24,11 @@ def write_prompt(public: Mapping[str, Any], task_id: str, answer_file: str) -> s
     experiments = "experiments" if public["budget"] else "no_experiments"
     return "\n\n".join(
         [
-            *(_say(_TEXTS[name], fields) for name in ("law", acts)),
+            *(_TEXTS(name, **fields) for name in ("law", acts)),
             *_told(public, fields),
-            *(_say(_TEXTS[name], fields) for name in (experiments, "answer")),
+            *(_TEXTS(name, **fields) for name in (experiments, "answer")),
         ]
     )
-
-
-def _say(text: str, fields: Mapping[str, object]) -> str:
-    return Template(text).substitute(fields)
 
 
 def _fields(public: Mapping[str, Any]) -> dict[str, object]:
@@ -48,7 +43,7 @@ def _fields(public: Mapping[str, Any]) -> dict[str, object]:
         "first": names[0],
         "second": names[1],
         "target": public["target"]["name"],
-        "form": _TEXTS["form"][family],
+        "form": _TEXTS(f"form.{family}"),
         "mode": MODE_SENTENCES[public["mode"]],
         "low": _number(low),
         "high": _number(high),
@@ -67,10 +62,10 @@ def _fields(public: Mapping[str, Any]) -> dict[str, object]:
         "short": not public["budget"],
     }
     for name, said in optional.items():
-        fields[name] = _say(_TEXTS[name], fields) if said else ""
+        fields[name] = _TEXTS(name, **fields) if said else ""
     for name in ("equation", "numbers"):
-        fields[name] = _say(_TEXTS[name][family], fields)
-    return fields | {"hypothesis": _say(_TEXTS["hypothesis"], fields)}
+        fields[name] = _TEXTS(f"{name}.{family}", **fields)
+    return fields | {"hypothesis": _TEXTS("hypothesis", **fields)}
 
 
 def _told(public: Mapping[str, Any], fields: Mapping[str, object]) -> list[str]:
@@ -92,7 +87,7 @@ def _told(public: Mapping[str, Any], fields: Mapping[str, object]) -> list[str]:
     parts = [] if records else [_TEXTS["no_records"]]
     for name, (columns, rows) in tables.items():
         if rows:
-            parts += [_say(_TEXTS[name], fields), _table(columns, rows)]
+            parts += [_TEXTS(name, **fields), _table(columns, rows)]
     return parts
 
 

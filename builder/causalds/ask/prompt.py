@@ -7,7 +7,7 @@ from builder.causalds.ask.wording import bullets, record
 from builder.causalds.make.observe import Observation
 from builder.causalds.make.scene import Scene
 from builder.texts import Texts
-from builder.words import Variable
+from builder.words.types import Variable
 from grader.shape import Variant
 
 _TEXTS: Final = Texts(__file__)

@@ -8,7 +8,7 @@ import numpy as np
 
 from builder.causalds.make.scene import Scene
 from builder.seeds import shuffled
-from builder.words import Variable
+from builder.words.types import Variable
 
 READING: Final = (
     "Read the background as a complete account of the direct effects among the variables it "

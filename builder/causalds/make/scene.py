@@ -25,8 +25,8 @@ from builder.scm.rqmc import BoundNotMet
 from builder.scm.sampling import NoWorldFound, sample_world
 from builder.scm.world import World
 from builder.seeds import shuffled, stream
-from builder.words import Narration, Variable
-from builder.words.narration import NarrationFailed, Subject
+from builder.words.narration import Narration, NarrationFailed, Subject
+from builder.words.types import Variable
 from builder.words.verbalise import VERBALISERS
 
 Column = npt.NDArray[np.float32]

@@ -23,8 +23,8 @@ from builder.causalds.plan.types import ScenePlan, graph_members
 from builder.release.instance_keys import keyed_specs, plan_stream
 from builder.seeds import pick, shuffled
 from builder.track import InstanceSpec
-from builder.words import Kind
 from builder.words.llm.seeding import Dealer
+from builder.words.types import Kind
 from grader.errors import UsageError
 
 TRACK_NAME: Final = "causalds"

@@ -8,9 +8,9 @@ from builder.causal.graph import LatentDAG
 from builder.causal.motifs import Motif
 from builder.causalds.plan.views import CLEAN, View
 from builder.track import Asked
-from builder.words import Kind
 from builder.words.llm.settings import Request, Seed, Settings
 from builder.words.naming import Naming
+from builder.words.types import Kind
 from grader.io.jsonio import canonical
 from grader.tracks.causalds.variants import CAUSALDS
 

@@ -1,11 +1,11 @@
 """The complete prompt of a task: what ReplaySCM B.3 shows, in the words of ``prompt.toml``."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final
 
-_TEXTS: Final = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+from builder.texts import Texts
+
+_TEXTS: Final = Texts(__file__)
 
 
 def write_prompt(inputs: Mapping[str, Any], variant: str, answer_file: str) -> str:
@@ -13,7 +13,6 @@ def write_prompt(inputs: Mapping[str, Any], variant: str, answer_file: str) -> s
     kind = variant if variant == "hidden_roots" else "program"
     if variant.startswith("alternative"):
         kind = "alternative"
-    scoring, answer = _TEXTS["scoring"], _TEXTS["answer"]
     sections = [
         ("The program", _TEXTS["program"]),
         ("What you know", _known(inputs)),
@@ -23,13 +22,11 @@ def write_prompt(inputs: Mapping[str, Any], variant: str, answer_file: str) -> s
     if inputs.get("reference"):
         lines = "\n".join(f"{name} = {text}" for name, text in inputs["reference"].items())
         sections.append(("Reference program", f"```\n{lines}\n```"))
-    told = answer["text"].format(
-        members=answer["members"][kind], example=answer["example"][kind], answer_file=answer_file
-    )
+    told = {name: _TEXTS(f"answer.{name}.{kind}") for name in ("members", "example")}
     sections += [
-        ("Question", _TEXTS["question"][kind]),
-        ("Scoring", scoring.get(kind, scoring["program"])),
-        ("Answer", told),
+        ("Question", _TEXTS(f"question.{kind}")),
+        ("Scoring", _TEXTS["scoring"].get(kind, _TEXTS("scoring.program"))),
+        ("Answer", _TEXTS("answer.text", answer_file=answer_file, **told)),
         ("Tables", "\n\n".join(_table(inputs["variables"], world) for world in inputs["worlds"])),
     ]
     body = "\n\n".join(f"## {title}\n\n{text}" for title, text in sections)
@@ -51,7 +48,7 @@ def _known(inputs: Mapping[str, Any]) -> str:
     else:
         told["order_hidden"] = ""
     told["max_parents"] = inputs["max_parents"]
-    return "\n".join(f"- {_TEXTS['known'][key].format(value)}." for key, value in told.items())
+    return "\n".join(f"- {_TEXTS(f'known.{key}', value=value)}." for key, value in told.items())
 
 
 def _table(names: Sequence[str], world: Mapping[str, Any]) -> str:
