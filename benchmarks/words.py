@@ -62,6 +62,7 @@ def _tell(console: Console, scenes: int) -> list[Told]:
     by_domain = Counter(plan.domain for plan in plans)
     names = {name for plan in plans for _, name in plan.names}
     sets = {(plan.domain, frozenset(dict(plan.names).values())) for plan in plans}
+    lengths = [len(one.narration.telling.story.split()) for one in told]
     table = Table("figure", "value", title=f"{scenes} scenes of the main composition, one core")
     largest, smallest = by_domain.most_common()[0], by_domain.most_common()[-1]
     for figure, value in (
@@ -74,7 +75,7 @@ def _tell(console: Console, scenes: int) -> list[Told]:
         ("distinct names", str(len(names))),
         ("distinct sets of names", str(len(sets))),
         ("structures drawn again", str(sum(plan.redrawn for plan in plans))),
-        ("words a story", f"{statistics.mean(_words(one) for one in told):.0f} on average"),
+        ("words a story", f"{statistics.mean(lengths):.0f} on average"),
     ):
         table.add_row(figure, value)
     console.print(table)
@@ -86,10 +87,6 @@ def problems_of(one: Told) -> list[str]:
     graph, told = one.plan.query.graph, one.narration
     facts = Facts(told.variables, graph.edges, graph.latent, told.mechanism_clauses)
     return verify(told.telling.story, told.telling.attestations, facts)
-
-
-def _words(one: Told) -> int:
-    return len(one.narration.telling.story.split())
 
 
 def reader_f1(one: Told) -> float:

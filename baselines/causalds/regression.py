@@ -104,7 +104,8 @@ def fit(design: FloatArray, y: FloatArray, weights: FloatArray, logistic: bool) 
     y = np.broadcast_to(y, weights.shape)
     beta = np.zeros((1, design.shape[1]))
     start = np.clip((weights[0] * y[0]).sum() / weights[0].sum(), 1e-3, 1 - 1e-3)
-    beta[:, _intercept(design)] = expit_inverse(start)
+    intercept = np.argmax(np.all(design == 1, axis=0))
+    beta[:, intercept] = expit_inverse(start)
     beta = _newton(design, y[:1], weights[:1], beta)
     if len(weights) == 1:
         return beta
@@ -181,7 +182,3 @@ def _gram(design: FloatArray, weights: FloatArray) -> FloatArray:
     n, p = design.shape
     products = (design[:, :, None] * design[:, None, :]).reshape(n, p * p)
     return (weights @ products).reshape(-1, p, p)
-
-
-def _intercept(design: FloatArray) -> int:
-    return int(np.argmax(np.all(design == 1, axis=0)))

@@ -68,8 +68,4 @@ def _valid_masks(g: LatentDAG, x: str, y: str) -> tuple[int, ...]:
         for given in subsets(g.observed_mask & ~(x_bit | y_bit | forbidden))
         if not connected(x_bit, parents, children, given) & y_bit
     ]
-    return tuple(sorted(valid, key=_size_then_names))
-
-
-def _size_then_names(mask: int) -> tuple[int, tuple[int, ...]]:
-    return mask.bit_count(), tuple(members(mask))
+    return tuple(sorted(valid, key=lambda mask: (mask.bit_count(), tuple(members(mask)))))

@@ -9,8 +9,6 @@ the parents of Y are besides X and M does not depend on X, so the crossed world'
 equation at one level of X and the parents' values under the other.
 """
 
-from typing import Final
-
 import numpy as np
 
 from builder.scm.affine import total_coefficient
@@ -24,7 +22,7 @@ from builder.scm.quantities import (
     average_treatment_effect,
     check_pair,
 )
-from builder.scm.rqmc import Statistic, delta_method, integrate
+from builder.scm.rqmc import delta_method, integrate
 from builder.scm.world import Values, World
 
 
@@ -127,16 +125,9 @@ def _crossed(
         world,
         drawn,
         integrand,
-        _MEAN,
+        lambda means: (float(means[:, 0].mean()), delta_method(means, np.ones(1))),
         lambda tau: bound * (1.0 + abs(tau)),
         rng,
         f"{question} of {x} on {y}",
     )
     return as_quantity(estimate, "rqmc")
-
-
-def _mean(means: Array) -> tuple[float, float]:
-    return float(means[:, 0].mean()), delta_method(means, np.ones(1))
-
-
-_MEAN: Final[Statistic] = _mean

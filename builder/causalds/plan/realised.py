@@ -31,7 +31,10 @@ def composition_table(config: Config, plans: Sequence[ScenePlan]) -> ByAxis:
         for k, share in enumerate(parts.grafts)
         if share > 0.0
     }
-    verdicts = [_verdict(plan) for plan in plans]
+    verdicts = [
+        "identifiable" if is_identifiable(*plan.query.effect, "ate") else "not identifiable"
+        for plan in plans
+    ]
     unmeasured = Counter(
         verdict for plan, verdict in zip(plans, verdicts, strict=True) if plan.latent
     )
@@ -114,7 +117,3 @@ def _verdict_shares(parts: Composition) -> dict[str, float]:
         if not is_identifiable(*catalogue[name].effect, "ate")
     )
     return {"identifiable": 1.0 - spoiled, "not identifiable": spoiled}
-
-
-def _verdict(plan: ScenePlan) -> str:
-    return "identifiable" if is_identifiable(*plan.query.effect, "ate") else "not identifiable"
