@@ -10,7 +10,6 @@ the classifier, every single word is tested in the same way: what one rare word 
 thousand.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.preprocessing import StandardScaler
 
 from builder.causal.identification import is_identifiable
 from builder.causalds.make.scene import narrate
@@ -34,6 +34,7 @@ from builder.gate.leak.classifier import (
 from builder.gate.leak.facts import merge_rare
 from builder.words.narration import Narration
 from builder.words.story import ordered
+from builder.words.terms import replace_words
 from builder.words.verify import split_sentences
 
 BATCH = 250
@@ -96,31 +97,20 @@ def masked(one: Told, mechanisms: bool = True) -> str:
     Units, states and mechanisms are facts about the named variables: whoever sees the names has
     them. With ``mechanisms`` false these last are left in.
     """
-    text = one.narration.telling.story
     given: dict[str, str] = {}
     for variable in one.narration.variables.values():
         given[variable.name] = "NAME"
-        for fact in (variable.unit, *(variable.states or ())):
-            if fact:
-                given[fact] = "FACT"
+        given |= dict.fromkeys(variable.values, "FACT")
     if mechanisms:
         for how in one.narration.mechanism_clauses.values():
             given |= {how: "HOW", how[0].upper() + how[1:]: "HOW"}
-    for fact in sorted(given, key=len, reverse=True):
-        text = re.sub(rf"(?<!\w){re.escape(fact)}(?!\w)", given[fact], text)
-    return text
+    return replace_words(one.narration.telling.story, given)
 
 
 def counts(texts: Sequence[str], least: int) -> NDArray[np.float64]:
     """How often each word or mark that stands in ``least`` texts stands in each; (texts, words)."""
     bags = CountVectorizer(token_pattern=r"[A-Za-z]+|[,;:]", lowercase=False, min_df=least)
     return np.asarray(bags.fit_transform(texts).toarray(), dtype=np.float64)
-
-
-def _scaled(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    centred = matrix - matrix.mean(axis=0)
-    spread = centred.std(axis=0)
-    return np.asarray(centred[:, spread > 0] / spread[spread > 0])
 
 
 def sizes(texts: Sequence[str]) -> list[NDArray[np.float64]]:
@@ -176,7 +166,7 @@ def leak_results(
         present = words.clip(max=1)
         families = [
             (present - present.mean(axis=0),),
-            (_scaled(counts(chosen, len(chosen) // 20)),),
+            (StandardScaler().fit_transform(counts(chosen, len(chosen) // 20)),),
             (np.hstack(sizes(chosen)),),
         ]
         models = smoothers(strata, families, rng)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from builder.words.terms import DENIED, SIGNED, replace_words, says
 from builder.words.types import Attestation, Facts, Variable
 from builder.words.verify import check_words, split_sentences
 
@@ -18,15 +19,6 @@ PARAGRAPHS: Final = (2, 4)
 MOST_WORDS: Final = 1200
 
 _UNMEASURED: Final = re.compile(r"\bnever (?:been )?measured\b", re.IGNORECASE)
-_SIGNED: Final = re.compile(
-    r"\b(more|less|higher|lower|rais(?:es?|ed|ing)|reduc(?:es?|ed|ing)|increas(?:es?|ed|ing)|"
-    r"decreas(?:es?|ed|ing)|improv(?:es?|ed|ing)|worsen(?:s|ed|ing)?|better|worse|boost(?:s|ed|ing)?|"
-    r"weaken(?:s|ed|ing)?|strengthen(?:s|ed|ing)?|stronger|weaker|greater|fewer|larger|smaller|"
-    r"lowers|lowered|lowering|heighten(?:s|ed|ing)?|lessen(?:s|ed|ing)?|diminish(?:es|ed|ing)?|"
-    r"suppress(?:es|ed|ing)?|inhibit(?:s|ed|ing)?|strongly|weakly|slightly|positively|negatively)\b",
-    re.IGNORECASE,
-)
-_DENIED: Final = re.compile(r"\b(not|never|no|nor|neither|without|cannot)\b|n't\b", re.IGNORECASE)
 
 
 def verify_attested(story: str, attestations: Iterable[Attestation], facts: Facts) -> list[str]:
@@ -43,11 +35,7 @@ def verify_attested(story: str, attestations: Iterable[Attestation], facts: Fact
 
 def names_in(sentence: str, variables: Iterable[Variable]) -> set[str]:
     """The names that a sentence mentions, letter by letter and as whole words."""
-    return {
-        variable.name
-        for variable in variables
-        if re.search(rf"(?<!\w){re.escape(variable.name)}(?!\w)", sentence)
-    }
+    return {variable.name for variable in variables if says(sentence, variable.name)}
 
 
 def wanted(facts: Facts) -> set[tuple[str, ...]]:
@@ -120,18 +108,17 @@ def _variable(one: Attestation, variable: Variable, beside_hidden: bool) -> Iter
         return
     if never and not beside_hidden:
         yield "says that it was never measured, but it was"
-    for text in variable.states or (variable.unit or "",):
-        if not re.search(rf"(?<!\w){re.escape(text)}(?!\w)", one.sentence):
+    for text in variable.values:
+        if not says(one.sentence, text):
             yield f"does not say {text!r}"
 
 
 def _effect(sentence: str, variables: Iterable[Variable], beside_hidden: bool) -> Iterator[str]:
     """Signs and denials in a sentence that tells an effect, names and states aside."""
     rest = _UNMEASURED.sub("", sentence) if beside_hidden else sentence
-    given = [t for v in variables for t in (v.name, v.unit, *(v.states or ())) if t]
-    for text in sorted(given, key=len, reverse=True):
-        rest = re.sub(rf"(?<!\w){re.escape(text)}(?!\w)", "", rest)
-    if match := _SIGNED.search(rest):
+    given = [text for variable in variables for text in (variable.name, *variable.values)]
+    rest = replace_words(rest, dict.fromkeys(given, ""))
+    if match := SIGNED.search(rest):
         yield f"tells a direction or strength: {match[0]!r}"
-    if match := _DENIED.search(rest):
+    if match := DENIED.search(rest):
         yield f"denies something: {match[0]!r}"

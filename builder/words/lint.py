@@ -24,7 +24,7 @@ from builder.words.knowledge import (
     plural_verb,
     read_domain,
 )
-from builder.words.verify import TECHNICAL
+from builder.words.terms import DERIVED, NO_MECHANISM, TECHNICAL
 from grader.errors import UsageError
 
 VARIABLES: Final = (28, 40)
@@ -36,28 +36,6 @@ LEAST_LATENT_ROOTS: Final = 8
 CHILDREN_OF_A_ROOT: Final = 3
 HOW_WORDS: Final = (5, 17)
 SAME_HEAD: Final = 2
-
-DERIVED: Final = re.compile(
-    r"\b(index of|corrected|adjusted|residual|count of|rate of|change in|total|average|mean|"
-    r"ratio of|based only on|not influenced by)\b",
-    re.IGNORECASE,
-)
-"""Markers of derived quantities and restrictive qualifiers (paper A.4)."""
-
-FORBIDDEN: Final = frozenset(
-    re.findall(
-        r"\w+",
-        """
-        more less higher lower raise raises reduce reduces increase increases decrease decreases
-        improve improves worsen worsens better worse grow grows shrink shrinks faster slower boost
-        boosts weaken weakens stronger weaker greater fewer rise rises fall falls longer shorter
-        larger smaller rising falling growing lowers heightens lessens strengthens cause causes
-        causal confounder mediator collider variable variables correlation correlated associated
-        node arrow may not never no without
-        """,
-    )
-)
-"""Words that a mechanism must not use: of sign and size, of theory, of doubt and denial."""
 
 _NAME: Final = re.compile(r"[A-Z][A-Za-z]*(?:[ -][A-Za-z]+){0,3}")
 
@@ -164,7 +142,7 @@ def _how(how: str, domain: Domain) -> Iterator[str]:
         yield f"a mechanism of {len(how.split())} words"
     if how.endswith(".") or "  " in how:
         yield "a final stop or two spaces in a row"
-    if bad := sorted(FORBIDDEN & set(words)):
+    if bad := sorted(NO_MECHANISM & set(words)):
         yield f"the mechanism says {', '.join(bad)}"
     for concept in domain.concepts:
         if re.search(rf"\b{re.escape(concept.name.lower())}\b", how.lower()):

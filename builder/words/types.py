@@ -59,6 +59,11 @@ class Variable:
         """ "it" or "they"."""
         return "they" if self.plural else "it"
 
+    @property
+    def values(self) -> tuple[str, ...]:
+        """What is said of its values: both states, or the unit if it has one."""
+        return self.states or ((self.unit,) if self.unit else ())
+
     def to_json(self) -> dict[str, object]:
         """Plain JSON members, for the world row."""
         return asdict(self)

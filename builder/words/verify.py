@@ -13,16 +13,9 @@ from functools import cache
 from itertools import product
 
 from builder.words import frames
+from builder.words.terms import TECHNICAL, replace_words
 from builder.words.types import Attestation, Facts, Variable
 
-TECHNICAL = re.compile(
-    r"\b(confound\w*|collider\w*|mediat(?:or|es)\w*|instrumental\w*|latent\w*|unobserved|nodes?|"
-    r"dag|directed|back-?door|front-?door|d-separat\w*|identifiab\w*|exogenous|endogenous|"
-    r"causal\w*|covariates?|randomi[sz]\w*|adjustment sets?|treatment variables?|"
-    r"outcome variables?)\b",
-    re.IGNORECASE,
-)
-"""Terms of graphs and statistics. Everyday words ("the edge of a field") are not among them."""
 _ENGLISH_IDS = frozenset({"A", "I"})
 
 
@@ -296,11 +289,9 @@ def check_words(story: str, facts: Facts) -> list[str]:
         if node not in _ENGLISH_IDS | names and re.search(rf"\b{re.escape(node)}\b", story)
     ]
     problems = [f"internal id in the text: {node}" for node in ids]
-    given = [*names, *facts.mechanism_clauses.values()]
-    given += [how[0].upper() + how[1:] for how in facts.mechanism_clauses.values()]
-    for variable in facts.variables.values():
-        given += [*(variable.states or ()), variable.unit or ""]
-    for text in sorted(filter(None, given), key=len, reverse=True):
-        story = re.sub(rf"(?<!\w){re.escape(text)}(?!\w)", "", story)
+    given = [*names, *(text for variable in facts.variables.values() for text in variable.values)]
+    for how in facts.mechanism_clauses.values():
+        given += [how, how[0].upper() + how[1:]]
+    story = replace_words(story, dict.fromkeys(given, ""))
     problems += [f"technical term in the text: {word}" for word in TECHNICAL.findall(story)]
     return problems

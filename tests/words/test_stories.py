@@ -22,8 +22,9 @@ from builder.words.frames import (
 )
 from builder.words.letters import THEME as LETTER_THEME
 from builder.words.story import tell
+from builder.words.terms import TECHNICAL
 from builder.words.types import Attestation, Facts, Kind, Telling
-from builder.words.verify import TECHNICAL, split_sentences, verify
+from builder.words.verify import split_sentences, verify
 
 
 def _scene(motif_name: str, seed: int) -> tuple[Telling, Facts]:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, Final
 
-from builder.words.verify import TECHNICAL
+from builder.words.terms import TECHNICAL
 from grader.errors import UsageError
 
 _CONCEPT: Final = re.compile(r"[a-z]+(?:[ -][a-z]+){0,2}")

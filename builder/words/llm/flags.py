@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from builder.words.lint import DERIVED
+from builder.words.terms import DERIVED
 
 _MORE_DERIVED: Final = re.compile(
     r"\b(index based on|composite|score based on|number of|standardi[sz]ed|normali[sz]ed|"

@@ -8,8 +8,8 @@ from typing import Any, Final
 from builder.words.knowledge import is_plural
 from builder.words.llm.client import Malformed, entries_of, flag_of, remark_of, text_of
 from builder.words.llm.stages import Sketch
+from builder.words.terms import TECHNICAL
 from builder.words.types import Variable
-from builder.words.verify import TECHNICAL
 
 LONGEST_NAME: Final = 40
 _NAME: Final = re.compile(r"[A-Z][A-Za-z]*(?:[ -][A-Za-z]+){0,4}")
