@@ -5,6 +5,7 @@ readings of a grid of experiments. Whatever candidates are found is then run bes
 Nothing of ``builder.causalab.make.undecided`` or ``audit_pairs`` is used.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -98,10 +99,13 @@ def sessions(episode: Episode) -> Iterator[list[tuple[str, Fraction]]]:
 
 @dataclass(frozen=True)
 class Seen:
-    """A reading; ``key`` tells for each node which unknown base it has, '' a known one."""
+    """A reading; by node the unknown numbers in it (base, shift) and its base where it is known.
+
+    A held node has neither.
+    """
 
     values: Values
-    keys: Mapping[str, str]
+    unknown: Mapping[str, tuple[str, ...]]
     known: Values
 
 
@@ -142,20 +146,20 @@ def _session(
             name, value = settings[step - 1]
             last[name] = (step, value)
         # Under a disturbance a candidate may shift any node in its own way after each setting.
-        hidden = f"/{step}" if disturbed and step else ""
-        keys, known = {}, {}
+        shift = (f"shift {step}",) if disturbed and step else ()
+        unknown, known = {}, {}
         for node in episode.nodes:
             if node == episode.target:
-                keys[node] = f"shared{hidden}"
+                unknown[node] = ("shared", *shift)
             elif node not in last:
-                keys[node] = f"{crystal}{hidden}"
+                unknown[node] = (crystal, *shift)
             elif episode.mode == "shift":
                 known[node] = last[node][1]
-                keys[node] = hidden and f"set{hidden}"
+                unknown[node] = shift
             elif episode.mode == "pin":
                 at, value = last[node]
-                keys[node] = f"{crystal} {settings[:at]} {value}{hidden}"
-        found.append(Seen(values, keys, known))
+                unknown[node] = (f"{crystal} {settings[:at]} {value}", *shift)
+        found.append(Seen(values, unknown, known))
     return found
 
 
@@ -165,11 +169,13 @@ def fits(
     """Coefficients, none of them zero, with which ``node`` obeys ``parents`` everywhere."""
     powers = (1, 2) if episode.family == "quadratic" else (1,)
     rows, targets = _rows(seen, node, parents, powers)
-    solved = _solve(rows, targets, len(parents) * len(powers))
+    solved = _solve(rows, targets, len(rows[0]) if rows else len(parents) * len(powers))
     if solved is None:
         return None
-    particular, free = solved
-    solution = list(particular)
+    particular, directions = solved
+    count = len(parents) * len(powers)
+    free = [vector for vector in (d[:count] for d in directions) if any(vector)]
+    solution = particular[:count]
     for prime, vector in zip(PRIMES, free, strict=False):
         solution = [a + Fraction(prime, 29) * b for a, b in zip(solution, vector, strict=True)]
     step = len(powers)
@@ -183,20 +189,30 @@ def fits(
 def _rows(
     seen: Sequence[Seen], node: str, parents: Sequence[str], powers: Sequence[int]
 ) -> tuple[list[list[Fraction]], list[Fraction]]:
-    firsts: dict[str, tuple[list[Fraction], Fraction]] = {}
+    """Differences of readings with the same unknowns; one of each has a column an unknown.
+
+    An unknown in no other such reading makes that one say nothing, so it is left out.
+    """
+    first: dict[tuple[str, ...], tuple[list[Fraction], Fraction]] = {}
     rows, targets = [], []
     for item in seen:
-        if node not in item.keys:  # held
+        if node not in item.unknown:  # held
             continue
         row = [item.values[p] ** power for p in parents for power in powers]
         left = item.values[node] - item.known.get(node, Fraction(0))
-        key = item.keys[node]
-        if key:
-            first = firsts.setdefault(key, (row, left))
-            row = [a - b for a, b in zip(row, first[0], strict=True)]
-            left -= first[1]
+        if names := item.unknown[node]:
+            start = first.setdefault(names, (row, left))
+            row = [a - b for a, b in zip(row, start[0], strict=True)]
+            left -= start[1]
         if any(row) or left:
             rows.append(row)
+            targets.append(left)
+    uses = Counter(name for names in first for name in names)
+    shared = sorted(name for name, count in uses.items() if count > 1)
+    rows = [[*row, *(Fraction(0) for _ in shared)] for row in rows]
+    for names, (row, left) in first.items():
+        if set(names) <= set(shared):
+            rows.append([*row, *(Fraction(name in names) for name in shared)])
             targets.append(left)
     return rows, targets
 
@@ -275,7 +291,7 @@ def _with_base(
     episode: Episode, terms: Mapping[str, Coefficients], seen: Sequence[Seen]
 ) -> Candidate:
     bare = Candidate(terms, Fraction(0))
-    calm = next(item for item in seen if item.keys[episode.target] == "shared")
+    calm = next(item for item in seen if item.unknown[episode.target] == ("shared",))
     return Candidate(terms, calm.values[episode.target] - bare.inflow(episode.target, calm.values))
 
 

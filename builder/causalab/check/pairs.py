@@ -124,35 +124,53 @@ class _World:
         return np.concatenate([state, state**2]) if self.quadratic else state
 
     def _from_effects(self, node: int) -> list[Floats]:
-        """Settings move along total effects; a setting in ``shift`` also shows the base."""
+        """Settings move along total effects; a setting in ``shift`` also shows the base.
+
+        It does so under a disturbance, too, if anything else can be set: of two experiments of one
+        length that differ only in whether ``node`` was set, the difference is what the setting
+        does to an undisturbed crystal, and added to the opening that makes an undisturbed setting.
+        """
         effects: Floats = np.asarray(np.linalg.inv(np.eye(self.count) - self.linear), np.float64)
         effects[np.abs(effects) < _TOLERANCE] = 0.0  # no path: an inverse leaves 1e-17 there
         shift = self.public["mode"] == "shift" and node in self.settable
         rows = [effects[:, j] for j in self.settable if shift or j != node]
-        if shift and not self.public["disturbed"]:
+        if shift and (not self.public["disturbed"] or len(self.settable) > 1):
             rows.append(self.state(self.manipulator))
         return rows
 
     def _from_simulation(self, node: int) -> list[Floats]:
-        """Features of random experiments; differences where the base is not known."""
+        """Features of random experiments; differences where the base is not known.
+
+        Under a disturbance a setting of ``node`` less the lack of one, the opening added, has
+        neither base nor shift in it.
+        """
         rng = np.random.default_rng(7)
         shift = self.public["mode"] == "shift" and node in self.settable
+        calm = not self.public["disturbed"]
         others = [j for j in self.settable if j != node]
-        rows: list[Floats] = []
-        for known in (False, True) if shift else (False,):
-            features = []
-            for _ in range(4 * self.count):
-                moved = [*others, node] if known else others
-                values = dict(zip(moved, rng.uniform(0, 100, len(moved)), strict=True))
-                bases = self.manipulator.copy()
-                if self.public["mode"] != "do":
-                    for j, value in values.items():
-                        bases[j] = value
-                    values = {}
-                features.append(self._features(self.state(bases, values)))
-            exact = known and not self.public["disturbed"]
-            rows += features if exact else [row - features[0] for row in features[1:]]
-        return rows
+        opening = self._features(self.state(self.manipulator))
+        unset = self._simulated(others, rng)
+        if not shift:
+            rows = [opening, *unset] if calm else unset
+            return [row - rows[0] for row in rows[1:]]
+        known = self._simulated([*others, node], rng)
+        if calm:
+            return [row - opening for row in unset] + known
+        rows = [row - unset[0] for row in unset[1:]] + [row - known[0] for row in known[1:]]
+        return [*rows, known[0] - unset[0] + opening] if others else rows
+
+    def _simulated(self, moved: Sequence[int], rng: np.random.Generator) -> list[Floats]:
+        """Features of experiments in which all of ``moved`` are set, at random."""
+        found = []
+        for _ in range(4 * self.count):
+            values = dict(zip(moved, rng.uniform(0, 100, len(moved)), strict=True))
+            bases = self.manipulator.copy()
+            if self.public["mode"] != "do":
+                for j, value in values.items():
+                    bases[j] = value
+                values = {}
+            found.append(self._features(self.state(bases, values)))
+        return found
 
     def _from_chain(self, node: int) -> list[Floats]:
         """The given trace, in pieces between settings of ``node``."""

@@ -5,14 +5,17 @@ records, the given chain and every legal experiment (any settings within the bud
 brings bases of its own: one for every property of every crystal, and one for frequency that all
 crystals share. A pair is undecided when some candidates have the edge and some lack it.
 
-Node by node this is linear in the unknown coefficients. Where a node's base is unknown but the
-same in two states, the states' difference constrains them; where the base is known, because in
-mode ``shift`` it was set, one state does. Under a disturbance a candidate may have a shift of its
-own on any node after each intervention, so that only differences between experiments of the same
-length count and no base is known. In ``pin`` each setting begins a new unknown base, in ``do`` a
-held node says nothing. The solutions are the truth plus a null space (computed in exact arithmetic
-over a prime field at random points, so ranks are generic ranks). From them follow the parent sets
-that a node can have, and which of these fit together without a circle.
+Node by node this is linear in the unknown coefficients and in what else is unknown: the crystal's
+base, unless it was set in mode ``shift`` (in ``pin`` each setting begins a new unknown base, in
+``do`` a held node says nothing), and under a disturbance the shift that a candidate may have on any
+node after each intervention. Every state is an equation in these, so that states count together as
+far as they share unknowns: the opening has the base and no shift, an experiment in which the node
+was not set has base and shift, one of the same length in which it was set has the shift alone.
+Shorter experiments than the longest say nothing more, since each length has a shift of its own and
+fewer states. (For parabolas the true shift is taken as zero; no suite disturbs them.) The solutions
+are the truth plus a null space (computed in exact arithmetic over a prime field at random points,
+so ranks are generic ranks). From them follow the parent sets that a node can have, and which of
+these fit together without a circle.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,6 +31,8 @@ from builder.causalab.plan.topology import Edge
 from grader.laboratory.model import Mode, Term
 
 State = dict[str, int]
+Group = tuple[list[State], tuple[str, ...]]
+"""States, and the names of the unknown numbers that each adds to what a node's causes give."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,18 +110,16 @@ def _node_sets(setup: Setup, experiments: "Experiments", node: str) -> list[froz
     ]
     powers = (1, 2) if setup.family == "quadratic" else (1,)
     features = [(name, power) for name in causes for power in powers]
-    rows: list[list[int]] = []
-    for states, known in experiments.groups(node, len(features) + 2):
-        if not states:
-            continue
-        values = [[pow(state[name], power, PRIME) for name, power in features] for state in states]
-        if known:
-            rows += values
-        else:
-            rows += [[a - b for a, b in zip(row, values[0], strict=True)] for row in values[1:]]
-    if not any(any(row) for row in rows):
-        return _subsets(causes)
-    free = null_space(rows, len(features))
+    groups = list(experiments.groups(node, len(features) + 2))
+    unknowns = sorted({name for _, names in groups for name in names})
+    rows = [
+        [pow(state[name], power, PRIME) for name, power in features]
+        + [int(name in names) for name in unknowns]
+        for states, names in groups
+        for state in states
+    ]
+    solutions = null_space(rows, len(features) + len(unknowns))
+    free = [vector for vector in (s[: len(features)] for s in solutions) if any(vector)]
     if not free:
         return [frozenset(truth)]
     coefficients = [
@@ -183,8 +186,8 @@ class Experiments:
         self._records = [self._bases(bases) for bases in setup.records]
         self._manipulator = self._bases(setup.manipulator)
 
-    def groups(self, node: str, count: int) -> Iterable[tuple[list[State], bool]]:
-        """States that share ``node``'s base, and whether that base is known.
+    def groups(self, node: str, count: int) -> Iterable[Group]:
+        """What can be seen of ``node``, by the unknown numbers in it.
 
         ``count`` states are drawn for every set of properties that can be set.
         """
@@ -194,53 +197,54 @@ class Experiments:
         yield from self._chain_groups(node)
         yield from self._manipulator_groups(node, count)
 
-    def _target_groups(self, count: int) -> Iterable[tuple[list[State], bool]]:
+    @property
+    def _shift(self) -> tuple[str, ...]:
+        """The unknown that a disturbance adds after as many interventions as are allowed."""
+        return ("shift",) if self._setup.disturbed else ()
+
+    def _target_groups(self, count: int) -> Iterable[Group]:
         """Frequency's base is one unknown; nothing disturbs records, chain and opening."""
         setup = self._setup
         calm = [self._state(bases) for bases in self._records]
         calm += [state for state, _ in self._chain_states()]
-        settings: list[State] = []
         if setup.budget:
             calm.append(self._state(self._manipulator))
-            settings = self._drawn(setup.controllable, count)
-        if setup.disturbed:
-            yield calm, False
-            yield settings, False
-        else:
-            yield calm + settings, False
+            yield self._drawn(setup.controllable, count), ("base", *self._shift)
+        yield calm, ("base",)
 
-    def _manipulator_groups(self, node: str, count: int) -> Iterable[tuple[list[State], bool]]:
+    def _manipulator_groups(self, node: str, count: int) -> Iterable[Group]:
         setup = self._setup
         if not setup.budget:
             return
-        unset = self._drawn(setup.controllable - {node}, count)
-        if setup.disturbed:
-            yield unset, False
-        else:
-            yield [self._state(self._manipulator), *unset], False
+        yield [self._state(self._manipulator)], ("base",)
+        others = setup.controllable - {node}
+        if others:
+            yield self._drawn(others, count), ("base", *self._shift)
         if node not in setup.controllable or setup.mode == "do":
             return
         if setup.mode == "shift":
-            yield self._drawn(setup.controllable, count, always=node), not setup.disturbed
+            yield self._drawn(setup.controllable, count, always=node), self._shift
         else:
             level = self.random.randrange(PRIME)
             drawn = self._drawn(setup.controllable, count, always=node, level=level)
-            yield drawn, False
+            yield drawn, ("pinned", *self._shift)
 
-    def _chain_groups(self, node: str) -> Iterable[tuple[list[State], bool]]:
+    def _chain_groups(self, node: str) -> Iterable[Group]:
         """The chain in pieces between settings of ``node``."""
         if not self._setup.chain:
             return
-        piece, known = [self._state(self._records[0])], False
-        for state, name in self._chain_states():
+        piece = [self._state(self._records[0])]
+        unknown: tuple[str, ...] = ("chain",)
+        for number, (state, name) in enumerate(self._chain_states()):
             if name != node:
                 piece.append(state)
                 continue
-            yield piece, known
-            piece, known = [state], self._setup.mode == "shift"
+            yield piece, unknown
             if self._setup.mode == "do":
                 return
-        yield piece, known
+            piece = [state]
+            unknown = () if self._setup.mode == "shift" else (f"chain {number}",)
+        yield piece, unknown
 
     def _chain_states(self) -> list[tuple[State, str]]:
         """The state after each step of the chain, and what was set."""
