@@ -4,8 +4,10 @@ A solver answers the tasks of one track. It gets the exam and those tasks, and y
 it answers with the answer.
 """
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 
+import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from baselines.release import OpenedExam, ShownScene, iterate_scenes
@@ -15,6 +17,12 @@ from grader.shape import Task
 Answers = Iterator[tuple[Task, Answer]]
 Solver = Callable[[OpenedExam, Sequence[Task]], Answers]
 SolveTask = Callable[[Task], Answer]
+
+
+def generator(name: str) -> np.random.Generator:
+    """A stream of its own for everything with a name, seeded by the name's SHA-256."""
+    digest = hashlib.sha256(name.encode()).digest()
+    return np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "big")))
 
 
 def from_prompts(solve: SolveTask) -> Solver:

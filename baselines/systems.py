@@ -15,13 +15,13 @@ from baselines.release import OpenedExam, ShownScene
 from baselines.replayscm.floors import copy, majority
 from baselines.replayscm.structure import structure_and_formulas
 from baselines.replayscm.symbolic import symbolic
-from baselines.seeded import generator
 from baselines.solving import (
     Solver,
     SolveTask,
     from_all_prompts,
     from_prompts,
     from_scenes,
+    generator,
     nothing,
 )
 from baselines.writing import Answer
@@ -56,10 +56,6 @@ def _informed(scene: ShownScene, *, corrected: bool = False) -> SolveTask:
     from baselines.causalds.informed import make_solver
 
     return make_solver(scene, corrected=corrected)
-
-
-def _guesser(task: Task) -> agents.Agent:
-    return partial(agents.random_agent, rng=generator(f"random/{task.task_id}"))
 
 
 ONE_TRACK: Final[tuple[tuple[str, str, str, Solver], ...]] = (
@@ -114,7 +110,11 @@ SYSTEMS: Final = (
         "a legal answer drawn at random, seeded by the task id; names from the story",
         {
             **dict.fromkeys(TRACKS, trivial.random_answers),
-            "causalab": in_laboratory("random", _guesser, otherwise=trivial.random_answers),
+            "causalab": in_laboratory(
+                "random",
+                lambda task: partial(agents.random_agent, rng=generator(f"random/{task.task_id}")),
+                trivial.random_answers,
+            ),
         },
     ),
     System(

@@ -10,8 +10,7 @@ from typing import Any, Final
 
 from baselines.reader.names import discover
 from baselines.release import OpenedExam, stories
-from baselines.seeded import generator
-from baselines.solving import Answers
+from baselines.solving import Answers, generator
 from baselines.writing import Answer
 from builder.track import Guess
 from builder.tracks import TRACKS

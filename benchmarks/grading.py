@@ -96,13 +96,17 @@ def _write(
         name = f"cds-{k:016x}"
         again = replace(task, task_id=name, answer_file=name + task.shape.suffix)
         asked.append((again, replace(truth, task_id=name)))
+    told = ("task_id", "instance_id", "should_abstain", "structure", "value", "value_se")
     shards = {
         "causalds": [task_row(task) for task, _ in asked],
         "causalds_exams": [
             {"exam": "all of it", "position": k, "task_id": task.task_id}
             for k, (task, _) in enumerate(asked)
         ],
-        "causalds_truth": [_truth_row(truth) for _, truth in asked],
+        "causalds_truth": [
+            {**{key: getattr(truth, key) for key in told}, "target_json": json.dumps(truth.target)}
+            for _, truth in asked
+        ],
         "causalds_labels": [
             {"instance_id": name, "values": values} for name, values in labels.items()
         ],
@@ -141,12 +145,6 @@ def _answer(task: Task, truth: Truth, labels: Labels) -> str:
     noise, width = np.random.default_rng(1).standard_normal((2, ROWS))
     columns = {"prediction": values + noise, "lower": values - 1.1 - abs(width)}
     return str(pd.DataFrame({**columns, "upper": values + 1.1}).to_csv(index=False))
-
-
-def _truth_row(truth: Truth) -> dict[str, Any]:
-    names = ("task_id", "instance_id", "should_abstain", "structure", "value", "value_se")
-    row = {name: getattr(truth, name) for name in names}
-    return {**row, "target_json": json.dumps(truth.target)}
 
 
 if __name__ == "__main__":

@@ -36,8 +36,10 @@ def main() -> int:
     title = "replayscm: seconds, and the targets of the specification"
     table = Table("what", "seconds", "target", "note", title=title)
     instances, seconds, stages = build()
+    total = sum(stages.values())
+    shares = ", ".join(f"{stage} {spent / total:.0%}" for stage, spent in stages.most_common())
     table.add_row(f"{PROGRAMS} hidden-order programs with audits, 2 processes", f"{seconds:.1f}",
-                  "< 60", _shares(stages))  # fmt: skip
+                  "< 60", shares)  # fmt: skip
     pairs = [pair for instance in instances for pair in pairs_of(instance, "replayscm")]
     start = time.perf_counter()
     answers = [canonical(symbolic(task)).encode() for task, _ in pairs]
@@ -67,11 +69,6 @@ def build() -> tuple[list[Built], float, Counter[str]]:
         for stage, spent in instance.seconds.items():
             stages[stage] += spent  # type: ignore[assignment]
     return instances, seconds, stages
-
-
-def _shares(stages: Counter[str]) -> str:
-    total = sum(stages.values())
-    return ", ".join(f"{stage} {spent / total:.0%}" for stage, spent in stages.most_common())
 
 
 def replays(pairs: Pairs, count: int = 60) -> tuple[float, float]:

@@ -95,7 +95,8 @@ def entry_point() -> None:
 
 def _dispatch(words: list[str]) -> int:
     if not words or words[0] in ("-h", "--help"):
-        print(_overview())
+        print("usage: python -m grader [COMMAND] … (no command: grade)\n")
+        print(*(f"  {name:<12} {text}" for name, text in COMMANDS.items()), "", _EXAMPLES, sep="\n")
         return 0 if words else 2
     if words[0] == "--version":
         print(f"causal-exams {__version__}")
@@ -116,12 +117,6 @@ def _dispatch(words: list[str]) -> int:
     )
     module.configure(parser)
     return int(module.run(parser.parse_args(words)))
-
-
-def _overview() -> str:
-    lines = ["usage: python -m grader [COMMAND] … (no command: grade)", ""]
-    lines += [f"  {name:<12} {text}" for name, text in COMMANDS.items()]
-    return "\n".join([*lines, "", _EXAMPLES])
 
 
 def _report_bug(error: Exception) -> None:

@@ -27,10 +27,6 @@ def later(module: str, name: str) -> Callable[..., Any]:
     return lambda *arguments: getattr(import_module(module), name)(*arguments)
 
 
-def _no_facts(_: Truth) -> Mapping[str, Any]:
-    return {}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFigure:
     """A figure that a track gives of each of several attempts as a complete exam, beside points.
@@ -100,7 +96,7 @@ class Track:
     name: str
     variants: tuple[Variant, ...]
     schemas: Path | None = None
-    facts: Callable[[Truth], Mapping[str, Any]] = _no_facts
+    facts: Callable[[Truth], Mapping[str, Any]] = lambda _: {}
     verify: Callable[[Task, Truth, Checked], Checked] | None = None
     sign: Callable[[Checked, str, bytes], tuple[Checked, frozenset[str]]] | None = None
     bundle: Callable[[Task], tuple[str, str] | None] | None = None

@@ -15,8 +15,6 @@ def blocks(reply: str) -> list[tuple[str, str]]:
     ``sh`` counts as ``bash``; lines end in a line feed, whatever the reply has.
     """
     found = _BLOCK.finditer(reply.replace("\r\n", "\n"))
-    return [(_kind(match["kind"].lower()), match["text"]) for match in found]
-
-
-def _kind(label: str) -> str:
-    return "bash" if label == "sh" else label
+    kinds = {"sh": "bash"}
+    labels = ((match["kind"].lower(), match["text"]) for match in found)
+    return [(kinds.get(label, label), text) for label, text in labels]

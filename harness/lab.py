@@ -13,6 +13,7 @@ submission, resumes the session with what is left of its budget.
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 
 from grader.commands.common import read_key
@@ -55,7 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
     if path is None:
         raise UsageError("say where the transcript is kept: --transcript FILE or --sessions DIR")
     key = read_key(arguments.key) if arguments.key is not None else None
-    session = Session(episode, path, arguments.submission, key, _note)
+    note = partial(print, "refused after the end:", file=sys.stderr)
+    session = Session(episode, path, arguments.submission, key, note)
     try:
         if arguments.mcp or arguments.mcp_http is not None:
             from harness.lab_mcp import serve_mcp
@@ -66,7 +68,3 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         session.close()
     return 0
-
-
-def _note(text: str) -> None:
-    print(f"refused after the end: {text}", file=sys.stderr)

@@ -69,16 +69,12 @@ def make_server(session: Session) -> "MCPServer[Any]":
 
     async def predict(value: number = None, hypothesis: final = None) -> dict[str, Any]:
         """Predict the reactor crystal's frequency, once; this ends the session."""
-        return session.request(_prediction(value, hypothesis))
+        stated: Reply = {} if hypothesis is None else {"hypothesis": hypothesis}
+        return session.request({"op": "predict", "value": value, **stated})
 
     for tool in (observe, intervene, hypothesise, open_reactor, predict):
         server.tool()(tool)
     return server
-
-
-def _prediction(value: object, hypothesis: object) -> Reply:
-    request: Reply = {"op": "predict", "value": value}
-    return request if hypothesis is None else {**request, "hypothesis": hypothesis}
 
 
 def serve_mcp(session: Session, port: int | None) -> None:

@@ -17,7 +17,7 @@ from baselines.causalds.identified import plan_effect
 from baselines.causalds.regression import is_binary
 from baselines.reader import Reading, read_story
 from baselines.release import FloatArray, ShownScene
-from baselines.seeded import generator
+from baselines.solving import generator
 from builder.causal.graph import LatentDAG
 from grader.shape import Task
 

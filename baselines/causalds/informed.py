@@ -19,7 +19,7 @@ from baselines.causalds.forms import FORMS, ends, third
 from baselines.causalds.identified import identifiable
 from baselines.causalds.prediction import Forecast, forecast
 from baselines.release import FloatArray, ShownScene
-from baselines.seeded import generator
+from baselines.solving import generator
 from baselines.writing import Answer, csv_text
 from builder.causal.adjustment import (
     forbidden_controls,

@@ -9,8 +9,7 @@ from typing import Final
 
 from baselines.ccr.solver import divide, solve
 from baselines.ccr.story import Simulation, read_simulation
-from baselines.seeded import generator
-from baselines.solving import SolveTask
+from baselines.solving import SolveTask, generator
 from baselines.writing import Answer
 from builder.ccr.make.graph import cut_tree
 from grader.shape import Task

@@ -35,7 +35,7 @@ def merge(gaps: list[str], groups: list[Group]) -> tuple[list[str], list[Group]]
         if end and _takes_new_subject(new_gaps, gaps, end, len(groups)):
             first_comma = find("subordinate_start", new_gaps[0]) or find("concession", new_gaps[0])
             end = 0 if first_comma or end == k else end - 1
-            if end and _joins(gaps, k, end) is False:
+            if end and all(gaps[j] == "," for j in range(k, end + 1)):
                 end = 0
         if end:
             for j in range(k, end + 1):
@@ -46,10 +46,6 @@ def merge(gaps: list[str], groups: list[Group]) -> tuple[list[str], list[Group]]
             new_groups.append(groups[k])
             k += 1
     return [*new_gaps, gaps[-1]], new_groups
-
-
-def _joins(gaps: list[str], start: int, end: int) -> bool:
-    return any(gaps[j] != "," for j in range(start, end + 1))
 
 
 def _list_end(gaps: list[str], k: int, total: int) -> int:

@@ -4,7 +4,8 @@ Definitions follow Pearl, *Causality* (2009): d-separation section 1.2.3, latent
 section 2.6 (Verma 1993).
 """
 
-from collections.abc import Iterable, Sequence
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from builder.causal.bits import closure, members
@@ -291,3 +292,28 @@ def _project(g: LatentDAG) -> Projection:
         sibling_masks=tuple(siblings),
         order=tuple(place[i] for i in g._order if i in place),
     )
+
+
+def shape_of(graph: LatentDAG, colours: Mapping[str, str]) -> str:
+    """Equal for graphs that renaming their nodes turns into one another; ``colours`` and latency of
+    the nodes count.
+
+    Colour refinement in both directions of the edges (Weisfeiler & Leman 1968): enough to tell
+    apart the small sparse graphs of scenes.
+    """
+    refined = {node: f"{colours[node]} {node in graph.latent}" for node in graph.nodes}
+    for _ in graph.nodes:
+        seen = {
+            node: "/".join(
+                [
+                    refined[node],
+                    "<" + ",".join(sorted(refined[v] for v in graph.parents(node))),
+                    ">" + ",".join(sorted(refined[v] for v in graph.children(node))),
+                ]
+            )
+            for node in graph.nodes
+        }
+        refined = {
+            node: hashlib.sha256(colour.encode()).hexdigest()[:16] for node, colour in seen.items()
+        }
+    return ",".join(sorted(refined.values()))

@@ -7,14 +7,15 @@ from typing import Final
 
 from builder.attempts import Clock, Rejected, first_accepted
 from builder.causalds import rows
-from builder.causalds.ask import ASKERS, Question
+from builder.causalds.ask import ASKERS
+from builder.causalds.ask.registry import Question
 from builder.causalds.check.audit import audit_instance
 from builder.causalds.check.floors import WHY, floor_points, uninformed_answer
 from builder.causalds.check.leaks import leak_facts
 from builder.causalds.check.shown import shown_problems
 from builder.causalds.exams.assign import planned_composition
+from builder.causalds.exams.cells import label_class
 from builder.causalds.exams.draw import built_tasks, draw_exam
-from builder.causalds.exams.labels import label_class
 from builder.causalds.exams.model import ExamModel, parse_exam
 from builder.causalds.make.observe import Observation, observe
 from builder.causalds.make.scene import (

@@ -76,9 +76,9 @@ def truth_row(spec: InstanceSpec, instance: Instance, record: Record, matched: b
         "deviating": found.deviating,
         "counterexample": record.counterexample,
         "undetermined": {
-            name_of(v): _bitset(found.undetermined[:, v])
-            for v in range(program.n)
-            if found.undetermined[:, v].any()
+            name_of(v): format(sum(1 << int(row) for row in np.flatnonzero(column)), "x")
+            for v, column in enumerate(found.undetermined.T)
+            if column.any()
         },
         "alternative": record.alternative,
     }
@@ -107,7 +107,3 @@ def world_row(spec: InstanceSpec, instance: Instance, attempt: int) -> Row:
 
 def _names(variables: Any) -> list[str]:
     return [name_of(v) for v in variables]
-
-
-def _bitset(flags: np.ndarray[Any, np.dtype[np.bool_]]) -> str:
-    return format(sum(1 << int(row) for row in np.flatnonzero(flags)), "x")

@@ -15,6 +15,8 @@ def _any_of(key: str, besides: str = "") -> re.Pattern[str]:
 
 TECHNICAL: Final = _any_of("technical")
 DERIVED: Final = _any_of("derived")
+MORE_DERIVED: Final = _any_of("more_derived")
+RESTRICTIVE: Final = _any_of("restrictive")
 SIGNED: Final = _any_of("signed")
 DENIED: Final = _any_of("denied", besides=r"|n't\b")
 NO_MECHANISM: Final = frozenset(_TEXTS.lines("mechanism"))
@@ -30,3 +32,22 @@ def replace_words(text: str, by: Mapping[str, str]) -> str:
     for words in sorted(by, key=len, reverse=True):
         text = re.sub(rf"(?<!\w){re.escape(words)}(?!\w)", by[words], text)
     return text
+
+
+def yellow_flags(texts: Mapping[str, str]) -> list[str]:
+    """One line for every suspicious variable; ``texts`` maps its id to name and meaning.
+
+    A broad construct that is told as the direct cause of an artefact of record keeping, or a
+    meaning that denies every other influence, passes an auditor easily (paper A.4); whether such a
+    variable may stay is for the auditor to say.
+    """
+    found = []
+    for node, text in texts.items():
+        for what, patterns in (
+            ("sounds derived", (DERIVED, MORE_DERIVED)),
+            ("denies other influences", (RESTRICTIVE,)),
+        ):
+            hits = sorted({m[0].lower() for p in patterns for m in p.finditer(text)})
+            if hits:
+                found.append(f"{node} {what}: {', '.join(repr(hit) for hit in hits)}")
+    return found

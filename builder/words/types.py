@@ -124,13 +124,11 @@ def facts_from_json(
     ``clauses`` are (cause, effect, clause), by name.
     """
     return Facts(
-        {node: _variable_from_json(value) for node, value in variables.items()},
+        {
+            node: Variable(**{**value, "states": value["states"] and tuple(value["states"])})
+            for node, value in variables.items()
+        },
         edges,
         unmeasured,
         {(cause, effect): how for cause, effect, how in clauses},
     )
-
-
-def _variable_from_json(value: Mapping[str, Any]) -> Variable:
-    states = value["states"]
-    return Variable(**{**value, "states": None if states is None else tuple(states)})

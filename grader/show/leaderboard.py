@@ -43,23 +43,19 @@ def columns(reports: Sequence[Report]) -> list[tuple[str, list[str]]]:
     tracks = list(reports[0]["tracks"])
     found = []
     if len(tracks) > 1:
-        found += [(track, [_track_points(r, track) for r in reports]) for track in tracks]
+        for name in tracks:
+            parts = [None if skipped(r, name) else r["tracks"][name]["points"] for r in reports]
+            found.append((name, [points(value) for value in parts]))
     for name in tracks:
         track = TRACKS[name]
         if track.board_columns is not None:
             found += track.board_columns(reports)
         elif len(tracks) == 1:
-            families = reports[0]["tracks"][name]["slices"].get("family", {})
-            found += [(f, [_family_points(r, name, f) for r in reports]) for f in families]
+            slices = [report["tracks"][name]["slices"].get("family", {}) for report in reports]
+            found += [
+                (f, [points(row.get(f, {}).get("points")) for row in slices]) for f in slices[0]
+            ]
     return [*found, ("tok/task", [tokens(report["usage"]) for report in reports])]
-
-
-def _track_points(report: Report, track: str) -> str:
-    return points(None if skipped(report, track) else report["tracks"][track]["points"])
-
-
-def _family_points(report: Report, track: str, family: str) -> str:
-    return points(report["tracks"][track]["slices"]["family"].get(family, {}).get("points"))
 
 
 def tokens(usage: Mapping[str, Any]) -> str:

@@ -34,7 +34,8 @@ def check(task: Task, raw: RawAnswer | None) -> Checked:
 
 def check_csv(task: Task, raw: RawAnswer, *, columns: Sequence[str]) -> Checked:
     """A CSV file with these columns and one row per held-out row."""
-    return read_answer(raw, lambda data: _predictions(task, data, columns))
+    rows = int(task.inputs["rows"])
+    return read_answer(raw, lambda data: Checked("scored", read_predictions(data, columns, rows)))
 
 
 def check_json(task: Task, raw: RawAnswer, *, then: Step | None = None) -> Checked:
@@ -55,10 +56,6 @@ def read_answer(raw: RawAnswer, read: Callable[[bytes], Checked]) -> Checked:
             reason=problem.reason,
             message=f"{raw.source}: {problem.message}",
         )
-
-
-def _predictions(task: Task, data: bytes, columns: Sequence[str]) -> Checked:
-    return Checked("scored", read_predictions(data, columns, int(task.inputs["rows"])))
 
 
 def _document(task: Task, document: Any, then: Step | None) -> Checked:

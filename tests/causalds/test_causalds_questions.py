@@ -9,7 +9,7 @@ import pytest
 from causalds_scenes import asked, private, public, world
 
 from builder.causalds.ask import ASKERS
-from builder.causalds.exams.labels import label_class
+from builder.causalds.exams.cells import label_class
 from builder.causalds.plan.types import ScenePlan
 
 SCENES = [(built, world(built)) for built in public()]

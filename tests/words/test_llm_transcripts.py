@@ -16,11 +16,11 @@ from builder.causal.motifs import MOTIFS
 from builder.settings import TomlTable
 from builder.words.llm.causenet import read_pairs
 from builder.words.llm.client import json_object
-from builder.words.llm.flags import yellow_flags
 from builder.words.llm.seeding import Dealer
 from builder.words.llm.settings import Budgets, Request, Settings, parse_settings, published
 from builder.words.llm.transcripts import wait_for_turn
 from builder.words.narration import Narration, Subject
+from builder.words.terms import yellow_flags
 from builder.words.verbalise import VERBALISERS
 from grader.errors import UsageError
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from builder.causal.graph import LatentDAG
+from builder.causal.graph import LatentDAG, shape_of
 from builder.causal.growth import HOSTS, confounded, single_grafts
 from builder.causal.identification import identify
 from builder.causal.motifs import MOTIFS, PLANTED
@@ -28,7 +28,6 @@ from builder.causal.proof.estimand import Effect, Estimand
 from builder.causal.proof.finite import joint_distribution, random_scm, true_effect
 from builder.causal.proof.sampling import random_query
 from builder.causal.proof.witness import find_witness
-from builder.causal.refinement import shape_of
 
 TOLERANCE = 1e-9
 SHOWN = 20

@@ -35,6 +35,8 @@ def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
     targets: dict[str, list[Record]] = {}
     for task, target in truths.items():
         targets.setdefault(labels[task], []).append(target)
+    suites = list(SUITES)
+    placed = ((suites.index(read_label(text)[0].name), text) for text in targets)
     return [
         f"{len(worlds)} graphs, {len(labels)} episodes.",
         markdown_table(
@@ -57,7 +59,7 @@ def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
                 "largest",
                 "with undecided pairs",
             ),
-            [_suite(text, targets[text]) for text in sorted(targets, key=_place)],
+            [_suite(text, targets[text]) for _, text in sorted(placed)],
         ),
     ]
 
@@ -105,10 +107,6 @@ def _suite(text: str, targets: Sequence[Record]) -> list[str]:
         suite.name, setting, str(len(targets)), f"{median(sizes):.0f}", f"{max(sizes):.0f}",
         str(undecided),
     ]  # fmt: skip
-
-
-def _place(text: str) -> tuple[int, str]:
-    return list(SUITES).index(read_label(text)[0].name), text
 
 
 if __name__ == "__main__":

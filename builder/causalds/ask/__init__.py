@@ -14,9 +14,7 @@ from builder.causalds.ask import (  # noqa: F401
     prediction,
     sketch,
 )
-from builder.causalds.ask.registry import Asker, Question, Truth, in_spec_order
-
-__all__ = ["ASKERS", "Asker", "Question", "Truth"]
+from builder.causalds.ask.registry import in_spec_order
 
 ASKERS: Final = in_spec_order()
 """Asker by variant key, in the order of ``grader.tracks.VARIANTS``."""

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from builder.causalds.ask import Question
+from builder.causalds.ask.registry import Question
 from builder.causalds.ask.wording import bullets, record
 from builder.causalds.make.observe import Observation
 from builder.causalds.make.scene import Scene
@@ -26,11 +26,14 @@ def write_prompt(
     if shown.bundles:
         sections.append(("Measurements", _measurements(scene, shown, variant)))
     if variant.shape.input_mode == "data":
-        sections.append(("Scale", _scale(shown)))
+        binary = any(column.kind == "binary" for column in shown.columns)
+        scale = _TEXTS("scale.text") + (_TEXTS("scale.binary") if binary else "")
+        sections.append(("Scale", scale))
+    kind = "CSV" if variant.shape.suffix == ".csv" else "JSON"
     sections += [
         ("Question", question.question),
         ("Answer", question.answer),
-        ("Answer file", _answer_file(variant, answer_file)),
+        ("Answer file", _TEXTS("answer.file", file=answer_file, kind=kind)),
     ]
     body = "\n\n".join(f"## {title}\n\n{text}" for title, text in sections)
     return f"# Task\n\n{_TEXTS(f'introduction.{variant.shape.input_mode}')}\n\n{body}\n"
@@ -86,13 +89,3 @@ def _column(variable: Variable) -> str:
         return _TEXTS("data.continuous", variable=variable.name)
     (zero, one), it = variable.states, variable.pronoun
     return _TEXTS("data.binary", variable=variable.name, it=it, one=one, zero=zero)
-
-
-def _scale(shown: Observation) -> str:
-    binary = any(column.kind == "binary" for column in shown.columns)
-    return _TEXTS("scale.text") + (_TEXTS("scale.binary") if binary else "")
-
-
-def _answer_file(variant: Variant, answer_file: str) -> str:
-    kind = "CSV" if variant.shape.suffix == ".csv" else "JSON"
-    return _TEXTS("answer.file", file=answer_file, kind=kind)

@@ -13,10 +13,9 @@ from itertools import product
 from pathlib import Path
 from typing import Final
 
-from builder.causal.graph import LatentDAG
+from builder.causal.graph import LatentDAG, shape_of
 from builder.causal.growth import HOSTS, confounded, confounding_spoils, single_grafts
 from builder.causal.motifs import MOTIFS, PLANTED, Motif
-from builder.causal.refinement import shape_of
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
 from builder.release.config import load_config

@@ -39,6 +39,7 @@ def audit_quantities(hidden: Hidden) -> tuple[str, ...]:
             given = f"{sorted(told[kind])}, not {sorted(observed)}"
             return (f"{kind} correlations are given {given}",)
     problems = []
+    most: Bound = lambda value: EFFECT_BOUND * (1 + abs(value))  # noqa: E731
     rows = list(_associations(hidden, sorted(observed)))
     for name in ("ate", "ett", "nde", "nie"):
         identifiable = hidden.identifiable(name)
@@ -46,7 +47,7 @@ def audit_quantities(hidden: Hidden) -> tuple[str, ...]:
             wrong = ("missing", "identifiable") if identifiable else ("given", "not identifiable")
             problems.append(f"{name}: {wrong[0]}, derived {wrong[1]}")
         elif identifiable:
-            rows.append((name, told[name], _effect(hidden, name), _effect_bound))
+            rows.append((name, told[name], _effect(hidden, name), most))
     for name, stored, found, bound in rows:
         problems += [f"{name}: {text}" for text in _compare(stored, found, bound)]
     return tuple(problems)
@@ -72,10 +73,6 @@ def _compare(stored: Stored, found: Estimate | None, bound: Bound) -> Iterator[s
 
 def _allowed(value: float, *errors: float) -> float:
     return TOLERANCE * math.hypot(*errors) + _ROUNDING * (1 + abs(value))
-
-
-def _effect_bound(value: float) -> float:
-    return EFFECT_BOUND * (1 + abs(value))
 
 
 def _associations(hidden: Hidden, observed: list[str]) -> Iterator[Row]:

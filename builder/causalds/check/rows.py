@@ -1,7 +1,7 @@
 """The released tables of a scene held against its world."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Any, Final
 
@@ -27,7 +27,8 @@ def audit_scene(hidden: Hidden, label_row: Row | None, scene_row: Row) -> list[s
     """Problems of columns, values and labels."""
     record, view = hidden.record, scene_row["view"]
     data, features, calibration = (
-        _table(scene_row[part]) for part in ("data", "test_features", "calibration")
+        {column["name"]: np.asarray(column["values"], np.float64) for column in scene_row[part]}
+        for part in ("data", "test_features", "calibration")
     )
     shown = record["views"].get(view)
     if shown is None:
@@ -158,7 +159,3 @@ def _pearson(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> float:
     if a.std() == 0 or b.std() == 0:
         return 0.0
     return float(np.corrcoef(a, b)[0, 1])
-
-
-def _table(columns: Sequence[Mapping[str, Any]]) -> Columns:
-    return {column["name"]: np.asarray(column["values"], dtype=np.float64) for column in columns}

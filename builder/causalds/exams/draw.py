@@ -16,10 +16,10 @@ from builder.causalds.exams.cells import (
     Cell,
     choose_cell,
     family_weights,
+    label_class,
     variant_weights,
     view_weights,
 )
-from builder.causalds.exams.labels import label_class
 from builder.causalds.exams.model import ExamModel
 from builder.causalds.plan.realised import ByAxis, beside
 from builder.causalds.plan.views import VIEWS

@@ -19,8 +19,7 @@ from builder.words.llm.settings import Settings, settings_for
 from builder.words.verbalise import DEFAULT, VERBALISERS
 from grader.errors import UsageError
 
-_MOST_ROWS: Final = 1_000_000
-_MOST_SCENES: Final = 1_000_000
+_MOST: Final = 1_000_000
 _MOST_GRAFTS: Final = 3
 _KEYS: Final = (
     "scenes",
@@ -114,15 +113,15 @@ def parse_config(table: TomlTable) -> Config:
     rows = table.table("rows", {}, "a table such as { train = 2000, test = 500 }")
     rows.only("train", "test")
     preset = PRESETS[table.choice("composition", tuple(PRESETS), "motifs")]
-    scenes = table.whole("scenes", 1, _MOST_SCENES)
+    scenes = table.whole("scenes", 1, _MOST)
     profiles = table.table("profiles", {})
     profiles.only("continuous", "binary")
     profiles = replace(profiles, values={**preset.get("profiles", {}), **profiles.values})
     words = table.choice("words", tuple(VERBALISERS), DEFAULT)
     config = Config(
         scenes=scenes,
-        train=rows.whole("train", 50, _MOST_ROWS, 16000),
-        test=rows.whole("test", 20, _MOST_ROWS, 4000),
+        train=rows.whole("train", 50, _MOST, 16000),
+        test=rows.whole("test", 20, _MOST, 4000),
         composition=_composition(replace(table, values={**preset, **table.values})),
         continuous=_profiles(profiles, "continuous", CONTINUOUS_PROFILES),
         binary=_profiles(profiles, "binary", BINARY_PROFILES),

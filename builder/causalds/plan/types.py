@@ -25,7 +25,7 @@ def graph_members(graph: LatentDAG) -> dict[str, Any]:
 class ScenePlan:
     """What ``build`` needs to know besides its keys.
 
-    ``variant``, ``wanted`` (the class of its answer, see ``exams.labels``; None: any) and ``exam``
+    ``variant``, ``wanted`` (the class of its answer, see ``exams.cells``; None: any) and ``exam``
     are set in private-truth splits only, where a scene is asked one task. ``bundle``, ``telling``
     and ``world_key`` (hexadecimal; in place of the instance's own key for all but the words) are
     set for scenes that are told several times (``tellings``).

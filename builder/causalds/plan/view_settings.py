@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from builder.causalds.make.measure import OUTCOME_FACTOR, attainable
-from builder.causalds.plan.views import Thresholds, View
+from builder.causalds.plan.views import View
 from builder.settings import TomlTable
 
 _MOST_COLUMNS: Final = 20
@@ -28,7 +28,10 @@ def view_settings(view: View, table: TomlTable) -> View:
     if "calibration" in table:
         changes["calibration"] = table.share("calibration")
     if "thresholds" in table:
-        changes["thresholds"] = _thresholds(view, table.table("thresholds"))
+        least = table.table("thresholds")
+        least.only("least", "mean", "q10", "q25")
+        stated = {key: least.number(key, 0.0, 1e6) for key in least.values}
+        changes["thresholds"] = replace(view.thresholds, **stated)
     changed = replace(view, **changes)
     if not attainable(changed):
         raise table.problem(
@@ -49,8 +52,3 @@ def check_measured_outcomes(views: Sequence[View], changed: TomlTable) -> None:
                 f"{OUTCOME_FACTOR:g} times; lower them, or the noise, allow more columns, or set "
                 "outcome_measured = 0",
             )
-
-
-def _thresholds(view: View, table: TomlTable) -> Thresholds:
-    table.only("least", "mean", "q10", "q25")
-    return replace(view.thresholds, **{key: table.number(key, 0.0, 1e6) for key in table.values})

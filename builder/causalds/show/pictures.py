@@ -31,7 +31,11 @@ def graph_picture(record: Mapping[str, Any]) -> Svg:
         for layer in layers.values()
         for i, node in enumerate(layer)
     }  # fmt: skip
-    ends = [(_right(place[a]), _left(place[b])) for a, b in edges]
+    middle = _HEIGHT / 2
+    ends = [
+        ((place[a][0] + _WIDTH, place[a][1] + middle), (place[b][0] - 1, place[b][1] + middle))
+        for a, b in edges
+    ]
     # A curve reaches half as high as its bend lies over its ends.
     peaks = [(min(a[1], b[1]) + _bend(a, b)[1]) / 2 for a, b in ends]
     top = min(0, *peaks) - 10
@@ -96,14 +100,6 @@ def _box(record: Mapping[str, Any], node: str, at: Point) -> str:
         for i, line in enumerate(lines)
     )
     return element("g", box + "".join(name), node)
-
-
-def _right(box: Point) -> Point:
-    return box[0] + _WIDTH, box[1] + _HEIGHT / 2
-
-
-def _left(box: Point) -> Point:
-    return box[0] - 1, box[1] + _HEIGHT / 2
 
 
 def _bend(start: Point, end: Point) -> Point:

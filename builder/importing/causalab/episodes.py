@@ -28,7 +28,6 @@ from builder.causalab.plan.suites import IMPORTED
 from builder.causalab.track import TRACK as DRAWN
 from builder.importing.causalab.reference import (
     TARGET,
-    HiddenVariable,
     Record,
     bases_behind,
     read_folder,
@@ -173,7 +172,11 @@ def complete(record: Record, key: bytes, seeding: Seeding) -> Parts:
         "setting": "reference",
         "regime": f"{len(records)}o{budget}i",
     }
-    disturbance = None if hidden is None else _disturbance(hidden, budget, key)
+    disturbance = None
+    if hidden is not None:
+        drawn = stream(key, "disturbance").integers(len(hidden.values), size=budget)
+        steps = [hidden.values[int(place)] for place in drawn]
+        disturbance = disturbance_json(hidden.nodes, hidden.values, steps)
     return two_sides(setup, label, record.displays, reactor, disturbance)
 
 
@@ -199,11 +202,6 @@ def _crystals(record: Record, key: bytes) -> tuple[dict[str, float], dict[str, f
         return dict(record.presets[2]), dict(record.presets[3])
     manipulator = sample_bases(record.names, "reference", stream(key, "manipulator"))
     return manipulator, draw_reactor(record.equations.model, "reference", stream(key, "reactor"))
-
-
-def _disturbance(hidden: HiddenVariable, budget: int, key: bytes) -> dict[str, object]:
-    drawn = stream(key, "disturbance").integers(len(hidden.values), size=budget)
-    return disturbance_json(hidden.nodes, hidden.values, [hidden.values[int(i)] for i in drawn])
 
 
 TRACK: Final = replace(DRAWN, plan=plan_imported, build=build_imported)

@@ -106,7 +106,9 @@ def inputs_of(item: Item, scene: PublishedScene) -> dict[str, object]:
             for level in ("x0", "x1")
             if document.get("inputs", level) is not None
         }
-        inputs["mediators"] = _listed(document, scene, "mediators") or _between(scene)
+        inputs["mediators"] = _listed(document, scene, "mediators") or sorted(
+            scene.graph.mediators(scene.treatment, scene.outcome)
+        )
     if spec.family == "prediction":
         _check_columns(document, spec)
         stated = document.get("inputs", "columns") is not None
@@ -118,10 +120,6 @@ def inputs_of(item: Item, scene: PublishedScene) -> dict[str, object]:
     inputs |= _specific(item.asked(scene))
     declared = ASKERS[spec.key].declares(inputs)
     return {name: value for name, value in inputs.items() if name in declared}
-
-
-def _between(scene: PublishedScene) -> list[str]:
-    return sorted(scene.graph.mediators(scene.treatment, scene.outcome))
 
 
 def _specific(asked: AskedTask) -> dict[str, object]:

@@ -14,11 +14,11 @@ from builder.words.llm.client import (
     remarks_of,
     text_of,
 )
-from builder.words.llm.flags import yellow_flags
 from builder.words.llm.naming import Proposal, Settled, read_proposal, rule_violations
 from builder.words.llm.prompts import AUDITOR, MAPPER, conversation
 from builder.words.llm.stages import Sketch, Stage
 from builder.words.narration import NarrationFailed
+from builder.words.terms import yellow_flags
 
 Finding = tuple[list[tuple[frozenset[str], str]], list[str]]
 """What the auditor says: violations with the ids they are about, and warnings."""

@@ -19,9 +19,9 @@ from builder.words.llm.client import (
     remarks_of,
     text_of,
 )
-from builder.words.llm.flags import yellow_flags
 from builder.words.llm.naming import Proposal
 from builder.words.llm.prompts import VERIFIER, WRITER, conversation
+from builder.words.terms import yellow_flags
 from builder.words.types import Attestation, Facts, Telling
 
 _VERDICTS: Final = ("supported", "missing", "reversed")
