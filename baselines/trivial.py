@@ -8,10 +8,10 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
-from baselines.reader.names import discover
 from baselines.release import OpenedExam, stories
 from baselines.solving import Answers, generator
 from baselines.writing import Answer
+from builder.reader.names import discover
 from builder.track import Guess
 from builder.tracks import TRACKS
 from grader.io.release import Release

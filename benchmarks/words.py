@@ -16,7 +16,6 @@ from dataclasses import replace
 from rich.console import Console
 from rich.table import Table
 
-from baselines.reader import read_story
 from benchmarks.built import main_config
 from benchmarks.words_leak import (
     FACTS,
@@ -29,6 +28,7 @@ from benchmarks.words_leak import (
 from builder.causalds.make.scene import narrate
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
+from builder.reader import read_story
 from builder.words.knowledge import domains
 from builder.words.types import Facts
 from builder.words.verify import verify

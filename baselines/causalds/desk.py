@@ -15,10 +15,10 @@ from baselines.causalds.estimators import ZERO, Contrast, Estimate, bootstrap_we
 from baselines.causalds.forms import ends
 from baselines.causalds.identified import plan_effect
 from baselines.causalds.regression import is_binary
-from baselines.reader import Reading, read_story
 from baselines.release import FloatArray, ShownScene
 from baselines.solving import generator
 from builder.causal.graph import LatentDAG
+from builder.reader import Reading, read_story
 from grader.shape import Task
 
 

@@ -1,6 +1,6 @@
 """An analyst who reads the story first: graph, identification, then the estimator it calls for.
 
-The graph comes from :mod:`baselines.reader`; the identification theory from :mod:`builder.causal`;
+The graph comes from :mod:`builder.reader`; the identification theory from :mod:`builder.causal`;
 numbers from the tables, by :mod:`baselines.causalds.desk`. Where an effect is not identifiable the
 answer is the documented abstention. One function per variant.
 

@@ -18,10 +18,10 @@ from baselines.causalds.correlation import correlations, partial
 from baselines.causalds.estimators import Estimate
 from baselines.causalds.forms import FORMS, ends, third
 from baselines.causalds.regression import fit, is_binary, make_basis, predict, term_ladder
-from baselines.reader.names import MARK, discover, mask, sentences
 from baselines.release import FloatArray, ShownScene
 from baselines.trivial import constant
 from baselines.writing import Answer, csv_text
+from builder.reader.names import MARK, discover, mask, sentences
 from grader.shape import Task
 
 _NORMAL_975: Final = float(norm.ppf(0.975))

@@ -39,6 +39,16 @@ def test_the_builder_imports_no_consumer(root: Path) -> None:
         assert module not in {"harness", "baselines"}, f"{file} imports {module}"
 
 
+def test_the_reader_of_stories_shares_nothing_with_their_teller(root: Path) -> None:
+    """A frame whose slots are swapped is wrong in every story, and agrees with itself: the gate's
+    reader must know no frame, nor anything else of the project."""
+    known = modules(root)
+    reader = {name for name in known if name.startswith("builder.reader")}
+    assert reader
+    for name in reader:
+        assert imports_of(known[name], known) <= reader, name
+
+
 def test_modules_stay_small_enough_to_read(root: Path) -> None:
     """Aim under 400 lines: beyond that there is usually a second idea in the file."""
     for package in ("grader", "builder", "harness", "baselines"):

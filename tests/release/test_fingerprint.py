@@ -55,6 +55,8 @@ def _imported(file: Path) -> Iterator[Path]:
         ("builder/causalds/show/page.py", False),
         ("builder/causalds/check/floors.py", False),
         ("builder/gate/leak/features.py", False),
+        ("builder/reader/english.toml", False),
+        ("builder/release/reader.py", True),
         ("builder/cli/main.py", False),
         ("builder/release/show/progress.py", False),
         ("grader/pipeline.py", False),

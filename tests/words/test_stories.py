@@ -6,8 +6,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from baselines.reader import read_story
 from builder.causal.motifs import MOTIFS
+from builder.reader import read_story
 from builder.words.fictional import invent_scene, themes
 from builder.words.frames import (
     AS_IT_HAPPENED,

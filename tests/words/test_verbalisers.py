@@ -7,9 +7,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from baselines.reader import read_story
 from builder.causal.graph import LatentDAG
 from builder.causal.motifs import MOTIFS
+from builder.reader import read_story
 from builder.seeds import hmac_key
 from builder.words.frames import EFFECTS, LINKS, PAIRS, number_forms
 from builder.words.letters import LETTERS

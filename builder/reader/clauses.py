@@ -4,9 +4,9 @@ Marks that English joins ('A, B and C'; 'on A and on B') become one group, excep
 of them is the subject of a clause of its own ('A raises B and C lowers D').
 """
 
-from baselines.reader import cues
-from baselines.reader.english import PATTERNS, find
-from baselines.reader.names import MARK
+from builder.reader import cues
+from builder.reader.english import PATTERNS, find
+from builder.reader.names import MARK
 
 Group = tuple[int, ...]
 """Indices of names that stand together."""

@@ -1,6 +1,6 @@
 """A rule-based reader: from a story and some variable names to a causal graph.
 
-It knows general causal cues of English (:mod:`baselines.reader.cues`) and the order of clauses,
+It knows general causal cues of English (:mod:`builder.reader.cues`) and the order of clauses,
 and nothing about how any story was made. Names are replaced by marks, marks that English joins
 ('A, B and C') become one group, and each phrase between two groups is asked which way it points.
 The clause's subject is carried over 'and lowers …', ', which …', 'it also …' and 'so does …'.
@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 import networkx as nx
 
-from baselines.reader import cues
-from baselines.reader.clauses import (
+from builder.reader import cues
+from builder.reader.clauses import (
     Group,
     first_segment,
     last_segment,
@@ -22,8 +22,8 @@ from baselines.reader.clauses import (
     split,
     starts_with_verb,
 )
-from baselines.reader.english import PATTERNS, WORDS, find
-from baselines.reader.names import discover, mask, sentences, tells_unmeasured
+from builder.reader.english import PATTERNS, WORDS, find
+from builder.reader.names import discover, mask, sentences, tells_unmeasured
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from baselines.reader.cues import is_verbal
-from baselines.reader.english import PATTERNS, WORDS, find
+from builder.reader.cues import is_verbal
+from builder.reader.english import PATTERNS, WORDS, find
 
 MARK: Final = re.compile(r"<(\d+)>")
 """A placeholder: the index of a name between angle brackets."""

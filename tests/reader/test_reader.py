@@ -2,8 +2,8 @@
 
 import pytest
 
-from baselines.reader import read_story
-from baselines.reader.names import discover, mask, sentences
+from builder.reader import read_story
+from builder.reader.names import discover, mask, sentences
 
 NAMES = {
     "M": "Moss Cover",

@@ -8,7 +8,7 @@ words separated by single spaces.
 
 from typing import Final
 
-from baselines.reader.english import DIRECTIONS, PATTERNS, WORDS, Direction, find
+from builder.reader.english import DIRECTIONS, PATTERNS, WORDS, Direction, find
 
 _FILLER: Final = frozenset(WORDS["filler"])
 _NOT_VERBS: Final = frozenset(WORDS["not_verbs"])

@@ -1,0 +1,9 @@
+"""A reader of stories, written without a look at how they are told.
+
+The gate holds every story against what it reads, and baselines read by it; so it imports nothing of
+this project, least of all :mod:`builder.words`.
+"""
+
+from builder.reader.story import Reading, read_story
+
+__all__ = ["Reading", "read_story"]
