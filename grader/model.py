@@ -32,6 +32,11 @@ class Truth:
     target: Mapping[str, Any]
     labels: tuple[float, ...] | None = None
 
+    @property
+    def ceiling(self) -> float:
+        """The most points there are: those of who knows the world, where chance remains."""
+        return float(self.target.get("ceiling", 1.0))
+
 
 @dataclass(frozen=True, slots=True)
 class RawAnswer:
