@@ -11,7 +11,7 @@ from typing import Final, NoReturn
 
 from grader import __version__
 from grader.errors import UsageError
-from grader.names import did_you_mean
+from grader.names import did_you_mean, nearest_path
 
 COMMANDS: Final[dict[str, str]] = {
     "grade": "score a folder of answers (the default)",
@@ -105,10 +105,8 @@ def _dispatch(words: list[str]) -> int:
     if name == words[0]:
         words = words[1:]
     elif not words[0].startswith("-") and not Path(words[0]).exists():
-        raise UsageError(
-            f"{words[0]}: neither a command nor a folder of answers"
-            f"{did_you_mean(words[0], COMMANDS)}"
-        )
+        near = nearest_path(Path(words[0])) or did_you_mean(words[0], COMMANDS)
+        raise UsageError(f"{words[0]}: neither a command nor a folder of answers{near}")
     module = importlib.import_module(f"grader.commands.{name}")
     parser = _Parser(
         prog=f"python -m grader {name}",

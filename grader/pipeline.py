@@ -61,8 +61,8 @@ def grade(exam: Exam, source: Path | Submission, *, slice_intervals: bool = True
 
 def look_at(exam: Exam, submission: Submission) -> tuple[Answers, list[str]]:
     """The checked answers and what is odd about them, without looking at any truth."""
-    attempts = check_attempts(exam, submission)
-    notices = _remarks(exam, submission)
+    checked = check_attempts(exam, submission)
+    attempts, notices = sign_attempts(exam, checked, _remarks(exam, submission))
     if len(attempts) > 1 and any(task.shape.merge is None for task in exam.tasks):
         merging = sorted({spec.track for spec in VARIANTS if spec.shape.merge is not None})
         notices = with_notice(
@@ -83,26 +83,35 @@ def check_attempts(exam: Exam, submission: Submission) -> list[Answers]:
 
 def verify_attempts(
     exam: Exam, submission: Submission, attempts: Sequence[Answers]
-) -> tuple[list[Answers], list[str]]:
+) -> tuple[Sequence[Answers], list[str]]:
     """The answers with the statuses that count, and what the submitter is told so far.
 
     Transcripts must be signed with the host's key, where one was given, and replay.
     """
-    notices = _remarks(exam, submission)
-    verified: list[Answers] = []
+    signed, notices = sign_attempts(exam, attempts, _remarks(exam, submission))
+    verified = [
+        {
+            task.task_id: verify(task, exam.truths[task.task_id], checked[task.task_id])
+            for task in exam.tasks
+        }
+        for checked in signed
+    ]
+    return verified, notices
+
+
+def sign_attempts(
+    exam: Exam, attempts: Sequence[Answers], notices: list[str]
+) -> tuple[list[Answers], list[str]]:
+    """The answers after their signatures were compared with the host's key, where one was given."""
+    found: list[Answers] = []
     for checked in attempts:
         signed, hosted = _signed(exam, checked)
+        found.append(signed)
         if len(hosted) > 1:
             named = ", ".join(clip(name) for name in sorted(hosted)[:4])
             text = f"signed transcripts of {len(hosted)} submissions: {named}"
             notices = with_notice(notices, text)
-        verified.append(
-            {
-                task.task_id: verify(task, exam.truths[task.task_id], signed[task.task_id])
-                for task in exam.tasks
-            }
-        )
-    return verified, notices
+    return found, notices
 
 
 def _signed(exam: Exam, checked: Answers) -> tuple[Answers, set[str]]:
@@ -151,7 +160,24 @@ def _remarks(exam: Exam, submission: Submission) -> list[str]:
         if "packed_by" in submission.run and packed != value:
             text = f"packed for {key} {clip(packed)}, graded against {clip(value)}"
             notices = with_notice(notices, text)
+    if outside := _outside(exam, submission):
+        count = f"{len(outside):,} answers are" if len(outside) > 1 else f"{outside[0]} is"
+        text = f"{count} to no task of exam {exam.name}: --exam all grades the whole split"
+        notices = with_notice(notices, text)
     return notices
+
+
+def _outside(exam: Exam, submission: Submission) -> list[str]:
+    """Answered tasks of the split that the exam leaves out, of the track that is graded."""
+    asked = {task.task_id for task in exam.tasks}
+    tracks = {task.track for task in exam.tasks}
+    return [
+        task.task_id
+        for task in exam.split.tasks
+        if task.task_id in submission.answers
+        and task.task_id not in asked
+        and (exam.split.track is None or task.track in tracks)
+    ]
 
 
 def _nothing_found(exam: Exam, submission: Submission) -> str:

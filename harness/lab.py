@@ -1,9 +1,9 @@
 """Let an agent experiment in a causalab episode and keep its transcript.
 
 examples:
-  python -m harness lab clab-7f3a91c2d04be516 --transcript answers/clab-7f3a91c2d04be516.jsonl
+  python -m harness lab lab-7f3a91c2d04be516 --transcript answers/clab-7f3a91c2d04be516.jsonl
   python -m harness lab episode.json --mcp
-  python -m harness lab clab-7f3a91c2d04be516 --sessions /safe/sessions --submission team-a \\
+  python -m harness lab lab-7f3a91c2d04be516 --sessions /safe/sessions --submission team-a \\
       --key /safe/host.key --private /safe/release --mcp-http 8000
 
 Requests come as JSON lines on standard input and are answered on standard output, or as tool

@@ -9,7 +9,7 @@ from grader.errors import UsageError
 from grader.exam import Exam, Split
 from grader.io.files import write_text
 from grader.io.jsonio import pretty
-from grader.io.release import Release
+from grader.io.release import CORRECTED, PUBLISHED, Release
 from grader.submission.attempts import read
 from grader.submission.submission import Submission
 
@@ -30,12 +30,21 @@ _OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
         "(default: the only one there is, or the only one with every answered task)",
     },
     "--track": {"metavar": "NAME", "help": "this track only"},
+    "--truth": {
+        "choices": (PUBLISHED, CORRECTED),
+        "default": PUBLISHED,
+        "help": "of an imported release: the truth as published (default), or as corrected",
+    },
     "--transcript-key": {
         "type": Path,
         "metavar": "FILE",
         "help": "require laboratory transcripts to be signed with this host's key",
     },
 }
+
+_ENDINGS: Final = {
+    "json": (".json",), "csv": (".csv",), "parquet": (".parquet",), "html": (".html", ".htm"),
+}  # fmt: skip
 
 RELEASE: Final = ("--release", "--private", "--split")
 EXAM: Final = (*RELEASE, "--exam", "--track")
@@ -65,6 +74,27 @@ def write_documents(
         write_text(arguments.json, pretty(document()))
     if arguments.html:
         write_text(arguments.html, page())
+
+
+def check_outputs(arguments: argparse.Namespace, answers: Path | None = None) -> None:
+    """No output may have the name of another kind of file, replace another, or an answer.
+
+    Raises ``UsageError`` before anything is graded.
+    """
+    seen: set[Path] = set()
+    for option, endings in _ENDINGS.items():
+        path: Path | None = getattr(arguments, option, None)
+        if path is None or (path.exists() and not path.is_file()):
+            continue  # a device such as /dev/null takes any number of outputs
+        if path.suffix and path.suffix.lower() not in endings:
+            raise UsageError(f"--{option} {path}: writes {option.upper()}; end it in {endings[0]}")
+        if not path.parent.exists():
+            raise UsageError(f"--{option} {path}: no folder {path.parent}; make it first")
+        if path.absolute() in seen:
+            raise UsageError(f"--{option} {path}: another output has this name; choose another")
+        if answers is not None and path.absolute().parent == answers.absolute():
+            raise UsageError(f"--{option} {path}: inside the answers folder; choose another place")
+        seen.add(path.absolute())
 
 
 def read_answers(arguments: argparse.Namespace) -> tuple[Exam, Submission]:

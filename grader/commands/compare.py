@@ -13,7 +13,14 @@ examples:
 import argparse
 from pathlib import Path
 
-from grader.commands.common import EXAM, add, add_documents, open_split, write_documents
+from grader.commands.common import (
+    EXAM,
+    add,
+    add_documents,
+    check_outputs,
+    open_split,
+    write_documents,
+)
 from grader.errors import UsageError
 
 
@@ -21,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``compare``."""
     for name in ("first", "second"):
         parser.add_argument(name, type=Path, help="folder of answers, or a packed .parquet")
-    add(parser, *EXAM)
+    add(parser, *EXAM, "--truth", "--transcript-key")
     add_documents(
         parser, "the comparison as data", "full figures of a private split, for your eyes only"
     )
@@ -35,8 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.show.terminal import comparison_view, console
     from grader.submission.attempts import read
 
-    if arguments.json and arguments.html and arguments.json == arguments.html:
-        raise UsageError(f"--html {arguments.html}: --json has this name; choose another")
+    check_outputs(arguments)
     split = open_split(arguments)
     read_both = [read(source, split.tasks) for source in (arguments.first, arguments.second)]
     exam = split.choose_exam_for(frozenset().union(*(one.answers for one in read_both)))

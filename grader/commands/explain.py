@@ -3,25 +3,32 @@
 examples:
   python -m grader explain cds-7f3a91c2d04be516 --answers answers/
   python -m grader explain cds-7f3a91c2d04be516 --answers answers/ --reveal
-  python -m grader explain clab-7f3a91c2d04be516 --answers answers/ --html session.html
+  python -m grader explain lab-7f3a91c2d04be516 --answers answers/ --html session.html
 """
 
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.commands.common import RELEASE, add, open_split
+from grader.commands.common import RELEASE, add, check_outputs, open_split
+from grader.draw.words import number
 from grader.errors import UsageError
 from grader.exam import Exam
+from grader.io.jsonio import canonical
 from grader.model import Checked, Truth
 from grader.names import did_you_mean
+from grader.score import score
 from grader.shape import Task
+from grader.submission.check import REASONS
+
+Line = tuple[str, str]
+"""A label and what stands beside it."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``explain``."""
     parser.add_argument("task", help="task id")
-    add(parser, *RELEASE)
+    add(parser, *RELEASE, "--truth", "--transcript-key")
     parser.add_argument("--answers", type=Path, metavar="DIR", help="the answers to look at")
     parser.add_argument("--prompt", action="store_true", help="print the whole prompt as well")
     parser.add_argument("--reveal", action="store_true", help="show the truth as well")
@@ -34,63 +41,74 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the explanation."""
-    from grader.draw.words import number
-    from grader.io.jsonio import canonical
+    """Print the explanation, once all that may be refused is known to be fine."""
     from grader.report.export import truth_json
-    from grader.score import score, verify
     from grader.show.terminal import console, plain
-    from grader.submission.check import REASONS, check
-    from grader.submission.collect import collect
 
+    if arguments.html is not None and arguments.answers is None:
+        raise UsageError("--html: needs the answers to draw; add --answers DIR")
+    check_outputs(arguments, arguments.answers)
     split = open_split(arguments)
     found = _find(split.tasks, arguments.task)
     (task,) = split.release.with_prompts(split.name, [found])
     exam = Exam(split, "", (task,))
+    lines = _asked(task, question=not arguments.prompt)
+    answered = [] if arguments.answers is None else _answered(exam, task, arguments)
+    truth = [("truth", truth_json(exam.truths[task.task_id]))] if arguments.reveal else []
     out = console()
-
-    def line(label: str, text: str) -> None:
+    for label, text in lines:
         out.print(plain(f"{label:<10} {text}"), soft_wrap=True)
-
-    spec = task.spec
-    line("task", f"{task.task_id}  ({task.track}, rung {spec.rung}, {spec.key}, {task.view} view)")
-    line("rule", spec.rule)
-    line("pool", f"{spec.shape.pool}; metric {spec.shape.metric}; answer file {task.answer_file}")
-    if spec.shape.abstainable:
-        line("abstain", canonical({spec.shape.field: spec.shape.abstention}))
-    if not arguments.prompt:
-        line("asked", _question(task.prompt))
-    if arguments.prompt:
-        for text in task.prompt.splitlines():
-            out.print(plain(text), soft_wrap=True)
-    if arguments.answers is not None:
-        raw = collect(arguments.answers, split.tasks).answers.get(task.task_id)
-        checked = check(task, raw)
-        line("answer", _shown(raw.data if raw else None))
-        reason = f" ({checked.reason}: {REASONS[checked.reason]})" if checked.reason else ""
-        line("status", checked.status + reason)
-        if checked.message:
-            line("why", checked.message)
-        split.refuse_private_details("the score of one task tells its truth")
-        truth = exam.truths[task.task_id]
-        verified = verify(task, truth, checked)
-        result = score(task, truth, verified)
-        if result.status != checked.status:
-            line("verified", f"{result.status} ({result.reason}: {REASONS[result.reason]})")
-        line("points", f"{number(result.points)} of 1")
-        line("fixed", f"pool {result.pool}, loss {number(result.loss)}")
-        line("paper", f"pool {result.paper_pool or 'dropped'}, loss {number(result.paper_loss)}")
-        if result.value is not None:
-            line(result.metric, number(result.value, 6))
-        if result.message and result.message != checked.message:
-            line("why", result.message)
-        if arguments.html is not None:
-            _draw(arguments.html, task, truth, verified)
-    elif arguments.html is not None:
-        raise UsageError("--html: needs the answers to draw; add --answers DIR")
-    if arguments.reveal:
-        line("truth", truth_json(exam.truths[task.task_id]))
+    for text in task.prompt.splitlines() if arguments.prompt else ():
+        out.print(plain(text), soft_wrap=True)
+    for label, text in answered + truth:
+        out.print(plain(f"{label:<10} {text}"), soft_wrap=True)
     return 0
+
+
+def _asked(task: Task, *, question: bool) -> list[Line]:
+    """What a task asks and how it is scored."""
+    spec, shape = task.spec, task.shape
+    lines = [
+        ("task", f"{task.task_id}  ({task.track}, rung {spec.rung}, {spec.key}, {task.view} view)"),
+        ("rule", spec.rule),
+        ("pool", f"{shape.pool}; metric {shape.metric}; answer file {task.answer_file}"),
+    ]
+    if shape.abstainable:
+        lines.append(("abstain", canonical({shape.field: shape.abstention})))
+    return [*lines, ("asked", _question(task.prompt))] if question else lines
+
+
+def _answered(exam: Exam, task: Task, arguments: argparse.Namespace) -> list[Line]:
+    """The answer to a task, its status and its score; draws the session where that is asked for.
+
+    Raises ``UsageError`` where the score may not be seen or nothing can be drawn.
+    """
+    from grader.pipeline import check_attempts, verify_attempts
+    from grader.submission.collect import collect
+
+    exam.split.refuse_private_details("the score of one task tells its truth")
+    submission = collect(arguments.answers, exam.split.tasks)
+    (verified,), _ = verify_attempts(exam, submission, check_attempts(exam, submission))
+    truth, checked = exam.truths[task.task_id], verified[task.task_id]
+    if arguments.html is not None:
+        _draw(arguments.html, task, truth, checked)
+    raw = submission.answers.get(task.task_id)
+    return [("answer", _shown(raw.data if raw else None)), *_scored(task, truth, checked)]
+
+
+def _scored(task: Task, truth: Truth, checked: Checked) -> list[Line]:
+    result = score(task, truth, checked)
+    reason = f" ({result.reason}: {REASONS[result.reason]})" if result.reason else ""
+    lines = [
+        ("status", result.status + reason),
+        ("points", f"{number(result.points)} of 1"),
+        ("fixed", f"pool {result.pool}, loss {number(result.loss)}"),
+        ("paper", f"pool {result.paper_pool or 'dropped'}, loss {number(result.paper_loss)}"),
+    ]
+    if result.value is not None:
+        lines.append((result.metric, number(result.value, 6)))
+    messages = dict.fromkeys(filter(None, (checked.message, result.message)))
+    return [*lines, *(("why", message) for message in messages)]
 
 
 def _draw(path: Path, task: Task, truth: Truth, verified: Checked) -> None:

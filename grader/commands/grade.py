@@ -13,9 +13,14 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from grader.commands.common import EXAM, add, add_documents, read_answers, write_documents
-from grader.errors import UsageError
-from grader.io.release import CORRECTED, PUBLISHED
+from grader.commands.common import (
+    EXAM,
+    add,
+    add_documents,
+    check_outputs,
+    read_answers,
+    write_documents,
+)
 from grader.model import Truth
 from grader.pipeline import Graded, grade
 
@@ -23,13 +28,7 @@ from grader.pipeline import Graded, grade
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``grade``."""
     add(parser, "answers", *EXAM)
-    parser.add_argument(
-        "--truth",
-        choices=(PUBLISHED, CORRECTED),
-        default=PUBLISHED,
-        help="of an imported release: the truth as published (default), or as corrected",
-    )
-    add(parser, "--transcript-key")
+    add(parser, "--truth", "--transcript-key")
     outputs = parser.add_argument_group("outputs")
     add_documents(
         outputs,
@@ -57,7 +56,7 @@ def _points(text: str) -> float:
 
 def run(arguments: argparse.Namespace) -> int:
     """Grade, write what was asked for, print, and say by the exit code how it went."""
-    _check_outputs(arguments)
+    check_outputs(arguments, arguments.answers)
     exam, submission = read_answers(arguments)
     if arguments.csv or arguments.parquet:
         exam.split.refuse_private_details("--csv and --parquet have one row per task")
@@ -69,20 +68,6 @@ def run(arguments: argparse.Namespace) -> int:
         return 1
     points = report["points"] or 0.0
     return int(arguments.fail_under is not None and points < arguments.fail_under)
-
-
-def _check_outputs(arguments: argparse.Namespace) -> None:
-    """No output may replace another, or an answer."""
-    seen: set[Path] = set()
-    for option in ("json", "csv", "parquet", "html"):
-        path: Path | None = getattr(arguments, option)
-        if path is None or (path.exists() and not path.is_file()):
-            continue  # a device such as /dev/null takes any number of outputs
-        if path.absolute() in seen:
-            raise UsageError(f"--{option} {path}: another output has this name; choose another")
-        if path.absolute().parent == arguments.answers.absolute():
-            raise UsageError(f"--{option} {path}: inside the answers folder; choose another place")
-        seen.add(path.absolute())
 
 
 def _write(arguments: argparse.Namespace, graded: Graded) -> None:

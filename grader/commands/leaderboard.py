@@ -11,20 +11,32 @@ examples:
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from grader.commands.common import EXAM, add, add_documents, open_split, write_documents
+from grader.commands.common import (
+    EXAM,
+    add,
+    add_documents,
+    check_outputs,
+    open_split,
+    write_documents,
+)
 from grader.errors import UsageError
-from grader.pipeline import grade
+from grader.names import nearest_path
+from grader.pipeline import Graded, grade
 from grader.submission.collect import submissions_in
+
+NOTICES: Final = 3
+"""Of each submission so many notes are told; ``grade`` tells them all."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``leaderboard``."""
     parser.add_argument("submissions", type=Path, help="folder of submissions")
-    add(parser, *EXAM, "--transcript-key")
+    add(parser, *EXAM, "--truth", "--transcript-key")
     add_documents(
         parser, "all reports, best first", "full reports of a private split, for your eyes only"
     )
@@ -37,20 +49,25 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.show.pages import page
     from grader.show.terminal import console, plain
 
+    check_outputs(arguments)
     # Several exams and none chosen: say so before any submission is graded.
     exam = open_split(arguments).choose_exam_for()
+    told = console(stderr=True)
     reports: list[dict[str, Any]] = []
     for source in submissions(arguments.submissions):
         try:
             graded = grade(exam, source, slice_intervals=bool(arguments.json or arguments.html))
-            if not graded.submission.answers and not graded.submission.run:
-                raise UsageError(f"{source}: neither an answer nor a run.json in it")
-            attempted = any(score.status != "missing" for score in graded.scores)
-            if exam.split.track and graded.submission.answers and not attempted:
-                raise UsageError(f"{source}: answers nothing of track {exam.split.track}")
-            reports.append(graded.report)
+            _refuse_strangers(graded, source)
         except UsageError as error:
-            console(stderr=True).print(plain(f"left out: {error}"))
+            told.print(plain(f"left out: {error}"))
+            continue
+        for notice in graded.report["notices"][:NOTICES]:
+            told.print(plain(f"note: {source}: {notice}"), soft_wrap=True)
+        graded.report["submission"]["file"] = source.name.encode("utf-8", errors="replace").decode(
+            "utf-8"
+        )
+        reports.append(graded.report)
+    tell_apart(reports)
     if not reports:
         raise UsageError(
             f"{arguments.submissions}: no usable submission in it; give a folder of packed files "
@@ -61,6 +78,29 @@ def run(arguments: argparse.Namespace) -> int:
     write_documents(arguments, lambda: _rows(ranked), lambda: page(ranked, title))
     console().print(in_terminal(leaderboard(ranked, title).without("shows from")))
     return 0
+
+
+def _refuse_strangers(graded: Graded, source: Path) -> None:
+    """Raise ``UsageError`` for what has no place on this board: nothing in it is about the exam."""
+    submission, split = graded.submission, graded.exam.split
+    if any(score.status != "missing" for score in graded.scores):
+        return
+    if not submission.answers and not submission.run:
+        raise UsageError(f"{source}: neither an answer nor a run.json in it")
+    if split.track and submission.answers:
+        raise UsageError(f"{source}: answers nothing of track {split.track}")
+    if submission.answers or submission.unknown:
+        raise UsageError(f"{source}: {graded.report['notices'][0]}; no answer to this exam in it")
+
+
+def tell_apart(reports: Sequence[dict[str, Any]]) -> None:
+    """Label the systems of one name with the file and date of each."""
+    names = Counter(report["submission"]["system"] for report in reports)
+    for submission in (report["submission"] for report in reports):
+        if names[submission["system"]] > 1:
+            date = submission["run"].get("date")
+            dated = f", {date[:40]}" if isinstance(date, str) else ""
+            submission["label"] = f"{submission['system']} ({submission['file']}{dated})"
 
 
 def _rows(ranked: Sequence[tuple[int, dict[str, Any]]]) -> list[dict[str, Any]]:
@@ -78,7 +118,7 @@ def _rows(ranked: Sequence[tuple[int, dict[str, Any]]]) -> list[dict[str, Any]]:
 def submissions(folder: Path) -> list[Path]:
     """Packed files and answer folders in ``folder``, by name; raises ``UsageError``."""
     if not folder.is_dir():
-        raise UsageError(f"{folder}: no such folder of submissions")
+        raise UsageError(f"{folder}: no such folder of submissions{nearest_path(folder)}")
     found = submissions_in(folder)
     if not found:
         print(f"note: {folder} has neither packed .parquet files nor folders", file=sys.stderr)

@@ -13,7 +13,7 @@ from grader.commands.common import PUBLIC_EXAM, add, read_answers
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``validate``."""
-    add(parser, "answers", *PUBLIC_EXAM)
+    add(parser, "answers", *PUBLIC_EXAM, "--transcript-key")
     parser.add_argument("--strict", action="store_true", help="exit with 1 on an invalid answer")
 
 

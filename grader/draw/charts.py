@@ -105,7 +105,8 @@ def heat_map(
 ) -> Svg:
     """Points per family (columns) and system (rows), shaded from 0 to 100.
 
-    ``cells[row][column]`` is points or ``None`` where the exam has no such task.
+    ``cells[row][column]`` is points or ``None`` where the exam has no such task, or
+    the system answered nothing of the track.
     """
     shown = [family.replace("_", " ") for family in families]
     column = max(66, min(104, 620 // max(1, len(families))))

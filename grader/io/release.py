@@ -16,7 +16,7 @@ from grader.io import parquet
 from grader.io.files import file_sha256
 from grader.io.jsonio import as_mapping
 from grader.model import Truth
-from grader.names import did_you_mean
+from grader.names import did_you_mean, nearest_path
 from grader.shape import Task
 from grader.tracks import TRACKS, variant
 
@@ -105,7 +105,7 @@ class Release:
             path = Path(os.environ.get(ENVIRONMENT_VARIABLE) or "release")
         if not path.is_dir():
             raise UsageError(
-                f"{path}: no release there; give one with --release DIR or "
+                f"{path}: no release there{nearest_path(path)}; give one with --release DIR or "
                 f"${ENVIRONMENT_VARIABLE}, or build one (README.md)"
             )
         public = path / "public" if (path / "public").is_dir() else path

@@ -1,5 +1,6 @@
 """``report.json``: all that a submission's scores say, as plain data (``schemas/report.json``)."""
 
+import hashlib
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -24,7 +25,7 @@ def build_report(
         "release": {"name": release.name, "content_sha256": release.content_hashes(split)},
         "split": split,
         "exam": exam.name,
-        "submission": _submission(submission),
+        "submission": _submission(exam, submission),
         "usage": usage_means(submission.usage, [task.task_id for task in exam.tasks]),
         "census": totals.census,
         "notices": list(notices),
@@ -39,14 +40,26 @@ def build_report(
     return found
 
 
-def _submission(submission: Submission) -> dict[str, Any]:
+def _submission(exam: Exam, submission: Submission) -> dict[str, Any]:
     system = submission.run.get("system")
     if not isinstance(system, str) or not system.strip():
         place = submission.source.absolute()
         system = place.stem if place.is_file() else place.resolve().name
     # A folder name may hold bytes that are no text; the report is UTF-8 all the same.
     name = system[:200].encode("utf-8", errors="replace").decode("utf-8")
-    return {"system": name, "run": submission.run}
+    return {"system": name, "run": submission.run, "answers_sha256": _digest(exam, submission)}
+
+
+def _digest(exam: Exam, submission: Submission) -> str:
+    """SHA-256 over the answers to the exam's tasks, of every attempt: copies have the same one."""
+    digest = hashlib.sha256()
+    for attempt in submission.attempts or (submission,):
+        for task in exam.tasks:
+            raw = attempt.answers.get(task.task_id)
+            content = b"" if raw is None or raw.data is None else raw.data
+            digest.update(f"{task.task_id} {raw is not None} {len(content)}\n".encode())
+            digest.update(content)
+    return digest.hexdigest()
 
 
 def _clean(value: Any) -> Any:

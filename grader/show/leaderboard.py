@@ -31,7 +31,16 @@ def leaderboard(ranked: Ranked, title: str = "Leaderboard") -> Table:
                 str(census["invalid"]),
             ]
         )
-    return Table(title, [*head, "scored", "invalid"], rows, left=2)
+    return Table(title, [*head, "scored", "invalid"], rows, left=2, note=_copies(reports))
+
+
+def _copies(reports: Sequence[Report]) -> str:
+    """Which submissions hold the very same answers; nothing to say of those without any."""
+    same: dict[str, list[str]] = {}
+    for report in reports:
+        if report["census"]["missing"] < report["census"]["tasks"]:
+            same.setdefault(report["submission"]["answers_sha256"], []).append(name_of(report))
+    return " ".join(f"Equal answers: {', '.join(names)}." for names in same.values() if names[1:])
 
 
 def columns(reports: Sequence[Report]) -> list[tuple[str, list[str]]]:

@@ -13,7 +13,7 @@ from grader.model import Score, Truth
 from grader.show import comparison
 from grader.show.leaderboard import Ranked, leaderboard
 from grader.show.report import census, runs, tasks, variants
-from grader.show.systems import Report, name_of
+from grader.show.systems import Report, name_of, skipped
 from grader.tracks import TRACKS
 
 _FOOTER: Final = (
@@ -63,7 +63,11 @@ def _intervals(reports: Sequence[Report]) -> Svg:
 
 def _families(reports: Sequence[Report], track: str) -> list[Block]:
     families = [report["tracks"][track]["slices"]["family"] for report in reports]
-    cells = [[found.get(name, {}).get("points") for name in families[0]] for found in families]
+    # Whoever left a whole track alone did not earn nothing in it.
+    cells = [
+        [None if skipped(r, track) else found.get(name, {}).get("points") for name in families[0]]
+        for r, found in zip(reports, families, strict=True)
+    ]
     title = f"{track}: points per family and system"
     found: list[Block] = [heat_map(title, [*map(name_of, reports)], list(families[0]), cells)]
     if len(reports) == 1:

@@ -15,8 +15,9 @@ SYSTEM: Final = Column("system", lambda row: Cell(row["system"], "name"))
 
 
 def name_of(report: Report) -> str:
-    """What the submission calls its system: untrusted text."""
-    return str(report["submission"]["system"])
+    """What the submission calls its system, or what tells it from its namesakes: untrusted text."""
+    submission = report["submission"]
+    return str(submission.get("label", submission["system"]))
 
 
 def headline(figures: Mapping[str, Any]) -> Cell:

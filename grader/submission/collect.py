@@ -17,6 +17,7 @@ from typing import Any, Final
 from grader.errors import UsageError
 from grader.io.jsonio import BadJson, canonical, clip, parse_strict
 from grader.model import RawAnswer
+from grader.names import nearest_path
 from grader.shape import Task
 from grader.submission.packed import read_parquet_answers
 from grader.submission.submission import (
@@ -48,7 +49,7 @@ def collect(source: Path, tasks: Iterable[Task]) -> Submission:
         read_parquet_answers(source, source.name, suffixes, found, required=True)
         return found
     if not source.is_dir():
-        raise UsageError(f"{source}: no such folder of answers")
+        raise UsageError(f"{source}: no such folder of answers{nearest_path(source)}")
     if any((source / f"attempt-{k}").is_dir() for k in (0, 1)):
         raise UsageError(
             f"{source}: holds repeated attempts; grade one of them, such as {source / 'attempt-1'}"
@@ -128,8 +129,7 @@ def _notice_stray(name: str, label: str, by_file: dict[str, Task], found: Submis
             found.notice(f"{clip(label)}: ignored; the answer to {stem} is named {stem}{suffix}")
             return
     if name.endswith((".json", ".csv", ".jsonl")):
-        found.unknown += 1
-        found.notice(f"{clip(label)}: answers no task of this split; ignored")
+        found.stranger(clip(label), stem, {task.task_id for task in by_file.values()})
 
 
 def _read_file(path: Path, label: str, limit: int) -> RawAnswer:
@@ -190,8 +190,7 @@ def _add_value(
 ) -> None:
     suffix = suffixes.get(task_id)
     if suffix is None:
-        found.unknown += 1
-        found.notice(f"{where}: {clip(task_id)} is no task of this split; ignored")
+        found.stranger(where, task_id, suffixes)
         return
     text = answer if isinstance(answer, str) and suffix != ".json" else canonical(answer)
     data = text.encode("utf-8")

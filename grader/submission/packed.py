@@ -115,8 +115,7 @@ def _accept(
     """Record the answer of one row, its bytes still to come; false if they are not wanted."""
     suffix = suffixes.get(task_id)
     if suffix is None:
-        found.unknown += 1
-        found.notice(f"{where}: {clip(task_id)} is no task of this split; ignored")
+        found.stranger(where, task_id, suffixes)
         return False
     reason = message = ""
     if length is None:

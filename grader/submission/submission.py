@@ -3,18 +3,22 @@
 import errno
 import os
 import stat
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from grader.io.jsonio import BadJson, parse_strict
+from grader.io.jsonio import BadJson, clip, parse_strict
 from grader.model import RawAnswer
+from grader.names import nearest_id
 
 MAX_BYTES: Final = {".json": 1 << 20, ".csv": 16 << 20, ".jsonl": 16 << 20}
 """The largest answer that is read, by file ending."""
 MAX_USAGE: Final = 1 << 16
 MAX_ENTRIES: Final = 1_000_000
 MAX_NOTICES: Final = 50
+_GUESSED: Final = 5
+"""For so many strange ids the nearest task is looked for, which takes a while each."""
 
 
 @dataclass(slots=True)
@@ -40,6 +44,12 @@ class Submission:
             both = f"answered in {first.source} and in {raw.source}; keep one"
             raw = RawAnswer(first.source, reason="duplicate_answer", message=both)
         self.answers[task_id] = raw
+
+    def stranger(self, where: str, name: str, known: Collection[str]) -> None:
+        """Count an answer to no task of the split, and say so with the id it may be meant for."""
+        self.unknown += 1
+        near = nearest_id(name, known) if self.unknown <= _GUESSED else ""
+        self.notice(f"{where}: {clip(name)} is no task of this split{near or '; ignored'}")
 
     def notice(self, text: str) -> None:
         """Tell the submitter something that is not about one known task."""

@@ -37,7 +37,7 @@ def make_row(
     opening: bool = True,
     frequency_may_be_parent: bool = False,
     seed: int = 1,
-    task_id: str = "clab-0000000000000001",
+    task_id: str = "lab-0000000000000001",
 ) -> dict[str, Any]:
     """An episode over the nodes of ``equations``: child to (parent, linear[, quadratic])."""
     generator = random.Random(seed)

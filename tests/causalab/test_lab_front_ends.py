@@ -257,7 +257,7 @@ def test_a_killed_process_leaves_a_readable_transcript_and_its_budget_spent(
     _ask(first, {"op": "intervene", "name": "density", "value": 3})
     first.send_signal(signal.SIGKILL)
     first.wait()
-    path = tmp_path / "kept" / "team" / "clab-0000000000000001.jsonl"
+    path = tmp_path / "kept" / "team" / "lab-0000000000000001.jsonl"
     lines = read_lines(path.read_bytes())
     check_chain(lines)
     assert [line["event"] for line in lines] == ["opened", "reading"]
@@ -286,7 +286,7 @@ def test_the_command_explains_wrong_use(
         ([str(episode_file), "--transcript", kept, "--mcp-http", "0"], "no port"),
         ([str(tmp_path / "none.json"), "--transcript", kept], "cannot be read"),
         ([str(tmp_path / "bad.json"), "--transcript", kept], "task_id, public and private"),
-        (["clab-1", "--transcript", kept, "--release", str(tmp_path / "none")], "no release"),
+        (["lab-1", "--transcript", kept, "--release", str(tmp_path / "none")], "no release"),
     ):
         assert main(["lab", *options]) == 2, options
         error = capsys.readouterr().err

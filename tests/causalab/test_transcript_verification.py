@@ -124,7 +124,7 @@ CHANGES: dict[str, tuple[Change, int]] = {
     "the remaining budget": (_set(2, ["remaining"], 8), 3),
     "the budget": (_set(0, ["budget"], 80), 1),
     "the episode's hash": (_set(0, ["episode"], "0" * 64), 1),
-    "the task": (_set(0, ["task_id"], "clab-0000000000000002"), 1),
+    "the task": (_set(0, ["task_id"], "lab-0000000000000002"), 1),
     "the mode": (_set(0, ["mode"], "pin"), 1),
     "the opening reading": (_set(0, ["opening", "density"], 1.0), 1),
     "the engine": (_set(0, ["engine"], "2"), 1),

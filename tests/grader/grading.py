@@ -39,7 +39,7 @@ class Runner:
         assert "Traceback" not in out + err
         if code == 2:
             assert err.startswith("error: ") and err.endswith("\n")
-            assert out == "" or words[0] in ("explain", "leaderboard")
+            assert out == "" or words[0] == "leaderboard"
         return Run(code, out, err, {}, {})
 
     def fails(self, *words: str | Path) -> str:

@@ -1,0 +1,167 @@
+"""What a slip costs: one sentence that says what was meant, and nothing graded by mistake."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import duckdb
+import pytest
+from grading import Runner, put
+from small_release import OUTSIDE_EXAM, answer_file, shard_entry, task_id, write_manifest
+
+DEV = ("--split", "dev")
+
+
+@pytest.fixture
+def board(runner: Runner, gold: Path, tmp_path: Path) -> Path:
+    """A folder with one right submission."""
+    folder = tmp_path / "board"
+    shutil.copytree(gold, folder / "right")
+    return folder
+
+
+def test_an_answer_outside_the_exam_is_told(runner: Runner, tmp_path: Path) -> None:
+    """It was graded as 0.0 points and everything missing, without a word why."""
+    folder = tmp_path / "one"
+    folder.mkdir()
+    put(folder, OUTSIDE_EXAM, '{"value": 1.0}')
+    run = runner.grade(folder, exam="mini")
+    assert run.report["census"]["scored"] == 0
+    (notice,) = run.report["notices"]
+    assert task_id(OUTSIDE_EXAM) in notice and "--exam all" in notice
+
+
+def test_verify_says_which_variant_it_does_not_know(runner: Runner, own_release: Path) -> None:
+    """A newer release is no bug of ours."""
+    name = "causalds/dev-00000-of-00001.parquet"
+    file = own_release / "public" / name
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE rows AS FROM read_parquet(?)", [str(file)])
+        connection.execute("UPDATE rows SET variant = 'novel' WHERE task_id = ?", [task_id("ate")])
+        connection.execute(f"COPY rows TO '{file}' (FORMAT parquet)")
+    manifest = json.loads((own_release / "public" / "manifest.json").read_text("utf-8"))
+    manifest["shards"][name] = shard_entry(file, [])
+    manifest["shards"][name]["rows"] = sum(1 for _ in duckdb.read_parquet(str(file)).fetchall())
+    write_manifest(own_release / "public", manifest)
+    run = runner.run("verify", own_release)
+    assert run.code == 1 and "novel" in run.out and "update the grader" in " ".join(run.out.split())
+
+
+def test_explain_refuses_before_it_prints(runner: Runner, gold: Path, tmp_path: Path) -> None:
+    """Half a page and then an error reads as if the half were all there is."""
+    at = ("explain", task_id("ate"), "--release", runner.release, *DEV)
+    secret = ("explain", task_id("ate", "test"), "--release", runner.release, "--split", "test")
+    for words in (
+        (*at, "--html", tmp_path / "x.html"),
+        (*at, "--answers", gold, "--html", tmp_path / "x.html"),
+        (*secret, "--answers", gold),
+    ):
+        run = runner.run(*words)
+        assert (run.code, run.out) == (2, ""), run.out
+
+
+def test_explain_has_one_status(runner: Runner, gold: Path) -> None:
+    """What only the truth can tell came as a second status beside the first."""
+    run = runner.run(
+        "explain", task_id("ate"), "--release", runner.release, *DEV, "--answers", gold
+    )
+    assert re.findall(r"^status +(\w+)$", run.out, re.MULTILINE) == ["scored"]
+    assert "verified" not in run.out
+
+
+def test_options_of_grading_are_those_of_boards_and_comparisons(
+    runner: Runner, board: Path, gold: Path, tmp_path: Path
+) -> None:
+    """A board of an imported release, or of signed sessions, was graded by other rules."""
+    key = tmp_path / "host.key"
+    key.write_bytes(b"k" * 32)
+    at = ("--release", runner.release, *DEV)
+    for words in (("leaderboard", board), ("compare", gold, gold)):
+        assert runner.run(*words, *at, "--transcript-key", key).code == 0
+        message = runner.fails(*words, *at, "--truth", "corrected")
+        assert "one version only" in message
+    assert runner.run("validate", gold, *at, "--transcript-key", key).code == 0
+    explained = ("explain", task_id("ate"), "--answers", gold, "--transcript-key", key)
+    assert runner.run(*explained, *at).code == 0
+
+
+def test_a_submission_to_another_exam_is_left_out_with_a_word(
+    runner: Runner, board: Path, gold: Path, tmp_path: Path
+) -> None:
+    """Packed for another split, it stood last with 0 points."""
+    secret = tmp_path / "secret"
+    options = ("--release", runner.release, "--split", "test", "--reveal", "--out", secret)
+    assert runner.run("gold", *options).code == 0
+    options = ("--release", runner.release, "--split", "test", "--name", "other")
+    assert runner.run("pack", secret, *options, "--out", board / "other.parquet").code == 0
+    run = runner.run("leaderboard", board, "--release", runner.release, *DEV)
+    assert run.code == 0 and "other" not in run.out
+    assert "left out" in run.err and "other.parquet" in run.err
+
+
+def test_namesakes_are_told_apart_and_copies_flagged(
+    runner: Runner, board: Path, tmp_path: Path
+) -> None:
+    """Two rows called alike say nothing of which is whose, or that they are one."""
+    for name, date in (("right", "2026-01-01"), ("again", "2026-02-02")):
+        if name != "right":
+            shutil.copytree(board / "right", board / name)
+        card = {"system": "ours", "date": date}
+        (board / name / "run.json").write_text(json.dumps(card), encoding="utf-8")
+    shutil.copytree(board / "again", board / "changed")
+    (board / "changed" / "run.json").write_text('{"system": "theirs"}', encoding="utf-8")
+    put(board / "changed", "ate", '{"value": 17.0}')
+    out = tmp_path / "board.json"
+    run = runner.run("leaderboard", board, "--release", runner.release, *DEV, "--json", out)
+    rows = {
+        row["report"]["submission"]["file"]: row["report"] for row in json.loads(out.read_text())
+    }
+    assert rows["right"]["submission"]["label"] == "ours (right, 2026-01-01)"
+    assert rows["again"]["submission"]["label"] == "ours (again, 2026-02-02)"
+    assert "label" not in rows["changed"]["submission"]
+    said = " ".join(run.out.split())
+    assert "Equal answers: ours (again, 2026-02-02), ours (right, 2026-01-01)." in said
+    assert "theirs." not in said
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "said"),
+    [
+        ("--csv", "out.xlsx", "end it in .csv"),
+        ("--json", "out.html", "end it in .json"),
+        ("--html", "out.json", "end it in .html"),
+        ("--parquet", "out.csv", "end it in .parquet"),
+        ("--json", "absent/out.json", "make it first"),
+    ],
+)
+def test_an_output_is_what_its_name_says(
+    runner: Runner, gold: Path, tmp_path: Path, option: str, name: str, said: str
+) -> None:
+    """A mistyped folder was made, and a CSV file stood there as a workbook."""
+    message = runner.fails(
+        "grade", gold, "--release", runner.release, *DEV, option, tmp_path / name
+    )
+    assert said in message
+    assert not (tmp_path / name).exists() and not (tmp_path / "absent").exists()
+
+
+def test_mistyped_ids_and_folders_meet_near_ones(runner: Runner, gold: Path) -> None:
+    """Sixteen hexadecimal digits are seldom typed right."""
+    at = ("--release", runner.release, *DEV)
+    for words in (
+        ("validate", gold.with_name("glod"), *at),
+        (str(gold.with_name("glod")), *at),
+        ("grade", gold, "--release", runner.release.with_name("relaese"), *DEV),
+    ):
+        assert "did you mean" in runner.fails(*words)
+    strange = task_id("ate")[:-1] + "_"
+    (gold / answer_file("ate")).rename(gold / f"{strange}.json")
+    run = runner.grade(gold)
+    (notice,) = run.report["notices"]
+    assert f"did you mean '{task_id('ate')}'" in notice
+    line = json.dumps({"task_id": strange, "answer": {"value": 1.0}})
+    (gold / f"{strange}.json").unlink()
+    (gold / "answers.jsonl").write_text(line + "\n", encoding="utf-8")
+    (notice,) = runner.grade(gold).report["notices"]
+    assert f"did you mean '{task_id('ate')}'" in notice
