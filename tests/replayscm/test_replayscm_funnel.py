@@ -77,7 +77,8 @@ def hostile(item: Item) -> list[tuple[str, Any, str, str]]:
         ("wrapper prose", f"Here it is:\n```json\n{text}\n```\nGood luck!", "valid", ""),
         ("two objects", '{"mechanisms": {}} ' + text, "valid", ""),
         ("fitting before unfitting", text + ' {"note": {"a": 1}}', "valid", ""),
-        ("nested in another object", json.dumps({"answer": answer}), "schema", "schema"),
+        ("nested in another object", json.dumps({"answer": answer}), "valid", ""),
+        ("nested, and no program", json.dumps({"answer": missing}), "keys", "wrong_variables"),
         ("as a JSON string", json.dumps("Answer: " + text), "valid", ""),
         ("members nobody asked for", {**answer, "explanation": "x"}, "valid", ""),
         ("four variables with padding", changed(
@@ -98,8 +99,26 @@ def test_a_hostile_answer_stops_at_its_stage(name: str) -> None:
     assert time.perf_counter() - start < 3
     if stage != "any":
         assert found[:2] == (stage, reason)
-    strict = isinstance(answer, dict) or name in ("nested in another object",)
-    assert found[2] == int(strict and found[0] != "extracted_json")
+    assert found[2] == int(isinstance(answer, dict))
+
+
+def test_the_first_executable_object_of_a_response_is_its_answer() -> None:
+    """Table A.3: neither the last object, nor the first of the right form, nor the best replay."""
+    item = of_pool("Ord-Full")[0]
+    root, last = item.task.inputs["roots"][0], item.task.inputs["order"][-1]
+    right = json.dumps(gold(item))
+    wrong = json.dumps({"mechanisms": dict.fromkeys(item.truth.target["gold"], root)})
+    broken = json.dumps(changed(item, f"(and {root} {last})", child=last))
+    for response, points in (
+        (f"{right} or rather {wrong}", 1),
+        (f"{wrong} or rather {right}", 0),
+        (f"{broken} I mean {right} not {wrong}", 1),
+        (f"The set {{{root}, {last}}}: {{}} " * 300 + right, 1),
+    ):
+        assert stage_of(item, response)[0] == "valid"
+        assert item.grade(response).points == points
+    padding = json.dumps({"notes": [0] * 999})
+    assert stage_of(item, f"{{}} {broken} {padding}")[0] == "legal", "what fits the schema is best"
 
 
 def test_a_circle_is_found_under_hidden_order() -> None:

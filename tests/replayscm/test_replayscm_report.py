@@ -150,18 +150,18 @@ def test_edits_are_counted_by_depth_of_the_supplied_program() -> None:
 
 
 def test_a_supplied_program_is_compared_with_induction_of_the_same_one() -> None:
-    """Table G.1: only programs that both pools ask about; the last rate where induction failed."""
+    """Table G.1 conditions on TrainExact, whatever became of the held-out worlds (b, c)."""
     (found,) = query(
         "supplied",
-        row("a", "Ord-Full", heldout_exact=1), row("a", "Alt-Ord", joint=1),
-        row("b", "Ord-Full", heldout_exact=0), row("b", "Alt-Ord", joint=1),
-        row("c", "Ord-Full"), row("c", "Alt-Ord", joint=0),
-        row("d", "Ord-Full", heldout_exact=1), row("e", "Alt-Ord", joint=1),
+        row("a", "Ord-Full", train_exact=1, heldout_exact=1), row("a", "Alt-Ord", joint=1),
+        row("b", "Ord-Full", train_exact=1, heldout_exact=0), row("b", "Alt-Ord", joint=1),
+        row("c", "Ord-Full", train_exact=0, heldout_exact=0), row("c", "Alt-Ord", joint=1),
+        row("d", "Ord-Full"), row("d", "Alt-Ord", joint=0),
+        row("e", "Ord-Full", train_exact=1), row("f", "Alt-Ord", joint=1),
     )  # fmt: skip
     assert found == {
-        "induction": "Ord-Match", "alternative": "Alt-Ord", "programs": 3,
-        "induced": pytest.approx(1 / 3), "joint": pytest.approx(2 / 3), "n_not_induced": 2,
-        "joint_if_not_induced": 0.5,
+        "induction": "Ord-Match", "alternative": "Alt-Ord", "programs": 4,
+        "train_exact": 0.5, "joint": 0.75, "n_train_failed": 2, "joint_if_train_failed": 0.5,
     }  # fmt: skip
 
 

@@ -1,19 +1,18 @@
-"""Finding the answer object in a response (ReplaySCM A.2), by one deterministic rule.
+"""The objects of a response that may be its answer (ReplaySCM Table A.3), in the order they begin.
 
-The rule: if the whole text is one JSON object, that is it. Otherwise it is the last complete JSON
-object in the text that fits the answer's schema; if none fits, the last complete one. Formulas
-are never rewritten or repaired.
+Which of them is the answer, ``grader.tracks.replayscm.submission`` decides: the first that is an
+executable program. Formulas are never rewritten or repaired.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from grader.io.jsonio import BadJson, parse_strict
 
-MAX_STARTS: Final = 200
-"""Opening braces that are tried: the last ones of the text."""
+MAX_STARTS: Final = 5_000
+"""Opening braces that are tried: the first ones of the text."""
 MAX_SCANNED: Final = 8 << 20
 """Characters looked at in all, so that nested fragments cannot cost quadratic time."""
 
@@ -25,61 +24,63 @@ _PIECE: Final = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[{}\[\]]', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Extracted:
-    """The object found; ``strict`` when the response was nothing else."""
+class Candidate:
+    """An object of a response and its length in characters; ``strict``: there is nothing else."""
 
     document: dict[str, Any]
-    strict: bool
+    span: int
+    strict: bool = False
 
 
-def extract(data: bytes, fits: Callable[[object], bool]) -> Extracted:
-    """The answer object of a response; raises ``BadJson`` when there is no complete object.
+def candidates(data: bytes) -> Iterator[Candidate]:
+    """The complete JSON objects of a response in the order they begin, nested ones too.
 
     A JSON string is taken for the text of the response: that is how ``answers.jsonl`` holds one.
+    Raises ``BadJson`` (at the end) when there was none.
     """
+    problem = BadJson("not_object", "JSON, but not an object")
+    whole: Any = None
     try:
-        value = parse_strict(data)
-    except BadJson as problem:
+        whole = parse_strict(data)
+    except BadJson as found:
         bare = data.strip().startswith(b"{") and data.strip().endswith(b"}")
-        if problem.reason in ("encoding", "empty") or (bare and problem.reason in _REFUSED):
+        if found.reason in ("encoding", "empty") or (bare and found.reason in _REFUSED):
             raise
-        return _search(data.decode("utf-8"), fits, problem)
-    if isinstance(value, str):
-        return extract(value.encode("utf-8"), fits)
-    if isinstance(value, dict):
-        return Extracted(value, strict=True)
-    return _search(data.decode("utf-8"), fits, BadJson("not_object", "JSON, but not an object"))
+        problem = found
+    if isinstance(whole, str):
+        yield from candidates(whole.encode("utf-8"))
+        return
+    text = data.decode("utf-8")
+    strict = isinstance(whole, dict)
+    if strict:
+        yield Candidate(whole, len(text), strict=True)
+    yield from _search(text, problem, nested=strict)
 
 
-def _search(text: str, fits: Callable[[object], bool], problem: BadJson) -> Extracted:
-    starts = [match.start() for match in re.finditer(r"\{", text)][-MAX_STARTS:]
-    last: dict[str, Any] | None = None
-    fitting: dict[str, Any] | None = None
-    budget = MAX_SCANNED
-    behind = 0
-    for start in starts:
-        if start < behind:
-            continue  # inside an object that is settled already
+def _search(text: str, problem: BadJson, *, nested: bool) -> Iterator[Candidate]:
+    """The objects in a text; with ``nested`` the first brace is that of the whole, and known."""
+    budget, behind, found = MAX_SCANNED, 0, nested
+    for place, match in enumerate(re.finditer(r"\{", text)):
+        start = match.start()
+        if start < behind or (nested and place == 0):
+            continue
         end, scanned = _end_of_object(text, start, budget)
         budget -= scanned
-        if budget <= 0:
+        if budget <= 0 or place == MAX_STARTS:
             break
         if end is None:
             continue
         try:
             document = parse_strict(text[start:end].encode("utf-8", errors="replace"))
-        except BadJson as found:
-            problem = found
-            if found.reason in _REFUSED:
+        except BadJson as bad:
+            problem = bad
+            if bad.reason in _REFUSED:
                 behind = end  # an object, but a bad one: its parts are no answers either
             continue
-        if fits(document):
-            fitting, behind = document, end
-        last = document
-    chosen = fitting if fitting is not None else last
-    if chosen is None:
+        found = True
+        yield Candidate(document, end - start)
+    if not found:
         raise BadJson(problem.reason, f"no complete JSON object: {problem.message}")
-    return Extracted(chosen, strict=False)
 
 
 def _end_of_object(text: str, start: int, budget: int) -> tuple[int | None, int]:

@@ -1,7 +1,9 @@
 """From a response to an executable program: the stages of ReplaySCM's Table C.1, one by one.
 
 strict JSON, extracted JSON, schema, keys, parse, legal, acyclic. The first stage that fails names
-the answer's reason; a program that passes them all is valid. Nothing here looks at a truth.
+the answer's reason; a program that passes them all is valid. Of several objects in a response the
+first that is valid counts (Table A.3); if none is, the best by form: one that fits the schema
+before others, then the longest, then the earliest. Nothing here looks at a truth.
 """
 
 from collections.abc import Mapping
@@ -13,7 +15,7 @@ from grader.io.schemas import first_problem
 from grader.model import Checked, RawAnswer
 from grader.shape import Task
 from grader.tracks.replayscm.boolean import Formula, FormulaError, parse, variables
-from grader.tracks.replayscm.extraction import Extracted, extract
+from grader.tracks.replayscm.extraction import Candidate, candidates
 from grader.tracks.replayscm.problem import (
     ROOTS,
     CyclicProgram,
@@ -57,32 +59,38 @@ def check(task: Task, raw: RawAnswer) -> Checked:
     try:
         if raw.data is None:
             raise Failed("extracted_json", raw.reason, raw.message)
-        extracted = _extract(task, raw.data)
-        strict = extracted.strict
-        submission = _read(task, extracted.document)
+        chosen, found = _select(task, raw.data)
+        strict = chosen.strict
+        if isinstance(found, Failed):
+            raise found
     except Failed as problem:
-        passed = STAGES.index(problem.stage)
         return Checked(
             "invalid",
             reason=problem.reason,
             message=f"{raw.source}: {problem.message}",
-            extra=_funnel(strict, passed),
+            extra=_funnel(strict, STAGES.index(problem.stage)),
         )
-    return Checked("scored", submission, extra=_funnel(strict, len(STAGES)))
+    return Checked("scored", found, extra=_funnel(strict, len(STAGES)))
+
+
+def _select(task: Task, data: bytes) -> tuple[Candidate, Submission | Failed]:
+    """The first candidate that is a valid answer, else the best by form and why it is none."""
+    failures: list[tuple[Candidate, Failed]] = []
+    try:
+        for candidate in candidates(data):
+            try:
+                return candidate, _read(task, candidate.document)
+            except Failed as problem:
+                failures.append((candidate, problem))
+    except BadJson as problem:
+        raise Failed("extracted_json", problem.reason, problem.message) from None
+    return max(failures, key=lambda failure: (failure[1].stage != "schema", failure[0].span))
 
 
 def _funnel(strict: bool, passed: int) -> dict[str, int]:
     return {"strict_json": int(strict)} | {
         stage: int(place < passed) for place, stage in enumerate(STAGES)
     }
-
-
-def _extract(task: Task, data: bytes) -> Extracted:
-    schema = f"answers/{task.shape.name}"
-    try:
-        return extract(data, lambda document: first_problem(schema, document) is None)
-    except BadJson as problem:
-        raise Failed("extracted_json", problem.reason, problem.message) from None
 
 
 def _read(task: Task, document: dict[str, Any]) -> Submission:

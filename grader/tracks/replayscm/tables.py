@@ -101,9 +101,9 @@ def supplied(parts: Sequence[Part]) -> Table:
         word("induction"),
         word("alternative"),
         word("programs"),
-        _rate("induced", "HeldoutExact"),
+        _rate("train_exact", "TrainExact"),
         _rate("joint", "Alt joint"),
-        _rate("joint_if_not_induced", "Alt joint | not induced", "n_not_induced"),
+        _rate("joint_if_train_failed", "Alt joint | not TrainExact", "n_train_failed"),
     )
     return Table.of("A supplied program", columns, rows_of(parts, "supplied"), left=3)
 
