@@ -1,15 +1,20 @@
 """The complete audit against brute force, and the tables it and the generator stand on."""
 
 import itertools
+import json
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from puzzles import Item, items
+from puzzles import Item, built, items
 
+from builder.replayscm.check.audit import audit_instance
 from builder.replayscm.make.alternatives import spread
 from builder.replayscm.make.shortcuts import shortcuts
 from builder.replayscm.make.synthesis import smallest_formulas
+from grader.io.jsonio import canonical
+from grader.model import Truth
 from grader.tracks.replayscm.boolean import evaluate, parse, size, truth_table
 from grader.tracks.replayscm.certificates import only_program, problem_of, prove
 from grader.tracks.replayscm.problem import Problem, Worlds, pack, parse_map, read_problem
@@ -189,11 +194,58 @@ def test_the_checker_sees_a_false_certificate() -> None:
                             "roots": item.truth.target["roots"]}},
         {"level": "certified"},
     ):  # fmt: skip
-        target = {**item.truth.target, **lie}
-        truth = type(item.truth)(
-            item.truth.task_id, item.truth.instance_id, False, item.pool, None, None, target
-        )
-        assert problem_of(item.task, truth) is not None, lie
+        assert problem_of(item.task, lied(item, **lie)) is not None, lie
+
+
+def lied(item: Item, **lie: object) -> Truth:
+    """The item's truth with other members."""
+    return replace(item.truth, target={**item.truth.target, **lie})
+
+
+def test_the_checker_sees_one_undetermined_cell_too_many_or_too_few() -> None:
+    """Too large a set calls errors of reasoning missing evidence; the counterexample cannot tell."""
+    seen = 0
+    for item in items():
+        stated = {v: int(rows, 16) for v, rows in item.truth.target["undetermined"].items()}
+        free = {
+            name: sum(
+                1 << row
+                for row, targets in enumerate(
+                    world["targets"] for world in item.truth.target["heldout"] for _ in world["rows"]
+                )
+                if name not in targets
+            )
+            for name in item.truth.target["gold"]
+        }
+        child, cells = next((v, rows & ~stated.get(v, 0)) for v, rows in free.items()
+                            if rows & ~stated.get(v, 0))  # fmt: skip
+        more = {**stated, child: stated.get(child, 0) | (cells & -cells)}
+        lies = [more]
+        if stated:
+            child = max(stated)
+            fewer = {**stated, child: stated[child] & (stated[child] - 1)}
+            lies.append({v: rows for v, rows in fewer.items() if rows})
+            seen += 1
+        for lie in lies:
+            told = {v: format(rows, "x") for v, rows in lie.items()}
+            assert "stated" in str(problem_of(item.task, lied(item, undetermined=told)))
+    assert seen > 10
+
+
+def test_a_level_that_does_not_begin_with_the_one_before_is_refused() -> None:
+    """More and more evidence about one program: no world of a lower level may be missing."""
+    rows = next(one.rows for one in built() if len(one.rows["replayscm"]) > 1)
+    (world,) = rows["replayscm_worlds"]
+    record = json.loads(str(world["world_json"]))
+
+    def problems(levels: dict[str, object]) -> list[str]:
+        told = {**world, "world_json": canonical({**record, "levels": levels})}
+        found = audit_instance(told, rows["replayscm_truth"], None, {"tasks": rows["replayscm"]})
+        return [problem for problem in found if "do not begin" in problem]
+
+    assert problems(record["levels"]) == []
+    for level in ("original", "extra", "cex"):
+        assert problems({**record["levels"], level: record["levels"][level][::-1]}), level
 
 
 def test_fewer_worlds_prove_less() -> None:

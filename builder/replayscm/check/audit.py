@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from builder.replayscm.check.interpreter import Tree, exact_worlds, read, replay_row
 from grader.io.release import task_of, truth_of
 from grader.shape import Task
 from grader.tracks.replayscm.certificates import problem_of
+from grader.tracks.replayscm.scoring import LEVELS
 
 Row = Mapping[str, Any]
 
@@ -18,14 +20,15 @@ def audit_instance(
     """Problems of one program's records.
 
     ``tasks`` maps ``"tasks"`` to the instance's task rows: the track has no scenes. The worlds are
-    replayed by the plain interpreter, the certificates proved by the grader's checker, and the
-    undetermined cells must hold every wrong cell of the counterexample and no others than the
-    audit's own claim allows.
+    replayed by the plain interpreter, and so is the counterexample, which may be wrong in
+    undetermined cells only; certificates and undetermined cells, none too few and none too many,
+    are proved by the grader's checker. Each level must begin with all worlds of the one before.
     """
     record = json.loads(world["world_json"])
     rows = {row["task_id"]: row for row in tasks["tasks"]}
     found: list[str] = []
     found += _shared_problems(record, rows)
+    found += _ladder_problems(record)
     for truth in truths:
         target = json.loads(truth["target_json"])
         task = task_of(rows[truth["task_id"]])
@@ -79,3 +82,12 @@ def _shared_problems(record: Mapping[str, Any], rows: Mapping[str, Row]) -> Iter
         shown = json.dumps(json.loads(rows[task_id]["inputs_json"])["worlds"], sort_keys=True)
         if by_level.setdefault(level if level in ("Ext", "CEx", "Cert") else "", shown) != shown:
             yield f"{task_id}: its worlds differ from others of its level"
+
+
+def _ladder_problems(record: Mapping[str, Any]) -> Iterator[str]:
+    """The levels show the same program with more and more evidence."""
+    ladder = [level for level in LEVELS if level in record["levels"]]
+    for less, more in pairwise(ladder):
+        before, after = record["levels"][less], record["levels"][more]
+        if len(after) <= len(before) or after[: len(before)] != before:
+            yield f"the worlds of {more} do not begin with those of {less}, with others added"

@@ -84,18 +84,18 @@ def make_instance(plan: ProgramPlan, key: bytes, clock: Clock) -> Instance:
 def _levels(
     plan: ProgramPlan, key: bytes, evidence: Evidence, clock: Clock
 ) -> dict[Level, tuple[World, ...]]:
-    """The training worlds of every level that some pool of the plan needs."""
+    """The training worlds of every level that some pool of the plan needs, and of those below."""
     needed = {POOLS[label].level for label in plan.pools}
     levels: dict[Level, tuple[World, ...]] = {"original": evidence.training}
-    if needed & {"extra", "cex"}:
+    if needed != {"original"}:
         with clock("extra worlds"):
             levels["extra"] = add_extra(stream(key, "extra"), evidence)
-    if "cex" in needed:
+    if needed & {"cex", "certified"}:
         with clock("cex worlds"):
             levels["cex"] = add_counterexamples(stream(key, "cex"), evidence, levels["extra"])
     if "certified" in needed:
         with clock("certified worlds"):
-            levels["certified"] = certify(stream(key, "certified"), evidence)
+            levels["certified"] = certify(stream(key, "certified"), evidence, levels["cex"])
     return levels
 
 

@@ -1,7 +1,9 @@
 """Evidence levels above Original: Extra Worlds, CEx and Certified (ReplaySCM B.2.5).
 
-Every added world is simulated from the hidden program under a signature that no held-out world
-has. One set of worlds serves all disclosures, so disclosure stays the only difference.
+Each level begins with all worlds of the one before, so that they show the same program with more
+and more evidence. Every added world is simulated from the hidden program under a signature that no
+held-out world has. One set of worlds serves all disclosures, so disclosure stays the only
+difference.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -115,22 +117,24 @@ def _one_more(rng: np.random.Generator, evidence: Evidence) -> World:
     return _drawn(rng, evidence, _multi_targets(rng, evidence.program, CANDIDATES))[0]
 
 
-def certify(rng: np.random.Generator, evidence: Evidence) -> tuple[World, ...]:
-    """Certified: worlds until the complete audit proves uniqueness under hidden order.
+def certify(
+    rng: np.random.Generator, evidence: Evidence, cex: Sequence[World]
+) -> tuple[World, ...]:
+    """Certified: worlds after those of CEx until the complete audit proves uniqueness.
 
-    Greedy on the audit itself: each world is the best of 40 at shrinking what is still open, the
-    unseen patterns and the sets that miss a parent. Raises ``Rejected`` after 25 added worlds.
+    Under hidden order, and so where more is disclosed. Greedy on the audit itself: each world is the
+    best of 40 at shrinking what is still open, the unseen patterns and the sets that miss a parent. Raises ``Rejected`` after 25 added worlds.
     """
-    program, worlds = evidence.program, list(evidence.training)
+    program, worlds = evidence.program, list(cex)
     setting = disclosed_setting(program, "hidden")
     tables = tabulate_worlds(worlds)
     while True:
         pairs = completable_pairs(tables, setting)
         if is_unique(program, tables, pairs):
-            if len(worlds) == len(evidence.training):
+            if len(worlds) == len(cex):
                 worlds.append(_one_more(rng, evidence))
             return tuple(worlds)
-        if len(worlds) == len(evidence.training) + CERTIFIED_WORLDS:
+        if len(worlds) == len(cex) + CERTIFIED_WORLDS:
             raise Rejected("not certified")
         candidates = _drawn(rng, evidence, _multi_targets(rng, program, CANDIDATES))
         open_after = _openness(program, tables, pairs)

@@ -6,6 +6,7 @@ whether the set is consistent, what it leaves open and what the held-out rows as
 argument behind the conclusions is in ``docs/replayscm.md``.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
@@ -56,11 +57,16 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What can be proved of a record."""
+    """What can be proved of a record.
+
+    ``undetermined``: by variable, the held-out rows (as bits) in which legal train-exact programs
+    disagree; a variable without any is left out.
+    """
 
     determined: bool
     unique: bool
     deviating: int
+    undetermined: Mapping[str, int]
 
 
 def prove(problem: Problem, heldout: Worlds, gold: Mapping[str, Formula]) -> Finding:
@@ -71,6 +77,7 @@ def prove(problem: Problem, heldout: Worlds, gold: Mapping[str, Formula]) -> Fin
         for child in problem.names
     }
     deviating, unique = 0, True
+    wrong: Counter[str] = Counter()
     for candidate in _root_sets(problem, roots):
         endogenous = [name for name in problem.names if name not in candidate]
         if len(_closure(options, candidate, endogenous)) < len(problem.names):
@@ -84,7 +91,9 @@ def prove(problem: Problem, heldout: Worlds, gold: Mapping[str, Formula]) -> Fin
                 option.complete and set(essential(gold[child])) <= option.members
                 for option in usable
             )
-    return Finding(deviating == 0, unique, deviating)
+        for child, rows in wrong_cells(options, candidate, endogenous, heldout).items():
+            wrong[child] |= rows
+    return Finding(deviating == 0, unique, deviating, {c: rows for c, rows in wrong.items() if rows})
 
 
 def _allowed(problem: Problem, child: str, roots: frozenset[str]) -> frozenset[str]:
@@ -144,6 +153,86 @@ def _options(
                 waiting.append((k + 1, (*members, names[k]), without + within))
 
 
+def wrong_cells(
+    options: Mapping[str, Sequence[Option]],
+    roots: frozenset[str],
+    endogenous: Sequence[str],
+    heldout: Worlds,
+) -> dict[str, int]:
+    """The held-out cells that some train-exact program gets wrong, as rows (bits) by variable.
+
+    Row by row, a program is put together variable after variable, each on parents that stand
+    already and with every value that its training rows allow there; all ways are gone. Which values
+    an earlier variable has in other rows plays no part: an unseen pattern can be filled in freely.
+    That each start can be finished is the caller's: the closure of the roots is everything.
+    """
+    wrong = dict.fromkeys(endogenous, 0)
+    place = {name: k for k, name in enumerate(heldout.names)}
+    start = sum(1 << place[root] for root in roots)
+    shaped = {
+        place[child]: [_shape(option, place) for option in options[child]] for child in endogenous
+    }
+    for row in range(heldout.full.bit_length()):
+        values = sum((heldout.values[name] >> row & 1) << k for name, k in place.items())
+        clamped = sum((heldout.clamped[name] >> row & 1) << k for name, k in place.items())
+        found = _wrong_in_row(shaped, start, values, clamped)
+        for child in endogenous:
+            wrong[child] |= (found >> place[child] & 1) << row
+    return wrong
+
+
+Shape = tuple[int, tuple[int, ...], tuple[int | None, ...]]
+"""A parent set as bits, its members' places, and per pattern the value seen in training, if any."""
+
+
+def _shape(option: Option, place: Mapping[str, int]) -> Shape:
+    members = tuple(place[name] for name in sorted(option.members))
+    seen = tuple(1 if ones else 0 if zeros else None for ones, zeros, _, _ in option.patterns)
+    return sum(1 << k for k in members), members, seen
+
+
+def _wrong_in_row(
+    shaped: Mapping[int, Sequence[Shape]], start: int, values: int, clamped: int
+) -> int:
+    """The variables that some program gets wrong in a row, as bits.
+
+    ``values`` and ``clamped`` are the row's cells as bits. A state is what is placed and which of
+    it is wrong.
+    """
+    free = {child: shapes for child, shapes in shaped.items() if not clamped >> child & 1}
+
+    def outcomes(child: int, placed: int, wrong: int) -> set[bool]:
+        """Whether ``child``, placed next, can be right (False) and wrong (True)."""
+        if child not in free:
+            return {False} if any(not mask & ~placed for mask, _, _ in shaped[child]) else set()
+        shown, right = values ^ wrong, values >> child & 1
+        found: set[bool] = set()
+        for mask, members, seen in shaped[child]:
+            if not mask & ~placed:
+                value = seen[sum((shown >> k & 1) << bit for bit, k in enumerate(members))]
+                found |= {False, True} if value is None else {value != right}
+                if len(found) == 2:
+                    break
+        return found
+
+    # The first wrong cell stands on right ones: without a set that errs on them, there is none.
+    everything = start | sum(1 << child for child in shaped)
+    if not any(True in outcomes(child, everything, 0) for child in free):
+        return 0
+    met, waiting, result = {(start, 0)}, [(start, 0)], 0
+    while waiting:
+        placed, wrong = waiting.pop()
+        result |= wrong
+        for child in shaped:
+            if not placed >> child & 1:
+                for errs in outcomes(child, placed, wrong):
+                    state = (placed | 1 << child, wrong | errs << child)
+                    if state not in met:
+                        met.add(state)
+                        waiting.append(state)
+    return result
+
+
 def problem_of(task: Task, truth: Truth) -> str | None:
     """What is wrong with a record's truth and certificate, in a sentence; ``None`` if all holds."""
     target = truth.target
@@ -158,7 +247,8 @@ def problem_of(task: Task, truth: Truth) -> str | None:
     if any(_signature(problem.names, world) in signatures for world in target["heldout"]):
         return "a training world carries a held-out signature"
     found = prove(problem, heldout, gold)
-    stated = Finding(target["determined"], target["unique"], target["deviating"])
+    undetermined = {child: int(rows, 16) for child, rows in target["undetermined"].items()}
+    stated = Finding(target["determined"], target["unique"], target["deviating"], undetermined)
     if found != stated:
         return f"proved {found}, stated {stated}"
     if target["level"] == "certified" and not found.unique:
