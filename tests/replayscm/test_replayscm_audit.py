@@ -203,18 +203,14 @@ def lied(item: Item, **lie: object) -> Truth:
 
 
 def test_the_checker_sees_one_undetermined_cell_too_many_or_too_few() -> None:
-    """Too large a set calls errors of reasoning missing evidence; the counterexample cannot tell."""
+    """Too large a set calls errors of reasoning missing evidence; a counterexample cannot tell."""
     seen = 0
     for item in items():
         stated = {v: int(rows, 16) for v, rows in item.truth.target["undetermined"].items()}
+        heldout = item.truth.target["heldout"]
+        targets = [world["targets"] for world in heldout for _ in world["rows"]]
         free = {
-            name: sum(
-                1 << row
-                for row, targets in enumerate(
-                    world["targets"] for world in item.truth.target["heldout"] for _ in world["rows"]
-                )
-                if name not in targets
-            )
+            name: sum(1 << row for row, clamped in enumerate(targets) if name not in clamped)
             for name in item.truth.target["gold"]
         }
         child, cells = next((v, rows & ~stated.get(v, 0)) for v, rows in free.items()

@@ -122,8 +122,9 @@ def certify(
 ) -> tuple[World, ...]:
     """Certified: worlds after those of CEx until the complete audit proves uniqueness.
 
-    Under hidden order, and so where more is disclosed. Greedy on the audit itself: each world is the
-    best of 40 at shrinking what is still open, the unseen patterns and the sets that miss a parent. Raises ``Rejected`` after 25 added worlds.
+    Under hidden order, and so where more is disclosed. Greedy on the audit itself: each world is
+    the best of 40 at shrinking what is still open, the unseen patterns and the sets that miss a
+    parent. Raises ``Rejected`` after 25 added worlds.
     """
     program, worlds = evidence.program, list(cex)
     setting = disclosed_setting(program, "hidden")

@@ -93,7 +93,8 @@ def prove(problem: Problem, heldout: Worlds, gold: Mapping[str, Formula]) -> Fin
             )
         for child, rows in wrong_cells(options, candidate, endogenous, heldout).items():
             wrong[child] |= rows
-    return Finding(deviating == 0, unique, deviating, {c: rows for c, rows in wrong.items() if rows})
+    undetermined = {child: rows for child, rows in wrong.items() if rows}
+    return Finding(deviating == 0, unique, deviating, undetermined)
 
 
 def _allowed(problem: Problem, child: str, roots: frozenset[str]) -> frozenset[str]:
