@@ -150,6 +150,8 @@ class Track:
     its row of labels or None, ``shown`` a scene row, or ``{"tasks": [task rows]}`` without scenes.
     ``inputs(variant, inputs)`` names the members that a task's declared inputs must have.
 
+    ``apart(a, b)``: of two variants asked about one instance, one's prompt answers the other, so
+    that no exam may hold both.
     ``scenes``: the track ships ``<name>_scenes``; without them prompts hold all there is.
     ``protocol``: all tasks of an instance are one protocol, even in a private-truth split.
     ``published(table)`` is the track's TOML table as a manifest may show it; ``composition(config,
@@ -173,6 +175,7 @@ class Track:
     scenes: bool = False
     protocol: bool = False
     exams: ExamFiles | None = None
+    apart: Callable[[str, str], bool] = lambda _a, _b: False
     published: Callable[[Mapping[str, object]], Mapping[str, object]] = dict
     composition: Callable[[Any, Sequence[InstanceSpec]], Composition] = lambda _config, _specs: {}
     shown: Callable[[TaskRow, SceneRow, bool], Iterable[str]] = lambda *_: ()

@@ -1,11 +1,12 @@
 """Exams: which tasks, in which order.
 
-With public truth an exam is a balanced draw and exams may overlap. With private truth every task
-is in exactly one exam, so that no exam gives away another.
+With public truth an exam is a balanced draw and exams may overlap, but none holds two tasks of
+which one's prompt answers the other. With private truth every task is in exactly one exam, so that
+no exam gives away another.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -56,7 +57,8 @@ def draw_exams(
     """Every exam of a track in a split, its tasks in exam order.
 
     Exams are filled in the order of the split file; one that takes all tasks comes last and, with
-    private truth, takes what is left. An exam with a model is composed by the track, from the rows
+    private truth, takes what is left; with public truth it takes one side of an instance whose
+    tasks answer each other. An exam with a model is composed by the track, from the rows
     that ``read`` gives, or, with private truth, has the tasks planned for it. Raises ``UsageError``
     (``where`` is the split file) when there are too few tasks or, with private truth, when some
     would be in no exam.
@@ -72,7 +74,11 @@ def draw_exams(
             place = f"{where}: splits.{split.name}.exams.{name}.{track}"
             drawn[name] = ordered(exams.compose(draw.model, read, key, place), key)
             continue
-        pool = list(remaining.values()) if split.private else list(tasks)
+        pool = (
+            list(remaining.values())
+            if split.private
+            else one_sided(tasks, TRACKS[track].apart, key)
+        )
         if draw.model is not None:
             pool = [task for task in pool if task.planned == name]
         if count is not None and count > len(pool):
@@ -122,6 +128,33 @@ def balanced_draw(tasks: Sequence[Candidate], count: int, key: bytes) -> list[Ca
             used[task.instance_id] += 1
             chosen.append(task)
     return chosen
+
+
+def one_sided(
+    tasks: Sequence[Candidate], apart: Callable[[str, str], bool], key: bytes
+) -> list[Candidate]:
+    """The tasks without those that another one's prompt answers.
+
+    The variants asked of an instance fall into sides within which no two are ``apart``; instances
+    keep their sides in turn, in a seeded order, so that each side is kept equally often.
+    """
+    asked: dict[str, list[str]] = defaultdict(list)
+    for variant, instance in sorted({(task.variant, task.instance_id) for task in tasks}):
+        asked[instance].append(variant)
+    kept: dict[str, list[str]] = {}
+    turns = 0
+    for instance in sorted(asked, key=lambda name: rank(key, "side", name)):
+        sides: list[list[str]] = []
+        for variant in asked[instance]:
+            fits = (s for s in sides if not any(apart(variant, member) for member in s))
+            side = next(fits, None)
+            if side is None:
+                sides.append([variant])
+            else:
+                side.append(variant)
+        kept[instance] = sides[turns % len(sides)]
+        turns += len(sides) > 1
+    return [task for task in tasks if task.variant in kept[task.instance_id]]
 
 
 def exam_table(exams: Mapping[str, DrawnExam]) -> pa.Table:

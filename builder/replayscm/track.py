@@ -52,6 +52,11 @@ def _try(
         }
 
 
+def _apart(one: str, other: str) -> bool:
+    """An Alternative-SCM prompt prints the program that the induction tasks ask for."""
+    return one.startswith("alternative.") != other.startswith("alternative.")
+
+
 TRACK: Final = Track(
     name=TRACK_NAME,
     tables=rows.SCHEMAS,
@@ -62,4 +67,5 @@ TRACK: Final = Track(
     audit=audit_instance,
     floors=Floors(why=WHY, answer=uninformed_answer, points=floor_points),
     inputs=lambda variant, _: INPUTS[variant.shape.name],
+    apart=_apart,
 )

@@ -6,7 +6,14 @@ from collections import Counter
 import pytest
 
 from builder.release.config import Draw, ExamConfig, SplitConfig
-from builder.release.exams import Candidate, DrawnExam, balanced_draw, draw_exams, exam_table
+from builder.release.exams import (
+    Candidate,
+    DrawnExam,
+    balanced_draw,
+    draw_exams,
+    exam_table,
+    one_sided,
+)
 from grader.errors import UsageError
 
 KEY = b"r" * 32
@@ -19,8 +26,8 @@ TASKS = [
 
 
 def _split(truth, **exams):
-    configs = tuple(ExamConfig(name, (Draw("t", n),)) for name, n in exams.items())
-    return SplitConfig("dev", truth, "s", None, None, (("t", None),), configs)
+    configs = tuple(ExamConfig(name, (Draw("ccr", n),)) for name, n in exams.items())
+    return SplitConfig("dev", truth, "s", None, None, (("ccr", None),), configs)
 
 
 def test_variants_take_turns_until_one_runs_out():
@@ -44,7 +51,7 @@ def test_the_draw_does_not_depend_on_the_order_of_its_tasks():
 
 def test_public_exams_may_overlap_and_all_means_all():
     """The mini exam is part of the whole."""
-    exams = draw_exams(_split("public", mini=20, full=None), "t", TASKS, KEY, "x.toml")
+    exams = draw_exams(_split("public", mini=20, full=None), "ccr", TASKS, KEY, "x.toml")
     assert list(exams) == ["mini", "full"]
     full = exams["full"].task_ids
     assert len(set(exams["mini"].task_ids)) == 20
@@ -52,20 +59,39 @@ def test_public_exams_may_overlap_and_all_means_all():
     assert list(full) != sorted(full)
 
 
+def test_an_exam_holds_one_side_of_an_instance_whose_tasks_answer_each_other():
+    """A prompt that supplies a program prints the answer of whoever is asked to induce it."""
+
+    def apart(one, other):
+        return (one == "d") != (other == "d")
+
+    kept = one_sided(TASKS, apart, KEY)
+    sides = {}
+    for task in kept:
+        sides.setdefault(task.instance_id, []).append(task.variant)
+    assert len(sides) == 30
+    assert Counter("d" in side for side in sides.values()) == {True: 15, False: 15}
+    for instance, side in sides.items():
+        others = "abce" if instance < "scene-03" else "abc"
+        assert side == (["d"] if "d" in side else list(others)), "a side is kept whole"
+    assert one_sided(TASKS[::-1], apart, KEY) == kept[::-1]
+    assert one_sided(TASKS, lambda *_: False, KEY) == TASKS
+
+
 def test_private_exams_share_no_task_and_leave_none_over():
     """A task in two exams, or in none, breaks the promise of a private split."""
-    exams = draw_exams(_split("private", rest=None, small=40), "t", TASKS, KEY, "x.toml")
+    exams = draw_exams(_split("private", rest=None, small=40), "ccr", TASKS, KEY, "x.toml")
     small, rest = exams["small"].task_ids, exams["rest"].task_ids
     assert len(small) == 40
     assert sorted(small + rest) == sorted(task.task_id for task in TASKS)
     with pytest.raises(UsageError, match="are in no exam"):
-        draw_exams(_split("private", small=40), "t", TASKS, KEY, "x.toml")
+        draw_exams(_split("private", small=40), "ccr", TASKS, KEY, "x.toml")
 
 
 def test_asking_for_too_many_tasks_names_the_key_and_the_number_there_is():
     """The user needs both numbers to mend the split file."""
-    with pytest.raises(UsageError, match=r"x.toml: .*exams.mini.t.tasks: 999 .* there are 123"):
-        draw_exams(_split("public", mini=999), "t", TASKS, KEY, "x.toml")
+    with pytest.raises(UsageError, match=r"x.toml: .*exams.mini.ccr.tasks: 999 .* there are 123"):
+        draw_exams(_split("public", mini=999), "ccr", TASKS, KEY, "x.toml")
 
 
 def test_positions_count_from_zero_within_each_exam():
