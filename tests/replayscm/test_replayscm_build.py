@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -175,6 +176,52 @@ def test_a_prompt_holds_what_its_disclosure_says_and_no_more() -> None:
         assert ("Reference program" in prompt) == (item.task.family == "alternative")
         for world in inputs["worlds"]:
             assert f"World `{world['id']}`" in prompt
+
+
+def test_what_a_prompt_says_of_the_hidden_worlds_is_so() -> None:
+    """How many, which kinds, and that none has the intervention of a world that is shown."""
+    for item in items():
+        told = "on eight worlds of the same program and units that you do not see"
+        assert (told in item.task.prompt) == (item.task.family == "induction")
+        shown = {_signature(item.names, world) for world in item.task.inputs["worlds"]}
+        heldout = item.truth.target["heldout"]
+        assert len(heldout) == 8
+        for world in heldout:
+            assert world["mode"] in ("none", "hard_constant", "hard_assigned")
+            assert len(world["targets"]) <= 3
+            assert _signature(item.names, world) not in shown
+
+
+def test_what_a_prompt_says_of_shared_unit_labels_is_so() -> None:
+    """Thresholds are shared and levels are not: values move, and never against each other."""
+    moved = 0
+    for item in items():
+        told = "each root the unit has a hidden threshold between 0 and 1, the same in every world"
+        assert told in " ".join(item.task.prompt.split())
+        worlds = [*item.task.inputs["worlds"], *item.truth.target["heldout"]]
+        for root in item.truth.target["roots"]:
+            place = item.names.index(root)
+            columns = [
+                [row[place] == "1" for row in world["rows"]]
+                for world in worlds
+                if root not in world["targets"]
+            ]
+            for first, second in combinations(columns, 2):
+                pairs = set(zip(first, second, strict=False))
+                assert not {(True, False), (False, True)} <= pairs
+                moved += len(pairs - {(True, True), (False, False)})
+    assert moved
+
+
+def test_a_prompt_names_one_member_as_one() -> None:
+    """The words "with the members `mechanisms`" read as if something were missing."""
+    said = {"induction.hidden_roots": "with two members: `roots`,"}
+    for item in items():
+        prompt = " ".join(item.task.prompt.split())
+        several = "with three members: `mechanisms`," if item.task.family == "alternative" else (
+            "with one member, `mechanisms`:")  # fmt: skip
+        assert said.get(f"{item.task.family}.{item.task.variant}", several) in prompt
+        assert "There are no constants: 0 and 1 cannot be written" in prompt
 
 
 def test_blocks_are_runs_of_the_order_and_hide_it_inside() -> None:

@@ -13,8 +13,9 @@ from grader.io.jsonio import BadJson, parse_strict
 
 MAX_STARTS: Final = 5_000
 """Opening braces that are tried: the first ones of the text."""
-MAX_SCANNED: Final = 8 << 20
-"""Characters looked at in all, so that nested fragments cannot cost quadratic time."""
+MAX_SCANNED: Final = 3 << 20
+"""Characters looked at in all, three times the largest answer, so that nested fragments cannot cost
+quadratic time."""
 
 _REFUSED: Final = frozenset({"duplicate_key", "non_finite", "huge_number", "too_deep"})
 """Reasons for which an object that is one in form is refused, with all that is in it."""
