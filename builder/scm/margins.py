@@ -1,10 +1,12 @@
 """Which labels a sample can settle, and what they are.
 
 A sign, a presence or a winner is asked only where the population value is zero by construction or
-clear of its boundary by a margin that a sample of this size can resolve. Each function returns the
-label, or None where the value lies too close to a boundary to be asked.
+clear of its boundary by a margin that a sample of this size can resolve. Prompts promise the margin,
+so it holds with four combined standard errors of all the numbers that it compares. Each function
+returns the label, or None where the value lies too close to a boundary to be asked.
 """
 
+import math
 from collections.abc import Mapping
 from typing import Final, Literal
 
@@ -18,6 +20,9 @@ MEASURED_SIGN_MARGIN: Final = 0.10
 
 EFFECT_MARGIN: Final = 0.05
 """An effect is labelled only this many standard deviations of the outcome from the boundary."""
+
+STANDARD_ERRORS: Final = 4.0
+"""So many combined standard errors lie between a value and the margin that it is promised to keep."""
 
 TIE_BAND: Final = 0.05
 """Direct and indirect effects tie within this share of the larger one."""
@@ -38,22 +43,28 @@ def is_structural_zero(quantity: Quantity) -> bool:
     return quantity.source == "structural_zero"
 
 
-def clear_sign(quantity: Quantity, margin: float) -> Sign | None:
-    """``"0"`` for a structural zero, else the sign of a value of at least ``margin``, else None.
+def keeps(distance: float, margin: float, *errors: float) -> bool:
+    """Whether a distance keeps a margin, given the standard errors of its independent parts."""
+    return distance - margin >= STANDARD_ERRORS * math.hypot(*errors)
+
+
+def clear_sign(quantity: Quantity, margin: float, margin_se: float = 0.0) -> Sign | None:
+    """``"0"`` for a structural zero, else the sign of a value that keeps ``margin``, else None.
 
     For associations and their changes ``margin`` is ``association_margin``. Where the label of a
-    zero association is ``"unknown"``, the asker translates.
+    zero association is ``"unknown"``, the asker translates. ``margin_se`` is the standard error of
+    a margin that is itself an estimate, independent of the value.
     """
     if is_structural_zero(quantity):
         return "0"
-    if abs(quantity.value) < margin:
+    if not keeps(abs(quantity.value), margin, quantity.se, margin_se):
         return None
     return "+" if quantity.value > 0 else "-"
 
 
 def clear_effect_sign(effect: Quantity, outcome_sd: Quantity) -> Sign | None:
     """``clear_sign`` of an effect: at least 0.05 standard deviations of the outcome."""
-    return clear_sign(effect, EFFECT_MARGIN * outcome_sd.value)
+    return clear_sign(effect, EFFECT_MARGIN * outcome_sd.value, EFFECT_MARGIN * outcome_sd.se)
 
 
 def clear_largest_change(changes: Mapping[str, Quantity], margin: float) -> str | None:
@@ -64,8 +75,10 @@ def clear_largest_change(changes: Mapping[str, Quantity], margin: float) -> str 
     ranked = sorted(changes, key=lambda z: -abs(changes[z].value))
     if len(ranked) < 2:
         return None
-    first, second = (abs(changes[z].value) for z in ranked[:2])
-    return ranked[0] if first - second >= margin else None
+    first, second = (changes[z] for z in ranked[:2])
+    # All changes come from the same units: at worst their errors add up.
+    lead, error = abs(first.value) - abs(second.value), first.se + second.se
+    return ranked[0] if keeps(lead, margin, error) else None
 
 
 def clear_dominance(direct: Quantity, indirect: Quantity, outcome_sd: Quantity) -> Dominant | None:
@@ -77,11 +90,12 @@ def clear_dominance(direct: Quantity, indirect: Quantity, outcome_sd: Quantity) 
     """
     if is_structural_zero(direct) and is_structural_zero(indirect):
         return "tie"
-    gap = abs(direct.value) - abs(indirect.value)
-    band = _TIE_FLOOR + TIE_BAND * max(abs(direct.value), abs(indirect.value))
-    margin = EFFECT_MARGIN * outcome_sd.value
-    if abs(gap) <= band - margin:
-        return "tie"
-    if abs(gap) < band + margin:
+    larger, smaller = sorted((direct, indirect), key=lambda effect: -abs(effect.value))
+    share = 1.0 - TIE_BAND
+    beyond = share * abs(larger.value) - abs(smaller.value) - _TIE_FLOOR
+    errors = (share * larger.se, smaller.se, EFFECT_MARGIN * outcome_sd.se)
+    if not keeps(abs(beyond), EFFECT_MARGIN * outcome_sd.value, *errors):
         return None
-    return "direct" if gap > 0 else "indirect"
+    if beyond < 0:
+        return "tie"
+    return "direct" if larger is direct else "indirect"

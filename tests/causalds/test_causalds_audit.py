@@ -159,6 +159,30 @@ def test_a_wrong_stored_number_is_named_without_a_task(
     assert any(f"quantities: {message}" in line for line in _stored(harm, motif))
 
 
+def _loose(quantity: dict[str, Any]) -> None:
+    """As if only its first digit were known."""
+    quantity["se"] = abs(quantity["value"]) / 3
+
+
+UNPROMISED: list[tuple[str, str, Callable[[dict[str, Any]], object]]] = [
+    ("effect_estimate.ate_sign_only", "confounding", lambda q: _loose(q["ate"])),
+    ("effect_estimate.ate_point", "confounding", lambda q: _loose(q["ate"])),
+    ("mediation_effect.effect_uq_95", "chain", lambda q: q["nie"].update(value=0.0)),
+    ("association.sign_only", "confounding", lambda q: _loose(q["association"])),
+    ("association.delta_sign_only", "confounding", lambda q: _loose(q["change"]["Z"])),
+    ("counterfactual_effect.sign_only", "confounding",
+     lambda q: q["outcome_sd"].update(se=9 * q["outcome_sd"]["value"])),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("key", "motif", "harm"), UNPROMISED)
+def test_a_margin_that_its_own_error_undoes_is_noticed(
+    key: str, motif: str, harm: Callable[[dict[str, Any]], object]
+) -> None:
+    """The prompt promises the margin: four combined standard errors must leave it standing."""
+    assert any(f"{key}: asked although" in line for line in _stored(harm, motif))
+
+
 def test_labels_out_of_step_with_the_features_are_noticed() -> None:
     """Turned-around labels keep their sd, so only their company gives them away."""
     noticed = 0

@@ -16,8 +16,8 @@ ZERO = Quantity(0.0, 0.0, 0, "structural_zero")
 SD = Quantity(2.0, 0.001, 4096, "rqmc")
 
 
-def q(value: float) -> Quantity:
-    return Quantity(value, 0.0005, 4096, "rqmc")
+def q(value: float, se: float = 0.0002) -> Quantity:
+    return Quantity(value, se, 4096, "rqmc")
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,41 @@ def test_the_largest_change_must_beat_the_second_by_the_margin(changes, winner) 
 def test_dominance_keeps_clear_of_both_edges_of_the_tie_band(direct, indirect, label) -> None:
     """Outcome sd 2: a margin of 0.1 around a band of 5% of the larger effect."""
     assert clear_dominance(q(direct), q(indirect), SD) == label
+
+
+# Four standard errors of 0.005 are 0.02; an outcome's sd of 2 ± 0.1 makes a margin of 0.1 ± 0.005.
+LOOSE = Quantity(2.0, 0.1, 4096, "rqmc")
+
+
+@pytest.mark.parametrize(("value", "label"), [(0.049, None), (0.051, "+"), (-0.051, "-")])
+def test_an_associations_margin_holds_with_four_standard_errors(value, label) -> None:
+    """Left out of the bound, the error would make the promise a matter of luck."""
+    assert clear_sign(q(value, 0.005), 0.03) == label
+
+
+@pytest.mark.parametrize(
+    ("value", "se", "label"),
+    [(0.119, 0.0, None), (0.121, 0.0, "+"), (0.127, 0.005, None), (0.129, 0.005, "+")],
+)
+def test_an_effects_margin_counts_the_error_of_the_sd_too(value, se, label) -> None:
+    """Alone, and combined with the effect's: 4 sqrt(2) 0.005 = 0.0283."""
+    assert clear_effect_sign(q(value, se), LOOSE) == label
+
+
+@pytest.mark.parametrize(("second", "winner"), [(0.131, None), (0.129, "a")])
+def test_errors_of_changes_from_the_same_units_add_up(second, winner) -> None:
+    """0.2 beats it by 0.03 and 4 (0.005 + 0.005)."""
+    found = {"a": q(-0.2, 0.005), "b": q(second, 0.005)}
+    assert clear_largest_change(found, 0.03) == winner
+
+
+@pytest.mark.parametrize(("indirect", "label"), [(0.816, None), (0.812, "direct")])
+def test_dominance_counts_all_three_errors(indirect, label) -> None:
+    """0.95 less 0.1 less 4 sqrt((0.95 0.005)^2 + 0.005^2 + 0.005^2) is 0.8159."""
+    direct, other = q(1.0, 0.005), q(indirect, 0.005)
+    assert clear_dominance(direct, other, LOOSE) == label
+    turned = {"direct": "indirect"}.get(str(label), label)
+    assert clear_dominance(other, direct, LOOSE) == turned
 
 
 def test_two_structural_zeros_tie() -> None:

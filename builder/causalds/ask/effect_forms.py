@@ -131,11 +131,9 @@ def _interval(scene: Scene, effect: AskedEffect) -> Iterator[Question]:
 
 
 def _sign(scene: Scene, effect: AskedEffect) -> Iterator[Question]:
-    """The effect's sign, where it is zero by the graph or clear of zero."""
+    """The effect's sign: every scene's effects are zero by the graph or clear of zero."""
     name, value = effect.name, effect.value
-    label = None if value is None else clear_effect_sign(value, scene.truths.outcome_sd)
-    if value is not None and label is None:
-        return
+    label = "unknown" if value is None else clear_effect_sign(value, scene.truths.outcome_sd)
     labels = {"+": f"if the {name} is positive", "-": f"if the {name} is negative"}
     if effect.zero:
         labels["0"] = f"if the {name} is exactly 0"
@@ -147,7 +145,7 @@ def _sign(scene: Scene, effect: AskedEffect) -> Iterator[Question]:
         ),
         answer=(f"{fields({'sign': '+'})}\n\nThe labels are {either(labels)}. {RIGHT_OR_WRONG}"),
         inputs={**effect_inputs(scene), **effect.inputs},
-        truth=Truth(target={"accepted": [label or "unknown"]}, should_abstain=value is None),
+        truth=Truth(target={"accepted": [label]}, should_abstain=value is None),
         detail=effect.detail,
     )
 

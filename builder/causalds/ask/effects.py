@@ -71,7 +71,7 @@ def ate_vs_assoc_sign_match(scene: Scene, rng: np.random.Generator) -> Iterator[
     margin = margin_of(scene)
     associated = clear_sign(scene.truths.association, margin)
     caused = None if effect is None else clear_effect_sign(effect, scene.truths.outcome_sd)
-    if associated is None or (effect is not None and caused is None):
+    if associated is None:
         return
     right = None if effect is None else caused == associated != "0"
     yield Question(

@@ -25,7 +25,14 @@ _NAMED: Final = 3
 """Candidates of a question, stated a second time."""
 _TIE: Final = 0.05
 """The tie band, stated a second time."""
+_ERRORS: Final = 4
+"""Standard errors that a number keeps clear of its margin by, stated a second time."""
 _NUMBER: Final = ("value", "se", "source")
+
+
+def _clear(room: float, *errors: float) -> bool:
+    """Whether the room beyond a margin is as wide as errors that are independent ask for."""
+    return room >= _ERRORS * sum(error**2 for error in errors) ** 0.5 - _ROUNDING
 
 
 class Unusable(Exception):
@@ -63,20 +70,22 @@ class Case:
             raise Unusable(f"the world has no {kind} {self.detail}")
         return dict(found)
 
-    def effect_margin(self) -> float:
-        """The margin of an effect's sign."""
-        return EFFECT_MARGIN * float(self.stored("outcome_sd")["value"])
+    def effect_margin(self) -> tuple[float, float]:
+        """The margin of an effect's sign, and that margin's own standard error."""
+        sd = self.stored("outcome_sd")
+        return EFFECT_MARGIN * float(sd["value"]), EFFECT_MARGIN * float(sd["se"])
 
     def sign(self, kind: str, zero: str = "0") -> str:
         """The label of a quantity; raises :class:`Unusable` inside its margin."""
         stored = self.stored(kind)
         if stored["source"] == "structural_zero":
             return zero
+        error = 0.0
         if kind in ("ate", "ett", "nde", "nie"):
-            margin = self.effect_margin()
+            margin, error = self.effect_margin()
         else:
             margin = self.margin() if kind == "association" else self.margin(self.detail)
-        if abs(stored["value"]) < margin - _ROUNDING:
+        if not _clear(abs(stored["value"]) - margin, stored["se"], error):
             raise Unusable(f"asked although the value is {stored['value']:.4f}")
         return "+" if stored["value"] > 0 else "-"
 
@@ -142,10 +151,15 @@ def _before_after(case: Case) -> Derived:
 
 def _argmax(case: Case) -> Derived:
     nodes, changes = case.hidden.others()[:_NAMED], case.hidden.record["quantities"]["change"]
-    sizes = sorted(((abs(changes[node]["value"]), node) for node in nodes), reverse=True)
-    if len(sizes) < 2 or sizes[0][0] - sizes[1][0] < case.margin(*nodes):
-        raise Unusable(f"asked although the changes are {sizes}")
-    return _accepted(case.hidden.names[sizes[0][1]])
+    order = sorted(nodes, key=lambda node: abs(changes[node]["value"]), reverse=True)
+    lead, error = 0.0, 0.0
+    if len(order) > 1:
+        first, second = (changes[node] for node in order[:2])
+        # One sample behind both: at worst their errors pull apart.
+        lead, error = abs(first["value"]) - abs(second["value"]), first["se"] + second["se"]
+    if not _clear(lead - case.margin(*nodes), error):
+        raise Unusable(f"asked although the changes are {[changes[node] for node in order]}")
+    return _accepted(case.hidden.names[order[0]])
 
 
 # --- the graph -------------------------------------------------------------------------------
@@ -214,6 +228,7 @@ def _collider_bias(case: Case) -> Derived:
 def _effect(case: Case, name: str) -> Derived:
     if not case.hidden.identifiable(name):
         return Derived(abstain=True)
+    case.sign(name)  # an effect that the graph allows must be there between the printed levels
     return Derived(number=case.stored(name))
 
 
@@ -233,9 +248,13 @@ def _match(case: Case) -> Derived:
 def _dominance(case: Case) -> Derived:
     if not all(case.hidden.identifiable(name) for name in ("nde", "nie")):
         return _accepted(None, abstain=True)
-    direct, indirect = (abs(case.stored(name)["value"]) for name in ("nde", "nie"))
+    found = {name: case.stored(name) for name in ("nde", "nie")}
+    direct, indirect = (abs(one["value"]) for one in found.values())
+    larger, smaller = ("nde", "nie") if direct > indirect else ("nie", "nde")
     edge = abs(direct - indirect) - _TIE * max(direct, indirect)
-    if abs(edge) < case.effect_margin() - 2e-6:
+    margin, error = case.effect_margin()
+    errors = (1 - _TIE) * found[larger]["se"], found[smaller]["se"], error
+    if not _clear(abs(edge) - margin + 2e-6, *errors):
         raise Unusable(f"asked although |NDE| = {direct:.4f} and |NIE| = {indirect:.4f}")
     return _accepted("tie" if edge <= 0 else "direct" if direct > indirect else "indirect")
 

@@ -17,6 +17,7 @@ from builder.causal.motifs import Motif
 from builder.causalds.plan.types import ScenePlan
 from builder.release.arrow import round_data
 from builder.scm.association import associations
+from builder.scm.margins import clear_effect_sign
 from builder.scm.mediation import natural_direct_effect, natural_indirect_effect
 from builder.scm.population import contrast
 from builder.scm.profiles import profile
@@ -113,8 +114,8 @@ class Scene:
 def sample_hidden_world(plan: ScenePlan, key: bytes) -> tuple[World, Truths]:
     """The world of an attempt and what is true of it.
 
-    Raises :class:`Rejected` when no world is in range, the two treatment levels coincide, or the
-    numerical error of a truth cannot be brought under its bound.
+    Raises :class:`Rejected` when no world is in range, the two treatment levels coincide, the
+    numerical error of a truth cannot be brought under its bound, or an effect is too close to 0.
     """
     motif = plan.query
     try:
@@ -128,9 +129,25 @@ def sample_hidden_world(plan: ScenePlan, key: bytes) -> tuple[World, Truths]:
     except NoWorldFound:
         raise Rejected("no world in range") from None
     try:
-        return world, _truths(motif, world, plan.treatment_kind == "binary", key)
+        truths = _truths(motif, world, plan.treatment_kind == "binary", key)
     except BoundNotMet:
         raise Rejected("numerical error above its bound") from None
+    if _accidental_zero(truths):
+        raise Rejected("effect too close to zero")
+    return world, truths
+
+
+def _accidental_zero(truths: Truths) -> bool:
+    """Whether an identified effect that the graph does not make 0 is 0, or hardly differs from it.
+
+    A steep mechanism may not notice a step between the two levels (a gate whose threshold lies
+    beyond both): the story then tells of an effect that the printed contrast does not have.
+    """
+    effects = (truths.ate, truths.ett, truths.nde, truths.nie)
+    return any(
+        effect is not None and clear_effect_sign(effect, truths.outcome_sd) is None
+        for effect in effects
+    )
 
 
 def _truths(motif: Motif, world: World, binary_treatment: bool, key: bytes) -> Truths:

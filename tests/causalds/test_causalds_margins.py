@@ -1,0 +1,52 @@
+"""What prompts promise of a scene's numbers holds, errors included, before the scene is taken."""
+
+from collections import Counter
+from dataclasses import replace
+
+from causalds_scenes import specs
+
+from builder.attempts import Rejected
+from builder.causalds.make.scene import Truths, sample_hidden_world
+from builder.causalds.plan.types import ScenePlan
+from builder.scm.margins import EFFECT_MARGIN
+from builder.scm.quantities import Quantity
+from builder.seeds import attempt_key
+
+CLOSE = "effect too close to zero"
+
+
+def _plan(motif: str, **changes: object) -> ScenePlan:
+    """A scene of a motif whose gates may have their thresholds beyond both treatment levels."""
+    (spec, *_) = specs(scenes=4, motifs={motif: 1}, words="fictional")
+    steep = {"binary": "noisy_and", "treatment_kind": "continuous", "outcome_kind": "binary"}
+    return replace(ScenePlan.from_json(spec.config_json), **{**steep, **changes})
+
+
+def _room(effect: Quantity, sd: Quantity) -> float:
+    """How far an effect is beyond its margin, in combined standard errors."""
+    combined = (effect.se**2 + (EFFECT_MARGIN * sd.se) ** 2) ** 0.5
+    room = abs(effect.value) - EFFECT_MARGIN * sd.value
+    return room / combined if combined else room * float("inf")
+
+
+def test_no_effect_is_zero_by_accident() -> None:
+    """A gate that notices no step between the printed levels makes an identified effect exactly 0,
+    though the story tells of one: such worlds are drawn again, the others keep the margin."""
+    plan, reasons, kept = _plan("confounding"), Counter[str](), list[Truths]()
+    for number in range(16):
+        try:
+            kept.append(sample_hidden_world(plan, attempt_key(b"k" * 32, number))[1])
+        except Rejected as rejected:
+            reasons[rejected.reason] += 1
+    assert reasons[CLOSE] >= 2 and len(kept) >= 2
+    for truths in kept:
+        for effect in (truths.ate, truths.ett, truths.nde, truths.nie):
+            assert effect is not None  # one observed common cause: everything is identifiable
+            assert effect.source == "structural_zero" or _room(effect, truths.outcome_sd) >= 4
+
+
+def test_a_zero_that_the_graph_makes_is_kept() -> None:
+    """Without a directed path an effect is 0, and asked about."""
+    plan = _plan("fork")
+    truths = sample_hidden_world(plan, attempt_key(b"k" * 32, 0))[1]
+    assert truths.ate is not None and truths.ate.source == "structural_zero"
