@@ -1,9 +1,9 @@
 """Which labels a sample can settle, and what they are.
 
 A sign, a presence or a winner is asked only where the population value is zero by construction or
-clear of its boundary by a margin that a sample of this size can resolve. Prompts promise the margin,
-so it holds with four combined standard errors of all the numbers that it compares. Each function
-returns the label, or None where the value lies too close to a boundary to be asked.
+clear of its boundary by a margin that a sample of this size can resolve. Prompts promise the
+margin, so it holds with four combined standard errors of all the numbers that it compares. Each
+function returns the label, or None where the value lies too close to a boundary to be asked.
 """
 
 import math
@@ -22,7 +22,7 @@ EFFECT_MARGIN: Final = 0.05
 """An effect is labelled only this many standard deviations of the outcome from the boundary."""
 
 STANDARD_ERRORS: Final = 4.0
-"""So many combined standard errors lie between a value and the margin that it is promised to keep."""
+"""A promised margin is kept with so many combined standard errors to spare."""
 
 TIE_BAND: Final = 0.05
 """Direct and indirect effects tie within this share of the larger one."""

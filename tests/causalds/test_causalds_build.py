@@ -17,6 +17,7 @@ from builder.causal.motifs import MOTIFS
 from builder.causalds.rows import PRIVATE_CONFIGS, SCHEMAS
 from builder.causalds.track import MAX_ATTEMPTS, TRACK
 from builder.release.arrow import round_data, table_from_rows
+from builder.scm.margins import EFFECT_MARGIN
 from builder.seeds import attempt_key, public_id, stream
 from grader.errors import UsageError
 from grader.tracks import variant
@@ -256,14 +257,16 @@ def test_an_infeasible_plan_is_an_error_that_names_the_instance(
 
 
 def test_a_planned_task_that_is_not_eligible_is_redrawn() -> None:
-    """A private sign task on a scene with |r| < 0.03 needs another world."""
-    planned = specs(private=True, scenes=66, motifs={"fork": 1})
-    signs = [s for s in planned if "association.sign_only" in s.config_json]
-    for spec in signs:
+    """Which natural effect is larger cannot be asked near a tie: another world is needed."""
+    planned = specs(private=True, scenes=66, motifs={"mediation": 1})
+    asked = [s for s in planned if "direct_vs_indirect_dominance" in s.config_json]
+    for spec in asked:
         for index in range(40):
             built = TRACK.build(replace(spec, key=attempt_key(spec.key, 1000 + index)))
             if "planned task not eligible" in built.rejections:
-                assert abs(world(built)["quantities"]["association"]["value"]) >= 0.03
+                quantities = world(built)["quantities"]
+                direct, indirect = (abs(quantities[name]["value"]) for name in ("nde", "nie"))
+                assert abs(direct - indirect) >= EFFECT_MARGIN * quantities["outcome_sd"]["value"]
                 return
     pytest.fail("no attempt was ever redrawn; the margin is not applied")
 

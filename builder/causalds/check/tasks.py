@@ -5,6 +5,7 @@ units; labels are read off them and off the graph (:mod:`builder.causalds.check.
 code that published them.
 """
 
+import math
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -32,7 +33,7 @@ _NUMBER: Final = ("value", "se", "source")
 
 def _clear(room: float, *errors: float) -> bool:
     """Whether the room beyond a margin is as wide as errors that are independent ask for."""
-    return room >= _ERRORS * sum(error**2 for error in errors) ** 0.5 - _ROUNDING
+    return room >= _ERRORS * math.hypot(*errors) - _ROUNDING
 
 
 class Unusable(Exception):
