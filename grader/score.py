@@ -83,7 +83,9 @@ def _score(task: Task, truth: Truth, checked: Checked) -> Score:
         coverage=mark.coverage if mark else None,
         width=_finite(mark.width) if mark else None,
         extra_json=canonical({name: _finite(value) for name, value in extra.items()}),
-        message=checked.message or (mark.message if mark else _why(truth, checked)),
+        message="; ".join(filter(None, [checked.message, mark.message]))
+        if mark
+        else checked.message or _why(truth, checked),
     )
 
 

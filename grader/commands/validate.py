@@ -18,7 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List every invalid answer with file, field and expectation."""
+    """List every answer that is invalid, or valid in part, with file, field and expectation."""
     from grader.pipeline import look_at
     from grader.show.terminal import console, plain
 
@@ -26,8 +26,9 @@ def run(arguments: argparse.Namespace) -> int:
     checked, notices = look_at(exam, submission)
     out = console()
     for task_id, answer in checked.items():
-        if answer.status == "invalid":
-            out.print(plain(f"{task_id}  {answer.reason}  {answer.message}"), soft_wrap=True)
+        if answer.message and answer.status != "missing":
+            reason = answer.reason or "in part"
+            out.print(plain(f"{task_id}  {reason}  {answer.message}"), soft_wrap=True)
     for notice in notices:
         out.print(plain(f"note: {notice}"), soft_wrap=True)
     counts = Counter(answer.status for answer in checked.values())

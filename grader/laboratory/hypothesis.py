@@ -8,6 +8,7 @@ past data, hypothesis, experiment), of which only the hypothesis is read.
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from typing import Any, Final
 
 from grader.io.jsonio import clip
@@ -56,12 +57,13 @@ EMPTY: Final = Hypothesis(frozenset(), None, {})
 
 
 def parse_hypothesis(
-    document: object, family: str, target: str, spellings: Mapping[str, str]
+    document: object, public: Mapping[str, Any], spellings: Mapping[str, str]
 ) -> Hypothesis:
     """Parse a hypothesis (or a step record that holds one) for an episode.
 
-    ``family`` is ``linear`` or ``quadratic``; ``spellings`` maps plain spellings to nodes
-    (:func:`grader.laboratory.names.spellings_of`). Raises :class:`BadHypothesis`.
+    ``public`` is what the agent was told; ``spellings`` maps plain spellings to nodes
+    (:func:`grader.laboratory.names.spellings_of`). Raises :class:`BadHypothesis`, also for a
+    hypothesis that contradicts itself or what was told.
     """
     if isinstance(document, Mapping) and "hypothesis" in document:
         if strange := [key for key in document if key not in STEP_FIELDS]:
@@ -70,13 +72,14 @@ def parse_hypothesis(
                 f"{', '.join(STEP_FIELDS)}"
             )
         document = document["hypothesis"]
-    return _Parser(family, target, spellings).parse(document)
+    return _Parser(public, spellings).parse(document)
 
 
 class _Parser:
-    def __init__(self, family: str, target: str, spellings: Mapping[str, str]) -> None:
-        self._quadratic = family == "quadratic"
-        self._target = target
+    def __init__(self, public: Mapping[str, Any], spellings: Mapping[str, str]) -> None:
+        self._quadratic = public["family"] == "quadratic"
+        self._target = public["target"]["name"]
+        self._target_acts = public["frequency_may_be_parent"]
         self._spellings = spellings
 
     def parse(self, document: object) -> Hypothesis:
@@ -126,7 +129,10 @@ class _Parser:
             parent, child = (self._node(end, where) for end in ends)
             if parent == child:
                 raise BadHypothesis(f"{where}: from {parent} to itself; leave it out")
+            if parent == self._target and not self._target_acts:
+                raise BadHypothesis(f"{where}: {parent} acts on nothing here; leave it out")
             edges.add((parent, child))
+        _refuse_circle(edges)
         return frozenset(edges)
 
     def _coefficients(self, value: object) -> tuple[float | None, dict[Term, float | None]]:
@@ -233,6 +239,26 @@ class _Parser:
             if number is not None:
                 term = f"{parent}^2" if power == 2 else parent
                 _same(f"the coefficient of {term}", number, coefficients[parent, power])
+        for parent in sorted(parents):
+            if not any(coefficients.get((parent, power), 0.0) != 0 for power in (1, 2)):
+                raise BadHypothesis(
+                    f"coefficients: {parent} adds 0, so it is no parent of {self._target}; leave "
+                    "out its edge and term, or write null for what is not known"
+                )
+
+
+def _refuse_circle(edges: Iterable[tuple[str, str]]) -> None:
+    """Nothing acts on itself through others: both directions of a pair are a circle too."""
+    sorter = TopologicalSorter[str]()
+    for parent, child in sorted(edges):
+        sorter.add(child, parent)
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        circle = " to ".join(error.args[1])
+        raise BadHypothesis(
+            f"edges: a circle from {circle}; nothing acts on itself, so leave one of them out"
+        ) from None
 
 
 def _coefficient(key: object, value: object) -> float | None:
@@ -262,17 +288,19 @@ def write_hypothesis(
 ) -> dict[str, Any]:
     """A hypothesis in the language: ``terms`` maps the target's parents to (linear, quadratic).
 
-    Coefficients that are exactly zero are left out, unless a parent has nothing else.
+    Coefficients that are exactly zero are left out, and with both of them the parent.
     """
     parts, coefficients = ["base"], {"base": base}
+    kept = {edge for edge in edges if edge[1] != target}
     for parent, (linear, quadratic) in terms.items():
         if family == "quadratic" and quadratic != 0:
             parts.append(f"c2_{parent}*{parent}^2")
             coefficients[f"c2_{parent}"] = quadratic
-        if linear != 0 or f"c2_{parent}" not in coefficients:
+            kept.add((parent, target))
+        if linear != 0:
             parts.append(f"c_{parent}*{parent}")
             coefficients[f"c_{parent}"] = linear
-    kept = {edge for edge in edges if edge[1] != target} | {(parent, target) for parent in terms}
+            kept.add((parent, target))
     return {
         "edges": [{"from": parent, "to": child} for parent, child in sorted(kept)],
         "freq_equation": " + ".join(parts),

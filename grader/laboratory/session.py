@@ -133,7 +133,7 @@ class Laboratory:
             )
         try:
             document = _storable(record)
-            hypothesis = self._parse(document)
+            hypothesis = parse_hypothesis(document, self.episode.public, self.episode.spellings)
         except BadHypothesis as error:
             self._failed_attempts += 1
             self._fail_hypothesis(str(error), self._failed_attempts)
@@ -199,10 +199,6 @@ class Laboratory:
             raise Refused("hypothesis", "the attempts at a hypothesis are counted one by one")
         self._failed_attempts = attempt
         self._fail_hypothesis(error, attempt)
-
-    def _parse(self, document: object) -> Hypothesis:
-        episode = self.episode
-        return parse_hypothesis(document, episode.family, episode.target, episode.spellings)
 
     def _fail_hypothesis(self, error: str, attempt: int) -> None:
         if attempt == MAX_ATTEMPTS:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from causalab_episodes import TARGET, chain_episode, make_row, random_episode
 from scipy.optimize import linprog
-from test_equivalence_classes import every_dag
+from test_equivalence_classes import every_dag, signature
 
 from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import Hypothesis
@@ -247,18 +247,43 @@ def test_consistency_is_the_share_of_verified_readings_that_fit() -> None:
     assert equation_fits(evidence, blind) == [True, True, False]
     assert not graph_fits(evidence, blind), "moisture moved with density, which it needs as parent"
     assert graph_fits(evidence, Hypothesis(episode.edges, None, {}))
-    circle = Hypothesis(frozenset({("density", "moisture"), ("moisture", "density")}), None, {})
-    assert not graph_fits(evidence, circle)
-    assert equation_fits(evidence, circle) == [False, False, False], "no equation fits nothing"
+    unknown = Hypothesis(episode.edges, None, {})
+    assert equation_fits(evidence, unknown) == [False, False, False], "no equation fits nothing"
 
 
 def test_class_sizes_shrink_with_the_interventions_made() -> None:
     """The chain with its shortcut is complete: 6 graphs, oriented step by step."""
-    episode = chain_episode()
-    evidence = played(episode, [("density", 1), ("density", 2), ("moisture", 3)])
-    assert equivalence_sizes(evidence) == [6, 2, 2, 1]
-    hidden = chain_episode(opening=False)
-    assert equivalence_sizes(played(hidden, [("density", 1), ("density", 2)])) == [6, 6, 2]
+    settings = [("density", 1.0), ("density", 2.0), ("moisture", 3.0)]
+    episode = chain_episode(frequency_may_be_parent=True)
+    assert equivalence_sizes(played(episode, settings)) == [6, 2, 2, 1]
+    hidden = chain_episode(frequency_may_be_parent=True, opening=False)
+    assert equivalence_sizes(played(hidden, settings[:2])) == [6, 6, 2]
+
+
+def test_that_frequency_acts_on_nothing_leaves_fewer_graphs() -> None:
+    """Complete graphs, so every causal order is one: all of them, or those with frequency last."""
+    names = ["density", "moisture", "ph"]
+    for count, free, sink in ((1, 2, 1), (2, 6, 2), (3, 24, 6)):
+        chosen = names[:count]
+        equations = {n: [(cause, 1.0) for cause in chosen[:i]] for i, n in enumerate(chosen)}
+        equations[TARGET] = [(cause, 1.0) for cause in chosen]
+        for acts, size in ((True, free), (False, sink)):
+            row = make_row(equations, names=chosen, frequency_may_be_parent=acts)
+            assert equivalence_sizes(Evidence(Episode.load(row), ())) == [size]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_sink_takes_from_a_class_what_contradicts_it(seed: int) -> None:
+    """Against all graphs on four nodes, whose skeletons and v-structures are compared."""
+    episode = random_episode(seed, 4)
+    nodes = episode.nodes
+    same = [
+        graph
+        for graph in every_dag(nodes)
+        if signature(graph, ["density"]) == signature(episode.edges, ["density"])
+        and all(cause != episode.target for cause, _ in graph)
+    ]
+    assert equivalence_sizes(played(episode, [("density", 1)]))[-1] == len(same)
 
 
 def test_the_trajectory_scores_the_last_hypothesis_of_every_step() -> None:

@@ -141,7 +141,7 @@ def test_undecided_pairs_leave_both_sides_of_the_edge_f1() -> None:
         assert found["undecided_pairs"] == 2
     assert scored(TRUE, episode=episode)["undecided_right"] == 2
     without = scored(TRUE - {("density", "moisture")}, episode=episode)
-    assert (without["undecided_right"], without["shd"]) == (1, 1)
+    assert (without["undecided_right"], without["shd"], without["shd_decided"]) == (1, 1, 0)
     assert without["edge_f1_full"] == pytest.approx(0.8)
 
 
@@ -196,17 +196,14 @@ def test_the_short_form_is_for_tasks_without_interventions() -> None:
         ("{}", "schema"),
         ("[]", "not_object"),
         ("7", "not_object"),
-        ('{"prediction": 1}', "schema"),
+        ('{"prediction": null}', "schema"),
+        ('{"prediction": null, "hypothesis": null}', "schema"),
+        ('{"prediction": 1, "guess": 2}', "schema"),
         ('{"prediction": "1", "hypothesis": {}}', "schema"),
         ('{"prediction": NaN, "hypothesis": {}}', "non_finite"),
-        ('{"prediction": 1, "hypothesis": {"edges": []}}', "schema"),
+        ('{"hypothesis": {"edges": []}}', "hypothesis"),
         (
-            '{"prediction": 1, "hypothesis": {"edges": [["density","quark"]], '
-            '"freq_equation": "base", "coefficients": {"base": 1}}}',
-            "schema",
-        ),
-        (
-            '{"prediction": 1, "hypothesis": {"edges": [{"from":"density","to":"quark"}], '
+            '{"hypothesis": {"edges": [{"from":"density","to":"quark"}], '
             '"freq_equation": "base", "coefficients": {"base": 1}}}',
             "hypothesis",
         ),
@@ -226,7 +223,7 @@ def test_no_hypothesis_and_no_prediction_score_nothing() -> None:
     session.stop()
     result = grade(task, truth, session.transcript_text())
     assert (result.status, result.points) == ("scored", 0.0)
-    assert "without a prediction" in result.message
+    assert result.message == "no prediction was made; no hypothesis was given"
 
 
 def test_overlap_counts_repeated_predictions_once() -> None:

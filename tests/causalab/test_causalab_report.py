@@ -95,6 +95,15 @@ def test_suites_have_one_denominator_and_wilson_intervals(scores: list[Score]) -
     assert (observed["accuracy"], observed["edge_f1_full"]) == (0, 1)
 
 
+def test_who_has_no_experiment_is_no_case_of_stopping(scores: list[Score]) -> None:
+    summary = summary_of(scores)
+    observed = summary.members["suites"]["3o0i-4 3o0i"]
+    assert json.loads(scores[3].extra_json)["premature"] is None
+    assert (observed["n_stopping"], observed["premature"]) == (0, None)
+    assert observed["intervals"]["premature"] is None
+    assert summary.members["suites"]["main-4 2o12i"]["n_stopping"] == 2
+
+
 @pytest.mark.parametrize(
     "name",
     ["accurate", "exact", "edge_precision", "edge_recall", "edge_f1", "edge_f1_full",

@@ -5,7 +5,7 @@ augmented graphs, which is the definition; the implementation uses the criterion
 """
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import combinations, product
 
 import pytest
@@ -26,7 +26,7 @@ def acyclic(edges: Graph) -> bool:
     return True
 
 
-def every_dag(nodes: str) -> list[Graph]:
+def every_dag(nodes: Sequence[str]) -> list[Graph]:
     found = []
     pairs = list(combinations(nodes, 2))
     for choice in product((0, 1, 2), repeat=len(pairs)):

@@ -14,8 +14,9 @@ EQUATIONS = {"ph": [("temperatureC", 1.0)], TARGET: [("ph", 2.0), ("density", 3.
 PUBLIC = make_row(EQUATIONS)["public"]
 
 
-def parse(document: object, family: str = "linear") -> Hypothesis:
-    return parse_hypothesis(document, family, TARGET, spellings_of(PUBLIC))
+def parse(document: object, family: str = "linear", acts: bool = False) -> Hypothesis:
+    public = {**PUBLIC, "family": family, "frequency_may_be_parent": acts}
+    return parse_hypothesis(document, public, spellings_of(public))
 
 
 def hypothesis(
@@ -73,16 +74,59 @@ def test_unknown_coefficients_are_null_and_predict_nothing() -> None:
     assert found.predict({"ph": 1.0}) is None
 
 
-def test_edges_may_be_pairs_repeats_collapse_and_circles_stay() -> None:
+def test_edges_may_be_pairs_and_repeats_collapse() -> None:
     document = hypothesis("base", {"base": 1}, ())
-    document["edges"] = [["ph", "density"], {"from": "pH", "to": "Density"}, ["density", "ph"]]
-    assert parse(document).edges == {("ph", "density"), ("density", "ph")}
+    document["edges"] = [["ph", "density"], {"from": "pH", "to": "Density"}, ["ph", "frequency"]]
+    document |= {"freq_equation": "base + 2*ph", "coefficients": {"base": 1, "c_ph": 2}}
+    assert parse(document).edges == {("ph", "density"), ("ph", TARGET)}
+
+
+@pytest.mark.parametrize(
+    ("edges", "acts", "says"),
+    [
+        ([["ph", "density"], ["density", "ph"]], False, "a circle from "),
+        ([["ph", "density"], ["density", "temperatureC"], ["temperatureC", "ph"]], False,
+         "a circle from "),
+        ([["frequency", "ph"]], False, "edge 1: frequency acts on nothing here"),
+        ([["frequency", "density"], ["density", "frequency"]], True, "a circle from "),
+    ],
+)  # fmt: skip
+def test_what_the_law_rules_out_is_no_hypothesis(
+    edges: list[list[str]], acts: bool, says: str
+) -> None:
+    causes = [cause for cause, effect in edges if effect == TARGET]
+    equation = " + ".join(["base", *(f"c_{cause}*{cause}" for cause in causes)])
+    numbers = {"base": 1, **{f"c_{cause}": 2 for cause in causes}}
+    document = {"edges": edges, "freq_equation": equation, "coefficients": numbers}
+    with pytest.raises(BadHypothesis, match=says):
+        parse(document, acts=acts)
+
+
+def test_frequency_has_effects_where_it_may() -> None:
+    document = {**hypothesis("base", {"base": 1}, ()), "edges": [["frequency", "ph"]]}
+    assert parse(document, acts=True).edges == {(TARGET, "ph")}
+
+
+def test_a_parent_adds_something_or_it_is_not_known_what() -> None:
+    """One power of a quadratic term may be zero, an unknown coefficient null."""
+    for family, coefficients in (
+        ("linear", {"base": 1, "c_ph": 0}),
+        ("quadratic", {"base": 1, "c_ph": 0.0, "c2_ph": -0.0}),
+    ):
+        equation = " + ".join(["base", "c_ph*ph", "c2_ph*ph^2"][: len(coefficients)])
+        with pytest.raises(BadHypothesis, match="ph adds 0, so it is no parent of frequency"):
+            parse(hypothesis(equation, coefficients, ("ph",)), family)
+        known = {**coefficients, "c_ph": None}
+        assert parse(hypothesis(equation, known, ("ph",)), family).edges == {("ph", TARGET)}
+    half = hypothesis("base + c_ph*ph + c2_ph*ph^2", {"base": 1, "c_ph": 0, "c2_ph": 2}, ("ph",))
+    assert parse(half, "quadratic").terms == {"ph": (0.0, 2.0)}
 
 
 def test_what_is_written_is_what_is_read() -> None:
     terms = {"ph": (2.0, 0.01), "density": (0.0, 0.5), "temperatureC": (0.0, 0.0)}
     written = write_hypothesis(TARGET, "quadratic", [("ph", "density")], 4.5, terms)
     found = parse(written, "quadratic")
+    del terms["temperatureC"]  # it adds nothing
     assert found.terms == terms and found.base == 4.5
     assert found.edges == {("ph", "density"), *((parent, TARGET) for parent in terms)}
     answer = {"prediction": 1.0, "hypothesis": written}

@@ -9,7 +9,7 @@ from typing import Any
 from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import EMPTY, Hypothesis
 from grader.laboratory.model import ROUNDING
-from grader.tracks.causalab.equivalence import acyclic, class_size
+from grader.tracks.causalab.equivalence import class_size
 from grader.tracks.causalab.evidence import Evidence
 from grader.tracks.causalab.identification import identify
 from grader.tracks.causalab.metrics import hypothesis_metrics, tolerance
@@ -77,10 +77,15 @@ def targets_told_apart(evidence: Evidence) -> list[frozenset[str]]:
 
 
 def equivalence_sizes(evidence: Evidence) -> list[int | None]:
-    """The size of the interventional equivalence class after every step."""
+    """The size of the interventional equivalence class after every step.
+
+    Where the agent is told that the target acts on nothing, every edge at it is known to point at
+    it, just as every edge at a property that was set is known.
+    """
     episode = evidence.episode
+    known = set() if episode.public["frequency_may_be_parent"] else {episode.target}
     return [
-        class_size(episode.nodes, episode.edges, targets)
+        class_size(episode.nodes, episode.edges, targets | known)
         for targets in targets_told_apart(evidence)
     ]
 
@@ -112,10 +117,8 @@ def equation_fits(evidence: Evidence, hypothesis: Hypothesis) -> list[bool]:
 
 
 def graph_fits(evidence: Evidence, hypothesis: Hypothesis) -> bool:
-    """Whether some coefficients make the hypothesised graph fit every reading; no circle does."""
+    """Whether some coefficients make the hypothesised graph fit every reading."""
     episode = evidence.episode
-    if not acyclic(hypothesis.edges):
-        return False
     place = {node: index for index, node in enumerate(episode.nodes)}
     return all(
         evidence.fit(
@@ -131,7 +134,8 @@ def diagnose(evidence: Evidence, hypothesis: Hypothesis, *, committed: bool) -> 
     """Budget, identification, consistency and premature stopping, as score figures.
 
     ``committed`` is whether a prediction was made. Identification and premature stopping are
-    ``None`` under a hidden disturbance.
+    ``None`` under a hidden disturbance, premature stopping also where nothing can be set: who has
+    no experiment cannot stop too early.
     """
     episode = evidence.episode
     used, remaining = evidence.steps, episode.budget - evidence.steps
@@ -157,6 +161,6 @@ def diagnose(evidence: Evidence, hypothesis: Hypothesis, *, committed: bool) -> 
         figures["graph_step"], figures["equation_step"] = found.graph_step, found.equation_step
         if found.graph_step is not None and found.equation_step is not None:
             figures["steps_after"] = used - max(found.graph_step, found.equation_step)
-        if committed:
+        if committed and episode.budget:
             figures["premature"] = int(remaining > 0 and not settled)
     return figures

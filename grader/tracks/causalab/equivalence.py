@@ -8,7 +8,7 @@ and the same orientation of every edge that touches a target (the criterion of H
 2012, so hard interventions give the same class).
 """
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 from itertools import combinations
@@ -47,7 +47,7 @@ def _class_size(edges: frozenset[Edge], targets: frozenset[int]) -> int:
     for choice in range(1 << len(free)):
         turned = {(b, a) if choice >> k & 1 else (a, b) for k, (a, b) in enumerate(free)}
         graph = frozenset(fixed | turned)
-        if acyclic(graph) and _v_structures(graph, skeleton) == colliders:
+        if _acyclic(graph) and _v_structures(graph, skeleton) == colliders:
             count += 1
     return count
 
@@ -67,9 +67,8 @@ def _v_structures(
     )
 
 
-def acyclic(edges: Iterable[tuple[Hashable, Hashable]]) -> bool:
-    """Whether (parent, child) pairs make no circle."""
-    sorter = TopologicalSorter[Hashable]()
+def _acyclic(edges: Iterable[Edge]) -> bool:
+    sorter = TopologicalSorter[int]()
     for parent, child in edges:
         sorter.add(child, parent)
     try:

@@ -139,12 +139,13 @@ def reference_coefficient_rates(episode: Episode, hypothesis: Hypothesis) -> Rat
 def hypothesis_metrics(episode: Episode, hypothesis: Hypothesis) -> dict[str, Any]:
     """Everything that is said of a hypothesised graph and target equation.
 
-    ``edge_*`` leave out the pairs that no legal experiment decides, on both sides; ``edge_*_full``
-    and the rest are over all pairs.
+    ``edge_*`` and ``shd_decided`` leave out the pairs that no legal experiment decides, on both
+    sides; ``edge_*_full`` and the rest are over all pairs.
     """
     edges, base = hypothesis.edges, hypothesis.base
     true, undecided, target = episode.edges, episode.undecided, episode.target
-    decided = overlap(edges - undecided, true - undecided)
+    counted = edges - undecided, true - undecided
+    decided = overlap(*counted)
     full = overlap(edges, true)
     into = [{edge for edge in side if edge[1] == target} for side in (edges, true)]
     return {
@@ -156,9 +157,10 @@ def hypothesis_metrics(episode: Episode, hypothesis: Hypothesis) -> dict[str, An
         "edge_recall_full": full.recall,
         "skeleton_f1": overlap(set(map(frozenset, edges)), set(map(frozenset, true))).f1,
         "shd": shd(edges, true),
+        "shd_decided": shd(*counted),
         "freq_edge_f1": overlap(*into).f1,
         "root_f1": overlap(roots(edges, target), roots(true, target)).f1,
-        "graph_exact": int(edges - undecided == true - undecided),
+        "graph_exact": int(counted[0] == counted[1]),
         "undecided_pairs": len(undecided),
         "undecided_right": sum((pair in edges) == (pair in true) for pair in undecided),
         "coefficient_f1": coefficient_rates(episode, hypothesis).f1,

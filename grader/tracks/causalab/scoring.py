@@ -24,7 +24,7 @@ def score_hypothesis(
     Raises :class:`~grader.laboratory.equation.BadHypothesis`.
     """
     if not isinstance(hypothesis, Hypothesis):
-        hypothesis = parse_hypothesis(hypothesis, episode.family, episode.target, episode.spellings)
+        hypothesis = parse_hypothesis(hypothesis, episode.public, episode.spellings)
     return hypothesis_metrics(episode, hypothesis) | prediction_metrics(episode, prediction)
 
 
@@ -57,15 +57,15 @@ def laboratory_score(task: Task, truth: Truth, submission: LabAnswer) -> Mark:
 
 
 def _why(figures: Mapping[str, Any]) -> str:
-    if not figures["predicted"]:
-        return "the session ended without a prediction"
     parts = []
-    if not figures["accurate"]:
+    if not figures["predicted"]:
+        parts.append("no prediction was made")
+    elif not figures["accurate"]:
         parts.append(f"the prediction is off by {figures['error']:.4g}")
     if not figures["hypothesised"]:
-        parts.append("no hypothesis was given")
+        parts.append(f"no hypothesis was {'read' if figures['parse_failures'] else 'given'}")
     elif not figures["graph_exact"]:
-        parts.append(f"{figures['shd']} edges are missing, extra or reversed")
+        parts.append(f"edges missing, extra or reversed: {figures['shd_decided']}")
     if figures["premature"]:
         parts.append("stopped while experiments could still tell candidates apart")
     return "; ".join(parts)

@@ -32,7 +32,7 @@ def open_submission(episode: Episode, submission: LabAnswer) -> Told:
     """A verified transcript or a short form, in one shape."""
     laboratory = submission.laboratory
     if laboratory is None:
-        hypotheses = [(0, submission.hypothesis or EMPTY)]
+        hypotheses = [(0, submission.hypothesis)] if submission.hypothesis else []
         return Told(episode, Evidence(episode, ()), hypotheses, submission.prediction, None)
     evidence = Evidence(laboratory.episode, laboratory.readings)
     return Told(
@@ -48,7 +48,9 @@ def session_figures(told: Told, submission: LabAnswer) -> dict[str, Any]:
         **progress(told.episode, told.hypotheses, told.evidence.steps),
         "predicted": int(committed),
         "hypothesised": int(bool(told.hypotheses)),
-        "parse_failures": told.laboratory.parse_failures if told.laboratory else 0,
+        "parse_failures": told.laboratory.parse_failures
+        if told.laboratory
+        else int(bool(submission.refusal)),
         "refusals": told.laboratory.refusals if told.laboratory else 0,
         "transcript": int(told.laboratory is not None),
         "signed": int(submission.signed),

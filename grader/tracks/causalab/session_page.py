@@ -36,10 +36,11 @@ def page(told: Told) -> str:
     outcome = prediction_metrics(episode, told.prediction)
     said = "none" if told.prediction is None else f"{told.prediction:g}"
     verdict = "within" if outcome["accurate"] else "not within"
-    missing = [edge for edge in episode.edges if edge not in final.edges]
+    missing = episode.edges - final.edges - episode.undecided
+    extra = final.edges - episode.edges - episode.undecided
     legend = (
         "Solid: in both graphs. Dashed: in this one only "
-        f"({len(missing)} missing, {len(final.edges - episode.edges)} extra or reversed). "
+        f"({len(missing)} missing, {len(extra)} extra or reversed). "
         "Dotted: an edge that no legal experiment decides "
         f"({len(episode.undecided)} ordered pairs)."
     )

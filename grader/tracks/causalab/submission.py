@@ -21,12 +21,14 @@ from grader.submission.check import read_answer
 class LabAnswer:
     """A transcript's lines, their chain checked, or (``lines`` empty) the short form's content.
 
-    ``signed`` is whether the host's key was checked, ``laboratory`` the session once replayed.
+    ``refusal`` says why a short form's hypothesis was not read. ``signed`` is whether the host's
+    key was checked, ``laboratory`` the session once replayed.
     """
 
     lines: Sequence[Line]
     prediction: float | None = None
     hypothesis: Hypothesis | None = None
+    refusal: str = ""
     signed: bool = False
     laboratory: Laboratory | None = None
 
@@ -36,7 +38,7 @@ SHORT_FORM: Final = 'one JSON object {"prediction": …, "hypothesis": {…}}'
 
 def check(task: Task, raw: RawAnswer) -> Checked:
     """Validate one raw answer: everything but the replay, which needs the hidden mechanism."""
-    return read_answer(raw, lambda data: Checked("scored", _read(task, data)))
+    return read_answer(raw, lambda data: _checked(task, raw.source, data))
 
 
 def sign(checked: Checked, source: str, key: bytes) -> tuple[Checked, frozenset[str]]:
@@ -57,14 +59,14 @@ def sign(checked: Checked, source: str, key: bytes) -> tuple[Checked, frozenset[
     return signed, frozenset({str(lines[0].get("submission"))})
 
 
-def _read(task: Task, data: bytes) -> LabAnswer:
+def _checked(task: Task, source: str, data: bytes) -> Checked:
     try:
         document = _short_form(data)
-        return _transcript(task, data) if document is None else _check_short(task, document)
+        answer = _transcript(task, data) if document is None else _check_short(task, document)
     except TranscriptError as error:
         raise Invalid("transcript", str(error)) from None
-    except BadHypothesis as error:
-        raise Invalid("hypothesis", str(error)) from None
+    refusal = f"{source}: the hypothesis is not read: {answer.refusal}" if answer.refusal else ""
+    return Checked("scored", answer, message=refusal)
 
 
 def _transcript(task: Task, data: bytes) -> LabAnswer:
@@ -92,15 +94,25 @@ def _short_form(data: bytes) -> Mapping[str, Any] | None:
 
 
 def _check_short(task: Task, document: Mapping[str, Any]) -> LabAnswer:
+    """Each half stands for itself: without the other, or beside a hypothesis that is not read."""
     if task.inputs["budget"]:
         raise TranscriptError(
             0, "an answer without a transcript; only a task without interventions takes one"
         )
-    problem = first_problem(f"answers/{task.shape.name}", document)
+    # A session reads hypotheses by the language alone, so the schema is asked of the rest.
+    problem = first_problem(f"answers/{task.shape.name}", {**document, "hypothesis": None})
     if problem is not None:
         raise Invalid("schema", problem)
-    inputs = task.inputs
-    hypothesis = parse_hypothesis(
-        document["hypothesis"], inputs["family"], inputs["target"]["name"], spellings_of(inputs)
-    )
-    return LabAnswer((), float(document["prediction"]), hypothesis)
+    prediction, stated = document.get("prediction"), document.get("hypothesis")
+    if prediction is None and stated is None:
+        raise Invalid("schema", f"neither a prediction nor a hypothesis; write {SHORT_FORM}")
+    number = None if prediction is None else float(prediction)
+    if stated is None:
+        return LabAnswer((), number)
+    try:
+        hypothesis = parse_hypothesis(stated, task.inputs, spellings_of(task.inputs))
+    except BadHypothesis as error:
+        if number is None:
+            raise Invalid("hypothesis", str(error)) from None
+        return LabAnswer((), number, refusal=str(error))
+    return LabAnswer((), number, hypothesis)

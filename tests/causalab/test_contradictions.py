@@ -1,0 +1,157 @@
+"""What contradicts itself is refused with a reason; neither half of an answer drags the other."""
+
+import json
+from collections.abc import Mapping
+from itertools import permutations
+from statistics import mean
+from typing import Any
+
+import pytest
+from causalab_episodes import CHAIN, TARGET, make_row
+from lab_tasks import grade, task_and_truth
+from lab_worlds import episodes
+
+from grader.laboratory.episode import Episode
+from grader.laboratory.session import Laboratory, Refused
+from grader.model import Score
+from grader.tracks.causalab.gold import true_hypothesis
+
+EMPTY = {"edges": [], "freq_equation": "base", "coefficients": {"base": 0}}
+FREE: dict[str, Any] = {"budget": 0, "opening": False}
+
+
+def every_pair(episode: Episode) -> dict[str, Any]:
+    """All pairs in both directions: everything true is in it."""
+    pairs = [{"from": a, "to": b} for a, b in permutations(episode.nodes, 2)]
+    if not episode.public["frequency_may_be_parent"]:
+        pairs = [pair for pair in pairs if pair["from"] != episode.target]
+    causes = [pair["from"] for pair in pairs if pair["to"] == episode.target]
+    return {
+        "edges": pairs,
+        "freq_equation": " + ".join(["base", *(f"c_{cause}*{cause}" for cause in causes)]),
+        "coefficients": {"base": 0, **{f"c_{cause}": 1 for cause in causes}},
+    }
+
+
+def shown_mean(episode: Episode) -> float:
+    """The mean of the frequencies that are shown before any experiment, within the range."""
+    public = episode.public
+    shown = [*public["records"], *filter(None, [public["opening"]])]
+    low, high = episode.reactor_range
+    return min(max(mean(reading[episode.target] for reading in shown), low), high)
+
+
+def as_row(episode: Episode) -> dict[str, Any]:
+    return {"task_id": episode.task_id, "public": episode.public, "private": episode.private}
+
+
+def stating(episode: Episode, hypothesis: Mapping[str, Any], prediction: float) -> Score:
+    """An answer with the hypothesis, as often as the laboratory lets it be sent, and a prediction.
+
+    Where nothing can be set, it is one line.
+    """
+    task, truth = task_and_truth(as_row(episode))
+    if not episode.budget:
+        answer = {"prediction": prediction, "hypothesis": hypothesis}
+        return grade(task, truth, json.dumps(answer))
+    session = Laboratory(episode)
+    for _ in range(4):
+        try:
+            session.predict(prediction, hypothesis)
+            break
+        except Refused:
+            continue
+    else:
+        session.predict(prediction)
+    return grade(task, truth, session.transcript_text())
+
+
+@pytest.mark.parametrize(
+    "suite", ["main-3", "main-4", "main-6", "freqparent-4", "hidden-count-1", "golden-4", "12o0i-4"]
+)
+def test_all_pairs_both_ways_earn_no_more_than_an_empty_hypothesis(suite: str) -> None:
+    for episode in episodes(suite, count=4, seed="both ways"):
+        guess = shown_mean(episode)
+        empty = stating(episode, EMPTY, guess)
+        both = stating(episode, every_pair(episode), guess)
+        assert both.status == empty.status == "scored"
+        assert both.points == empty.points, both.message
+        assert json.loads(both.extra_json)["parse_failures"] == 1
+        assert json.loads(both.extra_json)["hypothesised"] == 0
+
+
+def test_a_circle_is_refused_with_its_reason_and_may_be_mended_in_the_session() -> None:
+    row = make_row(CHAIN)
+    episode = Episode.load(row)
+    session = Laboratory(episode)
+    good = true_hypothesis(episode)
+    circle = {**good, "edges": [*good["edges"], {"from": "moisture", "to": "density"}]}
+    for request in (session.hypothesise, lambda stated: session.predict(1.0, stated)):
+        with pytest.raises(Refused, match="edges: a circle from density to moisture to density"):
+            request(circle)
+    session.predict(episode.frequency, good)
+    result = grade(*task_and_truth(row), session.transcript_text())
+    assert (result.status, result.points) == ("scored", 1.0)
+    events = [line["event"] for line in session.transcript]
+    assert events.count("reprompt") == 2 and "parse_failure" not in events
+
+
+@pytest.mark.parametrize("absent", ["left out", "null"])
+def test_each_half_of_the_short_form_stands_for_itself(absent: str) -> None:
+    row = make_row(CHAIN, **FREE)
+    task, truth = task_and_truth(row)
+    whole = {"prediction": truth.value, "hypothesis": true_hypothesis(Episode.load(row))}
+    for kept, says in (("prediction", "no hypothesis was given"),
+                       ("hypothesis", "no prediction was made")):  # fmt: skip
+        half = {name: value if name == kept else None for name, value in whole.items()}
+        if absent == "left out":
+            half = {kept: whole[kept]}
+        result = grade(task, truth, json.dumps(half))
+        assert (result.status, result.points, result.message) == ("scored", 0.5, says)
+
+
+def test_each_half_of_a_session_stands_for_itself() -> None:
+    row = make_row(CHAIN)
+    task, truth = task_and_truth(row)
+    episode = Episode.load(row)
+    told, silent = Laboratory(episode), Laboratory(episode)
+    told.hypothesise(true_hypothesis(episode))
+    told.stop()
+    silent.predict(episode.frequency)
+    for session, says in ((told, "no prediction was made"), (silent, "no hypothesis was given")):
+        result = grade(task, truth, session.transcript_text())
+        assert (result.status, result.points) == ("scored", 0.5)
+        assert result.message.startswith(says)
+
+
+@pytest.mark.parametrize(
+    ("broken", "says"),
+    [
+        ({**EMPTY, "edges": [["density", "moisture"], ["moisture", "density"]]}, "a circle"),
+        ({**EMPTY, "edges": [["density", "quark"]]}, '"quark" is not declared'),
+        ({"edges": []}, '"freq_equation" is absent'),
+        ([], "no object"),
+    ],
+)
+def test_a_hypothesis_that_is_not_read_leaves_the_prediction(broken: object, says: str) -> None:
+    task, truth = task_and_truth(make_row(CHAIN, **FREE))
+    result = grade(task, truth, json.dumps({"prediction": truth.value, "hypothesis": broken}))
+    assert (result.status, result.points) == ("scored", 0.5)
+    assert f"{task.answer_file}: the hypothesis is not read: " in result.message
+    assert says in result.message and result.message.endswith("no hypothesis was read")
+    assert "\n" not in result.message
+
+
+def test_why_counts_the_edges_that_count() -> None:
+    """Two edges are wrong, one of them a pair that nothing decides."""
+    row = make_row(CHAIN, undecided=[["density", "moisture"], ["moisture", "density"]], **FREE)
+    task, truth = task_and_truth(row)
+    stated = {
+        "edges": [["moisture", "density"], ["moisture", TARGET]],
+        "freq_equation": "base + 3*moisture",
+        "coefficients": {"base": 20, "c_moisture": 3},
+    }
+    result = grade(task, truth, json.dumps({"prediction": truth.value, "hypothesis": stated}))
+    assert result.message == "edges missing, extra or reversed: 1"
+    extra = json.loads(result.extra_json)
+    assert (extra["shd"], extra["shd_decided"]) == (2, 1)
