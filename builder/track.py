@@ -122,6 +122,18 @@ class Floors:
 
 
 @dataclass(frozen=True, slots=True)
+class StoryReading:
+    """What a reader that knows nothing of the telling finds told otherwise, one line each.
+
+    ``certain``: the story was told by rules, so that a finding is its fault. Of a free text it may
+    be the reader's.
+    """
+
+    problems: tuple[str, ...]
+    certain: bool
+
+
+@dataclass(frozen=True, slots=True)
 class HiddenFacts:
     """What the leak test asks of one hidden world.
 
@@ -148,6 +160,7 @@ class Track:
     ``audit(world, truths, labels, shown)`` derives every truth of an instance a second time and
     returns one line per problem: ``world`` is its world row, ``truths`` its truth rows, ``labels``
     its row of labels or None, ``shown`` a scene row, or ``{"tasks": [task rows]}`` without scenes.
+    ``read(world, shown)`` reads the story of a scene by :mod:`builder.reader`, where there is one.
     ``inputs(variant, inputs)`` names the members that a task's declared inputs must have.
 
     ``apart(a, b)``: of two variants asked about one instance, one's prompt answers the other, so
@@ -172,6 +185,7 @@ class Track:
     ]
     floors: Floors
     inputs: Callable[[Variant, Mapping[str, Any]], frozenset[str]]
+    read: Callable[[Mapping[str, Any], Mapping[str, Any]], StoryReading] | None = None
     scenes: bool = False
     protocol: bool = False
     exams: ExamFiles | None = None

@@ -13,6 +13,7 @@ from builder.causalds.check.audit import audit_instance
 from builder.causalds.check.floors import WHY, floor_points, uninformed_answer
 from builder.causalds.check.leaks import leak_facts
 from builder.causalds.check.shown import shown_problems
+from builder.causalds.check.story import reading
 from builder.causalds.exams.assign import planned_composition
 from builder.causalds.exams.cells import label_class
 from builder.causalds.exams.draw import built_tasks, draw_exam
@@ -196,6 +197,7 @@ TRACK: Final = Track(
     plan=plan_scenes,
     build=build,
     audit=audit_instance,
+    read=reading,
     floors=Floors(why=WHY, answer=uninformed_answer, points=floor_points),
     inputs=lambda variant, inputs: ASKERS[variant.key].declares(inputs),
     scenes=True,

@@ -30,6 +30,7 @@ from builder.gate.secrecy import forget, secrecy_problems
 from builder.gate.tables import SplitTables, split_tables, tracks
 from builder.release.engine import map_instances
 from builder.release.reader import configs, public_side, splits
+from builder.track import StoryReading
 from grader.io.release import Release
 from grader.verify import verify
 
@@ -108,9 +109,9 @@ def run_gate(
     if not all(line.ok for line in lines):
         return GateReport(tuple(lines))
     forget()
-    tell("gate: every truth a second time")
+    tell("gate: every truth and story a second time")
     workers = _workers_for(tables, workers or os.cpu_count() or 1)
-    lines.append(_audit(release, tables, workers))
+    lines += _audit(release, tables, workers)
     tables.clear()  # every prompt there is: gigabytes, and not needed again
     tell("gate: gold, empty, constant and random answers")
     floors: list[Floor] = []
@@ -181,14 +182,33 @@ def _structure(release: Path, tables: Sequence[SplitTables]) -> list[GateLine]:
     return lines
 
 
-def _audit(release: Path, tables: Sequence[SplitTables], workers: int) -> GateLine:
-    """Every truth against its second derivation, an instance at a time."""
+def _audit(release: Path, tables: Sequence[SplitTables], workers: int) -> list[GateLine]:
+    """Every truth against its second derivation, every story against its graph, an instance at a
+    time."""
     jobs = chain.from_iterable(audit_jobs(release, table) for table in tables)
     audited = list(map_instances(audit, jobs, workers))
-    problems = [problem for found in audited for problem in found]
+    problems = [problem for found in audited for problem in found.problems]
     truths = sum(len(table.truth) for table in tables)
-    return _line("second derivation of every truth", problems,
-                 f"{truths} truths of {len(audited)} scenes and views agree")  # fmt: skip
+    lines = [
+        _line("second derivation of every truth", problems,
+              f"{truths} truths of {len(audited)} scenes and views agree"),
+    ]  # fmt: skip
+    stories = [found.story for found in audited if found.story is not None]
+    return [*lines, _stories(stories)] if stories else lines
+
+
+def _stories(stories: Sequence[StoryReading]) -> GateLine:
+    """Every story told by rules reads as its graph; of free texts it is told how many do."""
+    certain = [story for story in stories if story.certain]
+    free = [story for story in stories if not story.certain]
+    figure = f"{len(certain)} of scenes and views read as their graph"
+    if free:
+        alike = sum(not story.problems for story in free)
+        figure += (
+            f"; of {len(free)} free texts {alike}: these are held to their attested sentences alone"
+        )
+    problems = chain.from_iterable(story.problems for story in certain)
+    return _line("stories, by a reader that knows no frame", problems, figure)
 
 
 def _workers_for(tables: Sequence[SplitTables], workers: int) -> int:

@@ -1,15 +1,25 @@
-"""The gate's second derivation of every truth: what a track's ``audit`` gets, row by row."""
+"""The gate's second look at every instance: its truths derived again, its story read again."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from builder.gate.tables import SplitTables, scene_rows
 from builder.release.reader import rows, shards
+from builder.track import StoryReading
 from builder.tracks import TRACKS, load_track
 
 AuditJob = tuple[str, Mapping[str, Any], Sequence[Mapping[str, Any]], Any, Mapping[str, Any]]
 """The track's reference, world row, truth rows, label row or None, scene row (or task rows)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """The problems of one instance, one line each, and what its story reads as."""
+
+    problems: list[str]
+    story: StoryReading | None = None
 
 
 def audit_jobs(release: Path, table: SplitTables) -> Iterator[AuditJob]:
@@ -43,11 +53,17 @@ def _task_rows(release: Path, table: SplitTables) -> dict[str, Mapping[str, Any]
     return {instance: {"tasks": members} for instance, members in found.items()}
 
 
-def audit(job: AuditJob) -> list[str]:
-    """The problems of one instance; an exception is one, never a reason to skip the check."""
+def audit(job: AuditJob) -> Audited:
+    """The second look at one instance; an exception is a problem, no reason to skip the check."""
     reference, world, truths, label, shown = job
+    track, name = load_track(reference), world["instance_id"]
     try:
-        found = load_track(reference).audit(world, truths, label, shown)
+        found = track.audit(world, truths, label, shown)
+        story = None if track.read is None else track.read(world, shown)
     except Exception as error:
-        found = [f"the second derivation failed: {type(error).__name__}: {error}"]
-    return [f"{world['instance_id']}: {problem}" for problem in found]
+        return Audited([f"{name}: the second derivation failed: {type(error).__name__}: {error}"])
+    return Audited([f"{name}: {problem}" for problem in found], story and _named(name, story))
+
+
+def _named(name: str, story: StoryReading) -> StoryReading:
+    return replace(story, problems=tuple(f"{name}: {problem}" for problem in story.problems))

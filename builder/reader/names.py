@@ -50,6 +50,19 @@ def tells_unmeasured(sentence: str) -> bool:
     return bool(find("unmeasured", sentence))
 
 
+def told_unmeasured(text: str, names: Sequence[str], values: Sequence[str]) -> frozenset[str]:
+    """Those of ``names`` of which some sentence, that names no other, says that nobody measured
+    them. ``values`` are units and states, which may use such words too ("percent hidden")."""
+    found = set()
+    told = "|".join(re.escape(value) for value in sorted(values, key=len, reverse=True))
+    for sentence in sentences(mask(text, names)):
+        named = {int(index) for index in MARK.findall(sentence)}
+        bare = re.sub(rf"(?<!\w)(?:{told})(?!\w)", "", sentence) if told else sentence
+        if len(named) == 1 and tells_unmeasured(bare):
+            found |= named
+    return frozenset(names[index] for index in found)
+
+
 def discover(text: str, known: Sequence[str], count: int | None = None) -> tuple[str, ...]:
     """Phrases in ``text`` that look like names and are not ``known``, best first.
 

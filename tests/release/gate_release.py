@@ -48,11 +48,11 @@ causalds = { tasks = "all" }
 Rows = list[dict[str, Any]]
 
 
-def build(folder: Path, monkeypatch: Any) -> Path:
-    """Builds the release under ``folder`` without running a gate over it."""
+def build(folder: Path, monkeypatch: Any, splits: str = SPLITS) -> Path:
+    """Builds the release of a split file under ``folder`` without running a gate over it."""
     monkeypatch.setenv("GATE_SECRET", SECRET)
     file = folder / "gated.toml"
-    file.write_text(SPLITS, encoding="utf-8")
+    file.write_text(splits, encoding="utf-8")
     config = load_config(file)
     roots, _ = read_roots(config)
     build_release(

@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from builder.gate.run import GateReport, run_gate
 from builder.gate.secrecy import secrecy_problems, worlds_in
 from builder.gate.tables import split_tables
+from builder.words import frames, verify
+from builder.words.frames import Frame
 from grader.errors import UsageError
 
 
@@ -95,6 +97,43 @@ def test_a_wrong_truth_is_caught_though_it_grades_itself_right(
     edit(release, "public", "causalds_truth/dev", change)
     failures = _failures(release)
     assert list(failures) == ["second derivation of every truth"]
+
+
+SWAPPED = """
+name = "swapped"
+version = "0.1.0"
+[splits.dev]
+truth = "public"
+seed = "swapped 1"
+[splits.dev.causalds]
+scenes = 2
+rows = { train = 60, test = 20 }
+words = "fictional"
+motifs = { chain = 1, confounding = 1 }
+"""
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_frame_with_two_slots_swapped_is_caught(
+    swapped: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Teller and verifier share their frames: told by this one, every effect was told the wrong way
+    round, and the release passed."""
+    slots = ("{cause}", "{effect}") if swapped else ("{effect}", "{cause}")
+    text = "{} [depends] directly on {}".format(*slots)
+    monkeypatch.setattr(frames, "EFFECTS", (Frame(text, frozenset({"cause", "effect"})),))
+    verify._cores.cache_clear()
+    try:
+        report = run_gate(build(tmp_path, monkeypatch, SWAPPED), workers=1)
+    finally:
+        verify._cores.cache_clear()
+    found = [line for line in report.lines if not line.ok]
+    assert [line.check for line in found] == (
+        ["stories, by a reader that knows no frame"] * swapped
+    )
+    if swapped:
+        problem = found[0].problems[0]
+        assert "reads the wrong way round" in problem and "directly on" in problem
 
 
 def test_a_changed_private_truth_breaks_its_commitment(release: Path) -> None:
