@@ -1,8 +1,10 @@
 """How answers' labels and variable names are compared."""
 
 import difflib
+import re
 import unicodedata
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from itertools import permutations
 from pathlib import Path
 from typing import Final
 
@@ -20,9 +22,61 @@ def normal_label(text: str) -> str:
     return text.strip().casefold()
 
 
+_PLAIN: Final = str.maketrans(
+    {**dict.fromkeys("‘’", "'"), **dict.fromkeys("“”", '"'), **dict.fromkeys("‐‑‒–—―−", "-")}
+)
+_REMARKS: Final = re.compile(r"(?:\s*[(\[{][^()\[\]{}]*[)\]}])+\s*$")
+_DESCRIPTORS: Final = frozenset(
+    {"0", "1", "binary", "code", "coded", "competency", "continuous", "descriptor", "index",
+     "indicator", "measure", "measurement", "rating", "score", "standardised", "standardized",
+     "unit", "units", "value", "variable"}
+)  # fmt: skip
+
+
 def normal_name(text: str) -> str:
-    """A variable name for comparison: Unicode NFKC, case-folded, white space collapsed."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    """A variable name without what tells no two names apart, as the public reference has it.
+
+    In this order: Unicode NFKC; straight quotes around it; curly quotes and dashes as plain ones;
+    white space; remarks in brackets at the end, ``(years)``; punctuation at the ends; case.
+    """
+    text = unicodedata.normalize("NFKC", text).strip().strip("\"'").translate(_PLAIN)
+    text = _REMARKS.sub("", " ".join(text.split()))
+    return text.strip(" .,:;").casefold()
+
+
+def known_name(text: str, known: Collection[str]) -> str:
+    """The one of the normal names ``known`` that ``text`` spells; its own normal name if none.
+
+    A known name may be followed by words that only describe it (``score``, ``0/1``), and its last
+    word may be in the other number by a final s.
+    """
+    name = normal_name(text)
+    if name in known:
+        return name
+    for candidate in sorted(known, key=len, reverse=True):
+        if candidate and name.startswith(f"{candidate} "):
+            words = re.findall("[a-z0-9]+", name[len(candidate) :])
+            if words and _DESCRIPTORS.issuperset(words):
+                return candidate
+    other = _other_number(name)
+    return other if other in known else name
+
+
+def _other_number(name: str) -> str:
+    """The name with a final s added or taken away; itself where neither can be."""
+    last = name.rpartition(" ")[2]
+    if not last.endswith("s"):
+        return f"{name}s" if last else name
+    return name if len(last) < 3 or last.endswith(("is", "ss", "us")) else name[:-1]
+
+
+def confusable(names: Sequence[str]) -> list[tuple[str, str]]:
+    """The pairs of names of which the first could be read as the second."""
+    return [
+        (one, other)
+        for one, other in permutations(names, 2)
+        if known_name(one, {normal := normal_name(other)}) == normal
+    ]
 
 
 def is_null_equivalent(value: object) -> bool:

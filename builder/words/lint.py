@@ -26,6 +26,7 @@ from builder.words.knowledge import (
 )
 from builder.words.terms import DERIVED, NO_MECHANISM, TECHNICAL
 from grader.errors import UsageError
+from grader.names import confusable
 
 VARIABLES: Final = (28, 40)
 EFFECTS: Final = (45, 80)
@@ -110,6 +111,8 @@ def _names(domain: Domain) -> Iterator[str]:
                 yield f"name {names[j]!r} stands inside {names[i]!r}"
             if i < j and name != other and _stem(name) == _stem(other):
                 yield f"names {names[i]!r} and {names[j]!r} are nearly the same"
+    for one, other in confusable(names):
+        yield f"an answer that says {one!r} could be read as {other!r}"
     heads = Counter(name.split()[-1] for name in lowered)
     yield from (f"{n} names end in {head!r}" for head, n in heads.items() if n > SAME_HEAD)
 

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -166,6 +167,24 @@ def test_four_tellings_share_the_problem_and_nothing_else() -> None:
         assert kinds == [members[0].kinds] * 4
         names = [{variable.name for variable in one.values()} for one in told]
         assert all(not a & b for i, a in enumerate(names) for b in names[:i])
+
+
+def test_a_scene_whose_names_an_answer_could_mix_up_is_a_bug_of_the_builder(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Answers are read generously, which is fair only while no two names are read alike."""
+    plan = _plans(specs(scenes=1, words="anonymous", views=["clean"]))[0]
+    told = narrate(plan, b"words")
+    first, second, *_ = told.variables
+    alike = {
+        **told.variables,
+        first: replace(told.variables[first], name="Valve"),
+        second: replace(told.variables[second], name="Valves (open)"),
+    }
+    verbaliser = {"anonymous": lambda *_: replace(told, variables=alike)}
+    monkeypatch.setattr("builder.causalds.make.scene.VERBALISERS", verbaliser)
+    with pytest.raises(ValueError, match=r"cannot tell these names apart.*Valve"):
+        narrate(plan, b"words")
 
 
 def test_every_causalds_variant_has_an_asker() -> None:

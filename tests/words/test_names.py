@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from builder.words.fictional import invent_scene, invented, themes
+from builder.words.knowledge import domains
 from builder.words.types import Kind, Variable
-from grader.names import normal_name
+from grader.names import confusable, known_name, normal_name
 
 KINDS: dict[str, Kind] = {
     "X": "binary",
@@ -29,6 +30,37 @@ def test_names_of_a_scene_are_distinct_and_none_contains_another() -> None:
         names = [normal_name(variable.name) for variable in variables.values()]
         assert len(set(names)) == len(names)
         assert not [(a, b) for a in names for b in names if a != b and a in b]
+
+
+def test_no_answer_can_mean_two_variables_of_a_scene_or_a_domain() -> None:
+    """An answer's spelling is read generously: "Ferry times" must not be two variables."""
+    for variables in _scenes(400):
+        assert confusable([variable.name for variable in variables.values()]) == []
+    for found in domains():
+        assert confusable([concept.name for concept in found.concepts]) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Age (years)", "age"),
+        ("Pulse rates", "Pulse rate"),
+        ("Pulse rate score", "Pulse rate"),
+        ("Pulse\u2014rate.", "'Pulse-rate'"),
+    ],
+)
+def test_confusable_names_are_found_whichever_comes_first(one: str, other: str) -> None:
+    assert {*confusable([one, "Dose", other])} & {(one, other), (other, one)}
+
+
+def test_the_other_number_of_a_last_word_is_read_by_an_s_alone() -> None:
+    """Conservative, as published: no s is taken from is, ss and us, nor from two letters."""
+    assert known_name("Visits", {"visit"}) == known_name("visit", {"visit"}) == "visit"
+    assert known_name("Gas", {"ga"}) == "ga" and known_name("Virus", {"viru"}) == "virus"
+    assert known_name("Viru", {"virus"}) == "virus"
+    assert known_name("Stress", {"stres"}) == "stress" and known_name("Cs", {"c"}) == "cs"
+    assert known_name("Basis", {"basi"}) == "basis"
+    assert known_name("", {"s"}) == ""
 
 
 def test_names_are_plain_capitalised_words() -> None:

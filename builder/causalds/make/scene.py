@@ -29,6 +29,7 @@ from builder.seeds import shuffled, stream
 from builder.words.narration import Narration, NarrationFailed, Subject
 from builder.words.types import Variable
 from builder.words.verbalise import VERBALISERS
+from grader.names import confusable
 
 Column = npt.NDArray[np.float32]
 
@@ -189,13 +190,18 @@ def _truths(motif: Motif, world: World, binary_treatment: bool, key: bytes) -> T
 def narrate(plan: ScenePlan, key: bytes) -> Narration:
     """Names the variables of a planned scene and tells its story.
 
-    Raises :class:`Rejected` when a language model does not manage it within its budgets.
+    Raises :class:`Rejected` when a language model does not manage it within its budgets, and
+    ``ValueError`` (our bug) when an answer could spell two of the names by one word.
     """
     subject = Subject(plan.query.graph, plan.kinds, plan.naming, plan.request)
     try:
-        return VERBALISERS[plan.words](subject, key)
+        narration = VERBALISERS[plan.words](subject, key)
     except NarrationFailed as failure:
         raise Rejected(failure.reason, words=True) from None
+    alike = confusable([variable.name for variable in narration.variables.values()])
+    if alike:
+        raise ValueError(f"an answer cannot tell these names apart: {alike}")
+    return narration
 
 
 def column_order(plan: ScenePlan, key: bytes) -> tuple[str, ...]:

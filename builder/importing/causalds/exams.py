@@ -1,10 +1,9 @@
 """``build_dataset.py import-causalds``: the reference's exams as one release with public truth."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -18,8 +17,6 @@ from builder.importing.causalds.tasks import (
     Item,
     UnknownVariant,
     read_item,
-    respelt,
-    spellings,
     task_row,
 )
 from builder.importing.causalds.truth import published
@@ -193,12 +190,10 @@ def _take(found: ReadExam, item: Item, scene: PublishedScene, *, in_exam: bool) 
     """Add the rows of one task; raises ``UsageError`` before anything is added."""
     row = task_row(item, scene)
     asked = item.asked(scene)
-    spelling = spellings(scene, str(row["prompt"]))
-    row["inputs_json"] = canonical(respelt(json.loads(str(row["inputs_json"])), spelling))
     answer = published(asked)
     correction = correct(asked, answer)
     found.tasks.append(row)
-    found.truths.append(_truth_row(item, scene, answer, correction.answer, spelling))
+    found.truths.append(_truth_row(item, scene, answer, correction.answer))
     if item.spec.family == "prediction":
         found.labels[item.scene_id] = {
             "instance_id": item.scene_id,
@@ -213,16 +208,7 @@ def _take(found: ReadExam, item: Item, scene: PublishedScene, *, in_exam: bool) 
         found.unchecked.append(f"{item.name}: {correction.unchecked}")
 
 
-def _truth_row(
-    item: Item,
-    scene: PublishedScene,
-    answer: Answer,
-    corrected: Answer | None,
-    spelling: Mapping[str, str],
-) -> Row:
-    answer = replace(answer, target=respelt(answer.target, spelling))
-    if corrected is not None:
-        corrected = replace(corrected, target=respelt(corrected.target, spelling))
+def _truth_row(item: Item, scene: PublishedScene, answer: Answer, corrected: Answer | None) -> Row:
     for version in (answer, corrected):
         problem = version and first_problem("truth/causalds", version.target)
         if problem:

@@ -1,8 +1,7 @@
 """One task of the reference as our row: variant, question, inputs, file name of the answer."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from builder.causalds.ask import ASKERS
 from builder.importing.causalds.asked import AskedTask
@@ -176,32 +175,3 @@ def _check_columns(document: Document, spec: Variant) -> None:
             f"{document.file}: {document.path}.inputs.required_csv_columns: {clip(asked)}; only "
             f"{', '.join(columns)} can be graded"
         )
-
-
-_PLAIN: Final = str.maketrans(
-    {**dict.fromkeys("‐‑‒–—―−", "-"), **dict.fromkeys("‘’", "'"), **dict.fromkeys("“”", '"')}
-)
-"""Dashes and quotation marks that the reference's own prompts spell in ASCII."""
-
-
-def spellings(scene: PublishedScene, prompt: str) -> dict[str, str]:
-    """The names that the prompt spells with plain dashes and quotes where the truth does not.
-
-    The reference compares names without regard to these; our grader takes them as they are written,
-    so the truth gets the spelling that the question shows.
-    """
-    plain = {name: name.translate(_PLAIN) for name in scene.nodes}
-    return {
-        name: written
-        for name, written in plain.items()
-        if written != name and name not in prompt and written in prompt
-    }
-
-
-def respelt(value: Any, spelling: Mapping[str, str]) -> Any:
-    """``value`` with every name in it as ``spelling`` has it."""
-    if isinstance(value, Mapping):
-        return {key: respelt(member, spelling) for key, member in value.items()}
-    if isinstance(value, list):
-        return [respelt(member, spelling) for member in value]
-    return spelling.get(value, value) if isinstance(value, str) else value

@@ -212,7 +212,8 @@ def _label(asked: AskedTask) -> Answer:
             delta = change(conditioning(asked))
             found = "0" if abs(delta) <= CHANGE_TOLERANCE else _sign(delta)
         case "argmax_change":
-            found = _largest_change(asked)
+            # The one name that the published rule compares letter by letter.
+            return Answer({"accepted": [_largest_change(asked)], "verbatim": True})
         case "induced_association_boolean":
             found = _explained(asked).flag("association_present")
         case "induced_association_sign_only":

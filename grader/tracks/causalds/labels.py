@@ -1,11 +1,12 @@
 """Exact matches (CausalDS Tables 8-10, metric "Exact"): right or wrong, nothing between."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from grader.io.jsonio import clip
 from grader.model import Mark, Truth
-from grader.names import normal_label, normal_name
+from grader.names import known_name, normal_label, normal_name
 from grader.shape import Task
 from grader.submission.check import with_known_labels
 
@@ -44,16 +45,26 @@ def _comparable(value: object) -> tuple[bool, object]:
 
 
 def exact_name(task: Task, truth: Truth, answer: dict[str, Any]) -> Mark:
-    """Right if the answer's field names one of the accepted variables."""
-    given = normal_name(answer[task.shape.field])
-    accepted = {normal_name(name) for name in truth.target["accepted"]}
-    unknown = unknown_names({given}, task.inputs["candidates"])
-    return exact(given in accepted, count_as_wrong(unknown))
+    """Right if the answer's field names one of the accepted variables.
+
+    A truth marked ``verbatim`` accepts names only as they are written there.
+    """
+    given, accepted = answer[task.shape.field], truth.target["accepted"]
+    if truth.target.get("verbatim"):
+        return exact(given in accepted)
+    right = reader(task.inputs["candidates"])(given) in {normal_name(name) for name in accepted}
+    return exact(right, count_as_wrong(unknown_names([given], task.inputs["candidates"])))
+
+
+def reader(names: Iterable[str]) -> Callable[[str], str]:
+    """How an answer's spelling of ``names`` is read: as the normal name that it spells."""
+    return partial(known_name, known=frozenset(map(normal_name, names)))
 
 
 def unknown_names(given: Iterable[str], known: Iterable[str]) -> list[str]:
-    """The normalised names of ``given`` that are none of ``known``, sorted."""
-    return sorted(set(given) - {normal_name(name) for name in known})
+    """The names of ``given``, as they are read, that are none of ``known``; sorted."""
+    listed = list(known)
+    return sorted(set(map(reader(listed), given)) - set(map(normal_name, listed)) - {""})
 
 
 def count_as_wrong(unknown: list[str]) -> str:
