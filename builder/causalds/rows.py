@@ -30,6 +30,9 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
 }
 """Explicit Arrow schema by config; the first column is the id."""
 
+_FIT_DECIMALS: Final = 4
+"""Of R^2 and AUC: further ones depend on the order in which the fitting library adds."""
+
 PRIVATE_CONFIGS: Final = frozenset({"causalds_truth", "causalds_labels", "causalds_worlds"})
 
 
@@ -175,7 +178,7 @@ def _view(scene: Scene, shown: Observation) -> dict[str, object]:
                 "support": [round_truth(v) for v in bundle.support],
                 "draws": bundle.draws,
                 **(
-                    {"recoverability": {k: round_truth(v) for k, v in found.items()}}
+                    {"recoverability": {k: round(v, _FIT_DECIMALS) for k, v in found.items()}}
                     if (found := shown.recovered.get(node))
                     else {}
                 ),

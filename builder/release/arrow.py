@@ -23,6 +23,11 @@ TRUTH_DIGITS: Final = 9
 SMALLEST: Final = np.float32(1e-37)
 """Smaller data are zero: close to the end of float32's range it has no six digits."""
 
+_ONE: Final = 40
+_POWERS: Final = np.array([float(f"1e{k}") for k in range(-_ONE, 50)])
+"""Powers of ten, 1 at ``_ONE``. Looked up: a logarithm of one, or a power, may miss by a bit, and
+whether it does depends on the processor."""
+
 Floats = npt.NDArray[np.floating[Any]]
 
 
@@ -38,9 +43,9 @@ def round_data(values: npt.ArrayLike) -> npt.NDArray[np.float32]:
         raise ValueError("a value is not finite in float32")
     # Clipped for the logarithm alone: what is smaller becomes zero below.
     size = np.maximum(np.abs(exact), SMALLEST)
-    shift = DATA_DIGITS - 1 - np.floor(np.log10(size)).astype(np.int64)
+    shift = DATA_DIGITS - (np.searchsorted(_POWERS, size, side="right") - _ONE)
     # Powers of ten are exact up to 10**22: divide by one instead of multiplying by its inverse.
-    up, down = 10.0 ** np.maximum(shift, 0), 10.0 ** np.maximum(-shift, 0)
+    up, down = _POWERS[np.maximum(shift, 0) + _ONE], _POWERS[np.maximum(-shift, 0) + _ONE]
     rounded = (np.rint(exact * up / down) / up * down + 0.0).astype(np.float32)
     return np.where(np.abs(rounded) < SMALLEST, np.float32(0), rounded)
 

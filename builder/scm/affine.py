@@ -68,4 +68,6 @@ def affine_moments(
         else:
             return None
     rows = [place[target] for target in targets]
-    return mean[rows], (loading[rows] * variance) @ loading[rows].T
+    # No @: in what order it adds depends on the processor.
+    products = loading[rows][:, None, :] * loading[rows][None, :, :] * variance
+    return mean[rows], products.sum(axis=2)

@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from builder.scm.elementary import exp, log1p, power, softplus, tanh
 from builder.scm.equation import (
     LOCATION_LIMIT,
     Affine,
@@ -21,6 +22,7 @@ from builder.scm.equation import (
     scalar,
     signed,
     standardised,
+    summary,
     vector,
 )
 
@@ -76,7 +78,7 @@ def handcrafted_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
     total = np.asarray(scalar(parameters, "bias")) + _pair_products(parameters, z)
     terms = (vector(parameters, key) for key in ("weights", "bends", "shifts", "squares"))
     for column, w, t, c, q in zip(z, *terms, strict=True):
-        total = total + w * column + t * np.tanh(column - c)
+        total = total + w * column + t * tanh(column - c)
         if q:
             total = total + q * column * column
     return cut_off(total)
@@ -89,7 +91,7 @@ def handcrafted_slope(parameters: Parameters, column: Array) -> Array:
         vector(parameters, key) for key in ("weights", "bends", "shifts", "squares")
     )
     inside = np.abs(handcrafted_mean(parameters, [column])) < LOCATION_LIMIT
-    slope = w + t / np.cosh(z - c) ** 2 + 2.0 * q * z
+    slope = w + t * (1.0 - tanh(z - c) ** 2) + 2.0 * q * z
     return np.where(inside, slope / vector(parameters, "scales")[0], 0.0)
 
 
@@ -111,7 +113,7 @@ def _pair_products(parameters: Parameters, z: Sequence[Array]) -> Array:
 
 
 def _u(parameters: Parameters, columns: Sequence[Array]) -> list[Array]:
-    return [np.logaddexp(0.0, np.clip(z, -20.0, 20.0)) for z in standardised(parameters, columns)]
+    return [softplus(np.clip(z, -20.0, 20.0)) for z in standardised(parameters, columns)]
 
 
 def _bias(rng: np.random.Generator) -> float:
@@ -155,8 +157,8 @@ def response_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
     total = np.asarray(scalar(parameters, "bias"))
     terms = (vector(parameters, key) for key in ("strengths", "halves", "powers"))
     for u, a, k, h in zip(_u(parameters, columns), *terms, strict=True):
-        raised = u if h == 1.0 else u**h
-        total = total + a * raised / (k**h + raised)
+        raised, half = (u, np.asarray(k)) if h == 1.0 else (power(u, h), power(np.asarray(k), h))
+        total = total + a * raised / (half + raised)
     return cut_off(total)
 
 
@@ -208,7 +210,7 @@ def power_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
     terms = vector(parameters, "strengths"), vector(parameters, "exponents")
     for column, a, rho in zip(standardised(parameters, columns), *terms, strict=True):
         z = np.clip(column, -2.0, 2.0)
-        total = total + a * np.sign(z) * np.abs(z) ** rho
+        total = total + a * np.sign(z) * power(np.abs(z), rho)
     return cut_off(total)
 
 
@@ -229,9 +231,9 @@ def exp_log_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
     terms = vector(parameters, "strengths"), vector(parameters, "exponential")
     for z, a, exponential in zip(standardised(parameters, columns), *terms, strict=True):
         if exponential:
-            total = total + a * np.exp(np.clip(z, -2.0, 2.0))
+            total = total + a * exp(np.clip(z, -2.0, 2.0))
         else:
-            total = total + a * np.log1p(np.logaddexp(0.0, np.clip(z, -20.0, 20.0)))
+            total = total + a * log1p(softplus(np.clip(z, -20.0, 20.0)))
     return cut_off(total)
 
 
@@ -277,7 +279,7 @@ def draw_neural(rng: np.random.Generator, parents: Sequence[Parent]) -> Paramete
     before = len(parents)
     for width in widths:
         matrix = rng.standard_normal((width, before))
-        weights.append(_HIDDEN_GAIN * matrix / np.linalg.norm(matrix, 2))
+        weights.append(_HIDDEN_GAIN * matrix / summary(float(np.linalg.norm(matrix, 2))))
         biases.append(rng.uniform(-1.0, 1.0, width))
         before = width
     last = rng.standard_normal(before)
@@ -286,13 +288,13 @@ def draw_neural(rng: np.random.Generator, parents: Sequence[Parent]) -> Paramete
         "widths": floats(widths),
         "weights": floats(np.concatenate([m.ravel() for m in weights])),
         "biases": floats(np.concatenate(biases)),
-        "output": floats(last / np.linalg.norm(last)),
+        "output": floats(last / summary(float(np.linalg.norm(last)))),
     }
     trial = [
         np.clip(rng.standard_normal(_CALIBRATION), -3.0, 3.0) * min(1.0, p.sd) for p in parents
     ]
     raw = _network(parameters, trial)
-    low, high = float(raw.min()), float(raw.max())
+    low, high = summary(float(raw.min())), summary(float(raw.max()))
     gain = float(rng.choice((-1.0, 1.0)) * rng.uniform(1.0, 2.0))
     bias = _bias(rng)
     slope = 2.0 * gain / max(high - low, 1e-9)
@@ -309,11 +311,24 @@ def _layers(parameters: Parameters) -> list[tuple[Array, Array]]:
     return layers
 
 
+def _last(parameters: Parameters) -> Array:
+    """The weights of the output as a matrix of one row."""
+    return np.asarray(vector(parameters, "output"))[None, :]
+
+
+def _product(matrix: Array, rows: Array) -> Array:
+    """``matrix @ rows``, summed in one order: what a library picks depends on the processor."""
+    total = matrix[:, :1] * rows[0]
+    for column, row in zip(matrix.T[1:], rows[1:], strict=True):
+        total += column[:, None] * row
+    return np.asarray(total)
+
+
 def _network(parameters: Parameters, z: Sequence[Array]) -> Array:
     hidden = np.stack([np.atleast_1d(column) for column in np.broadcast_arrays(*z)])
     for matrix, bias in _layers(parameters):
-        hidden = np.tanh(matrix @ hidden + bias)
-    return np.asarray(np.asarray(vector(parameters, "output")) @ hidden)
+        hidden = tanh(_product(matrix, hidden) + bias)
+    return np.asarray(_product(_last(parameters), hidden)[0])
 
 
 def neural_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
@@ -327,8 +342,8 @@ def neural_slope(parameters: Parameters, column: Array) -> Array:
     z = standardised(parameters, [np.atleast_1d(column)])
     hidden, slope = np.stack(z), np.ones((1, len(z[0])))
     for matrix, bias in _layers(parameters):
-        hidden = np.tanh(matrix @ hidden + bias)
-        slope = (matrix @ slope) * (1.0 - hidden * hidden)
+        hidden = tanh(_product(matrix, hidden) + bias)
+        slope = _product(matrix, slope) * (1.0 - hidden * hidden)
     inside = np.abs(neural_mean(parameters, [column])) < LOCATION_LIMIT
-    total = scalar(parameters, "gain") * (np.asarray(vector(parameters, "output")) @ slope)
+    total = scalar(parameters, "gain") * _product(_last(parameters), slope)[0]
     return np.where(inside, total / vector(parameters, "scales")[0], 0.0)

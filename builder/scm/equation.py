@@ -16,6 +16,16 @@ Kind = Literal["continuous", "binary"]
 Parameters = Mapping[str, float | tuple[float, ...]]
 """Named parameters of one mechanism. Never mutated."""
 
+PARAMETER_DIGITS: Final = 9
+"""Significant digits of every parameter of a world: what is written is what is computed with."""
+
+SUMMARY_DIGITS: Final = 6
+"""Significant digits of what is read off a sample (a mean, a spread, a norm) to draw parameters by.
+
+The last bits of such a number depend on the processor; those that are kept do not, but once in
+1e10 numbers, when one falls on the edge between two.
+"""
+
 LOCATION_LIMIT: Final = 8.0
 """Conditional means of curved continuous mechanisms are cut off at plus and minus this.
 
@@ -31,6 +41,15 @@ class Parent:
     mean: float
     sd: float
     binary: bool = False
+
+    @classmethod
+    def seen_in(cls, sample: Array) -> "Parent":
+        """The parent as a sample (n,) of it shows it; binary if all of it is 0 or 1."""
+        return cls(
+            summary(float(sample.mean())),
+            summary(float(sample.std())),
+            bool(np.all((sample == 0.0) | (sample == 1.0))),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +100,26 @@ def signed(rng: np.random.Generator, count: int, location: float, spread: float)
 def floats(values: Iterable[Any]) -> tuple[float, ...]:
     """Plain floats, as parameters hold them."""
     return tuple(float(value) for value in values)
+
+
+def significant(value: float, digits: int) -> float:
+    """``value`` to so many significant decimal digits; -0 becomes 0."""
+    return float(f"{value:.{digits}g}") + 0.0
+
+
+def summary(value: float) -> float:
+    """A number read off a sample, as parameters may depend on it (``SUMMARY_DIGITS``)."""
+    return significant(value, SUMMARY_DIGITS)
+
+
+def written(parameters: Parameters) -> Parameters:
+    """The parameters to ``PARAMETER_DIGITS`` significant digits, as a world holds them."""
+    return {
+        key: tuple(significant(one, PARAMETER_DIGITS) for one in value)
+        if isinstance(value, tuple)
+        else significant(value, PARAMETER_DIGITS)
+        for key, value in parameters.items()
+    }
 
 
 def inputs(parents: Sequence[Parent]) -> dict[str, tuple[float, ...]]:

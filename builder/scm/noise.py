@@ -8,13 +8,14 @@ family is those functions and one row of ``NOISE_FAMILIES``.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 from scipy import special
 
-from builder.scm.equation import Array
+from builder.scm.elementary import exp, log, log1p, softplus
+from builder.scm.equation import PARAMETER_DIGITS, Array, significant
 from builder.seeds import pick
 
 Shape = tuple[float, ...]
@@ -38,7 +39,7 @@ class Spread:
         total = np.asarray(self.bias)
         for weight, column in zip(self.weights, columns, strict=True):
             total = total + weight * column
-        return np.asarray(np.clip(np.logaddexp(0.0, total), self.low, self.high))
+        return np.asarray(np.clip(softplus(total), self.low, self.high))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,16 @@ class Noise:
         if self.spread is None:
             return np.asarray(self.scale)
         return np.asarray(self.scale * self.spread.factor(columns))
+
+    def written(self) -> "Noise":
+        """The law with all its numbers as a world holds them (``PARAMETER_DIGITS``)."""
+        spread = self.spread and replace(
+            self.spread,
+            weights=tuple(significant(w, PARAMETER_DIGITS) for w in self.spread.weights),
+            bias=significant(self.spread.bias, PARAMETER_DIGITS),
+        )
+        shape = tuple(significant(number, PARAMETER_DIGITS) for number in self.shape)
+        return Noise(self.family, significant(self.scale, PARAMETER_DIGITS), shape, spread)
 
     def draw(self, rng: np.random.Generator, n: int) -> Array:
         """``n`` standardised innovations (mean 0, standard deviation 1)."""
@@ -103,16 +114,16 @@ _LAPLACE_RATE: Final = math.sqrt(2.0)
 
 
 def _gauss_density(e: Array) -> Array:
-    return np.asarray(np.exp(-0.5 * e * e) / math.sqrt(2 * math.pi))
+    return exp(-0.5 * e * e) / math.sqrt(2 * math.pi)
 
 
 def _laplace_from_uniform(u: Array, shape: Shape) -> Array:
-    tail = np.log(2.0 * np.minimum(u, 1.0 - u)) / _LAPLACE_RATE
+    tail = log(2.0 * np.minimum(u, 1.0 - u)) / _LAPLACE_RATE
     return np.where(u < 0.5, tail, -tail)
 
 
 def _laplace_cdf(e: Array, shape: Shape) -> Array:
-    tail = 0.5 * np.exp(-_LAPLACE_RATE * np.abs(e))
+    tail = 0.5 * exp(-_LAPLACE_RATE * np.abs(e))
     return np.where(e < 0.0, tail, 1.0 - tail)
 
 
@@ -125,7 +136,7 @@ def _student_density(e: Array, shape: Shape) -> Array:
     df, sd = shape[0], _student_sd(shape)
     log_norm = math.lgamma((df + 1) / 2) - math.lgamma(df / 2) - 0.5 * math.log(df * math.pi)
     t = e * sd
-    return np.asarray(sd * np.exp(log_norm - 0.5 * (df + 1) * np.log1p(t * t / df)))
+    return np.asarray(sd * exp(log_norm - 0.5 * (df + 1) * log1p(t * t / df)))
 
 
 # --- Mixture of equally likely Gaussians with means ``shape`` and one common sd ------------------
@@ -182,9 +193,7 @@ NOISE_FAMILIES: Final[Mapping[str, NoiseFamily]] = {
         draw_shape=lambda rng, scale: (),
         draw=lambda rng, n, shape: rng.laplace(0.0, 1.0 / _LAPLACE_RATE, n),
         from_uniform=_laplace_from_uniform,
-        density=lambda e, shape: np.asarray(
-            0.5 * _LAPLACE_RATE * np.exp(-_LAPLACE_RATE * np.abs(e))
-        ),
+        density=lambda e, shape: np.asarray(0.5 * _LAPLACE_RATE * exp(-_LAPLACE_RATE * np.abs(e))),
         cdf=_laplace_cdf,
     ),
     # df >= 5 keeps the fourth moment finite, so that sample variances and correlations settle.

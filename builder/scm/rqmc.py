@@ -123,7 +123,7 @@ def first_batch(world: World, drawn: Sequence[str], rng: np.random.Generator) ->
 
 def delta_method(means: Array, gradient: Array) -> float:
     """Standard error of a smooth function of the pooled means, from randomisations (R, k)."""
-    influence = means @ gradient
+    influence = (means * gradient).sum(axis=1)  # no @: its order is the library's choice
     return float(np.std(influence, ddof=1) / np.sqrt(len(influence)))
 
 

@@ -13,6 +13,9 @@ for continuous nodes; weights N(±1, 0.6) for log-odds), adapted in three ways:
   variable is nearly a function of others.
 
 Total effects and correlations may still be small where paths cancel: nothing here prevents it.
+
+Parameters are rounded as they are drawn, and the world is built from the rounded ones: another
+processor, whose sums differ in their last bits, draws the same world.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +25,7 @@ from typing import Final
 import numpy as np
 
 from builder.causal.graph import LatentDAG
-from builder.scm.equation import Array, Kind, Parent
+from builder.scm.equation import Array, Kind, Parent, written
 from builder.scm.mechanisms import MECHANISMS
 from builder.scm.noise import Noise, Spread, draw_noise_law
 from builder.scm.profiles import DEFAULT_PROFILE, Profile
@@ -98,10 +101,7 @@ def _draw_node(
     bounds: tuple[float, float],
 ) -> tuple[Node, Array]:
     columns = [pilot[parent] for parent in parents]
-    summaries = [
-        Parent(float(c.mean()), float(c.std()), bool(np.all((c == 0.0) | (c == 1.0))))
-        for c in columns
-    ]
+    summaries = [Parent.seen_in(column) for column in columns]
     for _ in range(_MAX_DRAWS):
         node = _candidate(rng, name, kind, parents, profile, summaries)
         mean = MECHANISMS[node.mechanism].mean(node.parameters, columns)
@@ -129,11 +129,11 @@ def _candidate(
             mechanism = pick(rng, _RESPONSES)
     else:
         mechanism = "logistic" if kind == "binary" else "linear_additive"
-    parameters = MECHANISMS[mechanism].draw(rng, summaries)
+    parameters = written(MECHANISMS[mechanism].draw(rng, summaries))
     law: Noise | None = None
     if kind == "continuous":
         scale = float(rng.uniform(0.5, 1.0) if parents else rng.uniform(0.8, 1.5))
-        law = _noise(rng, profile, scale, summaries)
+        law = _noise(rng, profile, scale, summaries).written()
     return Node(name, kind, parents, mechanism, parameters, law)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import special
 
 from builder.scm.curves import linear_mean
+from builder.scm.elementary import expit
 from builder.scm.equation import (
     Array,
     Parameters,
@@ -22,6 +23,7 @@ from builder.scm.equation import (
     scalar,
     signed,
     standardised,
+    summary,
     vector,
 )
 from builder.seeds import pick
@@ -41,7 +43,7 @@ def draw_logistic(rng: np.random.Generator, parents: Sequence[Parent]) -> Parame
     As for lines, a weight is per sd of a parent whose sd exceeds one.
     """
     if not parents:
-        return {"weights": (), "bias": float(special.logit(rng.uniform(0.25, 0.75)))}
+        return {"weights": (), "bias": summary(float(special.logit(rng.uniform(0.25, 0.75))))}
     signs = rng.choice((-1.0, 1.0), len(parents))
     raw = signs * rng.normal(1.0, 0.6, len(parents))
     weights = tuple(float(w) / max(1.0, p.sd) for w, p in zip(raw, parents, strict=True))
@@ -51,7 +53,7 @@ def draw_logistic(rng: np.random.Generator, parents: Sequence[Parent]) -> Parame
 
 def logistic_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
     """``expit(b + sum(w x))``."""
-    return np.asarray(special.expit(linear_mean(parameters, columns)))
+    return expit(linear_mean(parameters, columns))
 
 
 # --- shifted_logistic: log-odds with a bent part off centre -------------------------------------
@@ -75,7 +77,7 @@ def shifted_logistic_mean(parameters: Parameters, columns: Sequence[Array]) -> A
     terms = (vector(parameters, key) for key in ("weights", "bends", "shifts"))
     for z, w, t, c in zip(standardised(parameters, columns), *terms, strict=True):
         total = total + w * z + t * (z - c) / (1.0 + np.abs(z - c))
-    return np.asarray(special.expit(total))
+    return expit(total)
 
 
 def shifted_logistic_slope(parameters: Parameters, column: Array) -> Array:
@@ -106,7 +108,7 @@ def sharp_threshold_mean(parameters: Parameters, columns: Sequence[Array]) -> Ar
     weights = vector(parameters, "weights")
     for z, w in zip(standardised(parameters, columns), weights, strict=True):
         total = total + w * z
-    return np.clip(special.expit(scalar(parameters, "sharpness") * total), *CERTAINTY)
+    return np.clip(expit(scalar(parameters, "sharpness") * total), *CERTAINTY)
 
 
 # --- gates: and/or of thresholded parents, the output flipped now and then ------------------------
@@ -134,7 +136,7 @@ def gate_draw(
         cuts = []
         for parent, no, move in zip(parents, negated, jitter, strict=True):
             above = 1.0 - holds if no else holds
-            place = float(special.ndtri(1.0 - above)) + float(move)
+            place = summary(float(special.ndtri(1.0 - above))) + float(move)
             cuts.append(0.5 if parent.binary else parent.mean + parent.sd * place)
         return {
             "cuts": floats(cuts),

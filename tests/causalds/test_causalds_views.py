@@ -87,6 +87,23 @@ def test_truths_and_verdicts_are_the_same_in_every_view() -> None:
             assert not any(key.endswith(("_point", "_95", "_predictor")) for key in wider)
 
 
+def test_a_world_is_stored_in_the_nine_digits_that_it_was_built_from() -> None:
+    """Every further digit would be another one on another processor, and so would the shard."""
+
+    def numbers(value: object) -> list[float]:
+        if isinstance(value, dict):
+            return [n for part in value.values() for n in numbers(part)]
+        if isinstance(value, list):
+            return [n for part in value for n in numbers(part)]
+        return [value] if isinstance(value, float) else []
+
+    for one in built():
+        record = world(one)
+        found = numbers([record["world"], record["views"], record["quantities"]])
+        assert len(found) > 20
+        assert [n for n in found if n != float(f"{n:.9g}")] == []
+
+
 def test_views_share_their_rows() -> None:
     """The untouched columns are the same numbers, row by row."""
     for one in built():

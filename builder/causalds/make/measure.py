@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 
 from builder.causalds.plan.views import Thresholds, View
-from builder.scm.equation import Array, Parameters, Parent
+from builder.scm.equation import Array, Parameters, Parent, summary, written
 from builder.scm.mechanisms import MECHANISMS
 from builder.scm.noise import Noise, Spread, draw_noise_law
 
@@ -47,6 +47,14 @@ class Concept:
     sd: float
     binary: bool
     support: tuple[float, float]
+
+    @classmethod
+    def seen_in(cls, sample: Array, *, binary: bool) -> "Concept":
+        """The variable as a sample (n,) of its population shows it."""
+        least, most = summary(float(sample.min())), summary(float(sample.max()))
+        return cls(
+            summary(float(sample.mean())), summary(float(sample.std())), binary, (least, most)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +181,7 @@ def _draw_one(rng: np.random.Generator, concept: Concept, view: View, squares: b
     own_scale = {"centres": (concept.mean,), "scales": (concept.sd,)}
     if rng.random() >= _CONTINUOUS_SHARE[kind]:
         logistic = MECHANISMS["shifted_logistic"].draw(rng, parent)
-        return Measurement("shifted_logistic", {**logistic, **own_scale}, None)
+        return Measurement("shifted_logistic", written({**logistic, **own_scale}), None)
     if rng.random() < view.neural:
         drawn = MECHANISMS["neural"].draw(rng, [Parent(0.0, 1.0)])
         mechanism, parameters = "neural", {**drawn, **own_scale}
@@ -185,7 +193,7 @@ def _draw_one(rng: np.random.Generator, concept: Concept, view: View, squares: b
         if squares:
             bent["squares"] = (float(rng.choice((-1.0, 1.0)) * rng.normal(0.1, 0.05)),)
         mechanism, parameters = "handcrafted", {**drawn, **own_scale, **bent}
-    return Measurement(mechanism, parameters, _draw_noise(rng, concept, view))
+    return Measurement(mechanism, written(parameters), _draw_noise(rng, concept, view).written())
 
 
 def _draw_noise(rng: np.random.Generator, concept: Concept, view: View) -> Noise:

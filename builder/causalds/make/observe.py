@@ -142,10 +142,8 @@ def _bundles(plan: ScenePlan, world: World, view: View, key: bytes) -> dict[str,
     squares = plan.continuous not in _EMPIRICAL
     found = {}
     for node in chosen:
-        sample = pilot[node]
         binary = world.node(node).kind == "binary"
-        support = (float(sample.min()), float(sample.max()))
-        concept = Concept(float(sample.mean()), float(sample.std()), binary, support)
+        concept = Concept.seen_in(pilot[node], binary=binary)
         try:
             found[node] = draw_bundle(
                 stream(key, f"bundle/{node}"),
