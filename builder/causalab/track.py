@@ -14,7 +14,7 @@ from builder.seeds import attempt_key
 from builder.track import Built, Floors, InstanceSpec, Row, Track
 
 INPUTS: Final = frozenset(
-    {"variables", "target", "family", "mode", "frequency_may_be_parent", "disturbed"}
+    {"variables", "target", "family", "mode", "frequency_may_be_parent", "shifts"}
     | {"records", "chain", "opening", "reactor", "reactor_range", "budget", "tolerance"}
 )
 """What ``inputs_json`` declares."""

@@ -20,7 +20,7 @@ Reading = dict[str, float]
 
 FAMILIES: Final = ("linear", "quadratic")
 _PUBLIC: Final = frozenset(
-    ("variables", "target", "family", "mode", "frequency_may_be_parent", "disturbed", "records")
+    ("variables", "target", "family", "mode", "frequency_may_be_parent", "shifts", "records")
 ) | {"chain", "opening", "reactor", "reactor_range", "budget", "tolerance"}
 _PRIVATE: Final = frozenset(
     ("suite", "setting", "regime", "equations", "base", "records", "manipulator", "reactor")
@@ -269,7 +269,10 @@ def _agree(episode: Episode) -> None:
     low, high = episode.reactor_range
     if not low <= episode.frequency <= high:
         raise EpisodeError("private.frequency: outside public.reactor_range")
-    if public["disturbed"] != (episode.disturbance is not None):
-        raise EpisodeError("public.disturbed: not what private.disturbance says")
+    hidden = episode.disturbance
+    if list(public["shifts"]) != list(hidden.values if hidden else ()):
+        raise EpisodeError("public.shifts: not the values of private.disturbance")
+    if not public["frequency_may_be_parent"] and any(a == episode.target for a, _ in episode.edges):
+        raise EpisodeError("public.frequency_may_be_parent: frequency acts, though it may not")
     if not episode.undecided <= {(a, b) for a in episode.nodes for b in episode.nodes if a != b}:
         raise EpisodeError("private.undecided: a pair that is none of two nodes")

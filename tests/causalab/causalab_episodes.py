@@ -95,7 +95,7 @@ def make_row(
             "family": family,
             "mode": mode,
             "frequency_may_be_parent": frequency_may_be_parent,
-            "disturbed": disturbance is not None,
+            "shifts": list(disturbance["values"]) if disturbance else [],
             "records": [model.read(record) for record in record_bases],
             "chain": steps,
             "opening": model.read(start) if opening else None,

@@ -110,7 +110,7 @@ def test_hidden_and_freqparent_records_say_so(tmp_path: Path) -> None:
     assert disturbed.disturbance.nodes == ("temperatureC",)
     assert len(disturbed.disturbance.sequence) == 12
     acting = episode(found["p"])
-    assert acting.public["frequency_may_be_parent"] and not acting.public["disturbed"]
+    assert acting.public["frequency_may_be_parent"] and not acting.public["shifts"]
     assert ("resonanceFreq", "radiation") in acting.edges
     assert ("resonanceFreq", "radiation") in acting.undecided
 

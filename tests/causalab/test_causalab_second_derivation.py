@@ -110,6 +110,14 @@ def disturb_another(public: dict[str, Any], private: dict[str, Any]) -> None:
     private["disturbance"]["nodes"] = ["frequency"]
 
 
+def tell_another_size(public: dict[str, Any], private: dict[str, Any]) -> None:
+    public["shifts"] = [-50.0, 0.0, 50.0]
+
+
+def tell_of_a_shift(public: dict[str, Any], private: dict[str, Any]) -> None:
+    public["shifts"] = [0.0]
+
+
 def narrow_reactor(public: dict[str, Any], private: dict[str, Any]) -> None:
     public["reactor_range"] = [0.0, private["frequency"] - 1]
 
@@ -132,6 +140,8 @@ def narrow_reactor(public: dict[str, Any], private: dict[str, Any]) -> None:
         ("main-4", wrong_budget, "not the suite's"),
         ("hidden-range-5", wrong_disturbance, "wrong values"),
         ("hidden-range-5", disturb_another, "wrong nodes"),
+        ("hidden-range-5", tell_another_size, "the wrong shifts are told"),
+        ("main-4", tell_of_a_shift, "the wrong shifts are told"),
         ("main-4", narrow_reactor, "outside the reactor's range"),
     ],
 )

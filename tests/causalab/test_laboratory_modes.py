@@ -145,7 +145,7 @@ def test_circular_equations_are_no_model() -> None:
         ("public", "mode", "wish", "mode"),
         ("public", "budget", -1, "budget"),
         ("private", "undecided", [["density", "nobody"]], "undecided"),
-        ("public", "disturbed", True, "disturbed"),
+        ("public", "shifts", [-5.0, 0.0, 5.0], "shifts"),
         ("public", "extra", 1, "extra"),
     ],
 )
@@ -156,6 +156,24 @@ def test_an_episode_that_contradicts_itself_is_refused(
     row[part][member] = value
     with pytest.raises(EpisodeError, match=message):
         Episode.load(row)
+
+
+def test_frequency_acts_only_where_the_agent_is_told() -> None:
+    row = make_row({"ph": [(TARGET, 1.0)], TARGET: [("density", 2.0)]})
+    with pytest.raises(EpisodeError, match="frequency acts"):
+        Episode.load(row)
+    row["public"]["frequency_may_be_parent"] = True
+    Episode.load(row)
+
+
+def test_the_shifts_told_are_those_that_may_come() -> None:
+    values = [-5.0, 0.0, 5.0]
+    row = make_row(CHAIN, disturbance={"nodes": ["density"], "values": values})
+    assert row["public"]["shifts"] == values
+    for told in ([], [-50.0, 0.0, 50.0]):
+        row["public"]["shifts"] = told
+        with pytest.raises(EpisodeError, match="shifts"):
+            Episode.load(row)
 
 
 def test_a_given_chain_must_be_what_the_mode_gives() -> None:

@@ -54,18 +54,22 @@ def _fields(public: Mapping[str, Any]) -> dict[str, object]:
         "lowest": _number(free[0]["low"]),
         "highest": _number(free[0]["high"]),
         "fixed": ", ".join(fixed),
+        "shifts": _any_of([_number(value) for value in public["shifts"]]),
     }
+    for name in ("equation", "numbers", "terms"):
+        fields[name] = _TEXTS(f"{name}.{family}", **fields)
+    fields["hypothesis"] = _TEXTS("hypothesis", **fields)
     optional = {
         "barred": fixed,
-        "hidden": public["disturbed"],
+        "held": public["mode"] == "do",
+        "hidden": public["shifts"],
         "intervene": public["budget"],
         "short": not public["budget"],
+        "sink": not public["frequency_may_be_parent"],
     }
     for name, said in optional.items():
         fields[name] = _TEXTS(name, **fields) if said else ""
-    for name in ("equation", "numbers"):
-        fields[name] = _TEXTS(f"{name}.{family}", **fields)
-    return fields | {"hypothesis": _TEXTS("hypothesis", **fields)}
+    return fields
 
 
 def _told(public: Mapping[str, Any], fields: Mapping[str, object]) -> list[str]:
@@ -95,6 +99,10 @@ def _table(nodes: Sequence[str], rows: Rows) -> str:
     lines = [f"| | {' | '.join(nodes)} |", "|---" * (len(nodes) + 1) + "|"]
     lines += [f"| {head} | {' | '.join(_number(row[n]) for n in nodes)} |" for head, row in rows]
     return "\n".join(lines)
+
+
+def _any_of(words: Sequence[str]) -> str:
+    return " or ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
 def _number(value: float) -> str:

@@ -171,9 +171,11 @@ def _exact(value: float) -> Fraction:
 def _disturbance(public: Json, private: Json) -> Iterator[str]:
     suite, _ = read_label(f"{private['setting']}/{private['suite']}")
     hidden, found = suite.hidden, private["disturbance"]
-    if (hidden is None) != (found is None) or public["disturbed"] != (found is not None):
+    if (hidden is None) != (found is None):
         yield "a disturbance where the suite has none, or none where it has one"
         return
+    if public["shifts"] != ([-hidden.reach, 0.0, hidden.reach] if hidden else []):
+        yield "the wrong shifts are told"
     if hidden is None or found is None:
         return
     target = public["target"]["name"]

@@ -134,7 +134,7 @@ class _World:
         effects[np.abs(effects) < _TOLERANCE] = 0.0  # no path: an inverse leaves 1e-17 there
         shift = self.public["mode"] == "shift" and node in self.settable
         rows = [effects[:, j] for j in self.settable if shift or j != node]
-        if shift and (not self.public["disturbed"] or len(self.settable) > 1):
+        if shift and (not self.public["shifts"] or len(self.settable) > 1):
             rows.append(self.state(self.manipulator))
         return rows
 
@@ -146,7 +146,7 @@ class _World:
         """
         rng = np.random.default_rng(7)
         shift = self.public["mode"] == "shift" and node in self.settable
-        calm = not self.public["disturbed"]
+        calm = not self.public["shifts"]
         others = [j for j in self.settable if j != node]
         opening = self._features(self.state(self.manipulator))
         unset = self._simulated(others, rng)

@@ -157,7 +157,7 @@ def _trace(graph: LatentDAG, rng: np.random.Generator) -> tuple[tuple[str, float
 
 def _disturbance(
     graph: LatentDAG, suite: Suite, setting: Setting, key: bytes
-) -> dict[str, object] | None:
+) -> dict[str, Any] | None:
     """The hidden influence: one of three equally likely values after each intervention."""
     hidden = suite.hidden
     if hidden is None:
@@ -179,7 +179,7 @@ def _affected(graph: LatentDAG, hidden: Hidden, rng: np.random.Generator) -> tup
 
 def disturbance_json(
     nodes: Sequence[str], values: Sequence[float], sequence: Sequence[float]
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """A disturbance as the private side holds it; ``sequence`` has its value by intervention."""
     return {"nodes": list(nodes), "values": list(values), "sequence": list(sequence)}
 
@@ -189,7 +189,7 @@ def two_sides(
     label: Mapping[str, str],
     displays: Mapping[str, str],
     reactor: Mapping[str, float],
-    disturbance: Mapping[str, object] | None,
+    disturbance: Mapping[str, Any] | None,
 ) -> Parts:
     """What the agent is told and what the laboratory runs on, readings taken from the engine.
 
@@ -215,7 +215,7 @@ def two_sides(
         "family": setup.family,
         "mode": setup.mode,
         "frequency_may_be_parent": setup.target_acts,
-        "disturbed": setup.disturbed,
+        "shifts": list(disturbance["values"]) if disturbance else [],
         "records": [model.read(bases) for bases in setup.records],
         "chain": replayed(model, setup),
         "opening": model.read(setup.manipulator) if setup.budget else None,
