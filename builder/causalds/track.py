@@ -64,7 +64,7 @@ def composition(config: Config, specs: Sequence[InstanceSpec]) -> ByAxis:
         f"{name}: {axis}": levels
         for name, model in config.exams
         for axis, levels in planned_composition(
-            model, [plan for plan in plans if plan.exam == name]
+            model, [plan for plan in plans if plan.exam == name], [v.name for v in config.views]
         ).items()
     }
 

@@ -14,18 +14,20 @@ from causalds_scenes import ROOT, public, table
 from builder.causalds.ask import ASKERS
 from builder.causalds.exams.cells import (
     RANKS,
-    choose_cell,
+    choose_slot,
     family_weights,
     variant_weights,
     view_weights,
 )
 from builder.causalds.exams.draw import BuiltTask, built_tasks, draw_exam
 from builder.causalds.exams.model import FAMILIES, ExamModel, parse_exam
-from builder.causalds.plan.config import with_exams
+from builder.causalds.exams.quotas import deal_cells
+from builder.causalds.plan.config import Config, with_exams
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
 from builder.causalds.track import TRACK
 from builder.settings import TomlTable, read_toml
+from builder.track import InstanceSpec
 from grader.errors import UsageError
 
 KEY = b"a key of an exam, 32 bytes long."
@@ -102,13 +104,11 @@ def test_cells_follow_the_weights_of_what_a_scene_can_host(root: Path) -> None:
         "effect_estimate": {"ate_point": ["clean", "proxy"], "ate_uq_95": ["clean", "proxy"]},
     }
     rng = np.random.default_rng(4)
-    cells = [choose_cell(exam, "chain", hosts, rng) for _ in range(4000)]
-    families = Counter(cell.family for cell in cells if cell)
+    families = Counter(choose_slot(exam, "chain", hosts, rng)[0] for _ in range(4000))
     expected = 0.203032 / (0.203032 + 0.113322)
     assert families["effect_estimate"] / 4000 == pytest.approx(expected, abs=0.03)
-    views = Counter(c.view for c in cells if c and c.family == "effect_estimate")
-    share = views["clean"] / sum(views.values())
-    assert share == pytest.approx(0.362522 / (0.362522 + 0.325152), abs=0.04)
+    share = view_weights(exam, "effect_estimate", ("clean", "proxy"))["clean"]
+    assert share == pytest.approx(0.362522 / (0.362522 + 0.325152))
 
 
 def test_what_has_no_weight_is_chosen_evenly(root: Path) -> None:
@@ -116,11 +116,9 @@ def test_what_has_no_weight_is_chosen_evenly(root: Path) -> None:
     exam = model(root, "realistic")
     hosts = {"effect_estimate": {"ate_sign_only": ["clean"], "ate_vs_assoc_sign_match": ["clean"]}}
     rng = np.random.default_rng(4)
-    found = Counter(
-        cell.variant for _ in range(400) if (cell := choose_cell(exam, "chain", hosts, rng))
-    )
+    found = Counter(choose_slot(exam, "chain", hosts, rng)[1] for _ in range(400))
     assert len(found) == 2 and min(found.values()) > 140
-    assert choose_cell(exam, "chain", {}, rng) is None
+    assert view_weights(exam, "identification", ("proxy_hard",)) == {"proxy_hard": 1}
 
 
 def test_a_composed_exam_asks_every_scene_once(root: Path) -> None:
@@ -134,6 +132,54 @@ def test_a_composed_exam_asks_every_scene_once(root: Path) -> None:
     for levels in drawn.composition.values():
         assert sum(row["realised"] for row in levels.values()) == 30
         assert sum(row["requested"] for row in levels.values()) == pytest.approx(30, abs=0.2)
+
+
+def _everything(views: tuple[str, ...]) -> dict[str, dict[str, tuple[str, ...]]]:
+    return {family: dict.fromkeys(names, views) for family, names in FAMILIES.items()}
+
+
+def test_quotas_are_the_priors_rounded_and_go_to_scenes_that_host_them(root: Path) -> None:
+    """Of 40 scenes 8 have something in between: they take the three mediation tasks that all
+    scenes together ask for, and no other family is a task off."""
+    exam, views = model(root, "realistic"), ("clean", "proxy", "proxy_hard")
+    structures = ["confounding"] * 20 + ["iv"] * 12 + ["chain"] * 8
+    hosts = [
+        {f: v for f, v in _everything(views).items() if f != "mediation_effect" or s == "chain"}
+        for s in structures
+    ]
+    wanted: Counter[str] = Counter()
+    for structure in structures:
+        wanted.update(family_weights(exam, structure))
+    for seed in range(5):
+        cells = deal_cells(exam, structures, hosts, views, np.random.default_rng(seed))
+        found = Counter(cell.family for cell in cells)
+        assert all(abs(found[family] - share) < 1 for family, share in wanted.items())
+        assert found["mediation_effect"] == round(wanted["mediation_effect"]) == 2
+        asked = {s for s, cell in zip(structures, cells, strict=True)
+                 if cell.family == "mediation_effect"}  # fmt: skip
+        assert asked == {"chain"}
+
+
+def test_a_deal_follows_the_priors_of_each_structure(root: Path) -> None:
+    """Quotas fix the totals; who gets a family is still a matter of the structure's own prior."""
+    exam, views = model(root, "realistic"), ("clean",)
+    structures = ["collider", "iv"] * 30
+    hosts = [_everything(views)] * 60
+    found: Counter[str] = Counter()
+    for seed in range(20):
+        cells = deal_cells(exam, structures, hosts, views, np.random.default_rng(seed))
+        found.update(s for s, c in zip(structures, cells, strict=True)
+                     if c.family == "effect_estimate")  # fmt: skip
+    expected = 0.103702 / (0.103702 + 0.222944)
+    assert found["collider"] / found.total() == pytest.approx(expected, abs=0.07)
+
+
+def test_what_no_scene_can_be_asked_goes_to_what_they_can(root: Path) -> None:
+    """No exam fails for a family without hosts; it moves, and the composition says so."""
+    exam = model(root, "realistic")
+    hosts = [{"prediction": {"point_predictor": ("proxy",)}}] * 3
+    cells = deal_cells(exam, ["chain"] * 3, hosts, ("clean", "proxy"), np.random.default_rng(1))
+    assert [(c.key, c.view) for c in cells] == [("prediction.point_predictor", "proxy")] * 3
 
 
 def test_a_balanced_exam_takes_every_variant_and_every_class(root: Path) -> None:
@@ -187,13 +233,18 @@ def test_a_bad_exam_file_is_named_with_its_key(
         model(root, "realistic", **change)
 
 
-def _private_plans(root: Path, **tasks: int) -> list[ScenePlan]:
+def _private_specs(root: Path, **tasks: int) -> tuple[Config, list[InstanceSpec]]:
     exams = tuple((name, model(root, name, tasks=count)) for name, count in tasks.items())
     scenes = sum(tasks.values())
-    settings = table(scenes=scenes, composition="full", views=["clean", "proxy", "proxy_hard"])
+    views = ["clean", "proxy", "proxy_hard"]
+    settings = table(scenes=scenes, composition="full", views=views, words="fictional")
     del settings["motifs"]
     config = with_exams(TRACK.parse(TomlTable(settings, "here.")), exams, "here")
-    specs = plan_scenes(config, "test", ROOT, True)
+    return config, plan_scenes(config, "test", ROOT, True)
+
+
+def _private_plans(root: Path, **tasks: int) -> list[ScenePlan]:
+    _, specs = _private_specs(root, **tasks)
     return [ScenePlan.from_json(spec.config_json) for spec in specs]
 
 
@@ -212,6 +263,20 @@ def test_private_scenes_are_planned_for_their_exams(root: Path) -> None:
     assert sum(a != b for a, b in pairwise(exams)) > 60, "order tells nothing"
 
 
+def test_private_exams_keep_to_their_priors(root: Path) -> None:
+    """Scene by scene, mediation would be planned once for the seven times it is requested, and the
+    balanced exam would thin out confounding."""
+    config, specs = _private_specs(root, realistic=100, balanced=165)
+    found = TRACK.composition(config, specs)
+    for axis in ("family", "rung", "variant", "view"):
+        for level, row in found[f"realistic: {axis}"].items():
+            assert abs(row["requested"] - row["realised"]) <= 1, level
+    assert found["realistic: family"]["mediation_effect"]["realised"] >= 6
+    motifs = found["motif"].values()
+    assert sum(abs(row["requested"] - row["realised"]) for row in motifs) / 2 < 0.06 * 265
+    assert abs(found["motif"]["confounding"]["realised"] - 82) <= 6
+
+
 def test_a_private_split_refuses_ablations_and_wrong_sums(root: Path) -> None:
     """One scene asked several times would give its own truth away."""
     config = TRACK.parse(TomlTable(table(scenes=60), "here."))
@@ -228,7 +293,10 @@ def test_a_wanted_class_is_what_a_balanced_scene_is_asked_for(root: Path) -> Non
     del settings["motifs"]
     config = with_exams(TRACK.parse(TomlTable(settings, "here.")), exams, "here")
     built = [TRACK.build(spec) for spec in plan_scenes(config, "test", ROOT, True)[:8]]
+    had = 0
     for one in built:
         plan = json.loads(one.rows["causalds_worlds"][0]["world_json"])["plan"]  # type: ignore[arg-type]
         (task,) = built_tasks(lambda c, _, one=one: one.rows[c])  # type: ignore[misc]
-        assert task.key == plan["variant"] and task.label == plan["wanted"]
+        assert task.key == plan["variant"]
+        had += task.label == plan["wanted"]
+    assert had >= 7, "a class that rests on numbers may be too rare in one scene"

@@ -1,8 +1,8 @@
 """Planning the scenes of a private-truth split for its exams: one task and one view a scene.
 
-A ``composed`` exam draws the cell of each scene from the composition model, restricted to what the
-scene's graph and kinds can host. A ``balanced`` exam chooses among more structures than it needs,
-so that every variant, and inside it every class of answer, finds its scenes.
+A ``composed`` exam deals what its composition model asks over the scenes whose graphs and kinds can
+host it. A ``balanced`` exam chooses among more structures than it needs, so that every variant, and
+inside it every class of answer, finds its scenes, and motifs and verdicts keep the split's shares.
 """
 
 from collections import Counter
@@ -12,10 +12,13 @@ from typing import Final
 
 import numpy as np
 
+from builder.causal.identification import is_identifiable
 from builder.causalds.ask import ASKERS
-from builder.causalds.exams.cells import Cell, Hosts, choose_cell
+from builder.causalds.exams.cells import Cell, Hosts
 from builder.causalds.exams.draw import composition
 from builder.causalds.exams.model import FAMILIES, ExamModel
+from builder.causalds.exams.quotas import deal_cells
+from builder.causalds.plan.blueprint import largest_remainder
 from builder.causalds.plan.realised import ByAxis, beside
 from builder.causalds.plan.types import ScenePlan
 from builder.seeds import pick
@@ -36,31 +39,40 @@ def assign(
     Raises ``UsageError`` where no scene of the composition can be asked some variant.
     """
     if model.kind == "composed":
-        found = [_composed(model, plan, rng) for plan in plans(model.tasks)]
+        found = _composed(model, plans(model.tasks), rng)
     else:
         found = list(_balanced(exam, model, plans(SPARE * model.tasks), rng))
     return [replace(plan, exam=exam) for plan in found]
 
 
-def planned_composition(model: ExamModel, plans: Sequence[ScenePlan]) -> ByAxis:
-    """Requested beside realised, as planned."""
+def planned_composition(
+    model: ExamModel, plans: Sequence[ScenePlan], there: Sequence[str]
+) -> ByAxis:
+    """Requested beside realised, as planned; ``there`` are the views of the split."""
     cells = [Cell.of(plan.variant, plan.views[0].name) for plan in plans if plan.variant]
     if model.kind == "composed":
-        return composition(model, [plan.structure for plan in plans], cells)
+        return composition(model, [plan.structure for plan in plans], cells, there)
     counts = Counter(cell.key for cell in cells)
     share = counts.total() / len(counts)
     return {"variant": beside(dict.fromkeys(sorted(counts), share), counts)}
 
 
-def _composed(model: ExamModel, plan: ScenePlan, rng: np.random.Generator) -> ScenePlan:
+def _composed(
+    model: ExamModel, plans: Sequence[ScenePlan], rng: np.random.Generator
+) -> list[ScenePlan]:
+    there = [view.name for view in plans[0].views]
+    structures = [plan.structure for plan in plans]
+    cells = deal_cells(model, structures, [_hosts(plan) for plan in plans], there, rng)
+    return [_asked(p, cell.key, cell.view, None) for p, cell in zip(plans, cells, strict=True)]
+
+
+def _hosts(plan: ScenePlan) -> Hosts:
+    """What a planned scene can be asked, in every view."""
     views = [view.name for view in plan.views]
-    hosts: Hosts = {
+    return {
         family: {name: views for name in names if ASKERS[f"{family}.{name}"].can_host(plan)}
         for family, names in FAMILIES.items()
     }
-    cell = choose_cell(model, plan.structure, hosts, rng)
-    assert cell is not None  # every scene can be asked for its sketch
-    return _asked(plan, cell.key, cell.view, None)
 
 
 def _asked(plan: ScenePlan, key: str, view: str, wanted: str | None) -> ScenePlan:
@@ -86,6 +98,8 @@ def _balanced(
     # Classes of answers that few scenes can have choose first, while all scenes are free.
     slots.sort(key=lambda slot: (len(hosts[slot[0]][slot[1]]), slot))
     free = set(range(len(plans)))
+    kinds = [f"{plan.motif} {is_identifiable(*plan.query.effect, 'ate')}" for plan in plans]
+    due = Counter(largest_remainder(Counter(kinds), model.tasks))
     view = int(rng.integers(len(plans[0].views)))
     for key, wanted in slots:
         fitting = sorted(free & set(hosts[key][wanted]))
@@ -96,8 +110,9 @@ def _balanced(
                 f"exam {exam}: too few scenes of this split's composition can be asked {key}; "
                 "ask fewer tasks or change the composition"
             )
-        place = pick(rng, fitting)
+        place = pick(rng, [i for i in fitting if due[kinds[i]] > 0] or fitting)
         free.discard(place)
+        due[kinds[place]] -= 1
         plan = plans[place]
         view += 1
         yield _asked(plan, key, plan.views[view % len(plan.views)].name, wanted)

@@ -1,9 +1,8 @@
-"""One cell of an exam for one scene: family given structure, then variant and view given family.
+"""The priors of a composed exam: family given structure, then variant and view given family.
 
-Each prior is tilted by the difficulty d (paper A.8, Eq. 6) and restricted to what the scene can
-host: exp(beta (2d-1) (rung - 2)) for families, exp(delta (2d-1) (rank - centre)) for variants and
-exp(gamma (2d-1) (rank - 1)) for views. Where nothing that can be hosted has weight, the choice is
-uniform.
+Each prior is tilted by the difficulty d (paper A.8, Eq. 6): exp(beta (2d-1) (rung - 2)) for
+families, exp(delta (2d-1) (rank - centre)) for variants and exp(gamma (2d-1) (rank - 1)) for views.
+``quotas`` deals what they ask over the scenes of an exam.
 """
 
 import math
@@ -53,22 +52,20 @@ class Cell:
         return {"family": self.family, "rung": rung, "variant": self.key, "view": self.view}
 
 
+Slot = tuple[str, str]
+"""A family and one of its variants."""
+
 Hosts = Mapping[str, Mapping[str, Collection[str]]]
 """Family to variant to the views that a scene can be asked it in."""
 
 
-def choose_cell(
-    model: ExamModel, structure: str, hosts: Hosts, rng: np.random.Generator
-) -> Cell | None:
-    """The cell of a scene; None for one that can be asked nothing."""
-    offered = {family: variants for family, variants in hosts.items() if any(variants.values())}
-    if not offered:
-        return None
-    family = _pick(family_weights(model, structure), list(offered), rng)
-    variants = [v for v in FAMILIES[family] if offered[family].get(v)]
-    variant = _pick(variant_weights(model, family), variants, rng)
-    views = [view for view in VIEWS if view in offered[family][variant]]
-    return Cell(family, variant, _pick(view_weights(model, family), views, rng))
+def choose_slot(model: ExamModel, structure: str, hosts: Hosts, rng: np.random.Generator) -> Slot:
+    """A family and a variant by the priors, restricted to what one scene can be asked; where none
+    of that has weight, the choice is uniform."""
+    offered = [family for family, variants in hosts.items() if any(variants.values())]
+    family = _pick(family_weights(model, structure), offered, rng)
+    variants = [v for v in FAMILIES[family] if hosts[family].get(v)]
+    return family, _pick(variant_weights(model, family), variants, rng)
 
 
 def family_weights(model: ExamModel, structure: str) -> Weights:
@@ -87,11 +84,14 @@ def variant_weights(model: ExamModel, family: str) -> Weights:
     return _tilted(prior, model, model.strengths[1], lambda name: ranks.index(name) - centre)
 
 
-def view_weights(model: ExamModel, family: str) -> Weights:
-    """P(view | family), tilted."""
+def view_weights(model: ExamModel, family: str, there: Collection[str] = tuple(VIEWS)) -> Weights:
+    """P(view | family), tilted, among the views that the split has; even where none has weight."""
     order = list(VIEWS)
-    prior = (model.views or {}).get(family, dict.fromkeys(order, 1.0))
-    return _tilted(prior, model, model.strengths[2], lambda view: order.index(view) - 1.0)
+    prior = (model.views or {}).get(family, {})
+    kept = {view: prior.get(view, 0.0) for view in there}
+    if not any(kept.values()):
+        kept = dict.fromkeys(there, 1.0)
+    return _tilted(kept, model, model.strengths[2], lambda view: order.index(view) - 1.0)
 
 
 def _tilted(

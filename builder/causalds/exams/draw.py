@@ -14,13 +14,14 @@ from typing import Literal
 from builder.causalds.exams.cells import (
     RUNGS,
     Cell,
-    choose_cell,
+    Hosts,
     family_weights,
     label_class,
     variant_weights,
     view_weights,
 )
 from builder.causalds.exams.model import ExamModel
+from builder.causalds.exams.quotas import deal_cells
 from builder.causalds.plan.realised import ByAxis, beside
 from builder.causalds.plan.views import VIEWS
 from builder.seeds import hmac_key, pick, stream
@@ -99,7 +100,7 @@ def draw_exam(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: s
 
 
 def _composed(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: str) -> DrawnExam:
-    """One task a scene, by the composition model."""
+    """One task a scene, by the composition model's quotas."""
     scenes: dict[str, list[BuiltTask]] = defaultdict(list)
     for task in sorted(tasks, key=lambda task: task.task_id):
         scenes[task.instance_id].append(task)
@@ -109,28 +110,39 @@ def _composed(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: s
             f"{len(scenes)} scenes; ask fewer or raise the number of scenes"
         )
     names = sorted(scenes, key=lambda name: hmac_key(key, f"scene/{name}"))[: model.tasks]
-    chosen = [_from_scene(model, scenes[name], hmac_key(key, f"cell/{name}")) for name in names]
+    there = _views(tasks)
     structures = [scenes[name][0].structure for name in names]
-    cells = [task.cell for task in chosen]
-    found = composition(model, structures, cells)
+    rng = stream(key, "cells")
+    cells = deal_cells(model, structures, [_hosts(scenes[name]) for name in names], there, rng)
+    chosen = [
+        pick(rng, [task for task in scenes[name] if task.cell == cell])
+        for name, cell in zip(names, cells, strict=True)
+    ]
+    found = composition(model, structures, cells, there)
     return DrawnExam(tuple(task.task_id for task in chosen), composition=found)
 
 
-def _from_scene(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes) -> BuiltTask:
+def _hosts(tasks: Iterable[BuiltTask]) -> Hosts:
+    """What a built scene is asked, and in which views."""
     hosts: dict[str, dict[str, set[str]]] = {}
     for cell in (task.cell for task in tasks):
         hosts.setdefault(cell.family, {}).setdefault(cell.variant, set()).add(cell.view)
-    rng = stream(key, "cell")
-    chosen = choose_cell(model, tasks[0].structure, hosts, rng)
-    assert chosen is not None  # every scene has a task
-    fitting = [task for task in tasks if task.cell == chosen]
-    return pick(rng, fitting)
+    return hosts
 
 
-def composition(model: ExamModel, structures: Sequence[str], cells: Sequence[Cell]) -> ByAxis:
+def _views(tasks: Iterable[BuiltTask]) -> list[str]:
+    """The views that there are."""
+    found = {task.view for task in tasks}
+    return [view for view in VIEWS if view in found]
+
+
+def composition(
+    model: ExamModel, structures: Sequence[str], cells: Sequence[Cell], there: Sequence[str]
+) -> ByAxis:
     """Requested beside realised numbers of tasks, by family, rung, variant and view.
 
-    Requested is what the priors say of these scenes before any restriction to what they can host.
+    Requested is what the priors say of these scenes and of the views that are ``there``, before any
+    restriction to what a scene can host.
     """
     wanted: Shares = {axis: defaultdict(float) for axis in cells[0].axes}
     for structure in structures:
@@ -139,7 +151,7 @@ def composition(model: ExamModel, structures: Sequence[str], cells: Sequence[Cel
             wanted["rung"][str(RUNGS[family])] += share
             for variant, part in variant_weights(model, family).items():
                 wanted["variant"][f"{family}.{variant}"] += share * part
-            for view, part in view_weights(model, family).items():
+            for view, part in view_weights(model, family, there).items():
                 wanted["view"][view] += share * part
     return _beside_realised(wanted, cells)
 
@@ -177,7 +189,7 @@ def _balanced(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: s
     for name in sorted(order, key=lambda name: sum(map(len, waiting[name].values()))):
         for task in _in_turn(waiting[name], quota[name], scenes, views):
             chosen.append(task)
-    there = [view for view in VIEWS if any(task.view == view for task in tasks)]
+    there = _views(tasks)
     wanted: Shares = {axis: defaultdict(float) for axis in ("variant", "family", "rung")}
     for name, count in quota.items():
         axes = Cell.of(name, there[0]).axes
