@@ -149,11 +149,15 @@ def _add_exam(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--split", metavar="NAME", help="default: the only one with public truth")
     parser.add_argument("--name", metavar="NAME", help="default: the exam file's name")
     parser.add_argument("--seed", metavar="TEXT", help="default: the split's own seed")
+    add_workers(parser)
+    parser.add_argument("--quiet", action="store_true", help="show warnings and errors only")
 
 
 def _exam(options: argparse.Namespace) -> int:
     from builder.release.extra_exam import draw_extra_exam
+    from builder.release.show.progress import Reporter
     from builder.release.show.told import describe_exam
+    from builder.release.workspace import GATE_FILE
 
     added = draw_extra_exam(
         options.release,
@@ -163,7 +167,21 @@ def _exam(options: argparse.Namespace) -> int:
         seed=options.seed,
     )
     describe_exam(added, options.release)
-    return OK
+    reporter = Reporter(options.quiet)
+    try:
+        report = command.gate(options.release, reporter, workers=options.workers)
+    except UsageError as error:  # a public side alone, as it is downloaded
+        reporter.warn(f"without a {GATE_FILE}: {error}")
+        return OK
+    (options.release / GATE_FILE).write_text(report.markdown, encoding="utf-8")
+    if report.ok:
+        return OK
+    print(
+        f"the gate refuses the release with exam {added.name} in it: see "
+        f"{options.release / GATE_FILE}",
+        file=sys.stderr,
+    )
+    return FAILED
 
 
 BUILD: Final = Command(

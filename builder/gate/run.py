@@ -89,7 +89,7 @@ def run_gate(
 ) -> GateReport:
     """Run every check over a release folder: ``public``, and ``private`` where truths are private.
 
-    ``progress`` is told what is being done; ``workers`` re-derive truths (default: all cores).
+    ``progress`` is told what is being done; ``workers`` share the work (default: all cores).
     Raises ``UsageError`` when there is no release or a private split lacks its private side.
     """
     tell = progress or (lambda _: None)
@@ -110,18 +110,19 @@ def run_gate(
         return GateReport(tuple(lines))
     forget()
     tell("gate: every truth and story a second time")
-    workers = _workers_for(tables, workers or os.cpu_count() or 1)
-    lines += _audit(release, tables, workers)
+    workers = workers or os.cpu_count() or 1
+    processes = _workers_for(tables, workers)
+    lines += _audit(release, tables, processes)
     tables.clear()  # every prompt there is: gigabytes, and not needed again
     tell("gate: gold, empty, constant and random answers")
     floors: list[Floor] = []
     for split in opened.splits:
-        found = split_points(opened, split, workers)
+        found = split_points(opened, split, processes)
         lines += _known_answers(found)
         floors += found.floors
     lines += _floor_lines(floors)
     tell("gate: leak test")
-    leaks = leak_test(release)
+    leaks = leak_test(release, workers=workers)
     lines.append(_leak_line(leaks))
     return GateReport(tuple(lines), tuple(floors), leaks)
 

@@ -16,8 +16,9 @@ from builder.tracks import TRACKS
 SHARED_COLUMNS: Final = frozenset({"task_id", "instance_id"})
 """Columns that private configs have in common with public ones by design."""
 
-_HEX: Final = re.compile(r"[0-9a-f]{32,}")
 _KEY_DIGITS: Final = 64
+"""Hexadecimal digits of a key or a salt."""
+_HEX: Final = re.compile(rf"[0-9a-f]{{{_KEY_DIGITS},}}")
 _HEAD: Final = 80
 """Characters by which a world is told from others that begin alike."""
 
@@ -94,7 +95,7 @@ def worlds_in(blob: str, worlds: Collection[str]) -> set[str]:
 def _public_text(
     state: tuple[tuple[Path, int, int], ...], split: str
 ) -> tuple[str, frozenset[str]]:
-    """The text of papers and of a split's shards, and the hexadecimal runs of every text there is.
+    """The text of papers and of a split's shards, and whatever could be a key in any text there is.
 
     Texts are papers, Parquet metadata, and string cells at any depth. ``state`` lists the files,
     with sizes and times: the tracks of one release share the reading, another release does not.
@@ -105,7 +106,7 @@ def _public_text(
         found = list(_texts_of(path))
         for text in found:
             for run in _HEX.findall(text):
-                runs.update(run[i : i + _KEY_DIGITS] for i in range(len(run)))
+                runs.update(run[i : i + _KEY_DIGITS] for i in range(len(run) - _KEY_DIGITS + 1))
         match = SHARD.fullmatch(path.name)
         if match is None or match["split"] == split:
             texts += found

@@ -43,6 +43,7 @@ from builder.release.shards import (
 )
 from builder.release.show.progress import Reporter
 from builder.release.workspace import (
+    GATE_FILE,
     Workspace,
     check_replaceable,
     finished_release,
@@ -52,8 +53,6 @@ from builder.release.workspace import (
 )
 from builder.track import InstanceSpec
 from builder.tracks import TRACKS
-
-GATE_FILE: Final = "GATE.md"
 
 SMALL_BYTES: Final = 128 * 2**20
 """Rows of this size in memory are written in about the time that a worker needs to start."""

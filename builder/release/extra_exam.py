@@ -1,6 +1,7 @@
 """Another exam from a release that is already built: ``build_dataset.py exam``.
 
-Only the list of exams changes: one small shard and the manifest, each written aside and renamed.
+Only the list of exams changes: one small shard, the manifest and the card. What the gate found is
+true no longer and goes; the command runs the gate again.
 Where truth is private an exam's scenes are planned for it, so there is nothing to draw from.
 """
 
@@ -9,10 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from builder.release.card import write_card
 from builder.release.exams import EXAM_SCHEMA, composed, exam_table, moved_mass, ordered
 from builder.release.manifest import listing, read_manifest, refuse_imported, write_manifest
 from builder.release.reader import public_side, rows, shards
 from builder.release.shards import marked, write_whole
+from builder.release.workspace import GATE_FILE
 from builder.seeds import hmac_key
 from builder.settings import read_toml
 from builder.track import DrawnExam, Read
@@ -59,6 +62,7 @@ def draw_extra_exam(
 
     exam = ordered(exams.compose(model, read, key, str(file)), key)
     config = f"{track}_exams"
+    (release / GATE_FILE).unlink(missing_ok=True)  # it speaks of the release without this exam
     table_of_exams = exam_table({**_exams(read, config), name: exam})
     schema = marked(EXAM_SCHEMA, manifest["canary"])
     listed = listing([write_whole(config, chosen, public, schema, [table_of_exams])])
@@ -69,6 +73,7 @@ def draw_extra_exam(
     asked = {"exam": file.name, "model": table.values} | ({} if seed is None else {"seed": seed})
     manifest["configuration"]["splits"][chosen].setdefault("exams", {})[name] = {track: asked}
     write_manifest(manifest, public)
+    write_card(manifest, public)
     remarks = tuple(moved_mass({(chosen, track): {name: exam}}))
     return NewExam(name, len(exam.task_ids), exam.composition, remarks)
 

@@ -19,6 +19,9 @@ from builder.release.manifest import MANIFEST, changed_shards, read_manifest
 from grader.errors import UsageError
 from grader.io.jsonio import canonical
 
+GATE_FILE: Final = "GATE.md"
+"""What the gate found, beside both sides of a release."""
+
 _STATE: Final = "state.json"
 _REPLACED: Final = "replaced"
 _LOCK: Final = ".lock"

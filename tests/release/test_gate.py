@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ from gate_release import Rows, build, edit
 from hypothesis import given
 from hypothesis import strategies as st
 
+from builder.cli.main import main
+from builder.gate import secrecy
+from builder.gate.leak import permutation
 from builder.gate.run import GateReport, run_gate
 from builder.gate.secrecy import secrecy_problems, worlds_in
 from builder.gate.tables import split_tables
@@ -247,6 +251,52 @@ def test_private_columns_and_salts_in_public_are_caught(release: Path) -> None:
         "causalds: has the private column should_abstain",
         "the salt 'rows' is public",
     ]
+
+
+def test_only_whole_keys_of_the_public_text_are_remembered(release: Path) -> None:
+    """Every hash of a manifest once left 63 tails of itself, which no key can equal."""
+    secrecy_problems(
+        release / "public", release / "private", split_tables(release, "causalds", "test")
+    )
+    files = [path for path in sorted((release / "public").rglob("*")) if path.is_file()]
+    state = tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in files)
+    _, runs = secrecy._public_text(state, "test")
+    assert runs and {len(run) for run in runs} == {64}
+
+
+def test_the_leak_test_takes_as_many_workers_as_the_gate(
+    built: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--workers 1` on a shared machine must not start a thread for each of its cores."""
+    asked: list[int] = []
+
+    class Threads(ThreadPoolExecutor):
+        def __init__(self, workers: int) -> None:
+            asked.append(workers)
+            super().__init__(workers)
+
+    monkeypatch.setattr(permutation, "ThreadPoolExecutor", Threads)
+    for workers in (1, 3):
+        run_gate(built, workers=workers)
+    assert asked == [1, 3]
+
+
+def test_an_exam_drawn_later_is_in_the_gate_s_report_and_on_the_card(
+    release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """GATE.md went on describing the release without it."""
+    old = "# Gate: of the release without the exam"
+    (release / "GATE.md").write_text(old, encoding="utf-8")
+    file = tmp_path / "later.toml"
+    file.write_text('kind = "balanced"\ntasks = 5\n', encoding="utf-8")
+    assert main(["exam", "--from", str(release), "--exam", str(file), "--split", "dev"]) == 0
+    report = (release / "GATE.md").read_text(encoding="utf-8")
+    assert "| dev causalds: exams | ok | 2 exams, " in report
+    assert "later (5)" in (release / "public" / "README.md").read_text(encoding="utf-8")
+    shutil.rmtree(release / "private")
+    again = ["exam", "--from", str(release), "--exam", str(file), "--split", "dev", "--name", "b"]
+    assert main(again) == 0
+    assert not (release / "GATE.md").exists(), "what cannot be checked again is not claimed"
 
 
 def test_progress_is_told(built: Path) -> None:

@@ -8,7 +8,6 @@ tested again with enough fresh permutations to decide at that level; the second 
 """
 
 import hashlib
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -114,11 +113,14 @@ class _Prepared:
     strata: Ints
 
 
-def leak_test(release: Path, *, permutations: int = 999, split: str | None = None) -> LeakReport:
+def leak_test(
+    release: Path, *, permutations: int = 999, split: str | None = None, workers: int = 1
+) -> LeakReport:
     """Run the leak test over a release folder (``public`` and, for private truths, ``private``).
 
     It looks for the facts of every track that states some; ``split`` restricts it to one split.
-    The result is a function of the release's bytes and ``permutations`` alone. Raises
+    ``workers`` threads share the work; the result is a function of the release's bytes and
+    ``permutations`` alone. Raises
     ``UsageError`` for an absent release, split or private side.
     """
     public = public_side(release)
@@ -143,7 +145,7 @@ def leak_test(release: Path, *, permutations: int = 999, split: str | None = Non
                 skipped.append((name, fact.name, item))
             else:
                 prepared.append(item)
-    return LeakReport(_test_all(prepared, permutations), tuple(skipped))
+    return LeakReport(_test_all(prepared, permutations, workers), tuple(skipped))
 
 
 def _one_view(fact: Fact) -> Fact:
@@ -223,8 +225,10 @@ def _movable(names: NDArray[np.object_], strata: Ints) -> Ints:
     )
 
 
-def _test_all(prepared: Sequence[_Prepared], permutations: int) -> tuple[LeakRow, ...]:
-    """Test every fact, a thread for each core.
+def _test_all(
+    prepared: Sequence[_Prepared], permutations: int, workers: int
+) -> tuple[LeakRow, ...]:
+    """Test every fact, on ``workers`` threads.
 
     The linear algebra of one fact stays on one thread: how sums are split among threads would
     enter their last bits, and so the report.
@@ -255,7 +259,7 @@ def _test_all(prepared: Sequence[_Prepared], permutations: int) -> tuple[LeakRow
             result.p,
         )
 
-    with threadpool_limits(1), ThreadPoolExecutor(os.cpu_count() or 1) as threads:
+    with threadpool_limits(1), ThreadPoolExecutor(workers) as threads:
         return tuple(threads.map(test, enumerate(prepared)))
 
 

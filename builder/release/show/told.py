@@ -109,8 +109,7 @@ def describe_exam(added: NewExam, release: Path) -> None:
     folder, name = shlex.quote(str(release)), shlex.quote(added.name)
     console.print(
         f"{release}: exam {added.name} has {added.tasks} tasks\n"
-        f"next: python -m grader workspace --release {folder} --exam {name} --out tasks\n"
-        f"      python build_dataset.py check {folder}   (run the gate again)",
+        f"next: python -m grader workspace --release {folder} --exam {name} --out tasks",
         markup=False,
     )
 
