@@ -8,42 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from builder.gate.tables import SceneRow, SplitTables, TaskRow
 from builder.release.reader import SIDES, column_names, configs, rows, shards, splits
 from builder.tracks import TRACKS
 from grader.shape import Variant
 from grader.tracks import variant as variant_of
-
-
-def card_problems(root: Path) -> list[str]:
-    """Whether the card's YAML configs name each shard exactly once, under its config and split."""
-    text = (
-        (root / "README.md").read_text(encoding="utf-8") if (root / "README.md").is_file() else ""
-    )
-    parts = text.split("---\n")
-    if len(parts) < 3 or parts[0]:
-        return [f"{root.name}/README.md: no YAML front matter"]
-    declared: Counter[str] = Counter()
-    problems = []
-    for entry in (yaml.safe_load(parts[1]) or {}).get("configs", []):
-        for files in entry.get("data_files", []):
-            found = sorted(root.glob(files["path"]))
-            expected = shards(root, entry["config_name"], files["split"])
-            if not found or found != expected:
-                problems.append(
-                    f"{root.name}/README.md: {files['path']} matches {len(found)} files, "
-                    f"{entry['config_name']} has {len(expected)} of split {files['split']}"
-                )
-            declared.update(path.relative_to(root).as_posix() for path in found)
-    present = {path.relative_to(root).as_posix() for path in root.glob("*/*.parquet")}
-    for path in sorted(present ^ declared.keys()):
-        problems.append(f"{root.name}/README.md: no config holds {path}")
-    problems += [
-        f"{root.name}/README.md: two configs hold {p}" for p, n in declared.items() if n > 1
-    ]
-    return problems
 
 
 def id_problems(tables: Sequence[SplitTables], raw_ids: Mapping[str, list[str]]) -> list[str]:

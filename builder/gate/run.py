@@ -13,6 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
+from builder.gate import card
 from builder.gate import checks as gate_checks
 from builder.gate.known_answers import (
     CEILING,
@@ -147,8 +148,12 @@ def _cards(release: Path) -> list[GateLine]:
     for side in ("public", "private"):
         if (release / side).is_dir():
             found = configs(release / side)
-            problems = gate_checks.card_problems(release / side)
+            problems = card.card_problems(release / side)
             lines.append(_line(f"{side} card", problems, f"{len(found)} configs match their files"))
+            if not problems:
+                shown = f"{card.examples(release / side)} find what they ask for"
+                broken = card.example_problems(release / side)
+                lines.append(_line(f"{side} card: examples", broken, shown))
     return lines
 
 

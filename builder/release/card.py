@@ -100,7 +100,22 @@ def _fields(manifest: Mapping[str, Any]) -> dict[str, str]:
         "configs": _configs(manifest),
         "truth_note": _truth_note(manifest),
         "composition": _composition(manifest),
+        **_scene_examples(manifest),
     }
+
+
+def _scene_examples(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """Examples with the scenes of the first track that ships some; empty where none does."""
+    names = ("scenes_python", "scenes_sql")
+    for config, splits in sorted(manifest["configs"].items()):
+        if config.endswith("_scenes"):
+            fields = {
+                "folder": f"release/{manifest['visibility']}",
+                "track": config.removesuffix("_scenes"),
+                "split": min(splits),
+            }
+            return {name: Template(_facts()[name]).substitute(fields) for name in names}
+    return dict.fromkeys(names, "")
 
 
 def _title(manifest: Mapping[str, Any]) -> str:

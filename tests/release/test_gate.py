@@ -16,10 +16,12 @@ from hypothesis import strategies as st
 
 from builder.cli.main import main
 from builder.gate import secrecy
+from builder.gate.card import example_problems
 from builder.gate.leak import permutation
 from builder.gate.run import GateReport, run_gate
 from builder.gate.secrecy import secrecy_problems, worlds_in
 from builder.gate.tables import split_tables
+from builder.release.card import write_card
 from builder.words import frames, verify
 from builder.words.frames import Frame
 from grader.errors import UsageError
@@ -251,6 +253,47 @@ def test_private_columns_and_salts_in_public_are_caught(release: Path) -> None:
         "causalds: has the private column should_abstain",
         "the salt 'rows' is public",
     ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        (
+            '"causalds_scenes", split="dev"',
+            '"ccr_scenes", split="dev"',
+            "loads ccr_scenes, split dev",
+        ),
+        ('["prompt"]', '["question"]', "reads question, which no config"),
+        ("FROM 'causalds/", "FROM 'ccr/", "an example fails: IO Error"),
+        ("GROUP BY ALL ORDER", "WHERE false GROUP BY ALL ORDER", "an example finds nothing"),
+        ("SELECT family", "DROP TABLE family; SELECT family", "does more than select"),
+    ],
+)
+def test_an_example_of_the_card_that_does_not_work_is_named(
+    release: Path, old: str, new: str, says: str
+) -> None:
+    """The card of a release of several tracks showed scenes of one that has none."""
+    file = release / "public" / "README.md"
+    assert example_problems(release / "public") == []
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new), encoding="utf-8")
+    assert says in " / ".join(example_problems(release / "public"))
+
+
+def test_a_card_shows_scenes_of_a_track_that_has_some(mini_release: Path, tmp_path: Path) -> None:
+    """The first track by name, whose tasks the other examples load, has none."""
+    manifest = json.loads((mini_release / "public/manifest.json").read_bytes())
+    public = Path(shutil.copytree(mini_release / "public", tmp_path / "public"))
+    write_card(manifest, public)
+    assert example_problems(public) == []
+    text = (public / "README.md").read_text(encoding="utf-8")
+    assert '"causalab", split' in text and '"causalds_scenes", split' in text
+    del manifest["configs"]["causalds_scenes"]
+    write_card(manifest, public)
+    assert "scenes" not in "".join(
+        re.findall("```.*?```", (public / "README.md").read_text(), re.S)
+    )
 
 
 def test_only_whole_keys_of_the_public_text_are_remembered(release: Path) -> None:
