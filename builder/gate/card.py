@@ -66,7 +66,10 @@ def examples(root: Path) -> int:
 
 
 def _sql_problems(root: Path, code: str) -> Iterator[str]:
-    offline = {"threads": 1, "autoinstall_known_extensions": False}
+    offline: dict[str, str | bool | int | float | list[str]] = {
+        "threads": 1,
+        "autoinstall_known_extensions": False,
+    }
     with duckdb.connect(config=offline) as connection:
         connection.execute("SET file_search_path = ?", [str(root.resolve())])
         try:
