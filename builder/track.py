@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,6 +27,9 @@ Read = Callable[[str, Sequence[str]], Iterable[Mapping[str, Any]]]
 
 Composition = Mapping[str, Mapping[str, Mapping[str, float]]]
 """Axis -> level -> {"requested": count, "realised": count}."""
+
+VARIED_FROM: Final = 6
+"""An exam that is composed, and asks so many instances for a label, has two different ones."""
 
 Guess = Literal["constant", "random"]
 """An answer that knows nothing: the same to every task of a shape, or a seeded guess."""
@@ -165,6 +168,9 @@ class Track:
 
     ``apart(a, b)``: of two variants asked about one instance, one's prompt answers the other, so
     that no exam may hold both.
+    ``lends(shown, asked)``: the answers to ``asked``, as texts of an answer file, that the prompt
+    of ``shown`` prints, a task about the same instance; the gate hands them in. None: prompts of
+    the track print no answers.
     ``scenes``: the track ships ``<name>_scenes``; without them prompts hold all there is.
     ``protocol``: all tasks of an instance are one protocol, even in a private-truth split.
     ``published(table)`` is the track's TOML table as a manifest may show it; ``composition(config,
@@ -190,6 +196,7 @@ class Track:
     protocol: bool = False
     exams: ExamFiles | None = None
     apart: Callable[[str, str], bool] = lambda _a, _b: False
+    lends: Callable[[Task, Task], Iterable[str]] | None = None
     published: Callable[[Mapping[str, object]], Mapping[str, object]] = dict
     composition: Callable[[Any, Sequence[InstanceSpec]], Composition] = lambda _config, _specs: {}
     shown: Callable[[TaskRow, SceneRow, bool], Iterable[str]] = lambda *_: ()

@@ -15,6 +15,7 @@ from typing import Final
 
 from builder.gate import card
 from builder.gate import checks as gate_checks
+from builder.gate.exams import exam_findings
 from builder.gate.known_answers import (
     CEILING,
     CEILING_TASKS,
@@ -30,6 +31,7 @@ from builder.gate.second_derivation import audit, audit_jobs
 from builder.gate.secrecy import forget, secrecy_problems
 from builder.gate.tables import SplitTables, split_tables, tracks
 from builder.release.engine import map_instances
+from builder.release.manifest import read_manifest
 from builder.release.reader import configs, public_side, splits
 from builder.track import StoryReading
 from grader.io.release import Release
@@ -118,6 +120,7 @@ def run_gate(
     tell("gate: gold, empty, constant and random answers")
     floors: list[Floor] = []
     for split in opened.splits:
+        lines += _exams(opened, split)
         found = split_points(opened, split, processes)
         lines += _known_answers(found)
         floors += found.floors
@@ -186,6 +189,15 @@ def _structure(release: Path, tables: Sequence[SplitTables]) -> list[GateLine]:
                 )
             )
     return lines
+
+
+def _exams(opened: Release, split: str) -> list[GateLine]:
+    """What exams must keep as a whole."""
+    manifest = read_manifest(opened.truth_side(split).path)
+    return [
+        _line(found.check, found.problems, found.figure)
+        for found in exam_findings(opened, split, manifest)
+    ]
 
 
 def _audit(release: Path, tables: Sequence[SplitTables], workers: int) -> list[GateLine]:

@@ -1,6 +1,6 @@
 """The replayscm track as the release machinery sees it: parse, plan, build."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Final
 
@@ -13,6 +13,8 @@ from builder.replayscm.plan.config import parse_config
 from builder.replayscm.plan.programs import TRACK_NAME, ProgramPlan, plan_programs
 from builder.seeds import attempt_key
 from builder.track import Built, Floors, InstanceSpec, Row, Track
+from grader.io.jsonio import canonical
+from grader.shape import Task
 
 _DECLARED: Final = frozenset({"variables", "roots", "order", "blocks", "max_parents", "worlds"})
 INPUTS: Final[Mapping[str, frozenset[str]]] = {
@@ -57,6 +59,14 @@ def _apart(one: str, other: str) -> bool:
     return one.startswith("alternative.") != other.startswith("alternative.")
 
 
+def _lends(shown: Task, asked: Task) -> Iterator[str]:
+    """The program that an Alternative-SCM prompt prints, with the roots that it names."""
+    program = shown.inputs.get("reference")
+    if program and asked.family != "alternative":
+        yield canonical({"mechanisms": program, "roots": shown.inputs["roots"]})
+        yield canonical({"mechanisms": program})
+
+
 TRACK: Final = Track(
     name=TRACK_NAME,
     tables=rows.SCHEMAS,
@@ -68,4 +78,5 @@ TRACK: Final = Track(
     floors=Floors(why=WHY, answer=uninformed_answer, points=floor_points),
     inputs=lambda variant, _: INPUTS[variant.shape.name],
     apart=_apart,
+    lends=_lends,
 )

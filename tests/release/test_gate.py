@@ -202,6 +202,18 @@ def test_an_id_used_twice_is_caught(release: Path) -> None:
     assert "dev task ids" in _failures(release)
 
 
+def test_an_exam_that_is_not_what_was_requested_is_caught(release: Path) -> None:
+    """What was requested stands in the manifest; what came out is counted in the rows."""
+    file = release / "public" / "manifest.json"
+    manifest = json.loads(file.read_text(encoding="utf-8"))
+    entry = manifest["splits"]["dev"]["tracks"]["causalds"]
+    axes = {"practice: rung": {rung: {"requested": 90.0, "realised": 90} for rung in "123"}}
+    entry["composition"] |= axes
+    file.write_text(json.dumps(manifest), encoding="utf-8")
+    problems = _failures(release)["dev: exams as requested"]
+    assert "exam practice" in problems and "another rung than requested" in problems
+
+
 def test_exams_name_existing_tasks_once(release: Path) -> None:
     """A repeated task counts twice; in a private split, two exams share one hidden world."""
 
