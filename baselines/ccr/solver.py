@@ -56,8 +56,10 @@ def model(story: ToldModel, prompt: str) -> BooleanContext:
 def _linear(prompt: str) -> Any:
     equations: dict[str, list[tuple[Fraction, str]]] = {}
     for name, terms in re.findall(r"^- (\w+) = (.*)$", prompt, re.MULTILINE):
-        parts = [term.split(" ") for term in terms.split(" + ")]
-        equations[name] = [(Fraction(part[0]), part[1]) for part in parts if part[0] != "noise"]
+        equations[name] = [
+            (Fraction(sign + factor), parent)
+            for sign, factor, parent in re.findall(r"(-?) ?\b([\d.]+) (\w+)", terms)
+        ]
     edges = [(parent, name) for name, terms in equations.items() for _, parent in terms]
     dag = sorted_graph(edges)
     rows = []
@@ -69,7 +71,7 @@ def _linear(prompt: str) -> Any:
 
 
 def _deduction(prompt: str) -> Any:
-    chain = re.search(r"in causal order: (\w+(?: -> \w+)+)\.", prompt)
+    chain = re.search(r"in causal order: (\w+(?:, \w+)+)\.", prompt)
     target = re.search(r"What is (\w+)\((\w+), (\w+)\)\?", prompt)
     if chain is None or target is None:
         raise ValueError("no cut tree, or nothing asked")
@@ -80,7 +82,7 @@ def _deduction(prompt: str) -> Any:
         )
     ]
     verdict, value = check_deduction(
-        chain[1].split(" -> "), givens, (target[2], target[3]), bounded=target[1] == "PNS"
+        chain[1].split(", "), givens, (target[2], target[3]), bounded=target[1] == "PNS"
     )
     return value if verdict == "value" else verdict
 
@@ -90,7 +92,7 @@ def divide(prompt: str) -> dict[str, Any]:
     values = [
         float(value) for value in re.findall(r"^- \w+\(\w+, \w+\) = (\S+)$", prompt, re.MULTILINE)
     ]
-    chain = re.search(r"in causal order: (\w+) -> .*?(\w+)\.", prompt)
+    chain = re.search(r"in causal order: (\w+), .*?(\w+)\.", prompt)
     assert chain is not None
     whole = re.search(rf"\({chain[1]}, {chain[2]}\) = (\S+)$", prompt, re.MULTILINE)
     result = float(whole[1]) if whole else 1.0

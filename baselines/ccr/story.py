@@ -182,7 +182,9 @@ def read_simulation(prompt: str) -> Simulation:
 
 def read_question(story: ToldModel, question: str) -> tuple[dict[str, bool], str]:
     """What is supposed, if anything, and the variable that is asked about."""
-    suppose = re.match(r"Suppose that (.*?), .* Under this supposition, (.*)", question)
+    suppose = re.match(
+        r"Suppose it is made to hold that (.*?), .* Under this supposition, (.*)", question
+    )
     if suppose is None:
         return {}, _asked(story, question)
     name, level = story.state(suppose[1])

@@ -13,6 +13,7 @@ from grader.model import RawAnswer, Score, Truth
 from grader.score import score_answer
 from grader.shape import Task
 from grader.submission.check import REASONS
+from grader.tracks.ccr.tables import of_report
 
 EXAM = Exam({"seed": "bad", "sizes": (3, 3)})
 TASK, TRUTH = max(EXAM.pairs, key=lambda pair: pair[0].inputs["units"])
@@ -83,6 +84,45 @@ def test_an_entry_that_is_no_yes_or_no_is_wrong_for_its_case_alone(entry: object
     assert result.status == "scored" and extra["invalid_answers"] == 1
     assert extra["accuracy_factual"] == pytest.approx(1 - 1 / UNITS)
     assert result.points == 1.0  # the factual answers do not enter the PNS
+
+
+@pytest.mark.parametrize(("share", "complete"), [(0.0, True), (0.09, True), (0.12, False)])
+def test_a_context_with_unreadable_factual_answers_is_not_complete(
+    share: float, complete: bool
+) -> None:
+    """No estimate needs them, so that leaving them out showed nowhere."""
+    exam = Exam({"seed": "factual", "sizes": (3, 3, 3)})
+
+    def solver(task: Task) -> object:
+        answers: dict[str, list[bool | None]] = {k: list(v) for k, v in perfect(task).items()}  # type: ignore[union-attr]
+        units = len(answers["factual"])
+        answers["factual"][: round(share * units)] = [None] * round(share * units)
+        return answers
+
+    (result,) = exam.contexts(solver)
+    assert result.complete is complete
+    assert result.valid and result.consistent and result.share == 1.0
+    metrics = exam.summary(solver).metrics
+    answered = metrics["unit_answers"] / 3
+    assert metrics["factual_answers_invalid"] == metrics["unit_answers_invalid"]
+    assert metrics["factual_answers_invalid"] / answered == pytest.approx(share, abs=0.03)
+    assert metrics["accuracy_factual"] == pytest.approx(1 - share, abs=0.06)
+
+
+def test_wrong_factual_answers_show_in_the_message_and_in_the_terminal() -> None:
+    """The accuracy of every rung stands in the report that a terminal shows."""
+    wrong = changed(factual=[not right for right in RIGHT["factual"]])
+    result = grade((TASK, TRUTH), wrong)
+    assert result.points == 1.0 and "0.0% of the factual answers are right" in result.message
+    exam = Exam({"seed": "factual", "sizes": (3, 3)})
+    metrics = exam.summary(
+        lambda task: perfect(task) | {"factual": [True] * task.inputs["units"]}
+    ).metrics  # type: ignore[operator]
+    part = {"points": 100.0, "metrics": metrics}
+    (_, cases) = of_report({"submission": {"system": "a"}, "tracks": {"ccr": part}})
+    column = list(cases.head).index("acc. factual")
+    assert str(cases.rows[0][column]) == f"{metrics['accuracy_factual']:.3f}"
+    assert 0 < metrics["accuracy_factual"] < 1
 
 
 def test_partial_answers_cost_more_the_more_they_leave_out() -> None:

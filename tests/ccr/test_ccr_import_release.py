@@ -81,8 +81,8 @@ def test_prompts_hold_the_published_texts_and_can_be_asked_one_by_one(release: P
     assert "1. During the previous flu season, Ann had a cough for 9 days" in asked["prompt"]
     single = list(prompts(asked))
     assert len(single) == 3 * 23
-    assert "Suppose that Ann gets vaccinated" in single[1].text
-    assert "Suppose that Ann does not get vaccinated" in single[2].text
+    assert "Suppose it is made to hold that Ann gets vaccinated" in single[1].text
+    assert "it is made to hold that Ann does not get vaccinated" in single[2].text
     assert "Does Cam get vaccinated?" in single[0].text
 
 
@@ -116,7 +116,7 @@ def test_the_other_themes_are_asked_in_their_words(tmp_path: Path) -> None:
     assert len({found["instance_id"] for found in rows}) == 2
     text = "\n".join(found["prompt"] for found in rows)
     for question in ("Is Cam happy?", "Is CD34 low?", "Does the surgeon recommend surgery?",
-                     "Suppose that the patient does not report significant pain"):  # fmt: skip
+                     "made to hold that the patient does not report significant pain"):  # fmt: skip
         assert question in text
     assert (
         grade(["gold", "--release", str(tmp_path / "release"), "--out", str(tmp_path / "g")]) == 0

@@ -2,7 +2,12 @@
 
 import json
 import re
+from collections import Counter
+from collections.abc import Mapping
 from fractions import Fraction
+from functools import cache
+from itertools import combinations, pairwise
+from math import prod
 
 import numpy as np
 import pytest
@@ -11,9 +16,10 @@ from ccr_worlds import built, spec_of
 from baselines.ccr.reasoners import perfect
 from baselines.ccr.story import read_context, read_question, read_simulation
 from benchmarks.built import pairs_of
+from builder.ccr.ask.questions import VERDICTS, Deduction, deduce
 from builder.ccr.ask.text import decimal, prompts
 from builder.ccr.ask.themes import THEMES
-from builder.ccr.make.graph import cut_tree
+from builder.ccr.make.graph import CutTree, Pair, cut_tree
 from builder.ccr.make.model import context_from_json
 from builder.ccr.track import TRACK
 from grader.model import RawAnswer, Truth
@@ -96,6 +102,94 @@ def test_linear_prompts_hold_all_that_is_needed(variant: str) -> None:
         if variant == "direct.trap":
             first, second = perfect(task)["quantities"].values()  # type: ignore[index]
             assert first != pytest.approx(second, rel=0.2)
+
+
+@pytest.mark.parametrize("theme", sorted(THEMES))
+def test_a_supposition_freezes_nothing_but_the_cause(theme: str) -> None:
+    """Its rule is set aside; "however anybody else feels" read as if the others stayed put."""
+    row, *_ = built("wording", theme=theme, sizes=(3, 3)).rows["ccr"]
+    questions = str(row["prompt"]).partition("## Questions")[2].partition("## Answer")[0]
+    for line in questions.strip().splitlines()[1:]:
+        assert ": Suppose it is made to hold that " in line
+        assert "everything else follows the case and its own rule as before" in line
+        assert not re.search("however|whichever|whatever the other|whatever others", line)
+
+
+def test_equations_have_no_sign_after_a_plus() -> None:
+    """ "+ -1.25 V22" is no equation that anybody writes."""
+    text = ""
+    for seed in range(8):
+        rows = built(f"signs/{seed}", purpose="linear", variant="direct.linear").rows
+        text += str(rows["ccr"][0]["prompt"])
+    lines = re.findall(r"^- V\d+ = .*$", text, re.MULTILINE)
+    term = r"\d\.?\d* V\d+"
+    for line in lines:
+        assert re.fullmatch(rf"- V\d+ = (-?{term}( [+-] {term})* \+ )?noise of V\d+", line), line
+    assert re.search(rf"= -{term}", text) and re.search(rf" - {term}", text)
+
+
+def test_the_order_of_cutpoints_is_not_drawn_as_a_chain() -> None:
+    """Arrows between neighbours looked like the edges of the graph."""
+    for variant in ("deductive.boolean", "deductive.linear"):
+        rows = built("order", purpose=variant.split(".")[0], variant=variant, verdict="value").rows
+        prompt = str(rows["ccr"][0]["prompt"])
+        tree = json.loads(str(rows["ccr"][0]["inputs_json"]))["cut_tree"]
+        assert f"in causal order: {', '.join(tree)}. The other nodes and the edges" in prompt
+        assert "->" not in prompt and "up to 1% are rounding" in prompt
+
+
+@cache
+def valued(number: int) -> tuple[CutTree, Mapping[Pair, Fraction]]:
+    """A cut tree of two to four components and the PNS of its pairs."""
+    made = built(f"deduce/{number}", sizes=(3,) * (2 + number % 3))
+    world = json.loads(str(made.rows["ccr_worlds"][0]["world_json"]))
+    values = {(q["cause"], q["effect"]): Fraction(q["pns"]) for q in world["quantities"]}
+    return cut_tree(context_from_json(world["context"]).dag), values
+
+
+def deductions(count: int) -> list[tuple[str, tuple[str, ...], Deduction]]:
+    """(wanted verdict, nodes of the cut tree, question)."""
+    found = []
+    for seed in range(count):
+        tree, values = valued(seed % 12)
+        for number, verdict in enumerate(VERDICTS):
+            rng = np.random.default_rng([seed, number])
+            question = deduce(tree, values, verdict, rng, bounded=True)
+            found.append((verdict, tree.nodes, question))
+    return found
+
+
+def test_the_pattern_of_givens_does_not_tell_a_contradiction() -> None:
+    """More than needed was given only where it contradicted: counting lines was enough."""
+    patterns: dict[str, Counter[object]] = {verdict: Counter() for verdict in VERDICTS}
+    for verdict, nodes, found in deductions(360):
+        place = [tuple(map(nodes.index, given.pair)) for given in found.givens]
+        pattern = (len(nodes), tuple(sorted(place)), tuple(map(nodes.index, found.target)))
+        patterns[verdict][pattern] += 1
+    common = [pattern for pattern, n in patterns["inconsistent"].items() if n >= 8]
+    assert len(common) > 10
+    assert [pattern for pattern in common if not patterns["value"][pattern]] == []
+
+
+def test_contradictions_are_a_quarter_or_more_and_all_else_agrees_within_rounding() -> None:
+    """What the prompt promises of the printed numbers."""
+    for verdict, nodes, found in deductions(120):
+        printed = {given.pair: Fraction(decimal(given.value)) for given in found.givens}
+        gaps = [Fraction(0)]
+        for pair, value in printed.items():
+            inside = nodes[nodes.index(pair[0]) : nodes.index(pair[1]) + 1]
+            for count in range(1, len(inside) - 1):
+                for between in combinations(inside[1:-1], count):
+                    steps = list(pairwise((pair[0], *between, pair[1])))
+                    known = [printed[step] for step in steps if step in printed]
+                    if len(known) == len(steps):
+                        gaps.append(abs(value / prod(known) - 1))
+                    elif len(known) == len(steps) - 1:
+                        gaps.append(max(Fraction(0), value / prod(known) - 1))
+        if verdict == "inconsistent":
+            assert max(gaps) >= Fraction(1, 4)
+        else:
+            assert max(gaps) <= Fraction(1, 100)
 
 
 def test_text_order_is_unrelated_to_topological_order() -> None:

@@ -12,7 +12,9 @@ from baselines.ccr.reasoners import biased, global_wrong, ignores, noise, perfec
 from baselines.release import OpenedExam
 from baselines.solving import SolveTask
 from baselines.systems import SYSTEMS, answers
+from grader.model import Checked
 from grader.tracks.ccr.estimates import estimate, weights_of
+from grader.tracks.ccr.summary import contexts_of
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +111,29 @@ def test_noise_makes_validity_fall_with_mediators(exam: Exam) -> None:
     high = [e for count, found in errors.items() if count >= 5 for e in found]
     assert np.mean(high) > 3 * np.mean(low)
     assert np.mean([e <= 0.1 for e in high]) < np.mean([e <= 0.1 for e in low])
+
+
+def test_more_noise_earns_less_over_many_seeds(exam: Exam) -> None:
+    """One small exam may put 1% above 0.5%: a run there is off by some eight points."""
+    right = {task.task_id: perfect(task) for task, _ in exam.pairs}
+    points: dict[float, list[float]] = {}
+    for rate in (0.005, 0.01, 0.05):
+        for seed in range(25):
+            rng = np.random.default_rng([seed, round(1e4 * rate)])
+            checked = {
+                name: Checked("scored", ({
+                    rung: (np.array(row) ^ (rng.random(len(row)) < rate)).astype(int).tolist()
+                    for rung, row in answers.items()
+                },))
+                for name, answers in right.items()
+            }  # fmt: skip
+            results = contexts_of(exam.scores(checked), exam.truths, checked)
+            share = sum(result.share for result in results) / len(results)
+            points.setdefault(rate, []).append(100 * share)
+    means = [float(np.mean(found)) for found in points.values()]
+    errors = [float(np.std(found, ddof=1)) / 5 for found in points.values()]
+    for k in (0, 1):
+        assert means[k] - means[k + 1] > 2 * (errors[k] ** 2 + errors[k + 1] ** 2) ** 0.5
 
 
 def test_every_system_answers_every_kind_of_task(exam: Exam) -> None:

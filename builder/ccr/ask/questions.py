@@ -89,9 +89,12 @@ def deduce(
     """A question with the wanted verdict. ``bounded``: no value exceeds 1 (the PNS).
 
     Unbounded values contradict each other only where more is given than needed: then
-    ``inconsistent`` takes three components.
+    ``inconsistent`` takes three components. As often, more than needed is given and agrees, so
+    that the pattern of givens does not tell a contradiction.
     """
     if verdict == "value":
+        if len(tree.components) > 2 and rng.random() < 0.5:
+            return _redundant(tree, values, Fraction(1), rng)
         path = _path(tree, 2, rng)
         edges = list(pairwise(path))
         target = edges.pop(int(rng.integers(len(edges))))
@@ -147,14 +150,25 @@ def _contradiction(
             two = (Given(tree.whole, raised), Given(low, values[low]))
             return Deduction(two, other, "inconsistent", None)
         raise ValueError("two components cannot contradict each other")
+    return _redundant(tree, values, Fraction(int(rng.integers(45, 75)), 100), rng)
+
+
+def _redundant(
+    tree: CutTree, values: Mapping[Pair, Fraction], factor: Fraction, rng: np.random.Generator
+) -> Deduction:
+    """All adjacent pairs but one end, the whole, and the composition of two neighbours.
+
+    That composition is multiplied by ``factor``, which is a contradiction unless it is 1.
+    """
     edges = list(pairwise(tree.nodes))
     target = edges.pop(0) if rng.random() < 0.5 else edges.pop()
     k = int(rng.integers(len(edges) - 1))
     first, second = edges[k], edges[k + 1]
     whole = (first[0], second[1])
-    wrong = values[whole] * Fraction(int(rng.integers(45, 75)), 100)
-    givens = (*_given(values, [tree.whole, *edges]), Given(whole, wrong))
-    return Deduction(givens, target, "inconsistent", None)
+    givens = (*_given(values, [tree.whole, *edges]), Given(whole, factor * values[whole]))
+    if factor != 1:
+        return Deduction(givens, target, "inconsistent", None)
+    return Deduction(givens, target, "value", values[target])
 
 
 def check_deduction(

@@ -124,7 +124,7 @@ def simulation_prompt(
     question = words.questions[effect]
     later = question[0].lower() + question[1:]
     do_true, do_false = (
-        _TEXTS("supposition", state=state, regardless=words.regardless, question=later)
+        _TEXTS("supposition", state=state, question=later)
         for state in (words.states[cause], words.negations[cause])
     )
     return _TEXTS(
@@ -187,14 +187,22 @@ def linear_prompt(
     for node in rng.permutation(len(names)):
         rows = list(zip(context.parents[node], context.coefficients[node], strict=True))
         rows = [rows[k] for k in rng.permutation(len(rows))]
-        terms = [f"{float(c):g} {names[p]}" for p, c in rows]
-        lines.append(f"- {names[node]} = {' + '.join([*terms, f'noise of {names[node]}'])}")
+        causes = [_sum([(float(c), names[p]) for p, c in rows])] if rows else []
+        lines.append(f"- {names[node]} = {' + '.join([*causes, f'noise of {names[node]}'])}")
     return _TEXTS(
         "linear",
         equations="\n".join(lines),
         meaning=_TEXTS("meaning.linear_ate"),
         state=_state(asked, answer_file),
     )
+
+
+def _sum(terms: Sequence[tuple[float, str]]) -> str:
+    """Such as ``-1.25 V22 + 0.5 V31``: no sign follows a plus."""
+    told = " ".join(
+        f"{'-' if factor < 0 else '+'} {abs(factor):g} {name}" for factor, name in terms
+    )
+    return f"-{told[2:]}" if told.startswith("-") else told[2:]
 
 
 def _state(asked: Sequence[Quantity], answer_file: str) -> str:
@@ -225,7 +233,7 @@ def deductive_prompt(
     listed = [f"- {name}({', '.join(givens[k].pair)}) = {decimal(givens[k].value)}" for k in order]
     return _TEXTS(
         "deductive",
-        tree=" -> ".join(tree),
+        tree=", ".join(tree),
         kind=_TEXTS("kind.boolean" if boolean else "kind.linear"),
         meaning=_TEXTS("meaning.pns" if boolean else "meaning.linear_ate"),
         givens="\n".join(listed),

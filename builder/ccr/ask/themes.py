@@ -43,7 +43,6 @@ class Words:
     extras: tuple[tuple[str, ...], ...]
     intro: str
     case_note: str
-    regardless: str
 
 
 Theme = Callable[[Sequence[int], np.random.Generator], Words]
@@ -93,7 +92,6 @@ def _told(
         extras,
         _TEXTS(f"{theme}.intro", **values),
         _TEXTS[f"{theme}.case_note"],
-        _TEXTS[f"{theme}.regardless"],
     )
 
 

@@ -218,7 +218,6 @@ def _words(context: ImportedContext) -> Words:
         extras=(),
         intro="",
         case_note="Each line below describes one case.",
-        regardless="whatever the circumstances",
     )
 
 

@@ -18,7 +18,8 @@ from grader.tracks.ccr.algorithm import (
     paths,
     product,
 )
-from grader.tracks.ccr.estimates import MEASURES, exact_of, resample
+from grader.tracks.ccr.checks import RUNGS
+from grader.tracks.ccr.estimates import MAX_INVALID, MEASURES, exact_of, resample
 from grader.tracks.ccr.rae import NEAR_SHARE, VALID_SHARE, within
 
 
@@ -147,7 +148,18 @@ def evaluate_context(
     )
     whole = complete(nodes, {pair: truth[pair] for pair in closed}, pns)
     whole &= all(line.valid for line in pairs) and all(line.valid for line in compositions)
+    whole &= _factual_is_readable(list(extras.values()))
     return ContextResult(scores[0].instance_id, nodes, pairs, compositions, whole)
+
+
+def _factual_is_readable(extras: Sequence[Mapping[str, float]]) -> bool:
+    """Whether at most ``MAX_INVALID`` of the context's factual answers are neither yes nor no.
+
+    No estimate depends on them: a system that leaves them out has not answered the context.
+    """
+    factual = sum(extra.get("answers", 0) for extra in extras) / len(RUNGS)
+    unreadable = sum(extra.get("unreadable_factual", 0) for extra in extras)
+    return unreadable <= MAX_INVALID * factual
 
 
 def _estimates(extra: Mapping[str, float]) -> dict[str, float] | None:

@@ -30,7 +30,9 @@ class PairEstimate:
 
     ``estimates`` is ``None`` where too many answers are invalid. ``accuracy`` is by rung;
     ``violations`` the weighted share of units with y1 = 0 and y0 = 1; ``error`` the standard error
-    of the PNS estimate from the sampling of units (zero for exhaustive ones).
+    of the PNS estimate from the sampling of units (zero for exhaustive ones). Of the ``answers``,
+    a third of them factual, ``invalid`` are neither yes nor no, ``unreadable_factual`` of these
+    factual.
     """
 
     exact: Mapping[str, float]
@@ -40,6 +42,7 @@ class PairEstimate:
     error: float | None
     answers: int
     invalid: int
+    unreadable_factual: int
     replicates: int
 
     @property
@@ -74,7 +77,9 @@ def estimate(target: Mapping[str, Any], sets: Sequence[Answers | None]) -> PairE
     units = len(weights)
     total = 3 * units * len(sets)
     given = [_silence(units) if answers is None else answers for answers in sets]
-    invalid = sum(answers[rung].count(INVALID) for answers in given for rung in RUNGS)
+    unread = {rung: sum(answers[rung].count(INVALID) for answers in given) for rung in RUNGS}
+    invalid = sum(unread.values())
+    counts = (total, invalid, unread["factual"], len(sets))
     accuracy = {
         rung: sum(sum(map(int.__eq__, answers[rung], truth[rung])) for answers in given)
         / (units * len(sets))
@@ -82,13 +87,13 @@ def estimate(target: Mapping[str, Any], sets: Sequence[Answers | None]) -> PairE
     }
     exact = exact_of(target)
     if invalid > MAX_INVALID * total:
-        return PairEstimate(exact, None, accuracy, None, None, total, invalid, len(sets))
+        return PairEstimate(exact, None, accuracy, None, None, *counts)
     found = [_one(truth, weights, answers) for answers in given]
     count = len(found)
     means = {name: math.fsum(f[name] for f in found) / count for name in MEASURES}
     violations = math.fsum(f["violations"] for f in found) / count
     error = _error(target, truth, given) if count == 1 else None
-    return PairEstimate(exact, means, accuracy, violations, error, total, invalid, count)
+    return PairEstimate(exact, means, accuracy, violations, error, *counts)
 
 
 def _truth_of(target: Mapping[str, Any]) -> dict[str, list[int]]:

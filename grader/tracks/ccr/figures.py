@@ -78,7 +78,11 @@ FIGURES: Final = (
     ),
     *(
         ContextFigure(name, f"(SELECT CAST(sum({column}) AS BIGINT) FROM ccr_pairs)", "anything")
-        for name, column in (("unit_answers", "answers"), ("unit_answers_invalid", "invalid"))
+        for name, column in (
+            ("unit_answers", "answers"),
+            ("unit_answers_invalid", "invalid"),
+            ("factual_answers_invalid", "unreadable_factual"),
+        )
     ),
 )  # fmt: skip
 

@@ -18,6 +18,7 @@ def score_pair(task: Task, truth: Truth, sets: Sequence[Answers | None]) -> Mark
     valid = share >= VALID_SHARE
     extra: dict[str, float] = {f"accuracy_{rung}": value for rung, value in pair.accuracy.items()}
     extra |= {"answers": pair.answers, "invalid_answers": pair.invalid}
+    extra["unreadable_factual"] = pair.unreadable_factual
     extra |= {"replicates": pair.replicates, "valid_share": share}
     if pair.estimates is None or pair.rae is None:
         message = (
@@ -33,6 +34,7 @@ def score_pair(task: Task, truth: Truth, sets: Sequence[Answers | None]) -> Mark
     if pair.replicates > 1:
         near = "; nearly valid" if NEAR_SHARE <= share < VALID_SHARE else ""
         message = SHARE_TEXT.format(share=share) + f" (0.9 is valid){near}"
+    message += f"; {pair.accuracy['factual']:.1%} of the factual answers are right"
     return Mark("rae", pair.rae, float(not valid), extra=extra, message=message)
 
 

@@ -13,6 +13,7 @@ from grader.tracks.ccr.figures import QUERY
 PAIR_COLUMNS: Final = (
     "instance_id", "cause", "effect", "span", "mediators", "shortest_path", "eta", "valid_share",
     "valid", "near", "factual", "do_true", "do_false", "violations", "answers", "invalid",
+    "unreadable_factual",
 )  # fmt: skip
 PATH_COLUMNS: Final = (
     "instance_id", "path", "edges", "epsilon", "gamma", "valid", "near_valid", "consistent",
@@ -98,6 +99,7 @@ def _pairs(context: ContextResult) -> list[tuple[Any, ...]]:
             line.extra.get("monotonicity_violations"),
             int(line.extra.get("answers", 0)),
             int(line.extra.get("invalid_answers", 0)),
+            int(line.extra.get("unreadable_factual", 0)),
         )
         for line in context.pairs
     ]

@@ -13,8 +13,9 @@ THRESHOLD: Final = 0.1
 
 
 def of_report(report: Report) -> list[Table]:
-    """What a redacted report keeps is enough for it."""
-    return [taxonomy(part_of(report, "ccr"))]
+    """What a redacted report keeps is enough for them."""
+    part = part_of(report, "ccr")
+    return [taxonomy(part), single_cases([part]).without(SYSTEM.heading)]
 
 
 def taxonomy(part: Part) -> Table:

@@ -15,7 +15,8 @@ CREATE TABLE ccr_pairs (
     do_false      DOUBLE,
     violations    DOUBLE,
     answers       BIGINT  NOT NULL,
-    invalid       BIGINT  NOT NULL
+    invalid       BIGINT  NOT NULL,
+    unreadable_factual BIGINT NOT NULL  -- those of them that are factual
 );
 CREATE TABLE ccr_compositions (
     instance_id  VARCHAR NOT NULL,
