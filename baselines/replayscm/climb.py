@@ -4,20 +4,18 @@ pgmpy searches (Koller and Friedman 2009, section 18.4.3); its own scores know n
 the scores are ours.
 """
 
-from typing import Final
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pgmpy.base import DAG
 from pgmpy.causal_discovery import ExpertKnowledge, HillClimbSearch
 from pgmpy.structure_score import BaseStructureScore
 
+from builder.causal.bits import members
 from builder.replayscm.make.determinacy import Setting
 from builder.replayscm.make.tables import sets_of
-
-TABU: Final = 3
-"""The search undoes none of its last so many moves. A longer list forbids the deletions that undo
-an early wrong edge in graphs as small as these, and ends at worse scores."""
 
 Floats = NDArray[np.float64]
 
@@ -34,11 +32,15 @@ class _Stored(BaseStructureScore):  # type: ignore[misc]
         return float(self._scores[variable, self._index[sum(1 << p for p in parents)]])
 
 
-def climb(setting: Setting, scores: Floats) -> dict[int, int]:
-    """Child to its parents (as bits) in the graph where the search ends.
+def climb(
+    setting: Setting, scores: Floats, tabu: int, moves: int, start: Mapping[int, int]
+) -> dict[int, int]:
+    """Child to its parents (as bits) in the graph where the search ends, after ``moves`` at most.
 
-    Only edges that the disclosure allows are considered. Variables are numbers, so that equal
-    gains are told apart in the same order in every process.
+    It begins at ``start``, a graph of the same form (a child left out has no parents). None of the
+    last ``tabu`` moves is undone, and only edges that the disclosure allows are
+    considered. Variables are numbers, so that equal gains are told apart in the same order in every
+    process.
     """
     n = len(scores)
     allowed = {
@@ -48,14 +50,19 @@ def climb(setting: Setting, scores: Floats) -> dict[int, int]:
         if setting.allowed[child] >> parent & 1
     }
     forbidden = {(a, b) for a in range(n) for b in range(n) if a != b} - allowed
+    begin = DAG()
+    begin.add_nodes_from(range(n))
+    begin.add_edges_from((p, child) for child, mask in start.items() for p in members(mask))
     names = pd.DataFrame(np.zeros((2, n)), columns=range(n))
     search = HillClimbSearch(
         scoring_method=_Stored(names, scores),
-        tabu_length=TABU,
-        max_indegree=max(len(members) for members in sets_of(n).members),
+        tabu_length=tabu,
+        max_iter=moves,
+        max_indegree=max(map(len, sets_of(n).members)),
         expert_knowledge=ExpertKnowledge(forbidden_edges=forbidden),
         return_type="dag",
         show_progress=False,
+        start_dag=begin,
     )
     search.fit(names)
     graph = dict.fromkeys(setting.endogenous, 0)

@@ -27,10 +27,15 @@ def symbolic(task: Task) -> dict[str, Any]:
     return as_answer(task, found)
 
 
-def other_program(puzzle: Puzzle) -> dict[str, Any]:
-    """The smallest separable flip of an unseen pattern; the reference itself if there is none."""
+def other_program(puzzle: Puzzle, *, first: bool = False) -> dict[str, Any]:
+    """The smallest separable flip of an unseen pattern, or the ``first`` by variable and parents.
+
+    The reference itself if there is none.
+    """
     assert puzzle.reference is not None
-    answer = find_alternative(puzzle.reference, puzzle.tables, puzzle.disclosure)
+    answer = find_alternative(
+        puzzle.reference, puzzle.tables, puzzle.disclosure, smallest=not first
+    )
     return answer if answer is not None else unchanged(puzzle)
 
 

@@ -25,17 +25,20 @@ def find_alternative(
     tables: Tables,
     disclosure: Disclosure,
     rng: np.random.Generator | None = None,
+    *,
+    smallest: bool = True,
 ) -> dict[str, Any] | None:
     """A right answer to the Alternative-SCM task, or ``None`` if no flip is separable.
 
-    Flips are tried in random order, or without ``rng`` by what they add to the total AST size,
-    then variable, set and function.
+    Flips are tried in random order, or without ``rng`` by what they add to the total AST size (if
+    ``smallest``), then variable, set and function.
     """
     reference = reference_program(program)
-    flips = sorted(
-        _flips(program, tables, disclosure),
-        key=lambda flip: (flip[1].size - size(program.formulas[flip[0]]), flip[0], flip[1]),
-    )
+    flips = list(_flips(program, tables, disclosure))
+    if smallest:
+        flips.sort(
+            key=lambda flip: (flip[1].size - size(program.formulas[flip[0]]), flip[0], flip[1])
+        )
     order = range(len(flips)) if rng is None else rng.permutation(len(flips)).tolist()
     for place in order:
         child, choice = flips[place]

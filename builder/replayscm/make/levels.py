@@ -20,7 +20,7 @@ from builder.replayscm.make.determinacy import (
 from builder.replayscm.make.disambiguation import Alternative
 from builder.replayscm.make.generate import Evidence
 from builder.replayscm.make.programs import HiddenProgram
-from builder.replayscm.make.search import fit
+from builder.replayscm.make.search import FITTER_CAPS, first_fit, fit
 from builder.replayscm.make.tables import Flags, Tables, bits, sets_of, tabulate_worlds
 from builder.replayscm.make.worlds import (
     Intervention,
@@ -82,11 +82,11 @@ def add_extra(rng: np.random.Generator, evidence: Evidence) -> tuple[World, ...]
 def add_counterexamples(
     rng: np.random.Generator, evidence: Evidence, extra: Sequence[World]
 ) -> tuple[World, ...]:
-    """CEx: window coverage to 1, then separate whatever an exact fitter can still find.
+    """CEx: window coverage to 1, then separate whatever the reference solvers can still find.
 
-    A reference solver fits the smallest function to a parent set, so the worlds separate, for
-    every parent set of any train-exact program under hidden order, the function so fitted from
-    the hidden mechanism. Raises ``Rejected`` when 40 added worlds do not suffice.
+    They fit the smallest function to a parent set, or the first within an AST cap, so the worlds
+    separate, for every parent set of any train-exact program under hidden order, the functions so
+    fitted from the hidden mechanism. Raises ``Rejected`` when 40 added worlds do not suffice.
     """
     program, worlds = evidence.program, list(extra)
     limit = len(worlds) + CEX_WORLDS
@@ -222,8 +222,10 @@ def _misfits(program: HiddenProgram, tables: Tables) -> list[Alternative]:
     pairs = completable_pairs(tables, disclosed_setting(program, "hidden"))
     found = []
     for child, k in np.argwhere(pairs).tolist():
-        members, table = sets.members[k], fit(tables, child, k).table & int(sets.every[k])
-        hidden = set(program.parents[child]) <= set(members)
-        if not hidden or table != program.table_over(child, members):
-            found.append(Alternative(child, members, table))
+        members, hidden = sets.members[k], set(program.parents[child])
+        firsts = (first_fit(tables, child, k, cap) for cap in FITTER_CAPS)
+        fitted = [fit(tables, child, k), *(choice for choice in firsts if choice is not None)]
+        for table in dict.fromkeys(choice.table & int(sets.every[k]) for choice in fitted):
+            if not hidden <= set(members) or table != program.table_over(child, members):
+                found.append(Alternative(child, members, table))
     return found

@@ -8,9 +8,11 @@ programming over the sets of variables already placed. Nothing here knows the hi
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from functools import cache
+from typing import Final, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from builder.causal.bits import members
 from builder.replayscm.make.determinacy import Setting, completable_pairs, root_settings
@@ -20,6 +22,9 @@ from builder.replayscm.make.tables import Tables, bits, sets_of
 from grader.tracks.replayscm.boolean import Formula
 
 T = TypeVar("T")
+
+FITTER_CAPS: Final = (10, 12, 13)
+"""AST caps of the exact fitter that takes the first fit (Table H.1)."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -60,6 +65,30 @@ def fit(tables: Tables, child: int, k: int) -> Choice:
     members = sets.members[k]
     table = smallest.smallest(int(tables.ones[child, k]), int(tables.zeros[child, k]), len(members))
     return Choice(int(smallest.sizes[table]), members, table)
+
+
+def first_fit(tables: Tables, child: int, k: int, cap: int) -> Choice | None:
+    """The first function of set ``k`` that completes the partial table of ``child``.
+
+    First by truth table among the functions whose smallest formula is within ``cap``: unseen
+    patterns are 0 if they can be. ``None`` without one.
+    """
+    ones, zeros = int(tables.ones[child, k]), int(tables.zeros[child, k])
+    parents = sets_of(tables.n).members[k]
+    within = _functions_within(len(parents), cap)
+    fits = ((within & ones) == ones) & ((within & zeros) == 0)
+    if not fits.any():
+        return None
+    table = int(within[int(fits.argmax())])
+    return Choice(int(smallest_formulas().sizes[table]), parents, table)
+
+
+@cache
+def _functions_within(inputs: int, cap: int) -> NDArray[np.int32]:
+    """The functions of so many inputs whose smallest formula is within ``cap``, by truth table."""
+    smallest = smallest_formulas()
+    listed = smallest.by_size[inputs]
+    return np.sort(listed[smallest.sizes[listed] <= cap])
 
 
 def search(tables: Tables, setting: Setting) -> Found | None:
