@@ -7,7 +7,8 @@ from typing import Any, Self
 
 from grader.bundles import Arms
 from grader.errors import UsageError
-from grader.io.release import CORRECTED, PUBLISHED, Release, select_exam
+from grader.floors import Floors
+from grader.io.release import CORRECTED, PUBLISHED, WHOLE_SPLIT, Release, select_exam
 from grader.model import Truth
 from grader.names import did_you_mean
 from grader.shape import Task
@@ -118,6 +119,13 @@ class Exam:
             for task_id in read.keys() & corrections.keys():
                 read[task_id] = replace(read[task_id], **corrections[task_id])
         return read
+
+    @cached_property
+    def floors(self) -> Floors:
+        """What knowing nothing earns in each variant; nothing for a whole split."""
+        if self.name == WHOLE_SPLIT:
+            return Floors()
+        return Floors.of(self.split.release.public.manifest, self.name, self.tasks)
 
     @property
     def differing(self) -> list[str] | None:

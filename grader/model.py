@@ -102,7 +102,8 @@ class Score:
     are null where the paper drops a task). ``nominal`` is the coverage an interval is asked for;
     tasks with the same ``bundle`` ask one formal problem under different ``arm`` (a view, or a
     telling): the pairs of a matched ablation (:mod:`grader.bundles`). All three
-    follow from what is public.
+    follow from what is public. ``floor`` are the points that knowing nothing earns (``None`` where
+    the exam has no floors), ``ceiling`` the most there are (:mod:`grader.report.skill`).
     """
 
     task_id: str
@@ -132,6 +133,23 @@ class Score:
     nominal: float | None = None
     bundle: str = ""
     arm: str = ""
+    floor: float | None = None
+    ceiling: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What a headline is a mean of: a task, or several that count as one.
+
+    ``points`` are those it earned, ``floor`` those that knowing nothing earns and ``ceiling`` the
+    most there are, all of them shares. A headline of several ``part``s is the mean of their means.
+    """
+
+    instance: str
+    points: float
+    floor: float | None
+    ceiling: float = 1.0
+    part: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +157,8 @@ class TrackSummary:
     """What a track says of itself (:attr:`grader.track.Track.summarise`).
 
     ``points`` (0 to 100) is a headline other than the mean of the tasks' points, with its
-    bootstrap ``replicates``; ``None`` leaves the mean. ``metrics`` are plain figures beside it,
+    bootstrap ``replicates`` and the ``units`` that it is a mean of; ``None`` leaves the mean of
+    the tasks. ``metrics`` are plain figures beside it,
     ``members`` further members of ``tracks.<track>`` in the report, such as what it draws.
     """
 
@@ -147,3 +166,4 @@ class TrackSummary:
     replicates: Sequence[float]
     metrics: Mapping[str, Any]
     members: Mapping[str, Any]
+    units: Sequence[Unit] = ()

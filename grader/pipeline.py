@@ -1,6 +1,6 @@
 """The whole grading run: read, check, verify, score, aggregate, report. No step goes back."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -48,9 +48,14 @@ def grade(exam: Exam, source: Path | Submission, *, slice_intervals: bool = True
     checked = merge_attempts(exam, attempts)
     scores = score_tasks(exam, checked)
     totals = aggregate(
-        scores, exam.truths, checked, submission.usage, slice_intervals=slice_intervals
+        scores,
+        exam.truths,
+        checked,
+        submission.usage,
+        exam.floors,
+        slice_intervals=slice_intervals,
     )
-    report = build_report(exam, submission, totals, _with_truth(exam, notices))
+    report = build_report(exam, submission, totals, _with_exam(exam, notices))
     if len(attempts) > 1:
         grid = [score_tasks(exam, attempt) for attempt in attempts]
         report = with_attempts(report, submission.attempts, grid, exam.truths, attempts)
@@ -141,10 +146,17 @@ def score_tasks(exam: Exam, checked: Answers) -> list[Score]:
         bundle, arm = bundles.get(task.task_id, ("", ""))
         alpha = task.inputs.get("alpha")
         nominal = 1 - alpha if isinstance(alpha, float) else None
-        row = score(task, exam.truths[task.task_id], checked[task.task_id])
-        if bundle or nominal is not None:
-            row = replace(row, nominal=nominal, bundle=bundle, arm=arm)
-        scores.append(row)
+        truth = exam.truths[task.task_id]
+        scores.append(
+            replace(
+                score(task, truth, checked[task.task_id]),
+                nominal=nominal,
+                bundle=bundle,
+                arm=arm,
+                floor=exam.floors.of_task(task),
+                ceiling=truth.ceiling,
+            )
+        )
     return scores
 
 
@@ -191,17 +203,18 @@ def _nothing_found(exam: Exam, submission: Submission) -> str:
     return f"no answer here; answers are named like {exam.tasks[0].answer_file}"
 
 
-def _with_truth(exam: Exam, notices: list[str]) -> list[str]:
-    """Which version of the truth was used, where there are two."""
-    names = exam.differing
-    if names is None:
-        return notices
-    count = f"{len(names)} of {len(exam.tasks)} tasks"
-    if exam.split.truth == CORRECTED:
-        listed = ": " + ", ".join(names) if names else ""
-        text = f"corrected truth; it differs from the published one for {count}{listed}"
-        return with_notice(notices, text)
-    if names:
-        text = f"published truth; for {count} there is a corrected one: --truth corrected"
-        return with_notice(notices, text)
+def _with_exam(exam: Exam, notices: list[str]) -> list[str]:
+    """Which version of the truth was used, where there are two, and which tracks lack floors."""
+    for text in (*_about_truth(exam), *exam.floors.notices):
+        notices = with_notice(notices, text)
     return notices
+
+
+def _about_truth(exam: Exam) -> Iterator[str]:
+    names = exam.differing
+    count = f"{len(names or ())} of {len(exam.tasks)} tasks"
+    if names is not None and exam.split.truth == CORRECTED:
+        listed = ": " + ", ".join(names) if names else ""
+        yield f"corrected truth; it differs from the published one for {count}{listed}"
+    elif names:
+        yield f"published truth; for {count} there is a corrected one: --truth corrected"

@@ -97,7 +97,8 @@ def _print(arguments: argparse.Namespace, graded: Graded) -> None:
     if arguments.quiet:
         census = report["census"]
         print(
-            f"points {points(report['points'])} scored {census['scored']} "
+            f"skill {points(report['skill'])} points {points(report['points'])} "
+            f"scored {census['scored']} "
             f"missing {census['missing']} invalid {census['invalid']}"
         )
         if not census["scored"] and report["notices"]:

@@ -1,4 +1,4 @@
-"""Grade every submission in a folder and rank them by points.
+"""Grade every submission in a folder and rank them by skill, or by points without floors.
 
 A submission is a packed .parquet file or a folder of answers. One that cannot be read is named
 and left out; it never stops the others.
@@ -10,6 +10,7 @@ examples:
 """
 
 import argparse
+import hashlib
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -25,8 +26,10 @@ from grader.commands.common import (
     write_documents,
 )
 from grader.errors import UsageError
+from grader.io.jsonio import canonical
 from grader.names import nearest_path
 from grader.pipeline import Graded, grade
+from grader.show.systems import measured
 from grader.submission.collect import submissions_in
 
 NOTICES: Final = 3
@@ -66,6 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
         graded.report["submission"]["file"] = source.name.encode("utf-8", errors="replace").decode(
             "utf-8"
         )
+        graded.report["submission"]["answers_sha256"] = _digest(graded)
         reports.append(graded.report)
     tell_apart(reports)
     if not reports:
@@ -78,6 +82,16 @@ def run(arguments: argparse.Namespace) -> int:
     write_documents(arguments, lambda: _rows(ranked), lambda: page(ranked, title))
     console().print(in_terminal(leaderboard(ranked, title).without("shows from")))
     return 0
+
+
+def _digest(graded: Graded) -> str:
+    """The same for equal answers, however they were handed in and whatever the system is called."""
+    digest = hashlib.sha256()
+    for task_id, checked in graded.checked.items():
+        answer = checked.answer
+        told = canonical(answer) if isinstance(answer, (dict, list)) else repr(answer)
+        digest.update(f"{task_id} {checked.status} {checked.abstained} {told}\n".encode())
+    return digest.hexdigest()
 
 
 def _refuse_strangers(graded: Graded, source: Path) -> None:
@@ -126,11 +140,15 @@ def submissions(folder: Path) -> list[Path]:
 
 
 def rank(reports: list[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
-    """Best points first; no overall points last. Equal points share a place."""
+    """Best skill first, or best points where the exam has no floors; equals share a place.
 
-    def key(report: dict[str, Any]) -> float:
-        points = report["points"]
-        return 1.0 if points is None else -points
+    Whoever has no overall figure comes last.
+    """
+    counts = "skill" if measured(reports) else "points"
+
+    def key(report: dict[str, Any]) -> tuple[bool, float]:
+        value = report[counts]
+        return value is None, -(value or 0.0)
 
     ordered = sorted(reports, key=lambda report: (key(report), report["submission"]["system"]))
     places: list[tuple[int, dict[str, Any]]] = []

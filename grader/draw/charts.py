@@ -39,27 +39,33 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class DotRow:
-    """A named row of dots, a tick where they should be, and a word after the end of the axis."""
+    """A named row of dots, ticks and what they mean, and a word after the end of the axis."""
 
     name: str
     dots: Sequence[Dot]
-    tick: float | None = None
+    ticks: Sequence[tuple[float, str]] = ()
     end: str = ""
 
 
 def dot_rows(
-    title: str, rows: Sequence[DotRow], series: Sequence[str] = (), whole: float = 1
+    title: str,
+    rows: Sequence[DotRow],
+    series: Sequence[str] = (),
+    whole: float = 1,
+    start: float = 0,
 ) -> Svg:
-    """Rows of dots on an axis from 0 to ``whole``: shares as percentages, or points up to 100."""
+    """Rows of dots on an axis from 0, or what is below it, to ``whole``: shares as percentages, or
+    points up to 100. ``start`` is a negative multiple of a fifth of the axis.
+    """
     top = 26 + (24 if series else 0)
     left = _label_room([row.name for row in rows])
     height = top + ROW * len(rows) + 8
-    x = Scale(0, whole, left, left + 560)
+    x = Scale(start, whole, left, left + 560)
     parts, at = [], float(left)
     for place, name in enumerate(series):
         parts += [mark(place, at + 6, 10), words(at + 18, 14, name, "axis")]
         at += 40 + width_of(name, 12)
-    for tick in range(0, 101, 20):
+    for tick in range(round(100 * start / whole), 101, 20):
         place_of = x(tick * whole / 100)
         parts.append(line((place_of, top), (place_of, height - 4), kind="grid"))
         shown = f"{tick}%" if whole == 1 else str(tick)
@@ -67,11 +73,9 @@ def dot_rows(
     for place, row in enumerate(rows):
         y = top + ROW * (place + 0.5)
         parts.append(words(left - 10, y + 4, row.name, "label", "end", room=left - 20))
-        if row.tick is not None:
-            at = x(row.tick)
-            promised = f"promised {row.tick:.0%}"
-            ends = (at, y - 11), (at, y + 11)
-            parts.append(line(*ends, promised, style="stroke:var(--ink);stroke-width:2"))
+        for tick_at, meaning in row.ticks:
+            ends = (x(tick_at), y - 11), (x(tick_at), y + 11)
+            parts.append(line(*ends, meaning, style="stroke:var(--ink);stroke-width:2"))
         for dot in row.dots:
             parts += _dot(dot, x, y + 8 * _offset(dot.series, len(series)))
         if row.end:

@@ -21,6 +21,8 @@ from grader.shape import Task
 from grader.tracks import TRACKS, variant
 
 ENVIRONMENT_VARIABLE = "CAUSAL_EXAMS_RELEASE"
+WHOLE_SPLIT = "all"
+"""What stands for an exam's name where every task of a split is meant."""
 PUBLISHED, CORRECTED = "published", "corrected"
 """The readings of an imported release's truth; a release of our own has one."""
 _CORRECTED_COLUMN = "corrected_json"
@@ -328,8 +330,8 @@ def select_exam(
     only one that contains every answered task, else ``UsageError`` listing the choices.
     """
     by_id = {task.task_id: task for task in tasks}
-    if name == "all" or (name is None and not exams):
-        return "all", list(tasks)
+    if name == WHOLE_SPLIT or (name is None and not exams):
+        return WHOLE_SPLIT, list(tasks)
     if name is None:
         known = answered & by_id.keys()
         fitting = [exam for exam, ids in exams.items() if known <= set(ids)]
@@ -340,7 +342,7 @@ def select_exam(
             )
         name = choices[0]
     if name not in exams:
-        raise UsageError(f"--exam {name}: no such exam{did_you_mean(name, [*exams, 'all'])}")
+        raise UsageError(f"--exam {name}: no such exam{did_you_mean(name, [*exams, WHOLE_SPLIT])}")
     strangers = [task_id for task_id in exams[name] if task_id not in by_id]
     if strangers:
         raise UsageError(

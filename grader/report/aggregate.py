@@ -3,30 +3,35 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
+from grader.floors import Floors
 from grader.model import Checked, Score, TrackSummary, Truth
+from grader.report.skill import Skill, measure, members, on_scale, overall, units_of
 from grader.report.table import Results, ScoreTable
 from grader.report.usage import Usage, fill_usage
 from grader.statistics import bootstrap
 from grader.statistics.resample import cluster_means
 from grader.tracks import TRACKS
 
-_NO_SPREAD = 1e-9
+NO_FLOORS: Final = Floors()
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
     """The aggregates of one grading.
 
-    ``parts`` are the tracks of the report, nothing withheld, and ``replicates`` the bootstrap
-    replicates of their points (0 to 100). Two submissions to one exam are resampled alike, draw by
-    draw, so that the differences of their replicates are replicates of their difference.
+    ``parts`` are the tracks of the report, nothing withheld, ``replicates`` the bootstrap
+    replicates of their points (0 to 100), and ``skills`` their skill with its own. Two submissions
+    to one exam are resampled alike, draw by draw, so that the differences of their replicates are
+    replicates of their difference.
     """
 
     parts: dict[str, dict[str, Any]]
     census: dict[str, Any]
     replicates: Mapping[str, Sequence[float]]
+    skills: Mapping[str, Skill | None]
 
     @property
     def points(self) -> float | None:
@@ -45,18 +50,20 @@ class Totals:
         """Bootstrap replicates of :attr:`points`; ``None`` where there are none."""
         return None if self.points is None else bootstrap.overall(self.replicates)
 
+    @property
+    def skill(self) -> Skill | None:
+        """The unweighted mean over tracks, where there are points and every track has floors."""
+        return None if self.points is None else overall(self.skills)
+
 
 def spread(replicates: Sequence[float] | None) -> dict[str, Any]:
-    """Interval of points, and the difference to a second system that one exam would show.
-
-    As if the two were independent: `compare` pairs them task by task and sees smaller ones.
-    ``None`` for points that do not vary, of which no other system has the spread.
-    """
+    """Interval of points, and the difference to a second system that one exam would show."""
     if replicates is None:
         return {"points_interval": None, "detectable": None}
-    error = bootstrap.standard_error(replicates)
-    shows = bootstrap.detectable(math.sqrt(2) * error) if error > _NO_SPREAD else None
-    return {"points_interval": bootstrap.percentile_interval(replicates), "detectable": shows}
+    return {
+        "points_interval": bootstrap.percentile_interval(replicates),
+        "detectable": bootstrap.between_systems(replicates),
+    }
 
 
 def aggregate(
@@ -64,6 +71,7 @@ def aggregate(
     truths: Mapping[str, Truth],
     checked: Mapping[str, Checked],
     usage: Usage,
+    floors: Floors = NO_FLOORS,
     *,
     slice_intervals: bool = True,
 ) -> Totals:
@@ -75,20 +83,21 @@ def aggregate(
         fill_usage(table, usage, scores)
         parts = _parts(table)
         census = _census(table, len(scores))
-        results = _results(table, scores, truths, checked, slice_intervals)
+        results = _results(table, scores, truths, checked, slice_intervals, floors)
         own = track_summaries(results)
         replicates = _replicates(table, scores, own)
+        skills = _skills(results, own, bootstrap.seed_of(score.task_id for score in scores))
         for name, summary in own.items():
             parts[name] |= summary.members
             parts[name]["metrics"] |= summary.metrics
             if summary.points is not None:
                 parts[name]["points"] = summary.points
         for name, values in replicates.items():
-            parts[name] |= spread(values)
+            parts[name] |= spread(values) | members(skills[name])
         for name, result in results.items():
             if (extend := TRACKS[name].extend) is not None:
                 extend(parts[name], result)
-    return Totals(parts, census, replicates)
+    return Totals(parts, census, replicates, skills)
 
 
 def track_summaries(results: Mapping[str, Results]) -> dict[str, TrackSummary]:
@@ -123,13 +132,25 @@ def _results(
     truths: Mapping[str, Truth],
     checked: Mapping[str, Checked],
     slice_intervals: bool,
+    floors: Floors = NO_FLOORS,
 ) -> dict[str, Results]:
     """Each track's part of the grading, in the order of the tracks."""
     found: dict[str, list[Score]] = {}
     for score in scores:
         found.setdefault(score.track, []).append(score)
     return {
-        name: Results(table, rows, truths, checked, slice_intervals) for name, rows in found.items()
+        name: Results(table, rows, truths, checked, slice_intervals, partial(floors.at, name))
+        for name, rows in found.items()
+    }
+
+
+def _skills(
+    results: Mapping[str, Results], own: Mapping[str, TrackSummary], seed: int
+) -> dict[str, Skill | None]:
+    """The skill of each track, over the units of its headline."""
+    return {
+        name: measure((name in own and own[name].units) or units_of(result.scores), seed)
+        for name, result in results.items()
     }
 
 
@@ -161,6 +182,7 @@ def _parts(table: ScoreTable) -> dict[str, dict[str, Any]]:
             "slices": {},
         }
     for row in table.query("slices"):
+        row["skill"] = on_scale(row["points"], row["floor"], row["ceiling"])
         axis = parts[row.pop("track")]["slices"].setdefault(row.pop("axis"), {})
         axis[row.pop("level")] = row
     for row in table.query("usage"):

@@ -1,6 +1,5 @@
 """``report.json``: all that a submission's scores say, as plain data (``schemas/report.json``)."""
 
-import hashlib
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from grader import __version__
 from grader.exam import Exam
 from grader.report.aggregate import Totals, spread
+from grader.report.skill import members
 from grader.report.usage import usage_means
 from grader.submission.submission import Submission
 
@@ -25,13 +25,14 @@ def build_report(
         "release": {"name": release.name, "content_sha256": release.content_hashes(split)},
         "split": split,
         "exam": exam.name,
-        "submission": _submission(exam, submission),
+        "submission": _submission(submission),
         "usage": usage_means(submission.usage, [task.task_id for task in exam.tasks]),
         "census": totals.census,
         "notices": list(notices),
         "unknown_answers": submission.unknown,
         "points": totals.points,
         **spread(totals.combined),
+        **members(totals.skill),
         "tracks": totals.parts,
     }
     if exam.differing is not None:
@@ -40,26 +41,14 @@ def build_report(
     return found
 
 
-def _submission(exam: Exam, submission: Submission) -> dict[str, Any]:
+def _submission(submission: Submission) -> dict[str, Any]:
     system = submission.run.get("system")
     if not isinstance(system, str) or not system.strip():
         place = submission.source.absolute()
         system = place.stem if place.is_file() else place.resolve().name
     # A folder name may hold bytes that are no text; the report is UTF-8 all the same.
     name = system[:200].encode("utf-8", errors="replace").decode("utf-8")
-    return {"system": name, "run": submission.run, "answers_sha256": _digest(exam, submission)}
-
-
-def _digest(exam: Exam, submission: Submission) -> str:
-    """SHA-256 over the answers to the exam's tasks, of every attempt: copies have the same one."""
-    digest = hashlib.sha256()
-    for attempt in submission.attempts or (submission,):
-        for task in exam.tasks:
-            raw = attempt.answers.get(task.task_id)
-            content = b"" if raw is None or raw.data is None else raw.data
-            digest.update(f"{task.task_id} {raw is not None} {len(content)}\n".encode())
-            digest.update(content)
-    return digest.hexdigest()
+    return {"system": name, "run": submission.run}
 
 
 def _clean(value: Any) -> Any:

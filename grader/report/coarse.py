@@ -8,6 +8,7 @@ TASK_STEPS: Final = 10
 """Steps of points into which one task is divided."""
 SPREAD: Final = 5
 """Intervals and detectable differences come in steps so many times as wide."""
+POINTS_DIGITS: Final = 1
 LOSS_DIGITS: Final = 2
 FEWEST: Final = 5
 """Tasks (or contexts of several tasks) that a figure must be about."""

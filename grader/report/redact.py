@@ -12,6 +12,9 @@ Any score is a bit of truth, but a report must not hand truths over. So, besides
 - **No more digits of few tasks than of many.** Points come in steps of a tenth of one task, so
   that a single answer shows its own points to one digit whatever the slice; what the bootstrap
   makes of them in steps five times as wide, because a spread answers more strongly to one task.
+- **No second sum of the same marks.** Skill is where the points that are shown lie between floor
+  and ceiling, and its interval where theirs lie: exact skill would weigh tasks in another way, and
+  two sums of few marks can be solved for single ones.
 - **No slices by hidden structure**, and no drawings, pools or ablations of single worlds.
 
 What is left are shares of yes/no marks, and capped medians, over at least so many tasks. Each
@@ -19,21 +22,33 @@ submission still tells a little: only a limit on their number helps (``docs/scor
 ``--reveal`` gives the maintainer everything.
 """
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from grader.report.attempts import spreads
-from grader.report.coarse import FEWEST, LOSS_DIGITS, SPREAD, TRUTH_AXES, redact_points, rounded
+from grader.report.coarse import (
+    FEWEST,
+    LOSS_DIGITS,
+    POINTS_DIGITS,
+    SPREAD,
+    TRUTH_AXES,
+    redact_points,
+    rounded,
+)
+from grader.report.skill import WHOLE, on_scale
 from grader.tracks import TRACKS
 
 
 def redact(report: Mapping[str, Any]) -> dict[str, Any]:
     """A copy that keeps the rules of this module."""
+    tracks = {name: _track(name, track) for name, track in report["tracks"].items()}
     shown = {
         **report,
         "redacted": True,
         **_headline(report, report["census"]["tasks"]),
-        "tracks": {name: _track(name, track) for name, track in report["tracks"].items()},
+        **_overall_skill(report, list(tracks.values())),
+        "tracks": tracks,
     }
     if "attempts" in report:
         sizes = {name: track["tasks"] for name, track in report["tracks"].items()}
@@ -51,10 +66,61 @@ def _headline(part: Mapping[str, Any], tasks: int) -> dict[str, Any]:
     }
 
 
+def _skill(part: Mapping[str, Any], shown: Mapping[str, Any]) -> dict[str, Any]:
+    """Skill as it follows from the points that are shown, on a scale of one digit."""
+    floor, ceiling = (rounded(part[name], POINTS_DIGITS) for name in ("floor", "ceiling"))
+    figures: dict[str, Any] = {"floor": floor, "ceiling": ceiling}
+    points, interval = shown["points"], shown["points_interval"]
+    ends = [None, None] if interval is None else [on_scale(end, floor, ceiling) for end in interval]
+    figures["skill"] = None if points is None else on_scale(points, floor, ceiling)
+    figures["skill_interval"] = None if None in ends else ends
+    if "detectable" in shown:
+        step = shown["detectable"]
+        figures["skill_detectable"] = None if step is None else on_scale(step, 0, _room(figures))
+    found: dict[str, Any] = rounded(figures, POINTS_DIGITS)
+    return found
+
+
+def _room(figures: Mapping[str, Any]) -> float | None:
+    if figures["skill"] is None:
+        return None
+    return float(figures["ceiling"] - figures["floor"])
+
+
+def _overall_skill(report: Mapping[str, Any], parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The mean of the skills that tracks show; its interval as if these were independent."""
+    names = ("skill", "skill_interval", "skill_detectable", "floor", "ceiling")
+    if report["skill"] is None or any(part["skill"] is None for part in parts):
+        return dict.fromkeys(names)
+    count = len(parts)
+    shown = {
+        name: math.fsum(part[name] for part in parts) / count
+        for name in ("skill", "floor", "ceiling")
+    }
+    ends = [math.hypot(*(_distance(part, side) for part in parts)) / count for side in (0, 1)]
+    shown_interval = [shown["skill"] - ends[0], min(WHOLE, shown["skill"] + ends[1])]
+    steps = [part["skill_detectable"] or 0.0 for part in parts]
+    figures = {
+        **shown,
+        "skill_interval": shown_interval,
+        "skill_detectable": math.hypot(*steps) / count if any(steps) else None,
+    }
+    found: dict[str, Any] = rounded(figures, POINTS_DIGITS)
+    return found
+
+
+def _distance(part: Mapping[str, Any], side: int) -> float:
+    """How far an end of a track's interval is from its skill."""
+    interval = part["skill_interval"]
+    return 0.0 if interval is None else abs(float(interval[side] - part["skill"]))
+
+
 def _track(name: str, part: Mapping[str, Any]) -> dict[str, Any]:
     """What any track may say; a track knows what else of its own may be said."""
+    headline = _headline(part, part["tasks"])
     shown = {
-        **_headline(part, part["tasks"]),
+        **headline,
+        **_skill(part, headline),
         "tasks": part["tasks"],
         "attempted": part["attempted"],
         "metrics": {},
@@ -76,7 +142,7 @@ def _slice(row: Mapping[str, Any]) -> dict[str, Any]:
     enough = row["tasks"] >= FEWEST
     for name, width in (("points", 1), ("points_interval", SPREAD)):
         shown[name] = redact_points(row.get(name), row["tasks"], width) if enough else None
-    return shown
+    return shown | _skill(row, shown)
 
 
 def _runs(attempts: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 What every track has stands in ``grader/report/sql``, what is a track's own in its folder's ``sql``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from operator import attrgetter
@@ -66,7 +66,8 @@ class Results:
     """One grading as a track sees it: its own score rows, and the table of all of them.
 
     ``truths`` and ``checked`` (by task id) are what the rows were made from. ``slice_intervals``
-    is whether anyone will see the intervals of slices.
+    is whether anyone will see the intervals of slices; ``floor`` gives the floor of a variant in a
+    regime.
     """
 
     table: ScoreTable
@@ -74,3 +75,4 @@ class Results:
     truths: Mapping[str, Truth]
     checked: Mapping[str, Checked]
     slice_intervals: bool = True
+    floor: Callable[[str, str], float | None] = lambda _variant, _regime: None

@@ -12,11 +12,17 @@ SAME: Final = 1e-6
 SIGN_TEST: Final = "sign test: exact, over instances, ties left out"
 
 
-def headline(result: Mapping[str, Any]) -> Line | None:
-    """The difference of overall points, or of the only track's."""
+def headline(result: Mapping[str, Any]) -> tuple[Line | None, str]:
+    """The difference of overall skill (of points, where the exam has no floors), and its unit.
+
+    Of the only track's, where there is one and nothing overall.
+    """
     tracks = list(result["tracks"].values())
-    found: Line | None = result["points"]
-    return found or (tracks[0]["points"] if len(tracks) == 1 else None)
+    for unit in ("skill", "points"):
+        found: Line | None = result[unit] or (tracks[0][unit] if len(tracks) == 1 else None)
+        if found is not None:
+            return found, unit
+    return None, ""
 
 
 def verdict(line: Line | None) -> str:
@@ -66,6 +72,8 @@ def tables(name: str, track: Mapping[str, Any]) -> list[Table]:
 def _lines(track: Mapping[str, Any]) -> Iterator[tuple[str, Line]]:
     """The lines of a track with their labels, the whole first."""
     whole, both = track["tasks"], track["answered_by_both"]
+    if track["skill"] is not None:
+        yield "skill", track["skill"]
     if abs(track["points"]["difference"] - whole["difference"]) > SAME:
         yield "headline", track["points"]  # a track whose points are no mean of tasks'
     yield "all tasks", whole

@@ -5,7 +5,7 @@ from typing import Any
 
 from grader.draw.table import Table
 from grader.draw.words import points
-from grader.show.systems import SYSTEM, Report, headline, name_of, skipped
+from grader.show.systems import SYSTEM, Report, headline, measured, name_of, skill, skipped
 from grader.tracks import TRACKS
 
 Ranked = Sequence[tuple[int, Report]]
@@ -13,10 +13,12 @@ Ranked = Sequence[tuple[int, Report]]
 
 
 def leaderboard(ranked: Ranked, title: str = "Leaderboard") -> Table:
-    """Several submissions, best first."""
+    """Several submissions, best first; by skill, and tracks too, where the exam has floors."""
     reports = [report for _, report in ranked]
     middle = columns(reports)
-    head = ["#", "system", "points [95% interval]", "shows from", *(name for name, _ in middle)]
+    by_skill = measured(reports)
+    ahead = ["skill [95% interval]", "points"] if by_skill else ["points [95% interval]"]
+    head = ["#", "system", *ahead, "shows from", *(name for name, _ in middle)]
     rows = []
     for position, (place, report) in enumerate(ranked):
         census = report["census"]
@@ -24,8 +26,8 @@ def leaderboard(ranked: Ranked, title: str = "Leaderboard") -> Table:
             [
                 str(place),
                 SYSTEM.cell({"system": name_of(report)}),
-                headline(report),
-                points(report["detectable"]),
+                *([skill(report), points(report["points"])] if by_skill else [headline(report)]),
+                points(report["skill_detectable" if by_skill else "detectable"]),
                 *(cells[position] for _, cells in middle),
                 f"{census['scored']}/{census['tasks']}",
                 str(census["invalid"]),
@@ -38,22 +40,25 @@ def _copies(reports: Sequence[Report]) -> str:
     """Which submissions hold the very same answers; nothing to say of those without any."""
     same: dict[str, list[str]] = {}
     for report in reports:
-        if report["census"]["missing"] < report["census"]["tasks"]:
-            same.setdefault(report["submission"]["answers_sha256"], []).append(name_of(report))
+        digest = report["submission"].get("answers_sha256", "")
+        if digest and report["census"]["missing"] < report["census"]["tasks"]:
+            same.setdefault(digest, []).append(name_of(report))
     return " ".join(f"Equal answers: {', '.join(names)}." for names in same.values() if names[1:])
 
 
 def columns(reports: Sequence[Report]) -> list[tuple[str, list[str]]]:
-    """Headings and cells: points by track where there are several, what tracks add, and cost.
+    """Headings and cells: skill (or points) by track where there are several, what tracks add, and
+    cost.
 
     A track without columns of its own has those of its families, where it is the only one. What
     a submission leaves alone while it attempts others has a dash, as its overall points have.
     """
     tracks = list(reports[0]["tracks"])
+    counts = "skill" if measured(reports) else "points"
     found = []
     if len(tracks) > 1:
         for name in tracks:
-            parts = [None if skipped(r, name) else r["tracks"][name]["points"] for r in reports]
+            parts = [None if skipped(r, name) else r["tracks"][name][counts] for r in reports]
             found.append((name, [points(value) for value in parts]))
     for name in tracks:
         track = TRACKS[name]

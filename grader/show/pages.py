@@ -1,5 +1,6 @@
 """The pages of the grader: graded submissions, and a comparison of two."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -13,7 +14,7 @@ from grader.model import Score, Truth
 from grader.show import comparison
 from grader.show.leaderboard import Ranked, leaderboard
 from grader.show.report import census, runs, tasks, variants
-from grader.show.systems import Report, name_of, skipped
+from grader.show.systems import Report, measured, name_of, skipped
 from grader.tracks import TRACKS
 
 _FOOTER: Final = (
@@ -21,13 +22,16 @@ _FOOTER: Final = (
     "are better when lower. The same answers always give the same page."
 )
 
+LOWEST: Final = -100.0
+"""What is worse is drawn here."""
+
 
 def page(ranked: Ranked, title: str, more: Sequence[Section] = ()) -> str:
     """The whole page for one or more graded submissions, best first."""
     reports = [report for _, report in ranked]
     first = reports[0]
     note = (
-        "shows from: how many points a second, independent system must be away for this exam to "
+        "shows from: how far a second, independent system must be away for this exam to "
         "tell them apart (80% power at 5%). compare pairs two systems task by task and sees "
         "smaller differences."
     )
@@ -35,7 +39,7 @@ def page(ranked: Ranked, title: str, more: Sequence[Section] = ()) -> str:
     board = leaderboard(ranked).without("scored", "invalid")
     sections = [
         Section("Leaderboard", [board, Paragraph(note, note=True)]),
-        Section("Points, with 95% intervals clustered by instance", [_intervals(reports)]),
+        *_headline(reports),
     ]
     for name in first["tracks"]:
         sections.append(Section(f"{name}: points per family", _families(reports, name)))
@@ -51,14 +55,39 @@ def page(ranked: Ranked, title: str, more: Sequence[Section] = ()) -> str:
     return draw.page(title, subtitle, [*sections, *more], _FOOTER)
 
 
-def _intervals(reports: Sequence[Report]) -> Svg:
+def _headline(reports: Sequence[Report]) -> list[Section]:
+    """Skill where the exam has floors, and points with the floor drawn beside each."""
+    told = "with 95% intervals clustered by instance"
+    gained = Section(f"Points, {told}", [_intervals(reports, "points")])
+    if not measured(reports):
+        return [gained]
+    note = (
+        "0 is what the best answers earn that look at neither story nor data, 100 is gold; below "
+        "0 is worse than knowing nothing. Beside points, ticks mark both ends of the scale."
+    )
+    skill: list[Block] = [_intervals(reports, "skill"), Paragraph(note, note=True)]
+    return [Section(f"Skill, {told}", skill), gained]
+
+
+def _intervals(reports: Sequence[Report], counts: str) -> Svg:
+    """One row a system; a value below the axis is drawn at its end."""
+    lows = [report[counts] for report in reports if report[counts] is not None]
+    lows += [report[f"{counts}_interval"][0] for report in reports if report[f"{counts}_interval"]]
+    start = max(LOWEST, 20.0 * math.floor(min([0.0, *lows]) / 20))
     rows = []
     for report in reports:
-        value, interval = report["points"], report["points_interval"]
-        dots = [] if value is None else [Dot(0, value, interval)]
-        end = "no overall points" if value is None else points(value)
-        rows.append(DotRow(name_of(report), dots, end=end))
-    return dot_rows("Points of each system with 95% intervals", rows, whole=100)
+        value, interval = report[counts], report[f"{counts}_interval"]
+        drawn = interval and [max(start, end) for end in interval]
+        dots = [] if value is None else [Dot(0, max(start, value), drawn)]
+        ticks = [
+            (report[name], f"{name} {points(report[name])}")
+            for name in ("floor", "ceiling")
+            if counts == "points" and report[name] is not None
+        ]
+        end = f"no overall {counts}" if value is None else points(value)
+        rows.append(DotRow(name_of(report), dots, ticks, end))
+    title = f"{counts.capitalize()} of each system with 95% intervals"
+    return dot_rows(title, rows, whole=100, start=start)
 
 
 def _families(reports: Sequence[Report], track: str) -> list[Block]:
@@ -83,10 +112,10 @@ def every_task(scores: Sequence[Score], truths: Mapping[str, Truth]) -> Section:
 
 def comparison_page(result: Mapping[str, Any]) -> str:
     """The page of a comparison."""
-    line = comparison.headline(result)
+    line, unit = comparison.headline(result)
     difference = span = ""
     if line:
-        difference = f"{signed(line['difference'])} points"
+        difference = f"{signed(line['difference'])} {unit}"
         span = f"{signed_interval(line['interval'])}: "
     head: list[Block] = [
         Paragraph([Strong(side), f" {result[side]['system']}"]) for side in ("first", "second")

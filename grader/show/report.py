@@ -8,7 +8,7 @@ from grader.draw.words import clipped, number, points
 from grader.model import Score, Truth
 from grader.report.export import truth_json
 from grader.show.leaderboard import Ranked
-from grader.show.systems import SYSTEM, Report, headline, name_of
+from grader.show.systems import SYSTEM, Report, headline, name_of, skill
 from grader.tracks import TRACKS
 
 LISTED: Final = 2_000
@@ -16,18 +16,21 @@ LISTED: Final = 2_000
 
 
 def variants(name: str, track: Mapping[str, Any]) -> Table:
-    """Points and losses by variant, under the headline of the track."""
+    """Skill, points and losses by variant, under the headlines of the track."""
+    scaled = track["skill"] is not None
     columns = (
         word("level", "variant"),
         word("tasks"),
         word("missing"),
         word("invalid"),
+        *([figure("skill", "skill", points), figure("floor", "floor", points)] if scaled else []),
         figure("points", "points", points),
         figure("pass_rate", "pass rate"),
         figure("med_nrel_err", "NRel err"),
         figure("med_f1_loss", "F1 loss"),
     )
-    title = f"{name}: {headline(track)} points"
+    title = f"{name}: {skill(track)} skill, " if scaled else f"{name}: "
+    title += f"{headline(track)} points"
     rows = [{**row, "level": level} for level, row in track["slices"]["variant"].items()]
     return Table.of(title, columns, rows)
 

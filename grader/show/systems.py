@@ -28,6 +28,18 @@ def headline(figures: Mapping[str, Any]) -> Cell:
     return Cell(points(figures["points"]), "points", aside)
 
 
+def skill(figures: Mapping[str, Any]) -> Cell:
+    """Skill of a report or of a track, with its interval."""
+    interval = figures["skill_interval"]
+    aside = "" if figures["skill"] is None or not interval else interval_text(interval, 1)
+    return Cell(points(figures["skill"]), "points", aside)
+
+
+def measured(reports: Sequence[Report]) -> bool:
+    """Whether the exam has floors, so that skill is what counts."""
+    return any(report["skill"] is not None for report in reports)
+
+
 def part_of(report: Report, track: str) -> Part:
     """One report's part; without figures where the exam has nothing of the track."""
     return {**report["tracks"].get(track, {}), "system": name_of(report)}

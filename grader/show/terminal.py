@@ -8,10 +8,10 @@ from rich.panel import Panel
 from rich.text import Text
 
 from grader.draw.table import in_terminal
-from grader.draw.words import printable, signed, signed_interval
+from grader.draw.words import points, printable, signed, signed_interval
 from grader.show import comparison
 from grader.show.report import runs, variants
-from grader.show.systems import Report, headline, name_of
+from grader.show.systems import Report, headline, measured, name_of, skill
 from grader.tracks import TRACKS
 
 
@@ -22,11 +22,11 @@ def plain(text: str) -> Text:
 
 def report_view(report: Report) -> RenderableType:
     """One submission: headline, census, and the tables of each track."""
-    census, detectable = report["census"], report["detectable"]
+    census = report["census"]
+    detectable = report["skill_detectable" if measured([report]) else "detectable"]
     shows = "" if detectable is None else f"   differences show from {detectable:.1f}"
     head = Text.assemble(
-        ("points ", "bold"),
-        (str(headline(report)), "bold green"),
+        *_headlines(report),
         f"{shows}   {census['scored']} scored, {census['missing']} missing, "
         f"{census['invalid']} invalid of {census['tasks']} tasks",
     )
@@ -48,13 +48,22 @@ def report_view(report: Report) -> RenderableType:
     return Group(*parts)
 
 
+def _headlines(report: Report) -> list[str | tuple[str, str]]:
+    """Skill on its scale, then points; points alone where the exam has no floors."""
+    gained = [("points ", "bold"), (str(headline(report)), "bold green")]
+    if not measured([report]):
+        return [*gained]
+    scale = f"   floor {points(report['floor'])}, ceiling {points(report['ceiling'])}"
+    return [("skill ", "bold"), (str(skill(report)), "bold green"), "   ", *gained, scale]
+
+
 def comparison_view(result: Mapping[str, Any]) -> RenderableType:
     """Headline, who answered what, and the tables of each track."""
-    points = result["points"]
+    line, unit = comparison.headline(result)
     head = Text.assemble(
-        (f"{signed(points['difference'])} points " if points else "", "bold green"),
-        f"{signed_interval(points['interval'])}  " if points else "",
-        f"{comparison.verdict(comparison.headline(result))}\n{comparison.answered(result)}",
+        (f"{signed(line['difference'])} {unit} " if line else "", "bold green"),
+        f"{signed_interval(line['interval'])}  " if line else "",
+        f"{comparison.verdict(line)}\n{comparison.answered(result)}",
     )
     names = " − ".join(result[side]["system"] for side in ("first", "second"))
     title = f"{names} · {result['release']} · {result['split']}/{result['exam']}"

@@ -10,6 +10,7 @@ NORMAL_QUANTILE: Final = 1.959963984540054
 """Two-sided 95%."""
 _POWER: Final = 2.801585
 """Normal quantiles of a two-sided 5% test and of 80% power, added."""
+_NO_SPREAD: Final = 1e-9
 
 
 def seed_of(task_ids: Iterable[str]) -> int:
@@ -40,6 +41,16 @@ def standard_error(replicates: Sequence[float]) -> float:
 def detectable(error: float) -> float:
     """The difference that a two-sided 5% test sees with 80% power, given its standard error."""
     return _POWER * error
+
+
+def between_systems(replicates: Sequence[float]) -> float | None:
+    """The difference to a second system that one exam would show, as if the two were independent.
+
+    `compare` pairs them task by task and sees smaller ones. ``None`` for what does not vary, of
+    which no other system has the spread.
+    """
+    error = standard_error(replicates)
+    return detectable(math.sqrt(2) * error) if error > _NO_SPREAD else None
 
 
 def wilson(successes: float, trials: int) -> list[float] | None:

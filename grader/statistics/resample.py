@@ -7,6 +7,7 @@ systems, or of two slices, belong together draw by draw.
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 REPLICATES: Final = 1000
@@ -39,16 +40,9 @@ class Draws:
         """Draw as many instances as there are, with replacement, ``replicates`` times.
 
         The order of ``names`` is part of what the seed stands for; of equal names the first counts.
+        The same draws serve every figure of an exam and every submission to it.
         """
-        ordered = list(dict.fromkeys(names))
-        generator = random.Random(seed)
-        if len(ordered) > MOST_CLUSTERS:
-            generator.shuffle(ordered)
-        places = range(min(len(ordered), MOST_CLUSTERS))
-        place = {name: k % MOST_CLUSTERS for k, name in enumerate(ordered)}
-        population = list(places)  # so that equal places are one object, however often drawn
-        drawn = [generator.choices(population, k=len(places)) for _ in range(replicates)]
-        return cls(place, drawn)
+        return cls(*_drawn(tuple(dict.fromkeys(names)), seed, replicates))
 
     def counts(self, replicates: int) -> list[list[int]]:
         """How often each place was drawn, one row for each of the first ``replicates``."""
@@ -76,6 +70,20 @@ class Draws:
             if tasks := sum(map(numbers.__getitem__, drawn)):
                 replicates.append(sum(map(sums.__getitem__, drawn)) / tasks)
         return replicates
+
+
+@lru_cache(maxsize=4)
+def _drawn(
+    names: tuple[str, ...], seed: int, replicates: int
+) -> tuple[Mapping[str, int], Sequence[Sequence[int]]]:
+    ordered = list(names)
+    generator = random.Random(seed)
+    if len(ordered) > MOST_CLUSTERS:
+        generator.shuffle(ordered)
+    places = range(min(len(ordered), MOST_CLUSTERS))
+    place = {name: k % MOST_CLUSTERS for k, name in enumerate(ordered)}
+    population = list(places)  # so that equal places are one object, however often drawn
+    return place, [generator.choices(population, k=len(places)) for _ in range(replicates)]
 
 
 def cluster_means(clusters: Clusters, seed: int) -> list[float]:

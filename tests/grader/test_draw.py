@@ -63,7 +63,9 @@ def test_a_page_escapes_whatever_stands_in_its_blocks() -> None:
         picture,
         heat_map(NASTY, [NASTY], [NASTY], [[None]]),
         lines(NASTY, [NASTY], [(NASTY, [Level(0.5, (0.1, 0.9))])]),
-        dot_rows(NASTY, [DotRow(NASTY, [Dot(0, 0.5, (0.2, 0.7), NASTY)], 0.5, NASTY)], [NASTY]),
+        dot_rows(
+            NASTY, [DotRow(NASTY, [Dot(0, 0.5, (0.2, 0.7), NASTY)], [(0.5, NASTY)], NASTY)], [NASTY]
+        ),
         Paragraph([NASTY, Strong(NASTY)], note=True),
         Fold(NASTY, [Paragraph(NASTY)], opened=True),
         Beside([[Paragraph(NASTY)], [Paragraph(NASTY)]]),

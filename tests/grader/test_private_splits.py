@@ -38,7 +38,7 @@ def test_a_private_split_is_graded_with_its_private_side(runner: Runner, tmp_pat
     assert "--reveal" in runner.fails(*words)
     assert runner.run(*words, "--reveal").code == 0
     run = runner.run("grade", out, *options, "--private", private, "--quiet")
-    assert run.out == f"points 100.0 scored {len(SECRET_TASKS)} missing 0 invalid 0\n"
+    assert run.out == f"skill 100.0 points 100.0 scored {len(SECRET_TASKS)} missing 0 invalid 0\n"
     message = runner.fails("grade", out, *options)
     assert "its truth is private" in message and "--private" in message
     assert runner.run("validate", out, *options).code == 0

@@ -16,12 +16,13 @@ from grader.model import Score
 from grader.report.aggregate import aggregate
 from grader.report.coarse import FEWEST, redact_loss, redact_points
 from grader.report.redact import redact
+from grader.report.skill import members as members_of
 
 
 def report(scores: list[Score], **members: Any) -> dict[str, Any]:
     """The causalds part of a full report, in the shape that ``redact`` takes."""
     made = aggregate(scores, {}, {}, {}).parts["causalds"] | members
-    shown = redact({"points": made["points"], "points_interval": [0.0, 100.0],
+    shown = redact({**members_of(None), "points": made["points"], "points_interval": [0.0, 100.0],
                     "detectable": 1.23456, "census": {"tasks": len(scores)},
                     "tracks": {"causalds": made}})  # fmt: skip
     found: dict[str, Any] = shown["tracks"]["causalds"]
@@ -140,8 +141,9 @@ def ccr_track(pairs: int, answered: int) -> dict[str, Any]:
         "monotonicity_violations": 0.01,
     }  # fmt: skip
     family = {"simulation": {"tasks": pairs, "missing": pairs - answered, "invalid": 0,
-                             "points": 10.04}}  # fmt: skip
+                             "points": 10.04, "floor": None, "ceiling": 100.0}}  # fmt: skip
     return {
+        **members_of(None),
         "points": 12.345, "points_interval": [1.0, 2.0], "detectable": 3.0, "tasks": pairs,
         "attempted": answered, "metrics": metrics, "readings": {}, "slices": {"family": family},
         "usage": {"total_tokens": None, "unmetered": 0, "tasks": 0},
@@ -150,7 +152,13 @@ def ccr_track(pairs: int, answered: int) -> dict[str, Any]:
 
 
 def redacted_ccr(pairs: int, answered: int) -> dict[str, Any]:
-    whole = {"points": 1.0, "points_interval": None, "detectable": None, "census": {"tasks": 9}}
+    whole = {
+        **members_of(None),
+        "points": 1.0,
+        "points_interval": None,
+        "detectable": None,
+        "census": {"tasks": 9},
+    }
     shown = redact({**whole, "tracks": {"ccr": ccr_track(pairs, answered)}})
     found: dict[str, Any] = shown["tracks"]["ccr"]
     return found

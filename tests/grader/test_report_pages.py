@@ -119,7 +119,7 @@ def test_a_redacted_ccr_report_is_shown_with_what_it_keeps() -> None:
 
 def report(tracks: dict[str, Any]) -> dict[str, Any]:
     empty = {"input_tokens": None, "output_tokens": None}
-    return {"submission": {"system": "x"}, "usage": empty, "tracks": tracks}
+    return {"submission": {"system": "x"}, "usage": empty, "tracks": tracks, "skill": None}
 
 
 def test_a_track_without_causalds_has_no_causalds_columns() -> None:
@@ -157,7 +157,7 @@ def circles(text: str) -> list[tuple[float, float]]:
 
 def test_shares_are_drawn_where_they_belong() -> None:
     """0 and 100% at the ends of the axis, a half in its middle, all inside the picture."""
-    rows = [DotRow(NASTY, [Dot(0, value)], 0.95) for value in (0.0, 0.5, 1.0)]
+    rows = [DotRow(NASTY, [Dot(0, value)], [(0.95, "promised 95%")]) for value in (0.0, 0.5, 1.0)]
     text = dot_rows("t", rows).markup()
     (a, _), (b, _), (c, _) = circles(text)
     assert b - a == pytest.approx(c - b) and c - a == pytest.approx(560)

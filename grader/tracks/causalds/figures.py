@@ -6,6 +6,7 @@ from operator import attrgetter, itemgetter
 from typing import Any
 
 from grader.model import Score
+from grader.report.skill import on_scale
 from grader.report.table import Results, ScoreTable
 from grader.shape import LOSS_CAP
 from grader.statistics import bootstrap
@@ -97,10 +98,21 @@ def _slice_intervals(track: Members, table: ScoreTable, draws: Weights) -> None:
             if reading == "fixed":  # every task has a row in it, once
                 means = draws.means((row["instance_id"], row["points"]) for row in column)
                 part["points_interval"] = interval([100 * mean for mean in means])
+                if part.get("skill") is not None:
+                    part["skill_interval"] = interval(_skills(column, draws))
             if reading in part.get("readings", {}):
                 part["readings"][reading]["causalds_score_interval"] = interval(
                     draws.scores((row["instance_id"], row["pool"], row["loss"]) for row in column)
                 )
+
+
+def _skills(column: Sequence[Mapping[str, Any]], draws: Weights) -> list[float | None]:
+    """Replicates of a slice's skill; none where a draw has no room above the floor."""
+    gains, rooms = (
+        draws.means((row["instance_id"], row[name]) for row in column)
+        for name in ("gained", "room")
+    )
+    return [on_scale(100 * gain, 0, 100 * room) for gain, room in zip(gains, rooms, strict=True)]
 
 
 def _calibration(table: ScoreTable, draws: Weights | None) -> list[Members]:

@@ -78,9 +78,10 @@ def _calibration(parts: Sequence[Part]) -> list[Block]:
         # The family: two families have a variant of the same name, and none has two intervals.
         family = row["variant"].partition(".")[0].replace("_", " ")
         name = f"{row['system'][:16]} · {family}" if len(parts) > 1 else family
-        ends = row["coverage_interval"]
+        ends, nominal = row["coverage_interval"], row["nominal"]
         held = percent(row["coverage"]) + (f" {interval_text(ends)}" if ends else "")
-        rows.append(DotRow(name, [Dot(0, row["coverage"], ends, held)], row["nominal"]))
+        promised = [] if nominal is None else [(nominal, f"promised {nominal:.0%}")]
+        rows.append(DotRow(name, [Dot(0, row["coverage"], ends, held)], promised))
     if not rows:
         return []
     note = "Upright line: the coverage asked for. Left of it is overconfidence."

@@ -1,9 +1,11 @@
 """The ccr part of a report: contexts evaluated, tables filled, aggregates by SQL."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
-from grader.model import Checked, Score, TrackSummary, Truth
+from grader.model import Checked, Score, TrackSummary, Truth, Unit
+from grader.report.skill import units_of
 from grader.report.table import Results, sql
 from grader.statistics import bootstrap
 from grader.statistics.resample import cluster_means
@@ -59,7 +61,19 @@ def summarise(results: Results) -> TrackSummary:
             for s in scores
         ]
         points = 100 * sum(score.points for score in scores) / len(scores)
-    return TrackSummary(points, _replicates(clusters, seed), metrics, {"details": details})
+    units = _units(contexts, scores, results.floor("simulation.pair", "context"))
+    return TrackSummary(points, _replicates(clusters, seed), metrics, {"details": details}, units)
+
+
+def _units(
+    contexts: Sequence[ContextResult], scores: Sequence[Score], floor: float | None
+) -> list[Unit]:
+    """Contexts beside stated tasks; every task, where no context is asked about in full."""
+    if not contexts and all(score.family == "simulation" for score in scores):
+        return units_of(scores)
+    stated = [score for score in scores if score.family != "simulation"]
+    whole = [Unit(c.instance_id, c.share, floor, part="simulated") for c in contexts]
+    return whole + [replace(unit, part="stated") for unit in units_of(stated)]
 
 
 def contexts_of(
