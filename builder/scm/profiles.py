@@ -63,6 +63,11 @@ BINARY_PROFILES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Mechanisms of the binary profiles by name, the two empirical ones first."""
 
+STRAIGHT: Final = frozenset(
+    name for name, made in CONTINUOUS_PROFILES.items() if made.continuous == ("linear_additive",)
+)
+"""The continuous profiles whose equations are all lines."""
+
 _EMPIRICAL: Final[Mapping[str, Mapping[str, float]]] = {
     # What the public reference release realised of each, which is all that is known of them.
     "continuous": {"linear_additive": 1, "interaction_response": 22, "symbolic_transform": 12},

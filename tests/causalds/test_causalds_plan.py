@@ -11,9 +11,12 @@ from causalds_scenes import ROOT, SEVEN, specs
 
 from builder.causal.motifs import MOTIFS
 from builder.causalds.ask import ASKERS
+from builder.causalds.ask.eligible import association_vanishes
 from builder.causalds.make.scene import narrate
 from builder.causalds.plan.blueprint import largest_remainder
+from builder.causalds.plan.config import PRESETS
 from builder.causalds.plan.types import ScenePlan
+from builder.scm.profiles import STRAIGHT, mixture_weights
 from builder.seeds import id_key, instance_key, public_id
 from builder.track import InstanceSpec
 from grader.tracks import VARIANTS
@@ -199,3 +202,24 @@ def test_a_plan_survives_its_json() -> None:
     plan = ScenePlan.from_json(spec.config_json)
     assert plan.to_json() == spec.config_json
     assert json.loads(spec.config_json)["variant"] == plan.variant
+
+
+def test_small_splits_have_both_answers_to_whether_an_association_is_left() -> None:
+    """In some scene a third variable leaves treatment and outcome unassociated, which few graphs do
+    alone: a profile of straight lines is swapped in, and every quota of profiles stays met."""
+    swapped = 0
+    for seed in range(6):
+        table = {
+            "composition": "full",
+            "scenes": 36,
+            "words": "fictional",
+            "motifs": PRESETS["full"]["motifs"],
+        }
+        plans = _plans(specs(root=bytes([seed]) * 32, **table))
+        hosts = [plan for plan in plans if association_vanishes(plan.query, plan)]
+        assert hosts
+        swapped += all(plan.continuous in STRAIGHT for plan in hosts)
+        profiles = Counter(plan.continuous for plan in plans)
+        shares = largest_remainder(mixture_weights("continuous"), 36)
+        assert profiles == Counter({name: n for name, n in shares.items() if n})
+    assert swapped, "lines made the difference somewhere"

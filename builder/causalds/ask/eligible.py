@@ -11,6 +11,7 @@ from builder.causal.motifs import Motif
 from builder.causal.paths import opens_collider_bias
 from builder.causalds.ask.registry import Classes, Hosts
 from builder.causalds.plan.types import ScenePlan
+from builder.scm.profiles import STRAIGHT
 
 VALUE: Final = ("value",)
 """The class of numbers and sets that no class tells apart."""
@@ -63,9 +64,9 @@ def opens_path(motif: Motif, plan: ScenePlan) -> bool:
 
 def association_vanishes(motif: Motif, plan: ScenePlan) -> bool:
     """The partial correlation given some other variable is zero: by the graph, or by the graph and
-    equations that are lines."""
+    equations that are lines (of treatment or outcome, so that not both are binary)."""
     x, y, separated = motif.treatment, motif.outcome, motif.graph.d_separated
-    lines = plan.continuous == "linear_additive"
+    lines = plan.continuous in STRAIGHT and {"binary"} != {plan.treatment_kind, plan.outcome_kind}
     return any(
         separated(x, (y, z)) or separated(y, (x, z)) or (lines and separated(x, y, z))
         for z in motif.others

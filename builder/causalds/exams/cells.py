@@ -15,6 +15,7 @@ import numpy as np
 from builder.causalds.ask import ASKERS
 from builder.causalds.exams.model import FAMILIES, GRAFTED, OTHERWISE, ExamModel, Weights
 from builder.causalds.plan.views import VIEWS
+from grader.tracks import variant as variant_of
 from grader.tracks.causalds.variants import CAUSALDS
 
 RUNGS: Final = {v.family: v.rung for v in CAUSALDS}
@@ -134,3 +135,13 @@ def label_class(target: Mapping[str, Any], value: float | None, should_abstain: 
     if should_abstain:
         return "abstain"
     return "zero" if value == 0 else "value"
+
+
+_OPEN: Final = frozenset({"value", "same", "different"})
+"""Classes whose answers differ from scene to scene."""
+
+
+def one_label(key: str, classes: Collection[str]) -> bool:
+    """Whether all tasks of a variant, whose answers are of these classes, want the same label."""
+    labelled = variant_of("causalds", key).shape.pool == "pass"
+    return labelled and len(classes) == 1 and _OPEN.isdisjoint(classes)

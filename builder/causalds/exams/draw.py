@@ -17,6 +17,7 @@ from builder.causalds.exams.cells import (
     Hosts,
     family_weights,
     label_class,
+    one_label,
     variant_weights,
     view_weights,
 )
@@ -168,11 +169,13 @@ def _beside_realised(wanted: Shares, cells: Iterable[Cell]) -> ByAxis:
 
 
 def _balanced(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: str) -> DrawnExam:
-    """Variants equally often; inside each its answers in turn, over as many scenes as can be."""
+    """Variants equally often; inside each its answers in turn, over as many scenes as can be. One
+    whose label is the same wherever it is asked for is worth nothing, and left out."""
     waiting: dict[str, dict[str, list[BuiltTask]]] = {}
     for task in sorted(tasks, key=lambda task: hmac_key(key, f"task/{task.task_id}")):
         waiting.setdefault(task.key, {}).setdefault(task.label, []).append(task)
-    order = sorted(waiting, key=lambda name: hmac_key(key, f"variant/{name}"))
+    varied = [name for name, found in waiting.items() if not one_label(name, found)]
+    order = sorted(varied or waiting, key=lambda name: hmac_key(key, f"variant/{name}"))
     if model.tasks > len(tasks):
         raise UsageError(
             f"{where}.tasks: {model.tasks} tasks are asked but there are {len(tasks)}; ask fewer "

@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 
 from builder.causalds.ask import ASKERS
+from builder.causalds.ask.eligible import association_vanishes
 from builder.causalds.exams.assign import assign
 from builder.causalds.plan.blueprint import Impossible, Structure, largest_remainder, structures
 from builder.causalds.plan.config import Config
@@ -21,6 +22,7 @@ from builder.causalds.plan.names import KNOWLEDGE, name_scenes
 from builder.causalds.plan.tellings import told_again
 from builder.causalds.plan.types import ScenePlan, graph_members
 from builder.release.instance_keys import keyed_specs, plan_stream
+from builder.scm.profiles import STRAIGHT
 from builder.seeds import pick, shuffled
 from builder.track import InstanceSpec
 from builder.words.llm.seeding import Dealer
@@ -44,6 +46,8 @@ def plan_scenes(config: Config, split: str, count_root: bytes, private: bool) ->
     except Impossible as problem:
         where = f"splits.{split}.{TRACK_NAME}.{problem.key}"
         raise UsageError(f"{where}: {problem.fix}") from None
+    if not config.exams:
+        plans = _both_answers(rng, plans)
     if private and not config.exams:
         plans = _with_views(rng, _with_variants(rng, plans))
     plans = shuffled(rng, plans)
@@ -144,6 +148,31 @@ def _spread(rng: np.random.Generator, share: float, total: int) -> list[bool]:
 
 def _kind(binary: bool) -> Kind:
     return "binary" if binary else "continuous"
+
+
+def _both_answers(rng: np.random.Generator, plans: list[ScenePlan]) -> list[ScenePlan]:
+    """The plans with a scene where some third variable leaves treatment and outcome unassociated.
+
+    Without one, "are they associated, given it?" would always be answered by yes. Hardly any graph
+    does it alone; with equations that are lines some more do. So where it takes that, such a scene
+    swaps its profile for that of another: all quotas stay met.
+    """
+    if any(association_vanishes(plan.query, plan) for plan in plans):
+        return plans
+    straight = [i for i, plan in enumerate(plans) if plan.continuous in STRAIGHT]
+    able = [
+        i
+        for i, plan in enumerate(plans)
+        for line in straight[:1]
+        if association_vanishes(plan.query, replace(plan, continuous=plans[line].continuous))
+    ]
+    if not able:
+        return plans
+    one, other = pick(rng, able), pick(rng, straight)
+    found = list(plans)
+    found[one] = replace(plans[one], continuous=plans[other].continuous)
+    found[other] = replace(plans[other], continuous=plans[one].continuous)
+    return found
 
 
 def _with_variants(rng: np.random.Generator, plans: Sequence[ScenePlan]) -> list[ScenePlan]:
