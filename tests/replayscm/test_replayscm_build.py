@@ -2,12 +2,15 @@
 
 import json
 from collections import Counter
-from itertools import combinations
+from collections.abc import Collection
+from itertools import combinations, permutations
 from typing import Any
 
 import pytest
 from puzzles import ROOT, built, items, of_pool
 
+from builder.release.config import Draw, ExamConfig, SplitConfig
+from builder.release.exams import Candidate, draw_exams
 from builder.replayscm.plan.config import Config
 from builder.replayscm.plan.pools import POOLS
 from builder.replayscm.track import TRACK
@@ -98,6 +101,36 @@ def test_a_private_split_asks_about_every_program_once() -> None:
         programs.add(json.loads(str(instance.rows["replayscm_worlds"][0]["world_json"]))["program"][
             "mechanisms"].__repr__())  # fmt: skip
     assert len(programs) == len(instances)
+
+
+def answered_by_others(chosen: Collection[str]) -> int:
+    """How many of the tasks are solved by an answer that another's prompt prints."""
+    siblings = [
+        pair
+        for pair in permutations([item for item in items() if item.task.task_id in chosen], 2)
+        if pair[0].task.instance_id == pair[1].task.instance_id
+    ]
+    assert TRACK.lends is not None and siblings
+    return len({
+        asked.task.task_id
+        for shown, asked in siblings
+        for answer in TRACK.lends(shown.task, asked.task)
+        if asked.grade(answer).points == 1
+    })  # fmt: skip
+
+
+def test_no_exam_holds_a_program_s_alternatives_beside_its_inductions() -> None:
+    """An Alternative-SCM prompt prints what ten induction tasks about the same program ask for."""
+    candidates = [
+        Candidate(item.task.task_id, item.task.instance_id, item.task.spec.key) for item in items()
+    ]
+    exam = ExamConfig("main", (Draw("replayscm", None),))
+    split = SplitConfig("dev", "public", "s", None, None, (("replayscm", None),), (exam,))
+    drawn = draw_exams(split, "replayscm", candidates, ROOT, "x.toml")["main"].task_ids
+    assert answered_by_others({task.task_id for task in candidates}) == 5 * 10
+    assert answered_by_others(drawn) == 0
+    held = Counter(item.task.family for item in items() if item.task.task_id in drawn)
+    assert held["alternative"] in (2 * 2, 3 * 2) and held["induction"] in (2 * 10 + 2, 3 * 10 + 2)
 
 
 def semantic(instance: Built) -> str:
