@@ -44,7 +44,7 @@ def ends(task: Task) -> tuple[str, str]:
 
 def third(task: Task) -> str:
     """The variable to condition on."""
-    return str(task.inputs.get("collider") or task.inputs["conditioning_var"])
+    return str(task.inputs.get("variable") or task.inputs["conditioning_var"])
 
 
 def _form(**fields: Callable[[Task, Analyst], object]) -> Form:
@@ -52,11 +52,8 @@ def _form(**fields: Callable[[Task, Analyst], object]) -> Form:
     return lambda task, analyst: {name: find(task, analyst) for name, find in fields.items()}
 
 
-def _given(task: Task, _: Analyst) -> str:
-    return third(task)
-
-
 def _plain_sign(task: Task, analyst: Analyst) -> str:
+    # The word for zero that imported releases accept, too; ours ask for "0".
     return analyst.label(analyst.correlation(task), "unknown")
 
 
@@ -99,13 +96,9 @@ def _sign(task: Task, analyst: Analyst) -> Answer:
 FORMS: Final[Mapping[str, Form]] = {
     "association.sign_only": _form(sign=_plain_sign),
     "association.effect_size_point": _form(value=lambda t, a: a.correlation(t)),
-    "association.sign_before_after": _form(
-        sign_before=_plain_sign, sign_after=_partial_sign, conditioning_var=_given
-    ),
-    "association.delta_point": _form(conditioning_var=_given, delta=_change),
-    "association.delta_sign_only": _form(
-        conditioning_var=_given, sign=lambda t, a: a.label(_change(t, a), "0")
-    ),
+    "association.sign_before_after": _form(sign_before=_plain_sign, sign_after=_partial_sign),
+    "association.delta_point": _form(delta=_change),
+    "association.delta_sign_only": _form(sign=lambda t, a: a.label(_change(t, a), "0")),
     "association.argmax_change": _form(conditioning_var=_most_changing),
     "collider_phenomenon.induced_association_sign_only": _form(sign=_partial_sign),
     "collider_phenomenon.induced_association_strength_point": _form(

@@ -51,9 +51,8 @@ def keeps(distance: float, margin: float, *errors: float) -> bool:
 def clear_sign(quantity: Quantity, margin: float, margin_se: float = 0.0) -> Sign | None:
     """``"0"`` for a structural zero, else the sign of a value that keeps ``margin``, else None.
 
-    For associations and their changes ``margin`` is ``association_margin``. Where the label of a
-    zero association is ``"unknown"``, the asker translates. ``margin_se`` is the standard error of
-    a margin that is itself an estimate, independent of the value.
+    For associations and their changes ``margin`` is ``association_margin``. ``margin_se`` is the
+    standard error of a margin that is itself an estimate, independent of the value.
     """
     if is_structural_zero(quantity):
         return "0"

@@ -3,8 +3,8 @@
 A free text cannot be parsed with certainty, but much can be checked without understanding it: that
 every fact, and nothing else, has its sentence, that this sentence stands in the story and names
 what it is about, with units and states; that none of them tells a sign or denies an effect; that no
-id and no technical term slipped in. Whether the sentences mean what they are said to mean was
-judged when the story was written.
+id and no technical term slipped in, and that the story says that it tells no direction. Whether the
+sentences mean what they are said to mean was judged when the story was written.
 """
 
 import re
@@ -13,7 +13,7 @@ from typing import Final
 
 from builder.words.terms import DENIED, SIGNED, replace_words, says
 from builder.words.types import Attestation, Facts, Variable
-from builder.words.verify import check_words, split_sentences
+from builder.words.verify import check_no_direction, check_words, split_sentences
 
 PARAGRAPHS: Final = (2, 4)
 MOST_WORDS: Final = 1200
@@ -30,6 +30,7 @@ def verify_attested(story: str, attestations: Iterable[Attestation], facts: Fact
         *_sentences(attested, split_sentences(story), facts),
         *_unaccounted(attested, split_sentences(story), facts),
         *check_words(story, facts),
+        *check_no_direction(story),
     ]
 
 

@@ -2,9 +2,10 @@
 
 An effect is a *core* ("{cause} [acts] directly on {effect}"), alone or with its mechanism attached
 ("{core}, because {how}"), or two effects share a sentence. Which effects meet in one sentence is
-decided without looking at them; how they are joined then follows from what they share. Frames of
-one place have as many words and commas for every relation, so that the size of a story tells
-nothing about the shape of its graph. No frame tells the sign or the strength of an effect.
+decided without looking at them; how a short sentence joins them follows from what they share.
+Frames of one place have as many words and commas for every relation, so that the size of a story
+tells nothing about the shape of its graph. No frame tells the sign or the strength of an effect;
+one of ``NO_DIRECTION`` says so in every story, lest a mechanism be taken for a sign.
 
 The narrator fills these frames; the verifier reads the finished text back through the same frames,
 sentence by sentence.
@@ -41,7 +42,7 @@ class Frame:
 EFFECTS: Final = tuple(
     Frame(**row | {"clauses": frozenset(row.get("clauses", ()))}) for row in _TEXTS["effects"]
 )
-LINKS: Final = {relation: _TEXTS.lines(f"links.{relation}") for relation in _RELATIONS}
+LINKS: Final = _TEXTS.lines("links")
 PAIRS: Final = {relation: _TEXTS.lines(f"pairs.{relation}") for relation in _RELATIONS}
 REASONS: Final = _TEXTS.lines("reasons")
 REASONS_FIRST: Final = _TEXTS.lines("reasons_first")
@@ -59,6 +60,7 @@ TWO_MEASURED_ALIKE: Final = _TEXTS.lines("two_measured_alike")
 TWO_STATES: Final = _TEXTS.lines("two_states")
 NEVER_MEASURED: Final = _TEXTS.lines("never_measured")
 NO_MORE_EFFECTS: Final = _TEXTS.lines("no_more_effects")
+NO_DIRECTION: Final = _TEXTS.lines("no_direction")
 AS_IT_HAPPENED: Final = _TEXTS.lines("as_it_happened")
 COUNT_WORDS: Final = _TEXTS.lines("count_words")
 _PLURALS: Final[Mapping[str, str]] = _TEXTS["plurals"]

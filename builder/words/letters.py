@@ -5,13 +5,15 @@ from typing import Final
 
 import numpy as np
 
-from builder.seeds import pick
+from builder.seeds import pick, shuffled
 from builder.texts import Texts
 from builder.words.fictional import furnish, theme
 from builder.words.types import Kind, Setting, Variable
 
-LETTERS: Final = "BCDEFGHJKLNPQRSTV"
-"""Letters that are no English word, look like no digit and are no role of a motif."""
+_SINGLE: Final = "DGHJLQTV"
+LETTERS: Final = (*_SINGLE, *(2 * letter for letter in _SINGLE))
+"""Names: letters that are no English word, look like no digit, are no role of a motif and stand
+for nothing else in a prompt (r, s, X, P, a member k); doubled ones where single ones run out."""
 
 _TEXTS: Final = Texts(__file__)
 _UNITS: Final = _TEXTS.lines("units")
@@ -24,11 +26,10 @@ def letter_scene(
     """A bare setting and a letter for every node. Raises ``ValueError`` for too many nodes."""
     if len(kinds) > len(LETTERS):
         raise ValueError(f"{len(kinds)} variables, but there are {len(LETTERS)} letters")
-    order = rng.permutation(len(LETTERS))[: len(kinds)]
+    names = shuffled(rng, LETTERS[: max(len(kinds), len(_SINGLE))])
     variables = {}
-    for node, turn in zip(kinds, order, strict=True):
+    for node, name in zip(kinds, names, strict=False):
         unit = pick(rng, _UNITS)
-        name = LETTERS[int(turn)]
         variables[node] = (
             Variable(name, "continuous", unit=unit, article=False)
             if kinds[node] == "continuous"

@@ -24,7 +24,7 @@ from builder.words.knowledge import (
     plural_verb,
     read_domain,
 )
-from builder.words.terms import DERIVED, NO_MECHANISM, TECHNICAL
+from builder.words.terms import DERIVED, NO_MECHANISM, NO_UNIT, TECHNICAL
 from grader.errors import UsageError
 from grader.names import confusable
 
@@ -125,6 +125,8 @@ def _stem(name: str) -> frozenset[str]:
 def _concept(concept: Concept) -> Iterator[str]:
     if concept.unit is not None and re.search(r"[.,;:]", concept.unit):
         yield f"{concept.name}: unit {concept.unit!r} has punctuation"
+    if concept.unit is not None and NO_UNIT.match(concept.unit):
+        yield f'{concept.name}: unit {concept.unit!r} does not fit "recorded in ..."'
     if concept.states is None:
         return
     if concept.states[0] == concept.states[1]:

@@ -2,7 +2,8 @@
 
 The planner states every variable by its exact name (with its unit, its two states, or the remark
 that it was never measured) and every edge once, as a direct effect, mostly with its mechanism. The
-sign and the strength of an effect are not told.
+sign and the strength of an effect are not told, and the story says so: a mechanism may sound like
+a sign, and does not follow the world's.
 
 What a story may disclose besides its facts is how many there are: variables, effects and unmeasured
 variables, and which kinds the variables have. So sentences, pairs and paragraphs are planned from
@@ -109,11 +110,11 @@ def tell(rng: np.random.Generator, setting: Setting, facts: Facts) -> Telling:
     """
     draft = _Draft(rng, setting, facts)
     opening, variables, effects = [setting.opening], _tell_variables(draft), _tell_effects(draft)
-    closed, as_it_happened = (
+    closed, no_direction, as_it_happened = (
         draft.sentence(draft.deal(lines))
-        for lines in (frames.NO_MORE_EFFECTS, frames.AS_IT_HAPPENED)
+        for lines in (frames.NO_MORE_EFFECTS, frames.NO_DIRECTION, frames.AS_IT_HAPPENED)
     )
-    effects[-1].append(closed)
+    effects[-1] += [closed, no_direction]
     last = [as_it_happened]
     (opening if draft.chance(0.5) else last).append(setting.colour)
     paragraphs = _arrange(int(rng.integers(4)), opening, variables, effects, last)
@@ -280,7 +281,7 @@ class _Told:
         if not plan.reason:
             return self.short_pair(first, second, relation)
         clauses = [self.clause(edge) for edge in (first, second)]
-        link = self.draft.deal(frames.LINKS[relation])
+        link = self.draft.deal(frames.LINKS)
         cores = self.core(first, alone=False), self.core(second, alone=False)
         if None in clauses:
             frame = self.draft.deal(frames.PAIRS_OF_CORES)

@@ -18,6 +18,9 @@ DERIVED: Final = _any_of("derived")
 MORE_DERIVED: Final = _any_of("more_derived")
 RESTRICTIVE: Final = _any_of("restrictive")
 SIGNED: Final = _any_of("signed")
+NO_UNIT: Final = re.compile(rf"(?:{'|'.join(_TEXTS.lines('no_unit'))})\b", re.IGNORECASE)
+"""Matches units that would not fit "recorded in ..."."""
+
 DENIED: Final = _any_of("denied", besides=r"|n't\b")
 NO_MECHANISM: Final = frozenset(_TEXTS.lines("mechanism"))
 

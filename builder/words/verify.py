@@ -25,14 +25,21 @@ def verify(story: str, attestations: Iterable[Attestation], facts: Facts) -> lis
     Found are: a variable, unit, state or edge that is not told, an edge told twice, the wrong way
     round, invented, or with a mechanism that is not its own, a variable told as unmeasured that is
     measured (or the reverse), a sentence about variables that fits no frame, an internal id, a
-    technical term, and attestations that do not match the text.
+    technical term, no word on directions, and attestations that do not match the text.
     """
     sentences = split_sentences(story)
     told, problems = _read(sentences, facts)
     problems += _compare(told, facts)
     problems += _check_attestations(attestations, told, sentences)
-    problems += check_words(story, facts)
+    problems += [*check_words(story, facts), *check_no_direction(story)]
     return problems
+
+
+def check_no_direction(story: str) -> list[str]:
+    """A story that does not say that it tells neither direction nor size of an effect."""
+    if any(text in story for text in frames.NO_DIRECTION):
+        return []
+    return ["it is not said that directions and sizes are for the data to tell"]
 
 
 def split_sentences(story: str) -> list[str]:
@@ -103,7 +110,7 @@ def _cores() -> tuple[re.Pattern[str], ...]:
 @cache
 def _wholes() -> tuple[re.Pattern[str], ...]:
     """How one core or two stand in a sentence, mechanisms and all."""
-    links = "|".join({re.escape(link) for links in frames.LINKS.values() for link in links})
+    links = "|".join(map(re.escape, frames.LINKS))
     return tuple(
         re.compile(_regex(text).replace("LINK", f"(?:{links})"))
         for text in (

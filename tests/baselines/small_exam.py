@@ -120,7 +120,7 @@ def inputs(key: str, of: ShownScene) -> dict[str, Any]:
         "treatment": X, "outcome": Y, "outcome_kind": of.kinds[Y], "columns": list(of.data),
         "rows": 200, "alpha": 0.1 if family == "prediction" else 0.05, "x0": -0.5, "x1": 0.5,
         "variables": len(columns) + (U in of.story), "observed": columns, "available": others,
-        "candidates": others, "collider": others[0], "conditioning_var": others[0],
+        "candidates": others, "variable": others[0], "conditioning_var": others[0],
         "mediators": [M] if M in of.story else [],
         "estimand": "NIE" if family == "mediation_effect" else "ETT",
     }  # fmt: skip

@@ -184,10 +184,10 @@ def test_signs_are_asked_only_outside_the_margin() -> None:
         clear = r["source"] == "structural_zero" or abs(r["value"]) >= 0.03
         assert (asked is not None) == clear
         if asked:
-            (label,) = json.loads(asked[1]["target_json"])["accepted"]
+            label = json.loads(asked[1]["target_json"])["accepted"][0]
             labels[label] += 1
-            assert label == ("unknown" if r["value"] == 0 else "+" if r["value"] > 0 else "-")
-    assert set(labels) == {"+", "-", "unknown"}
+            assert label == ("0" if r["value"] == 0 else "+" if r["value"] > 0 else "-")
+    assert set(labels) == {"+", "-", "0"}
 
 
 def test_abstentions_carry_no_value() -> None:

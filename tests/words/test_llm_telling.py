@@ -23,6 +23,7 @@ from llm_scene import (
 from llm_server import Answer, Model
 
 from builder.causal.motifs import MOTIFS
+from builder.words.frames import NO_DIRECTION
 from builder.words.llm.seeding import Dealer
 from builder.words.llm.settings import Budgets, Seed, Settings
 from builder.words.narration import NarrationFailed
@@ -37,6 +38,7 @@ def test_a_good_model_is_asked_once_per_step(model: Model, tmp_path: Path) -> No
     told = tell(model, tmp_path)
     assert model.roles == {"mapper": 1, "auditor": 1, "writer": 1, "verifier": 1}
     assert told.telling.record == told.setting.theme.record == "market day"
+    assert sum(told.telling.story.endswith(closing) for closing in NO_DIRECTION) == 1
     text = json.dumps(model.requests)
     assert not any(f'"{node}' in text for node in ('X"', 'Y"', 'Z"', "AUX")), "roles are told"
 
@@ -71,12 +73,15 @@ def test_technical_terms_and_odd_names_are_repaired(model: Model, tmp_path: Path
         for entry in answer["variables"]:
             if entry["states"]:
                 entry["states"] = ["is randomized", "is randomized"]
+            else:
+                entry["unit"] = "per hundred"
         return {**answer, "record": "Row #1"}
 
     model.script["mapper"] = [spoil]
     tell(model, tmp_path)
     complaint = last_told(model.asked("mapper")[1])
-    for part in ("'Confounder'", "plain words", "two different states", "plain noun"):
+    told = ("'Confounder'", "plain words", "two different states", "plain noun", "does not fit")
+    for part in told:
         assert part in complaint
 
 

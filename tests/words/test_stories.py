@@ -16,6 +16,8 @@ from builder.words.frames import (
     EFFECT_INTROS,
     EFFECTS,
     LATER_OPENERS,
+    LINKS,
+    NO_DIRECTION,
     NO_MORE_EFFECTS,
     OPENERS,
     PAIRS,
@@ -181,7 +183,7 @@ def test_frames_tell_no_sign_and_are_direct() -> None:
 def test_fixed_sentences_name_no_variable_and_no_theory() -> None:
     """Scenery that sounds like a fact would be read as one."""
     texts = [*OPENERS, *LATER_OPENERS, *ASIDES, *EFFECT_INTROS, *COUNT_INTROS]
-    texts += [*NO_MORE_EFFECTS, *AS_IT_HAPPENED]
+    texts += [*NO_MORE_EFFECTS, *NO_DIRECTION, *AS_IT_HAPPENED, *LINKS]
     scenery = [theme.theme for theme in themes()] + [LETTER_THEME]
     texts += [text for theme in scenery for text in (*theme.settings, *theme.colour)]
     for text in texts:
@@ -190,6 +192,21 @@ def test_fixed_sentences_name_no_variable_and_no_theory() -> None:
     for theme in scenery:
         for text in (*theme.settings, *theme.colour):
             assert not re.search(r"\b(affects?|causes?|because|depends?|influences?)\b", text), text
+
+
+def test_a_story_without_the_word_on_directions_is_noticed() -> None:
+    """A mechanism may sound like a sign that its world does not have."""
+    for telling, facts in SCENES[:24]:
+        (closing,) = (text for text in NO_DIRECTION if text in telling.story)
+        problems = verify(telling.story.replace(closing, ""), telling.attestations, facts)
+        assert problems == ["it is not said that directions and sizes are for the data to tell"]
+
+
+def test_a_link_before_a_second_effect_claims_no_order() -> None:
+    """'In turn' before 'Fish depends on Flow' would send the reader the wrong way."""
+    orders = re.compile(r"\b(?:turn|there|then|thus|hence|therefore|so|again)\b", re.I)
+    for text in (*LINKS, *LATER_OPENERS):
+        assert not orders.search(text), text
 
 
 def test_the_order_of_telling_does_not_follow_the_graph() -> None:

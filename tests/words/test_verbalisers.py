@@ -11,11 +11,14 @@ from builder.causal.graph import LatentDAG
 from builder.causal.motifs import MOTIFS
 from builder.reader import read_story
 from builder.seeds import hmac_key
+from builder.words.fictional import themes
 from builder.words.frames import EFFECTS, LINKS, PAIRS, number_forms
-from builder.words.letters import LETTERS
+from builder.words.knowledge import domains
+from builder.words.letters import LETTERS, letter_scene
 from builder.words.naming import Namer
 from builder.words.narration import Narration, Subject
 from builder.words.story import tell
+from builder.words.terms import NO_UNIT
 from builder.words.types import Facts, Kind, Setting, Theme, Variable
 from builder.words.verbalise import LLM, VERBALISERS
 from builder.words.verify import verify
@@ -74,8 +77,25 @@ def test_a_changed_mechanism_is_noticed() -> None:
         facts = _facts(scene, narration)
         for how in facts.mechanism_clauses.values():
             if how in narration.telling.story:
-                changed = narration.telling.story.replace(how, f"{how} by the {LETTERS.lower()}")
+                changed = narration.telling.story.replace(how, f"{how} by the {LETTERS[0]}")
                 assert verify(changed, narration.telling.attestations, facts)
+
+
+def test_every_unit_reads_well_behind_in() -> None:
+    """'Recorded in per millilitre' was once told."""
+    units = [concept.unit for domain in domains() for concept in domain.concepts if concept.unit]
+    units += [unit for theme in themes() for _, unit in theme.continuous]
+    assert len(units) > 1000 and not [unit for unit in units if NO_UNIT.match(unit)]
+
+
+def test_a_graph_with_more_nodes_than_single_letters_gets_doubled_ones_as_well() -> None:
+    """Twelve nodes are possible, and few letters stand for nothing else."""
+    for count in (3, 8, 9, 16):
+        kinds: dict[str, Kind] = {f"n_{i}": "continuous" for i in range(count)}
+        _, variables = letter_scene(np.random.default_rng(count), kinds)
+        names = {variable.name for variable in variables.values()}
+        assert len(names) == count and names <= set(LETTERS)
+        assert any(len(name) == 2 for name in names) == (count > 8)
 
 
 def test_anonymous_names_are_letters_that_are_no_role() -> None:
@@ -105,8 +125,7 @@ def test_frames_for_two_effects_are_of_one_size_whatever_the_effects_share() -> 
     """A longer chain sentence would let the length of a story tell chains from forks."""
     for frames in zip(*PAIRS.values(), strict=True):
         assert len({_bare(frame) for frame in frames}) == 1, frames
-    assert {len(link.split()) for links in LINKS.values() for link in links} == {2}
-    assert len({len(links) for links in LINKS.values()}) == 1
+    assert {len(link.split()) for link in LINKS} == {2}
     assert max(_bare(frame.text)[0] for frame in EFFECTS) <= 8
 
 

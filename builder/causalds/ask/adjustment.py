@@ -19,21 +19,24 @@ from builder.causalds.ask.eligible import ate, directed_path
 from builder.causalds.ask.identification import estimand
 from builder.causalds.ask.registry import ENDS, Classes, Question, Truth, asks
 from builder.causalds.ask.wording import (
+    COUNT,
     IDENTIFIABLE,
-    READING,
+    NAMES,
     RIGHT_OR_WRONG,
     any_order,
     bullets,
     fields,
+    reading,
 )
 from builder.causalds.make.scene import Scene
 from builder.causalds.plan.types import ScenePlan
 
 _INPUTS: Final = ENDS | {"available"}
 
+_A, _B, _C = NAMES
 _NAMES: Final = (
-    ", a list of names, written exactly as the background writes them (here A and B stand for "
-    "names)"
+    ", a list of names, written exactly as the background writes them (here "
+    f"{_A} and {_B} stand for names)"
 )
 
 
@@ -72,7 +75,7 @@ def one_valid_adjustment_set(scene: Scene, rng: np.random.Generator) -> Iterator
         scene,
         rng,
         "Name **one** valid adjustment set; any will do, minimal or not.",
-        fields({"adjust": ["A", "B"]}, _NAMES)
+        fields({"adjust": [_A, _B]}, _NAMES)
         + "\n\n- If no adjustment is needed, the empty list `[]` is a valid set.\n"
         + _words("list")
         + f"\n\n{RIGHT_OR_WRONG}",
@@ -95,7 +98,7 @@ def minimal_adjustment_set_size(scene: Scene, rng: np.random.Generator) -> Itera
         scene,
         rng,
         "How many variables does the smallest valid adjustment set have?",
-        fields({"k": 2}, ", a whole number")
+        fields({"k": COUNT})
         + "\n\n- If no adjustment is needed, that is 0.\n"
         + _words("number")
         + f"\n\n{RIGHT_OR_WRONG}",
@@ -120,7 +123,7 @@ def n_valid_adjustment_sets(scene: Scene, rng: np.random.Generator) -> Iterator[
         rng,
         "How many valid adjustment sets are there, of any size, minimal or not, the empty one "
         "included if it is valid?",
-        fields({"n": 3}, ", a whole number") + "\n\n" + _words("number") + f"\n\n{RIGHT_OR_WRONG}",
+        fields({"n": COUNT}) + "\n\n" + _words("number") + f"\n\n{RIGHT_OR_WRONG}",
         {"accepted": accepted},
     )
 
@@ -140,9 +143,9 @@ def all_minimal_adjustment_sets(scene: Scene, rng: np.random.Generator) -> Itera
         "It is *minimal* if no proper subset of it is valid; minimal sets may differ in size. "
         "List **all** minimal valid adjustment sets.",
         fields(
-            {"adjustment_sets": [["A", "B"], ["C"]]},
-            ", a list of lists of names, written exactly as the background writes them (here A, B "
-            "and C stand for names)",
+            {"adjustment_sets": [[_A, _B], [_C]]},
+            ", a list of lists of names, written exactly as the background writes them (here "
+            f"{_A}, {_B} and {_C} stand for names)",
         )
         + "\n\n- If no adjustment is needed, the empty set is the only minimal one: `[[]]`.\n"
         + _words("list")
@@ -169,9 +172,10 @@ def forbidden_controls_list(scene: Scene, rng: np.random.Generator) -> Iterator[
     yield _question(
         scene,
         rng,
-        "List the available variables that no valid adjustment set contains: those that one must "
-        "never control for, whatever else one controls for.",
-        fields({"forbidden": ["A", "B"]}, _NAMES)
+        "If there is a valid adjustment set at all, list the available variables that none of the "
+        "valid sets contains: those that one must never control for, whatever else one controls "
+        "for. If there is none, nothing can be listed; say so by a word as shown below.",
+        fields({"forbidden": [_A, _B]}, _NAMES)
         + "\n\n- If every available variable is in some valid set, that is the empty list `[]`.\n"
         + _words("list")
         + "\n\nScored by the F1 score of your names against the true ones; the two words are right "
@@ -189,7 +193,7 @@ def _question(
         question=(
             f"{estimand(scene)}\n\nThese measured variables are available for adjustment (in no "
             f"particular order):\n\n{bullets(available) if available else '- none'}\n\n"
-            f"{READING}\n\n{IDENTIFIABLE}\n\n"
+            f"{reading(scene)}\n\n{IDENTIFIABLE}\n\n"
             "A set of available variables is a *valid adjustment set* if it\n\n"
             f"- blocks every path between {x_name} and {y_name} that is not a chain of effects "
             f"from {x_name} to {y_name}, and\n"

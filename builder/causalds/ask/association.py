@@ -7,6 +7,8 @@ import numpy as np
 from builder.causalds.ask.eligible import VALUE, unrelated
 from builder.causalds.ask.registry import ENDS, Question, Truth, asks
 from builder.causalds.ask.wording import (
+    LABEL,
+    NUMBER,
     RIGHT_OR_WRONG,
     SIGN_LABELS,
     bold,
@@ -24,12 +26,12 @@ from builder.scm.margins import association_margin, clear_sign
     "association.sign_only",
     rank=0,
     inputs=ENDS,
-    classes=lambda motif, plan: ("unknown",) if unrelated(motif, plan) else ("+", "-"),
+    classes=lambda motif, plan: ("0",) if unrelated(motif, plan) else ("+", "-"),
 )
 def sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The sign of the population correlation, where an honest analyst can tell it."""
     margin = margin_of(scene)
-    label = association_label(clear_sign(scene.truths.association, margin))
+    label = clear_sign(scene.truths.association, margin)
     if label is None:
         return
     x, y = bold(scene.treatment), bold(scene.outcome)
@@ -38,9 +40,9 @@ def sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
             f"How are {x} and {y} associated? {correlation(scene)} Report its sign:\n\n"
             f"{sign_list(scene, 'r')}\n\n{rely('r', number(margin))}"
         ),
-        answer=f"{fields({'sign': '+'})}\n\n{SIGN_LABELS} {RIGHT_OR_WRONG}",
+        answer=f"{fields({'sign': LABEL})}\n\n{SIGN_LABELS} {RIGHT_OR_WRONG}",
         inputs=ends(scene),
-        truth=Truth(target={"accepted": [label]}),
+        truth=Truth(target={"accepted": spellings(label)}),
     )
 
 
@@ -58,7 +60,7 @@ def effect_size_point(scene: Scene, rng: np.random.Generator) -> Iterator[Questi
             f"How strongly are {x} and {y} associated? {correlation(scene)} Estimate r. A single "
             "number from -1 to 1 is wanted; it is no estimate of a causal effect."
         ),
-        answer=f"{fields({'value': 0.45})}\n\nScored by |your value - r|, relative to 1 + |r|.",
+        answer=f"{fields({'value': NUMBER})}\n\nScored by |your value - r|, relative to 1 + |r|.",
         inputs=ends(scene),
         truth=Truth(target={}, quantity=scene.truths.association),
     )
@@ -71,9 +73,9 @@ def margin_of(scene: Scene, *named: str) -> float:
     return association_margin(measured=bool(nodes & scene.measured))
 
 
-def association_label(sign: str | None) -> str | None:
-    """The label of a sign: that of an association of exactly zero is "unknown"."""
-    return "unknown" if sign == "0" else sign
+def spellings(sign: str) -> list[str]:
+    """The accepted labels of an association's sign: the reference calls exactly 0 "unknown"."""
+    return ["0", "unknown"] if sign == "0" else [sign]
 
 
 def correlation(scene: Scene) -> str:
@@ -92,7 +94,7 @@ def sign_list(scene: Scene, symbol: str) -> str:
         {
             "+": f"if {symbol} is positive: high values of {x} tend to go with high values of {y}",
             "-": f"if {symbol} is negative: high values of {x} tend to go with low values of {y}",
-            "unknown": f"if {symbol} is exactly 0, so that neither sign is right",
+            "0": f"if {symbol} is exactly 0",
         }
     )
 

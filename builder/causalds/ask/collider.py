@@ -14,11 +14,11 @@ import numpy as np
 from builder.causal.motifs import Motif
 from builder.causal.paths import opens_collider_bias
 from builder.causalds.ask.association import (
-    association_label,
     correlation,
     ends,
     margin_of,
     sign_list,
+    spellings,
 )
 from builder.causalds.ask.conditional import MOST_NAMED, partial
 from builder.causalds.ask.eligible import (
@@ -29,20 +29,22 @@ from builder.causalds.ask.eligible import (
 )
 from builder.causalds.ask.registry import ENDS, Question, Truth, asks
 from builder.causalds.ask.wording import (
-    READING,
+    LABEL,
+    NUMBER,
     RIGHT_OR_WRONG,
     SIGN_LABELS,
-    TRUE_OR_FALSE,
+    TRUTH_VALUE,
     bold,
     fields,
     number,
+    reading,
     rely,
 )
 from builder.causalds.make.scene import Scene
 from builder.causalds.plan.types import ScenePlan
 from builder.scm.margins import clear_sign, is_structural_zero
 
-_NAMED: Final = ENDS | {"collider"}
+_NAMED: Final = ENDS | {"variable"}
 
 
 def _opens(motif: Motif, node: str) -> bool:
@@ -97,7 +99,7 @@ def induced_association_boolean(scene: Scene, rng: np.random.Generator) -> Itera
                 f"{_setting(scene, node)}\n\nIs there such an association: does s differ from "
                 f"0?\n\n{rely('s', number(margin))}"
             ),
-            answer=f"{fields({'association_present': True}, TRUE_OR_FALSE)}\n\n{RIGHT_OR_WRONG}",
+            answer=f"{fields({'association_present': TRUTH_VALUE})}\n\n{RIGHT_OR_WRONG}",
             inputs=_inputs(scene, node),
             truth=Truth(target={"accepted": [sign != "0"]}),
             detail=node,
@@ -109,7 +111,7 @@ def induced_association_boolean(scene: Scene, rng: np.random.Generator) -> Itera
     rank=1,
     inputs=_NAMED,
     classes=lambda motif, plan: (
-        ("+", "-", "unknown") if association_vanishes(motif, plan) else ("+", "-")
+        ("+", "-", "0") if association_vanishes(motif, plan) else ("+", "-")
     ),
     hosts=other_variable,
 )
@@ -117,7 +119,7 @@ def induced_association_sign_only(scene: Scene, rng: np.random.Generator) -> Ite
     """The sign of the partial correlation given a named variable."""
     for node in _named(scene):
         margin = margin_of(scene, node)
-        label = association_label(clear_sign(scene.truths.partial[node], margin))
+        label = clear_sign(scene.truths.partial[node], margin)
         if label is None:
             continue
         yield Question(
@@ -125,9 +127,9 @@ def induced_association_sign_only(scene: Scene, rng: np.random.Generator) -> Ite
                 f"{_setting(scene, node)}\n\nReport the sign of s:\n\n{sign_list(scene, 's')}\n\n"
                 f"{rely('s', number(margin))}"
             ),
-            answer=f"{fields({'sign': '-'})}\n\n{SIGN_LABELS} {RIGHT_OR_WRONG}",
+            answer=f"{fields({'sign': LABEL})}\n\n{SIGN_LABELS} {RIGHT_OR_WRONG}",
             inputs=_inputs(scene, node),
-            truth=Truth(target={"accepted": [label]}),
+            truth=Truth(target={"accepted": spellings(label)}),
             detail=node,
         )
 
@@ -150,7 +152,7 @@ def induced_association_strength_point(
                 "estimate of a causal effect."
             ),
             answer=(
-                f"{fields({'value': -0.21})}\n\nScored by |your value - s|, relative to 1 + |s|."
+                f"{fields({'value': NUMBER})}\n\nScored by |your value - s|, relative to 1 + |s|."
             ),
             inputs=_inputs(scene, node),
             truth=Truth(target={}, quantity=scene.truths.partial[node]),
@@ -186,9 +188,9 @@ def collider_bias_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Qu
                 "is controlled for or affects, directly or through others, one that is, and no "
                 "other variable inside it is controlled for. Cutting off part of the effect "
                 f"itself, by controlling for something on a chain of effects from {x_name} to "
-                f"{y_name}, is another mistake and does not count.\n\n{READING}"
+                f"{y_name}, is another mistake and does not count.\n\n{reading(scene)}"
             ),
-            answer=f"{fields({'bias_present': False}, TRUE_OR_FALSE)}\n\n{RIGHT_OR_WRONG}",
+            answer=f"{fields({'bias_present': TRUTH_VALUE})}\n\n{RIGHT_OR_WRONG}",
             inputs=_inputs(scene, node),
             truth=Truth(target={"accepted": [bool(openers)]}),
             detail=node,
@@ -216,4 +218,4 @@ def _setting(scene: Scene, node: str) -> str:
 
 
 def _inputs(scene: Scene, node: str) -> dict[str, object]:
-    return {**ends(scene), "collider": scene.name(node)}
+    return {**ends(scene), "variable": scene.name(node)}

@@ -7,21 +7,23 @@ import numpy as np
 
 from builder.causal.motifs import Motif
 from builder.causalds.ask.association import (
-    association_label,
     correlation,
     ends,
     margin_of,
     sign_list,
+    spellings,
 )
 from builder.causalds.ask.eligible import VALUE, one_class, other_variable, two_other_variables
 from builder.causalds.ask.registry import ENDS, Question, Truth, asks
 from builder.causalds.ask.wording import (
+    LABEL,
+    NAMES,
+    NUMBER,
     RIGHT_OR_WRONG,
     SIGN_LABELS,
     any_order,
     bold,
     bullets,
-    either,
     fields,
     listed,
     number,
@@ -67,20 +69,22 @@ def sign_before_after(scene: Scene, rng: np.random.Generator) -> Iterator[Questi
     """Both signs: of the correlation and of the partial correlation given a named variable."""
     for node in named(scene):
         margins = margin_of(scene), margin_of(scene, node)
-        before = association_label(clear_sign(scene.truths.association, margins[0]))
-        after = association_label(clear_sign(scene.truths.partial[node], margins[1]))
+        before = clear_sign(scene.truths.association, margins[0])
+        after = clear_sign(scene.truths.partial[node], margins[1])
         if before is None or after is None:
             continue
-        form = {"sign_before": "+", "sign_after": "-", "conditioning_var": scene.name(node)}
+        form = {"sign_before": LABEL, "sign_after": LABEL}
         yield Question(
             question=(
                 f"{_setting(scene, node)}\n\nReport the sign of r (before) and the sign of s "
-                f"(after):\n\n{sign_list(scene, 'the one at hand')}\n\n"
-                f"{rely('r', number(margins[0]))} So is s, with {number(margins[1])} in its place."
+                f"(after):\n\n{sign_list(scene, 'it')}\n\n"
+                f"{rely('r', number(margins[0]))} {rely('s', number(margins[1]))}"
             ),
             answer=(f"{fields(form)}\n\n{SIGN_LABELS} Right if both signs are; nothing between."),
             inputs=_inputs(scene, node),
-            truth=Truth(target={"accepted_before": [before], "accepted_after": [after]}),
+            truth=Truth(
+                target={"accepted_before": spellings(before), "accepted_after": spellings(after)}
+            ),
             detail=node,
         )
 
@@ -95,14 +99,14 @@ def sign_before_after(scene: Scene, rng: np.random.Generator) -> Iterator[Questi
 def delta_point(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The change of the association as a number."""
     for node in named(scene):
-        form = {"conditioning_var": scene.name(node), "delta": -0.15}
         yield Question(
             question=(
                 f"{_setting(scene, node)}\n\nEstimate the change s - r, a single number from -2 to "
                 "2. It is no estimate of a causal effect."
             ),
             answer=(
-                f"{fields(form)}\n\nScored by |your delta - (s - r)|, relative to 1 + |s - r|."
+                f"{fields({'delta': NUMBER})}\n\n"
+                "Scored by |your delta - (s - r)|, relative to 1 + |s - r|."
             ),
             inputs=_inputs(scene, node),
             truth=Truth(target={}, quantity=scene.truths.change[node]),
@@ -134,10 +138,7 @@ def delta_sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question
                 f"{_setting(scene, node)}\n\nReport the sign of the change s - r:\n\n"
                 f"{listed(labels)}\n\n{rely('s - r', number(margin))}"
             ),
-            answer=(
-                f"{fields({'conditioning_var': scene.name(node), 'sign': '+'})}\n\n"
-                f"The three labels are {either(labels)}. {RIGHT_OR_WRONG}"
-            ),
+            answer=f"{fields({'sign': LABEL})}\n\n{SIGN_LABELS} {RIGHT_OR_WRONG}",
             inputs=_inputs(scene, node),
             truth=Truth(target={"accepted": [label]}),
             detail=node,
@@ -168,7 +169,10 @@ def argmax_change(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
             f"rely on this: it beats the second by at least {number(margin)}."
         ),
         answer=(
-            fields({"conditioning_var": candidates[0]}, ", the candidate's name exactly as listed")
+            fields(
+                {"conditioning_var": NAMES[0]},
+                f", the candidate's name exactly as listed (here {NAMES[0]} stands for it)",
+            )
             + f"\n\n{RIGHT_OR_WRONG}"
         ),
         inputs={**ends(scene), "candidates": candidates},

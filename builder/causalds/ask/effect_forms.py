@@ -4,35 +4,28 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from functools import partial
-from typing import Final
 
 import numpy as np
 
 from builder.causalds.ask.association import ends
 from builder.causalds.ask.registry import Classes, Hosts, Question, Truth, any_scene, asks
 from builder.causalds.ask.wording import (
-    IDENTIFIABLE,
-    READING,
+    LABEL,
+    NUMBER,
     RIGHT_OR_WRONG,
     either,
-    example,
     fields,
+    identifiable,
     listed,
     number,
     percent,
+    reading,
+    zero_effect,
 )
 from builder.causalds.make.scene import Scene
 from builder.scm.margins import EFFECT_MARGIN, clear_effect_sign
 from builder.scm.quantities import Quantity
 from grader.tracks.causalds.shapes import EFFECT_ALPHA
-
-RULES: Final = (
-    f"{READING}\n\n{IDENTIFIABLE} Whether the {{estimand}} is identifiable is a matter of the "
-    "background alone; once it is, any assumption that helps you estimate it well is yours to "
-    "make. An {estimand} that must be 0 because no chain of effects of its kind leads from X to Y "
-    "is identifiable: its value is 0."
-)
-"""What identifiability means for an estimate; to be formatted with ``estimand``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +89,10 @@ def _point(scene: Scene, effect: AskedEffect) -> Iterator[Question]:
     """The effect as a number."""
     name, field = effect.name, effect.field
     yield Question(
-        question=f"{effect.text}\n\nEstimate it.\n\n{RULES.format(estimand=name)}",
+        question=f"{effect.text}\n\nEstimate it.\n\n{_rules(scene, effect)}",
         answer=(
-            f"{fields({field: 1.23})}\n\n"
-            f"{_abstain({field: None})}\n\nScored by |your value - {name}|, relative to "
+            f"{fields({field: NUMBER})}\n\n"
+            f"{abstain(name, 'the number')}\n\nScored by |your value - {name}|, relative to "
             f"1 + |{name}|."
         ),
         inputs={**effect_inputs(scene), **effect.inputs},
@@ -112,14 +105,14 @@ def _interval(scene: Scene, effect: AskedEffect) -> Iterator[Question]:
     """The effect with a central 95% interval."""
     name, field = effect.name, effect.field
     level = percent(1 - EFFECT_ALPHA)
-    form = {field: 1.23, "ci_lower": 0.98, "ci_upper": 1.48}
+    form = dict.fromkeys((field, "ci_lower", "ci_upper"), NUMBER)
     yield Question(
         question=(
             f"{effect.text}\n\nEstimate it, and give a **central {level} confidence interval** "
-            f"for it.\n\n{RULES.format(estimand=name)}"
+            f"for it.\n\n{_rules(scene, effect)}"
         ),
         answer=(
-            f"{fields(form)}\n\n{_abstain(dict.fromkeys(form))}\n\n"
+            f"{fields(form)}\n\n{abstain(name, 'each of the three numbers')}\n\n"
             f"Scored by the interval score, (ci_upper - ci_lower) plus {number(2 / EFFECT_ALPHA)} "
             f"times the distance by which the {name} misses the interval, relative to "
             f"1 + |{name}|. `ci_lower` must not exceed `ci_upper`."
@@ -141,9 +134,9 @@ def _sign(scene: Scene, effect: AskedEffect) -> Iterator[Question]:
     yield Question(
         question=(
             f"{effect.text}\n\nReport its sign:\n\n{listed(labels)}\n\n"
-            f"{RULES.format(estimand=name)}\n\n{effect_margin(name, zero=effect.zero)}"
+            f"{_rules(scene, effect)}\n\n{effect_margin(name, zero=effect.zero)}"
         ),
-        answer=(f"{fields({'sign': '+'})}\n\nThe labels are {either(labels)}. {RIGHT_OR_WRONG}"),
+        answer=(f"{fields({'sign': LABEL})}\n\nThe labels are {either(labels)}. {RIGHT_OR_WRONG}"),
         inputs={**effect_inputs(scene), **effect.inputs},
         truth=Truth(target={"accepted": [label]}, should_abstain=value is None),
         detail=effect.detail,
@@ -165,8 +158,24 @@ def effect_inputs(scene: Scene) -> dict[str, object]:
     return {**ends(scene), "x0": x0, "x1": x1}
 
 
-def _abstain(form: Mapping[str, None]) -> str:
-    return f"If the effect is not identifiable, and only then, answer\n\n{example(form)}"
+def abstain(name: str, what: str) -> str:
+    """How to say that the effect of this name is not identifiable."""
+    return f"If the {name} is not identifiable, and only then, write `null` in place of {what}."
+
+
+def rules(scene: Scene, *names: str, zero: bool = True) -> str:
+    """What identifiability means for estimates of the named effects; ``zero`` if they can be 0."""
+    what = f"the {' and the '.join(names)} {'is' if len(names) == 1 else 'are'}"
+    zeros = "".join(zero_effect(scene, name) for name in names if zero)
+    return (
+        f"{reading(scene)}\n\n{identifiable(names[0])} Whether {what} identifiable is a matter of "
+        "the background alone; once that is settled, any assumption that helps you estimate well "
+        f"is yours to make.{zeros}"
+    )
+
+
+def _rules(scene: Scene, effect: AskedEffect) -> str:
+    return rules(scene, effect.name, zero=effect.zero)
 
 
 def _truth(effect: AskedEffect) -> Truth:

@@ -10,20 +10,20 @@ import numpy as np
 from builder.causal.motifs import Motif
 from builder.causalds.ask.association import correlation, margin_of
 from builder.causalds.ask.effect_forms import (
-    RULES,
     AskedEffect,
+    abstain,
     asks_effects,
     effect_inputs,
     effect_margin,
+    rules,
 )
 from builder.causalds.ask.eligible import ate, directed_path, effect_numbers, effect_signs, ett
 from builder.causalds.ask.identification import treated
 from builder.causalds.ask.registry import LEVELS, Question, Truth, asks
 from builder.causalds.ask.wording import (
     RIGHT_OR_WRONG,
-    TRUE_OR_FALSE,
+    TRUTH_VALUE,
     bold,
-    example,
     fields,
     levels,
     number,
@@ -78,13 +78,12 @@ def ate_vs_assoc_sign_match(scene: Scene, rng: np.random.Generator) -> Iterator[
         question=(
             f"{average(scene)}\n\n{correlation(scene)}\n\nDo the ATE and r have the same sign, "
             "both positive or both negative? If either of them is exactly 0, they do not.\n\n"
-            f"{RULES.format(estimand='ATE')}\n\n{rely('r', number(margin))} "
+            f"{rules(scene, 'ATE')}\n\n{rely('r', number(margin))} "
             f"{effect_margin('ATE')}"
         ),
         answer=(
-            f"{fields({'matches': True}, TRUE_OR_FALSE)}\n\n"
-            "If the ATE is not identifiable, and only then, answer\n\n"
-            f"{example({'matches': None})}\n\n{RIGHT_OR_WRONG}"
+            f"{fields({'matches': TRUTH_VALUE})}\n\n{abstain('ATE', 'true or false')} "
+            f"{RIGHT_OR_WRONG}"
         ),
         inputs=effect_inputs(scene),
         truth=Truth(target={"accepted": [right]}, should_abstain=effect is None),

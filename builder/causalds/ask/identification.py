@@ -13,15 +13,18 @@ from builder.causalds.ask.eligible import ate, ett, mediated
 from builder.causalds.ask.registry import ENDS, LEVELS, Question, Truth, asks
 from builder.causalds.ask.wording import (
     IDENTIFIABLE,
-    READING,
+    LABEL,
     RIGHT_OR_WRONG,
-    TRUE_OR_FALSE,
+    TRUTH_VALUE,
     any_order,
     bold,
     bullets,
     fields,
+    identifiable,
     levels,
+    reading,
     record,
+    zero_effect,
 )
 from builder.causalds.make.scene import Scene
 from builder.causalds.plan.types import ScenePlan
@@ -56,7 +59,7 @@ def method_label(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     x_name, y_name = scene.treatment.name, scene.outcome.name
     yield Question(
         question=(
-            f"{_measured(observed)}\n\n{estimand(scene)}\n\n{READING}\n\n{IDENTIFIABLE}\n\n"
+            f"{_measured(observed)}\n\n{estimand(scene)}\n\n{reading(scene)}\n\n{IDENTIFIABLE}\n\n"
             "By what argument is the effect identifiable? Give the **first** label of this list "
             "that applies:\n\n"
             f'1. `"trivial_zero"`: no chain of direct effects leads from {x_name} to {y_name}, so '
@@ -73,7 +76,7 @@ def method_label(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
             '5. `"none"`: the effect is not identifiable.'
         ),
         answer=(
-            f"{fields({'method': 'other_id'})}\n\n"
+            f"{fields({'method': LABEL})}\n\n"
             f'{RIGHT_OR_WRONG} `"none"` is how you say that the effect is not identifiable.'
         ),
         inputs=_inputs(scene, observed),
@@ -87,14 +90,13 @@ def method_label(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     inputs=_INPUTS,
     classes=lambda motif, plan: (str(ate(motif, plan)),),
 )
-def identifiable(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
+def identifiable_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Whether the average treatment effect is identifiable."""
     observed = any_order(rng, scene.observed)
     yield Question(
         question=(
-            f"{_measured(observed)}\n\n{estimand(scene)}\n\n{READING}\n\n{IDENTIFIABLE} An effect "
-            "that must be 0 because no chain of effects leads from the one to the other is "
-            "identifiable.\n\nIs the effect identifiable?"
+            f"{_measured(observed)}\n\n{estimand(scene)}\n\n{reading(scene)}\n\n{IDENTIFIABLE}"
+            f"{zero_effect(scene, 'ATE')}\n\nIs the effect identifiable?"
         ),
         answer=_BOOLEAN,
         inputs=_inputs(scene, observed),
@@ -134,10 +136,9 @@ def _asked(
     assert isinstance(observed, list)
     return Question(
         question=(
-            f"{_measured(observed)}\n\n{text}\n\n{READING}\n\n{IDENTIFIABLE} Nor is there any "
-            "experiment to draw on. An effect that must be 0 because no chain of effects of its "
-            "kind leads from the one to the other is identifiable.\n\n"
-            f"Is the {name} identifiable?"
+            f"{_measured(observed)}\n\n{text}\n\n{reading(scene)}\n\n{identifiable(name)} There "
+            f"is no experiment to draw on.{zero_effect(scene, name)}\n\nIs the {name} "
+            "identifiable?"
         ),
         answer=_BOOLEAN,
         inputs={**inputs, "estimand": name},
@@ -189,7 +190,7 @@ def mediators(scene: Scene, rng: np.random.Generator) -> list[str]:
     return any_order(rng, [scene.name(node) for node in nodes])
 
 
-_BOOLEAN: Final = f"{fields({'identifiable': True}, TRUE_OR_FALSE)}\n\n{RIGHT_OR_WRONG}"
+_BOOLEAN: Final = f"{fields({'identifiable': TRUTH_VALUE})}\n\n{RIGHT_OR_WRONG}"
 
 
 def _measured(observed: list[str]) -> str:

@@ -10,18 +10,19 @@ import numpy as np
 
 from builder.causal.motifs import Motif
 from builder.causalds.ask.effect_forms import (
-    RULES,
     AskedEffect,
+    abstain,
     asks_effects,
     effect_inputs,
+    rules,
 )
 from builder.causalds.ask.eligible import mediated, mediated_and_direct, natural_verdicts
 from builder.causalds.ask.identification import mediators, natural
 from builder.causalds.ask.registry import LEVELS, Question, Truth, asks
 from builder.causalds.ask.wording import (
+    LABEL,
     RIGHT_OR_WRONG,
     either,
-    example,
     fields,
     listed,
     number,
@@ -81,22 +82,21 @@ def direct_vs_indirect_dominance(scene: Scene, rng: np.random.Generator) -> Iter
         if label is None:
             return
     labels = {
-        "direct": "if |NDE| is the larger one",
-        "indirect": "if |NIE| is the larger one",
-        "tie": f"if they differ by at most {percent(TIE_BAND)} of the larger one",
+        "direct": "if |NDE| is the larger one, and it is no tie",
+        "indirect": "if |NIE| is the larger one, and it is no tie",
+        "tie": f"if |NDE| and |NIE| differ by at most {percent(TIE_BAND)} of the larger one",
     }
     yield Question(
         question=(
             f"{natural(scene, between, ('NDE', 'NIE'))}\n\nWhich of the two is larger in absolute "
-            f"value?\n\n{listed(labels)}\n\n{RULES.format(estimand='NDE or NIE')}\n\n"
+            f"value?\n\n{listed(labels)}\n\n{rules(scene, 'NDE', 'NIE', zero=False)}\n\n"
             "Where both are identifiable, you may rely on this: the difference of |NDE| and |NIE| "
             f"is at least {number(EFFECT_MARGIN)} standard deviations of Y away from the edge of "
             "the tie."
         ),
         answer=(
-            f"{fields({'dominant': 'direct'})}\n\n"
-            f"The labels are {either(labels)}. If the NDE or the NIE is not identifiable, and only "
-            f"then, answer\n\n{example({'dominant': None})}\n\n{RIGHT_OR_WRONG}"
+            f"{fields({'dominant': LABEL})}\n\nThe labels are {either(labels)}. "
+            f"{abstain('NDE or the NIE', 'a label')} {RIGHT_OR_WRONG}"
         ),
         inputs={**effect_inputs(scene), "mediators": between},
         truth=Truth(target={"accepted": [label]}, should_abstain=nde is None or nie is None),

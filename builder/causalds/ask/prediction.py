@@ -76,10 +76,15 @@ def prediction_interval(scene: Scene, rng: np.random.Generator) -> Iterator[Ques
 
 
 def _task(scene: Scene) -> str:
+    outcome = bold(scene.outcome)
+    measured = scene.motif.outcome in scene.measured
+    sources = "`data.parquet` and `calibration.parquet`" if measured else "`data.parquet`"
+    but = f"the measurements of {outcome}" if measured else "that one"
     return (
-        f"Learn from `data.parquet` to predict {bold(scene.outcome)}. `test_features.parquet` has "
-        f"{scene.plan.test:,} further rows of the same kind with every column but that one; "
-        "predict it for each of them. Any method will do, and no causal reading is asked for."
+        f"Learn from {sources} to predict {outcome}. `test_features.parquet` has "
+        f"{scene.plan.test:,} further rows of the same kind with every column of `data.parquet` "
+        f"but {but}; predict {outcome} itself for each of them. Any method will do, and no causal "
+        "reading is asked for."
     )
 
 

@@ -23,10 +23,9 @@ def write_prompt(
     ]
     if variant.shape.input_mode == "data":
         sections.append(("Data", _data(scene, shown)))
-    if shown.bundles:
-        sections.append(("Measurements", _measurements(scene, shown, variant)))
-    if variant.shape.input_mode == "data":
-        binary = any(column.kind == "binary" for column in shown.columns)
+        if shown.bundles:
+            sections.append(("Measurements", _measurements(scene, shown)))
+        binary = any(scene.variables[node].kind == "binary" for node in scene.columns)
         scale = _TEXTS("scale.text") + (_TEXTS("scale.binary") if binary else "")
         sections.append(("Scale", scale))
     kind = "CSV" if variant.shape.suffix == ".csv" else "JSON"
@@ -70,18 +69,16 @@ def _data(scene: Scene, shown: Observation) -> str:
     return text + (_TEXTS("data.never_measured") if scene.motif.graph.latent else "")
 
 
-def _measurements(scene: Scene, shown: Observation, variant: Variant) -> str:
+def _measurements(scene: Scene, shown: Observation) -> str:
     """The measurement note, in full."""
     nodes = sorted((node for node in scene.columns if node in shown.bundles), key=scene.name)
-    listed = [f"{scene.name(node)}: {', '.join(shown.columns_of(node))}" for node in nodes]
+    listed = [
+        f"{_column(scene.variables[node])}: {', '.join(shown.columns_of(node))}" for node in nodes
+    ]
     text = _TEXTS("measurements.text", measurements=bullets(listed), record=record(scene))
-    if variant.shape.input_mode == "data":
-        names = ", ".join(scene.name(node) for node in nodes)
-        rows = f"{len(shown.chosen):,}"
-        text += _TEXTS("measurements.calibration", rows=rows, variables=names)
-    if variant.family == "prediction" and scene.motif.outcome in shown.bundles:
-        text += _TEXTS("measurements.predicted", outcome=scene.outcome.name)
-    return text
+    names = ", ".join(scene.name(node) for node in nodes)
+    rows = f"{len(shown.chosen):,}"
+    return text + _TEXTS("measurements.calibration", rows=rows, variables=names)
 
 
 def _column(variable: Variable) -> str:

@@ -7,18 +7,20 @@ import numpy as np
 
 from builder.causalds.ask.eligible import one_class
 from builder.causalds.ask.registry import Question, Truth, asks
-from builder.causalds.ask.wording import READING, fields
+from builder.causalds.ask.wording import NAMES, fields, reading
 from builder.causalds.make.scene import Scene
 
 _INPUTS: Final = frozenset({"variables"})
 
+_A, _B, _C = NAMES
 _NAMES: Final = (
-    "Write the variables' names exactly as the background does (here A, B and C stand for names)"
+    "Write the variables' names exactly as the background does (here "
+    f"{_A}, {_B} and {_C} stand for names)"
 )
 
 _RULES: Final = (
-    "- A directly affects B if changing A, with all the other variables held where they are, would "
-    "change B.\n"
+    "- One variable directly affects another if changing the one, with all the others held where "
+    "they are, would change the other.\n"
     "- Leave out effects that only run through another of the variables.\n"
     "- Leave out pairs that merely go together, for instance because a third variable affects "
     "both.\n"
@@ -34,7 +36,7 @@ def edges_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
         "List every direct effect in the causal graph that the background describes, from cause to "
         "effect.",
         fields(
-            {"edges": [{"from": "A", "to": "B"}, {"from": "A", "to": "C"}]},
+            {"edges": [{"from": _A, "to": _B}, {"from": _A, "to": _C}]},
             f", a list with one entry for each direct effect. {_NAMES}",
         )
         + "\n\nScored by the F1 score of your directed edges against the true ones.",
@@ -49,7 +51,7 @@ def skeleton_edges(scene: Scene, rng: np.random.Generator) -> Iterator[Question]
         "List every pair of variables in the causal graph that the background describes of which "
         "one directly affects the other. Which of the two is the cause does not matter here.",
         fields(
-            {"skeleton_edges": [{"a": "A", "b": "B"}, {"a": "A", "b": "C"}]},
+            {"skeleton_edges": [{"a": _A, "b": _B}, {"a": _A, "b": _C}]},
             f", a list with one entry for each pair. {_NAMES}",
         )
         + "\n\nScored by the F1 score of your pairs against the true ones; their order, and the "
@@ -68,7 +70,7 @@ def _question(scene: Scene, ask: str, answer: str) -> Question:
         "edges": sorted([scene.name(a), scene.name(b)] for a, b in graph.edges),
     }
     return Question(
-        question=f"{ask} {size}\n\n{READING}\n\n{_RULES}",
+        question=f"{ask} {size}\n\n{reading(scene)}\n\n{_RULES}",
         answer=answer,
         inputs={"variables": len(graph.nodes)},
         truth=Truth(target=target),

@@ -6,23 +6,61 @@ from typing import Final
 
 import numpy as np
 
+from builder.causalds.ask.registry import NATURAL_EFFECTS
 from builder.causalds.make.scene import Scene
 from builder.seeds import shuffled
 from builder.words.types import Variable
 
-READING: Final = (
+IDENTIFIABLE: Final = (
+    "*Identifiable* means: fixed by the joint distribution of the measured variables, in the same "
+    "way in every model that agrees with the background. It may be assumed that every value of a "
+    "variable can occur whatever the values of the others are (positivity). Functional forms "
+    "(linearity, say), equal effects for everyone and monotone effects may not be assumed. Nor may "
+    "it be assumed that measured variables tell enough about one that was never measured to stand "
+    "in for it (as proxies or negative controls)."
+)
+"""Nonparametric identifiability."""
+
+_CROSS_WORLD: Final = (
+    " What moves a variable beside its direct causes (its error) may be assumed to be independent "
+    "of the errors of all other variables."
+)
+"""What natural effects need besides: they compare what no one unit can show."""
+
+_READING: Final = (
     "Read the background as a complete account of the direct effects among the variables it "
     "names: where it tells of no direct effect there is none, and nothing it leaves out affects "
     "two of them."
 )
-"""What licenses conclusions from a story to a graph."""
-
-IDENTIFIABLE: Final = (
-    "*Identifiable* means: fixed by the joint distribution of the measured variables, in the same "
-    "way in every model that agrees with the background. Functional forms (linearity, say), "
-    "equal effects for everyone and monotone effects may not be assumed."
+_TWO_STATES: Final = (
+    " A variable with two states affects others only through which of the two holds, its value of "
+    "0 or 1, never through anything finer behind it."
 )
-"""Nonparametric identifiability."""
+
+
+def reading(scene: Scene) -> str:
+    """What licenses conclusions from a story to a graph."""
+    binary = any(scene.variables[node].kind == "binary" for node in scene.columns)
+    return _READING + (_TWO_STATES if binary else "")
+
+
+def identifiable(name: str) -> str:
+    """What it is for the effect of this name to be identifiable."""
+    return IDENTIFIABLE + (_CROSS_WORLD if name in NATURAL_EFFECTS else "")
+
+
+def zero_effect(scene: Scene, name: str) -> str:
+    """That an effect which the graph makes 0 is identifiable, after a space; nothing of the NIE,
+    which is asked about only where something lies between."""
+    if name == "NIE":
+        return ""
+    x, y = scene.treatment.name, scene.outcome.name
+    direct, any_chain = (
+        f"{x} has no direct effect on {y}",
+        f"no chain of effects leads from {x} to {y}",
+    )
+    why = direct if name == "NDE" else any_chain
+    return f" If {why}, the {name} must be 0 and counts as identifiable."
 
 
 def bold(variable: Variable) -> str:
@@ -45,13 +83,25 @@ def fenced(language: str, text: str) -> str:
     return f"```{language}\n{text}\n```"
 
 
-def example(answer: object) -> str:
-    """An example answer as a fenced JSON block."""
-    return fenced("json", json.dumps(answer, ensure_ascii=False))
+NUMBER: Final = "<number>"
+COUNT: Final = "<whole number>"
+TRUTH_VALUE: Final = "<true or false>"
+LABEL: Final = "<label>"
+NAMES: Final = ("Moon dust", "Ring tilt", "Comet tail")
+"""What stands for answers in examples: blanks, and names of another world. An example that might be
+right would be an answer; one that is never right would tell what is."""
+
+
+def example(form: Mapping[str, object]) -> str:
+    """The form of an answer as a fenced JSON block, its blanks where the content goes."""
+    text = json.dumps(form, ensure_ascii=False)
+    for blank in (NUMBER, COUNT, TRUTH_VALUE):
+        text = text.replace(f'"{blank}"', blank)
+    return fenced("json", text)
 
 
 def fields(form: Mapping[str, object], what: str = "") -> str:
-    """The members of an answer, what they are, and an example."""
+    """The members of an answer, what they are, and its form."""
     *first, last = [f"`{name}`" for name in form]
     names = f"fields {', '.join(first)} and {last}" if first else f"field {last}"
     return f"A JSON object with the {names}{what}:\n\n{example(form)}"
@@ -83,10 +133,8 @@ def rely(what: str, margin: str) -> str:
 
 RIGHT_OR_WRONG: Final = "Right or wrong, nothing between."
 
-TRUE_OR_FALSE: Final = ", true or false"
-
-SIGN_LABELS: Final = f"The three labels are {either(['+', '-', 'unknown'])}."
-"""Of an association, which is "unknown" where it is exactly 0."""
+SIGN_LABELS: Final = f"The three labels are {either(['+', '-', '0'])}."
+"""Of an association or its change."""
 
 
 def any_order(rng: np.random.Generator, names: Iterable[str]) -> list[str]:

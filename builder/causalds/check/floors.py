@@ -20,6 +20,7 @@ from builder.track import Guess
 from grader.io.jsonio import canonical
 from grader.model import Truth
 from grader.shape import Task
+from grader.tracks.causalds.shapes import ASSOCIATION_SIGNS
 
 _FILE: Final = Path(__file__).with_name("floors.toml")
 
@@ -47,8 +48,6 @@ def uninformed_answer(kind: Guess, task: Task, truth: Truth, rng: np.random.Gene
     if task.shape.kind == "predictions":
         return _csv(kind, task, rng)
     found = _constant(task) if kind == "constant" else _random(task, truth, rng)
-    if "conditioning_var" in task.inputs:
-        found["conditioning_var"] = task.inputs["conditioning_var"]
     return canonical(found)
 
 
@@ -69,9 +68,9 @@ def _random(task: Task, truth: Truth, rng: np.random.Generator) -> dict[str, obj
     kind, field = task.shape.kind, task.shape.field
     match kind:
         case "sign" | "label":
-            return {field: pick(rng, task.shape.labels)}
+            return {field: pick(rng, _different_labels(task))}
         case "signs":
-            return {name: pick(rng, task.shape.labels) for name in _BOTH_SIGNS}
+            return {name: pick(rng, _different_labels(task)) for name in _BOTH_SIGNS}
         case "boolean":
             return {field: bool(rng.integers(2))}
         case "count":
@@ -95,6 +94,13 @@ def _random(task: Task, truth: Truth, rng: np.random.Generator) -> dict[str, obj
             raise _not_read_here(task)
         case _:
             assert_never(kind)
+
+
+def _different_labels(task: Task) -> tuple[str, ...]:
+    """The labels that a prompt lists: of two words for one thing, as beside "0", only one."""
+    if task.shape.labels == ASSOCIATION_SIGNS:
+        return tuple(label for label in task.shape.labels if label != "unknown")
+    return task.shape.labels
 
 
 def _not_read_here(task: Task) -> ValueError:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from builder.gate.tables import SceneRow, TaskRow
 
 _LISTS = ("observed", "available", "candidates")
-_ROLES = ("treatment", "outcome", "conditioning_var", "collider")
+_ROLES = ("treatment", "outcome", "conditioning_var", "variable")
 
 
 def shown_problems(task: TaskRow, scene: SceneRow, private: bool) -> Iterator[str]:

@@ -76,11 +76,11 @@ class Case:
         sd = self.stored("outcome_sd")
         return EFFECT_MARGIN * float(sd["value"]), EFFECT_MARGIN * float(sd["se"])
 
-    def sign(self, kind: str, zero: str = "0") -> str:
+    def sign(self, kind: str) -> str:
         """The label of a quantity; raises :class:`Unusable` inside its margin."""
         stored = self.stored(kind)
         if stored["source"] == "structural_zero":
-            return zero
+            return "0"
         error = 0.0
         if kind in ("ate", "ett", "nde", "nie"):
             margin, error = self.effect_margin()
@@ -145,9 +145,14 @@ def _prediction(case: Case) -> Derived:
     return Derived({"kind": kind, "rows": len(values), "sd": told if agrees else sd})
 
 
+def _spelt(sign: str) -> list[str]:
+    """The labels that say an association's sign; nothing at all may be called unknown."""
+    return [sign, "unknown"] if sign == "0" else [sign]
+
+
 def _before_after(case: Case) -> Derived:
-    before, after = case.sign("association", "unknown"), case.sign("partial", "unknown")
-    return Derived({"accepted_before": [before], "accepted_after": [after]})
+    before, after = (_spelt(case.sign(kind)) for kind in ("association", "partial"))
+    return Derived({"accepted_before": before, "accepted_after": after})
 
 
 def _argmax(case: Case) -> Derived:
@@ -263,7 +268,7 @@ def _dominance(case: Case) -> Derived:
 _DERIVED: Final[Mapping[str, Callable[[Case], Derived]]] = {
     "prediction.point_predictor": _prediction,
     "prediction.prediction_interval": _prediction,
-    "association.sign_only": lambda case: _accepted(case.sign("association", "unknown")),
+    "association.sign_only": lambda case: _accepted(*_spelt(case.sign("association"))),
     "association.effect_size_point": lambda case: Derived(number=case.stored("association")),
     "association.sign_before_after": _before_after,
     "association.delta_point": lambda case: Derived(number=case.stored("change")),
@@ -273,7 +278,7 @@ _DERIVED: Final[Mapping[str, Callable[[Case], Derived]]] = {
         case.sign("partial") != "0"
     ),
     "collider_phenomenon.induced_association_sign_only": lambda case: _accepted(
-        case.sign("partial", "unknown")
+        *_spelt(case.sign("partial"))
     ),
     "collider_phenomenon.induced_association_strength_point": lambda case: Derived(
         number=case.stored("partial")

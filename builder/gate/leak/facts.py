@@ -127,7 +127,7 @@ def _common_reading(name: str, shape: Shape, truth: Mapping[str, Any]) -> str:
             return str(truth["should_abstain"]) if shape.abstainable else ""
         case "sign":
             if shape.kind == "sign":
-                return _label(target)
+                return str(target["accepted"][0])
             return _SIGN_OF.get(_sign_label(truth["value"]), "")
         case "yes or no":
             return _label(target) if shape.kind == "boolean" else ""

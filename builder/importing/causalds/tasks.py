@@ -143,7 +143,7 @@ def _specific(asked: AskedTask) -> dict[str, object]:
     if spec.name == "argmax_change":
         return {"candidates": [name for _, name in candidates(asked)]}
     if spec.family == "collider_phenomenon" or spec.name == "collider_bias_boolean":
-        return {"collider": collider_names(asked)[1]}
+        return {"variable": collider_names(asked)[1]}
     if spec.family == "mediation_effect" and spec.name != "direct_vs_indirect_dominance":
         return {"estimand": asked.kind.upper()}
     return {}

@@ -8,7 +8,7 @@ from typing import Any, Final
 from builder.words.knowledge import is_plural
 from builder.words.llm.client import Malformed, entries_of, flag_of, remark_of, text_of
 from builder.words.llm.stages import Sketch
-from builder.words.terms import TECHNICAL
+from builder.words.terms import NO_UNIT, TECHNICAL
 from builder.words.types import Variable
 
 LONGEST_NAME: Final = 40
@@ -196,6 +196,8 @@ def _variable(named: Named, kind: str, observed: bool) -> Iterator[str]:
         yield f"must be {kind}, not {variable.kind}"
     elif kind == "continuous" and not _UNIT.fullmatch(variable.unit or ""):
         yield "needs a plain unit of at most 40 characters"
+    elif kind == "continuous" and NO_UNIT.match(variable.unit or ""):
+        yield f'its unit {variable.unit!r} does not fit "recorded in ..."'
     elif kind == "binary":
         states = variable.states or ("", "")
         if states[0] == states[1] or not all(_STATE.fullmatch(state) for state in states):

@@ -6,6 +6,7 @@ not there count as violations: a story must not invent any.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from builder.words.attested import verify_attested
@@ -31,22 +32,26 @@ Judged = tuple[list[str], list[str]]
 """Violations and warnings."""
 
 
-def write_story(client: Client, named: Proposal, facts: Facts) -> Telling:
+def write_story(client: Client, named: Proposal, facts: Facts, closing: str) -> Telling:
     """Algorithm 4: drafts a story, has it verified, and revises, up to S verifications.
 
-    Raises :class:`NarrationFailed` when the budget is used up.
+    ``closing`` is our own last sentence, after whatever the model wrote. Raises
+    :class:`NarrationFailed` when the budget is used up.
     """
     flags = yellow_flags(
         {one.variable.name: f"{one.variable.name}: {one.meaning}" for one in named.named.values()}
     )
     messages = conversation(WRITER, {**_material(named, facts), "yellow_flags": flags})
 
+    def closed(draft: Telling) -> Telling:
+        return replace(draft, story=f"{draft.story} {closing}")
+
     def judge(draft: Telling) -> Verdict:
-        if wrong := verify_attested(draft.story, draft.attestations, facts):
+        if wrong := verify_attested(closed(draft).story, draft.attestations, facts):
             return wrong, (), flags
         return *_verify(client, named, facts, draft, flags), flags
 
-    return client.ask_revised(
+    accepted = client.ask_revised(
         "writer",
         messages,
         lambda found: _read_draft(found, named.record, facts),
@@ -54,6 +59,7 @@ def write_story(client: Client, named: Proposal, facts: Facts) -> Telling:
         _draft_json,
         ("story", client.settings.budgets.story),
     )
+    return closed(accepted)
 
 
 def _material(named: Proposal, facts: Facts) -> dict[str, object]:

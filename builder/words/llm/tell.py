@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from builder.seeds import pick, shuffled, stream
+from builder.words.frames import NO_DIRECTION
 from builder.words.knowledge import domains
 from builder.words.llm.client import Client
 from builder.words.llm.mapping import map_stages
@@ -36,7 +37,9 @@ def tell_scene(subject: Subject, key: bytes) -> Narration:
     variables = {node: named.named[ids[node]].variable for node in subject.graph.nodes}
     facts = Facts(variables, subject.graph.edges, subject.graph.latent)
     theme = Theme("llm", named.record, named.records, "", "", (), ())
-    return Narration(Setting(theme, "", ""), variables, write_story(client, named, facts), {})
+    closing = pick(stream(key, "story"), NO_DIRECTION)
+    telling = write_story(client, named, facts, closing)
+    return Narration(Setting(theme, "", ""), variables, telling, {})
 
 
 def _seed(

@@ -17,7 +17,8 @@ sign, label, boolean, count
     ``accepted``: the *set* of answers that are right, as they are written in the answer's field,
     and never empty: labels, true or false, whole numbers. Where abstaining is due it is the
     documented abstention (the shape's ``abstention``). Where the ATE is identifiable without any
-    valid set: ["no_backdoor"] (set_size), ["no_backdoor", 0] (set_count).
+    valid set: ["no_backdoor"] (set_size), ["no_backdoor", 0] (set_count). Where an association is
+    exactly zero: ["0", "unknown"] (the reference: ["unknown"]).
 signs
     ``accepted_before`` and ``accepted_after``, each such a set.
 name
@@ -40,7 +41,7 @@ What they read of the public inputs
 ``available`` (adjustment_set, adjustment_sets and forbidden: the names on offer) and ``candidates``
 (conditioning_var: likewise). Beside these a task states, for its reader, ``treatment`` and
 ``outcome``, and where they apply ``x0``, ``x1``, ``conditioning_var`` (sign_before_after,
-delta_point, delta_sign_only), ``collider`` (the collider_phenomenon cells and
+delta_point, delta_sign_only), ``variable`` (the collider_phenomenon cells and
 collider_bias_boolean), ``observed`` (method_label, identifiable_boolean), ``estimand`` ("ETT",
 "NDE" or "NIE": counterfactual identification and mediation, but not dominance) and ``mediators``.
 """

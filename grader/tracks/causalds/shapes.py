@@ -23,7 +23,9 @@ PREDICTION_ALPHA: Final = 0.1
 EFFECT_ALPHA: Final = 0.05
 """Effect intervals are central 95% intervals (CausalDS A.9)."""
 
-ASSOCIATION_SIGNS: Final = ("+", "-", "unknown")
+ASSOCIATION_SIGNS: Final = ("+", "-", "0", "unknown")
+"""Two words for exactly zero: ours, and the reference's; which of them are right a truth says."""
+
 CHANGE_SIGNS: Final = ("+", "-", "0")
 EFFECT_SIGNS: Final = ("+", "-", "0", "unknown")
 METHODS: Final = ("trivial_zero", "backdoor", "frontdoor", "other_id", "none")

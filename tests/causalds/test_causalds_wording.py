@@ -1,0 +1,253 @@
+"""What prompts say of the world they ask about is so, and none of their words can mislead."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from causalds_scenes import asked, public, rows, world
+from test_causalds_views import built as in_views
+from test_causalds_views import values
+
+from builder.causalds.ask.wording import NAMES
+from builder.words.fictional import themes
+from builder.words.frames import NO_DIRECTION
+from builder.words.knowledge import domains
+from builder.words.letters import LETTERS
+from grader.io.release import Release
+from grader.model import RawAnswer
+from grader.score import score_answer
+from grader.tracks import VARIANTS
+
+ALL = [(key, task, truth, built) for built in public() for key, task, truth in asked(built)]
+VIEWED = [
+    (task, json.loads(task["inputs_json"]), world(built), built)
+    for built in in_views()
+    for task in built.rows["causalds"]
+]
+FILLED = {
+    "<number>": "1.5", "<whole number>": "1", "<true or false>": "true", "<label>": "+",
+}  # fmt: skip
+
+
+def _part(prompt: str, title: str) -> str:
+    """A section of a prompt, without its heading."""
+    return prompt.partition(f"\n## {title}\n\n")[2].partition("\n\n## ")[0]
+
+
+def _examples(prompt: str) -> list[str]:
+    return re.findall(r"```(?:json|csv)\n(.*?)\n```", prompt, re.S)
+
+
+def _binary(record: Mapping[str, Any]) -> bool:
+    return any(record["variables"][node]["kind"] == "binary" for node in record["columns"])
+
+
+def test_every_story_says_that_it_tells_no_direction() -> None:
+    """'Retries leave their lines' sounds like a sign, and half of the worlds have the other."""
+    for built in public():
+        story = rows(built, "_scenes")[0]["story"]
+        assert sum(story.count(text) for text in NO_DIRECTION) == 1
+
+
+def test_no_variable_is_shown_on_a_reversed_scale_and_measurements_may_be() -> None:
+    """Measured or not, a larger number is more of the variable: what the calibration rows show of
+    it is what its own column shows elsewhere. Only measurements run either way."""
+    slopes = []
+    for built in in_views():
+        scenes = {row["view"]: row for row in built.rows["causalds_scenes"]}
+        record, clean = world(built), values(scenes["clean"], "data")
+        for view in ("proxy", "proxy_hard"):
+            rows_, shown = values(scenes[view], "calibration"), record["views"][view]
+            for node, bundle in shown["bundles"].items():
+                name = record["variables"][node]["name"]
+                assert np.array_equal(rows_[name], clean[name][shown["calibration"]])
+                slopes += [
+                    np.corrcoef(rows_[one["column"]], rows_[name])[0, 1]
+                    for one in bundle["measurements"]
+                ]
+    assert min(slopes) < -0.3 and max(slopes) > 0.3
+    for task, _, record, _ in VIEWED:
+        data = task["input_mode"] == "data"
+        assert ("never reversed" in _part(task["prompt"], "Scale")) == data
+        measured = bool(record["views"][task["view"]]["bundles"])
+        assert ("rise or fall with its variable" in task["prompt"]) == (data and measured)
+
+
+def test_an_association_of_nothing_is_0_and_unknown_says_the_same() -> None:
+    """Elsewhere "unknown" means not identifiable; the reference has no other word for zero."""
+    zeros = 0
+    for key, task, truth, _ in ALL:
+        if key.startswith(("association.sign", "collider_phenomenon.induced_association_sign")):
+            answer = _part(task["prompt"], "Answer") + _part(task["prompt"], "Question")
+            assert '"0"' in answer and "unknown" not in answer
+            for label in json.loads(truth["target_json"]).values():
+                assert label in (["+"], ["-"], ["0", "unknown"])
+                zeros += len(label) == 2
+    assert zeros > 5
+
+
+def test_whoever_reads_effects_off_a_story_learns_how_binary_variables_act() -> None:
+    """'Reaches 12 kilograms' might act through the kilograms."""
+    told = set()
+    for _, task, _, built in ALL:
+        reads = "complete account of the direct effects" in task["prompt"]
+        says = "only through which of the two holds" in task["prompt"]
+        assert says == (reads and _binary(world(built)))
+        told.add((reads, says))
+    assert {(True, True), (True, False)} <= told
+
+
+def test_identifiability_states_what_may_be_assumed() -> None:
+    """A verdict hangs on these: positivity, errors across worlds, proxies that tell enough."""
+    for key, task, _, _ in ALL:
+        prompt, inputs = task["prompt"], json.loads(task["inputs_json"])
+        if "*Identifiable*" not in prompt:
+            assert "identif" not in prompt.replace('"identifiable"', "")
+            continue
+        assert "(positivity)" in prompt and "proxies or negative controls" in prompt
+        natural = inputs.get("estimand") in ("NDE", "NIE") or key.endswith("dominance")
+        assert ("independent of the errors" in prompt) == natural
+
+
+def test_the_word_on_zero_effects_is_said_of_the_effect_asked_and_where_it_can_be_zero() -> None:
+    """Natural effects are estimated only where neither is zero by the graph."""
+    for key, task, _, _ in ALL:
+        prompt, estimand = task["prompt"], json.loads(task["inputs_json"]).get("estimand")
+        assert "of its kind" not in prompt
+        names = re.findall(r"the (\w+) must be 0 and counts as identifiable", prompt)
+        if key.startswith("mediation_effect"):
+            assert names == [] and '"0"' not in prompt
+        elif key.startswith("counterfactual_identification"):
+            assert names == [name for name in ("ETT", "NDE") if name == estimand]
+        elif key.startswith(("effect_estimate", "counterfactual_effect")):
+            assert names == ["ATE" if key.startswith("effect") else "ETT"]
+
+
+def test_a_prediction_names_only_columns_that_are_there_to_be_left_out() -> None:
+    """A measured outcome has no column of its own; its measurements are what is held back."""
+    seen = set()
+    for task, inputs, record, built in VIEWED:
+        if task["family"] != "prediction":
+            continue
+        measured = record["outcome"] in record["views"][task["view"]]["bundles"]
+        outcome = inputs["outcome"]
+        (scene,) = (s for s in built.rows["causalds_scenes"] if s["view"] == task["view"])
+        there = outcome in {column["name"] for column in scene["columns"]}
+        assert there is not measured
+        question = _part(task["prompt"], "Question")
+        assert ("but that one" in question) == there
+        assert (f"but the measurements of **{outcome}**" in question) == measured
+        seen.add(measured)
+    assert seen == {True, False}
+
+
+def test_a_measured_binary_variable_is_listed_with_its_values() -> None:
+    """The scale section says that binary variables are 0 and 1 'as listed above'."""
+    met = 0
+    for task, _, record, _ in VIEWED:
+        if task["input_mode"] == "story":
+            continue
+        assert ("as listed above" in _part(task["prompt"], "Scale")) == _binary(record)
+        listed = _part(task["prompt"], "Measurements")
+        for node in record["views"][task["view"]]["bundles"]:
+            variable = record["variables"][node]
+            states = variable["states"] or ("", "")
+            kind = "continuous" if variable["kind"] == "continuous" else "binary: 1 if"
+            (line,) = (x for x in listed.split("\n") if x.startswith(f"- {variable['name']} ("))
+            assert f"({kind}" in line and states[0] in line and states[1] in line
+            met += variable["kind"] == "binary"
+    assert met > 20
+
+
+def test_story_tasks_carry_no_list_of_measurement_columns() -> None:
+    """Paper A.16.2: story-only prompts omit the data section and the measurement note."""
+    for task, *_ in VIEWED:
+        if task["input_mode"] == "story":
+            assert "_meas_" not in task["prompt"] and "## Measurements" not in task["prompt"]
+
+
+def test_nothing_is_demanded_that_is_not_scored() -> None:
+    """The conditioning variable was to be copied from the question."""
+    for key, task, _, _ in ALL:
+        demanded = "conditioning_var" in _part(task["prompt"], "Answer")
+        assert demanded == (key == "association.argmax_change")
+
+
+def test_a_list_of_forbidden_controls_is_asked_for_only_where_some_set_is_valid() -> None:
+    """With no valid set, "in no valid set" is said of every variable."""
+    for key, task, _, _ in ALL:
+        if key == "bias_diagnostic.forbidden_controls_list":
+            assert "If there is a valid adjustment set at all, list" in task["prompt"]
+
+
+def test_a_tie_is_about_absolute_values() -> None:
+    """Effects of 1 and -1 differ by twice the larger one."""
+    found = [task["prompt"] for key, task, _, _ in ALL if key.endswith("dominance")]
+    assert found and all("if |NDE| and |NIE| differ by at most 5%" in text for text in found)
+
+
+def test_example_answers_are_never_right(mini_release: Path) -> None:
+    """An example that may be right is an answer; one that is right half of the time is a hint."""
+    release = Release.open(mini_release)
+    tasks = [task for task in release.tasks("dev") if task.track == "causalds"]
+    truths, seen = release.truths("dev", tasks), set()
+    for task in tasks:
+        for example in _examples(task.prompt):
+            raw = RawAnswer("example", example.encode())
+            assert score_answer(task, truths[task.task_id], raw).points == 0, task.task_id
+            seen.add(task.spec.key)
+    assert seen == {task.spec.key for task in tasks}
+    assert len(seen) > 30
+
+
+def test_example_answers_fit_the_schema_once_filled_in(root: Path) -> None:
+    """A form that would be refused is worse than none."""
+    from jsonschema import Draft202012Validator
+
+    for key, task, _, _ in ALL:
+        (example,) = _examples(task["prompt"])
+        if key.startswith("prediction"):
+            continue
+        for blank, content in FILLED.items():
+            example = example.replace(blank, content)
+        schema = json.loads((root / f"schemas/answers/{task['answer_schema']}.json").read_text())
+        Draft202012Validator(schema).validate(json.loads(example))
+        told, _, _ = _part(task["prompt"], "Answer").partition("```")
+        assert all(name in told for name in NAMES if name in example)
+
+
+def _known_names() -> Iterator[str]:
+    yield from (concept.name for domain in domains() for concept in domain.concepts)
+    yield from (noun for theme in themes() for noun, *_ in (*theme.continuous, *theme.binary))
+    yield from LETTERS
+
+
+def test_names_in_examples_are_of_another_world() -> None:
+    """No scene has them: neither the letters that stand for names, nor any domain's."""
+    known = {name.casefold() for name in _known_names()}
+    assert not {name.casefold() for name in NAMES} & known
+
+
+@pytest.mark.parametrize("key", sorted(v.key for v in VARIANTS if v.track == "causalds"))
+def test_letters_for_names_stand_for_nothing_else(key: str) -> None:
+    """A variable R beside 'let r be the correlation' cannot be told from it."""
+    found = [(task["prompt"], world(built)) for k, task, _, built in ALL if k == key]
+    assert found
+    for prompt, record in found:
+        text = prompt.replace(_part(prompt, "Background"), "")
+        for variable in record["variables"].values():
+            for told in (variable["name"], *(variable["states"] or ())):
+                text = text.replace(told, "")
+        used = {letter.upper() for letter in re.findall(r"(?<![\w])[A-Za-z](?![\w])", text)}
+        used |= {symbol[0].upper() for symbol in re.findall(r"\b[A-Za-z]\d\b", text)}
+        assert not used & set(LETTERS), used & set(LETTERS)
+
+
+def test_the_asked_variable_is_not_called_a_collider() -> None:
+    """Half of the time it is none: the input's name would be a claim."""
+    for _, task, _, _ in ALL:
+        assert "collider" not in json.loads(task["inputs_json"])
