@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from builder.gate.tables import SceneRow, TaskRow
     from builder.settings import TomlTable
-    from grader.model import Truth
+    from grader.model import Checked, Score, Truth
     from grader.shape import Task, Variant
 
 Row = dict[str, object]
@@ -30,6 +30,9 @@ Composition = Mapping[str, Mapping[str, Mapping[str, float]]]
 
 VARIED_FROM: Final = 6
 """An exam that is composed, and asks so many instances for a label, has two different ones."""
+
+Graded = tuple["Truth", "Checked", "Score"]
+"""A task's truth, an answer to it as it was checked, and its score."""
 
 Guess = Literal["constant", "random"]
 """An answer that knows nothing: the same to every task of a shape, or a seeded guess."""
@@ -100,13 +103,17 @@ class ExamFiles:
 
     ``parse(table)`` checks the file and gives a model with a count ``tasks``; ``plan_for(config,
     exams, where)`` gives the settings of a private-truth split whose instances are planned for the
-    exams (pairs of name and model); ``compose(model, read, key, where)`` draws the exam from what
-    was built. Each raises ``UsageError`` naming the place.
+    exams (pairs of name and model); ``candidates(read)`` is what a draw looks at of the tasks that
+    are built, and ``compose(model, candidates, key, where)`` draws the exam from them. All but
+    ``candidates`` raise ``UsageError`` naming the place. ``enlarged(model, instances)`` is the same
+    exam of as many instances, where its shares do not depend on its size.
     """
 
     parse: Callable[[TomlTable], Any]
     plan_for: Callable[[Any, tuple[tuple[str, Any], ...], str], Any]
-    compose: Callable[[Any, Read, bytes, str], DrawnExam]
+    candidates: Callable[[Read], Sequence[Any]]
+    compose: Callable[[Any, Sequence[Any], bytes, str], DrawnExam]
+    enlarged: Callable[[Any, int], Any] = lambda model, _: model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,11 +124,21 @@ class Floors:
     truth, rng)`` is the text of an answer file, for which the truth lends the names that a story
     tells and nothing else. ``points(task, truth, answer)`` are the points in [0, 1] by the
     variant's published rule, derived independently of the grader's scorers.
+
+    What a variant's floor is measured with (``builder.floors``): ``policies(task, truth)`` are all
+    ways of answering without story, data and values, each with its name and the answers that it
+    gives with equal chances; ``twin(settings, model)`` the settings of one batch of a public-truth
+    twin of an exam with this model (None without), the same for every split that has the exam;
+    ``whole`` the points of an instance whose tasks count together, as (variant, regime, points).
+    A track without policies or twin has no floors.
     """
 
     why: Mapping[str, str]
     answer: Callable[[Guess, Task, Truth, np.random.Generator], str]
     points: Callable[[Task, Truth, str], float]
+    policies: Callable[[Task, Truth], Iterable[tuple[str, Sequence[str]]]] | None = None
+    twin: Callable[[Any, Any], Any] | None = None
+    whole: Callable[[Sequence[Graded]], tuple[str, str, float] | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

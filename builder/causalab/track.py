@@ -6,7 +6,7 @@ from typing import Final
 from builder.attempts import Clock, first_accepted
 from builder.causalab import rows
 from builder.causalab.check.audit import audit_instance
-from builder.causalab.check.floors import WHY, floor_points, uninformed_answer
+from builder.causalab.check.floors import WHY, floor_points, policies, twin, uninformed_answer
 from builder.causalab.make.episode import draw
 from builder.causalab.plan.config import parse_config
 from builder.causalab.plan.graphs import TRACK_NAME, GraphPlan, plan_graphs
@@ -60,6 +60,12 @@ TRACK: Final = Track(
     plan=plan_graphs,
     build=build,
     audit=audit_instance,
-    floors=Floors(why=WHY, answer=uninformed_answer, points=floor_points),
+    floors=Floors(
+        why=WHY,
+        answer=uninformed_answer,
+        points=floor_points,
+        policies=policies,
+        twin=twin,
+    ),
     inputs=lambda _, __: INPUTS,
 )

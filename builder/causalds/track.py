@@ -12,12 +12,13 @@ from builder.causalds.ask.registry import Question
 from builder.causalds.check.audit import audit_instance
 from builder.causalds.check.floors import WHY, floor_points, uninformed_answer
 from builder.causalds.check.leaks import leak_facts
+from builder.causalds.check.policies import policies, twin
 from builder.causalds.check.shown import shown_problems
 from builder.causalds.check.story import reading
 from builder.causalds.exams.assign import planned_composition
 from builder.causalds.exams.cells import label_class
 from builder.causalds.exams.draw import built_tasks, draw_exam
-from builder.causalds.exams.model import ExamModel, parse_exam
+from builder.causalds.exams.model import enlarged, parse_exam
 from builder.causalds.make.observe import Observation, observe
 from builder.causalds.make.scene import (
     Scene,
@@ -32,7 +33,7 @@ from builder.causalds.plan.scenes import TRACK_NAME, plan_scenes
 from builder.causalds.plan.types import ScenePlan
 from builder.causalds.plan.views import CLEAN
 from builder.seeds import attempt_key, stream
-from builder.track import Built, DrawnExam, ExamFiles, Floors, InstanceSpec, Read, Row, Track
+from builder.track import Built, ExamFiles, Floors, InstanceSpec, Row, Track
 from builder.words.llm.settings import published
 from grader.tracks import variant as variant_of
 
@@ -67,11 +68,6 @@ def composition(config: Config, specs: Sequence[InstanceSpec]) -> ByAxis:
             model, [plan for plan in plans if plan.exam == name], [v.name for v in config.views]
         ).items()
     }
-
-
-def compose_exam(model: ExamModel, read: Read, key: bytes, where: str) -> DrawnExam:
-    """An exam of tasks that are built; ``read`` gives the rows of a config."""
-    return draw_exam(model, built_tasks(read), key, where)
 
 
 def build(spec: InstanceSpec) -> Built:
@@ -198,10 +194,22 @@ TRACK: Final = Track(
     build=build,
     audit=audit_instance,
     read=reading,
-    floors=Floors(why=WHY, answer=uninformed_answer, points=floor_points),
+    floors=Floors(
+        why=WHY,
+        answer=uninformed_answer,
+        points=floor_points,
+        policies=policies,
+        twin=twin,
+    ),
     inputs=lambda variant, inputs: ASKERS[variant.key].declares(inputs),
     scenes=True,
-    exams=ExamFiles(parse=parse_exam, plan_for=with_exams, compose=compose_exam),
+    exams=ExamFiles(
+        parse=parse_exam,
+        plan_for=with_exams,
+        candidates=built_tasks,
+        compose=draw_exam,
+        enlarged=enlarged,
+    ),
     published=published,
     composition=composition,
     leak_facts=leak_facts,

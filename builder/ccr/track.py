@@ -20,7 +20,7 @@ from builder.ccr.ask.text import (
 )
 from builder.ccr.ask.themes import THEMES, Words
 from builder.ccr.check.audit import audit_instance
-from builder.ccr.check.floors import WHY, floor_points, uninformed_answer
+from builder.ccr.check.floors import WHY, floor_points, policies, twin, uninformed_answer, whole
 from builder.ccr.make.graph import Pair, cut_tree, numbered
 from builder.ccr.make.quantities import (
     Quantities,
@@ -168,7 +168,14 @@ TRACK: Final = Track(
     plan=plan_contexts,
     build=build,
     audit=audit_instance,
-    floors=Floors(why=WHY, answer=uninformed_answer, points=floor_points),
+    floors=Floors(
+        why=WHY,
+        answer=uninformed_answer,
+        points=floor_points,
+        policies=policies,
+        twin=twin,
+        whole=whole,
+    ),
     inputs=lambda variant, _: INPUTS[variant.shape.name],
     protocol=True,
 )

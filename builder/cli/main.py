@@ -10,6 +10,7 @@ from typing import Any, Final, NoReturn
 
 from builder.cli.build import BUILD, EXAM, PLAN
 from builder.cli.command import BUG, INTERRUPTED, OK, PROGRAM, UNUSABLE, Command
+from builder.cli.floors import FLOORS
 from builder.cli.look import CHECK, DIFF
 from builder.tracks import IMPORTERS, TRACK_COMMANDS, load
 from grader.errors import UsageError
@@ -103,7 +104,7 @@ def _commands() -> list[Command]:
     """Every command, in the order of ``--help``."""
     of_tracks: list[Command] = [load(reference) for reference in TRACK_COMMANDS]
     importers: list[Command] = [load(reference) for reference in IMPORTERS]
-    return [BUILD, PLAN, CHECK, DIFF, *of_tracks, EXAM, NEW_SECRET, *importers]
+    return [BUILD, PLAN, CHECK, DIFF, *of_tracks, EXAM, FLOORS, NEW_SECRET, *importers]
 
 
 def _parser() -> argparse.ArgumentParser:

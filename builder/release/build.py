@@ -20,6 +20,7 @@ from builder.release.exams import (
     exam_table,
     moved_mass,
 )
+from builder.release.floors import stated_floors
 from builder.release.identity import canary, fingerprint
 from builder.release.manifest import Contents, Parts, manifest_of, write_manifest
 from builder.release.parts import (
@@ -91,7 +92,10 @@ def build_release(
     an interrupted run left behind. Raises ``UsageError``, ``InstanceFailed`` and ``WorkerDied``.
     """
     workspace = place(out)
-    mark = fingerprint(config, roots)
+    floors = stated_floors(config)
+    for remark in floors.remarks:
+        reporter.note(remark)
+    mark = fingerprint(config, roots, floors.members)
     if fresh:
         check_replaceable(workspace)
     else:
@@ -107,7 +111,7 @@ def build_release(
         jobs = _shard_jobs(config, roots, parts, workspace, shard_bytes)
         shards = _write_shards(jobs, _workers_for(parts, workers), reporter)
         shards += _write_exams(config, exams, workspace)
-        contents = Contents(config, roots, specs, parts, exams, shards)
+        contents = Contents(config, roots, specs, parts, exams, shards, floors)
         manifest = _write_papers(contents, workspace)
         result = _run_gate(gate, workspace, reporter)
         if not result.ok:

@@ -73,7 +73,8 @@ def draw_exams(
             exams = TRACKS[track].exams
             assert exams is not None and read is not None
             place = f"{where}: splits.{split.name}.exams.{name}.{track}"
-            drawn[name] = ordered(exams.compose(draw.model, read, key, place), key)
+            built = exams.candidates(read)
+            drawn[name] = ordered(exams.compose(draw.model, built, key, place), key)
             continue
         pool = (
             list(remaining.values())

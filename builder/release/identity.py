@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from builder.release.config import ReleaseConfig
 from builder.release.roots import Root
@@ -67,11 +67,13 @@ def library_versions() -> dict[str, str]:
     return {name: version(name) for name in LIBRARIES}
 
 
-def fingerprint(config: ReleaseConfig, roots: Mapping[str, Root]) -> str:
+def fingerprint(
+    config: ReleaseConfig, roots: Mapping[str, Root], floors: Mapping[str, Any] | None = None
+) -> str:
     """The identity of a build: equal fingerprints give equal bytes on one platform.
 
-    It covers the configuration, the code, the libraries and, through their commitments, the
-    private roots.
+    It covers the configuration, the floors of its exams, the code, the libraries and, through their
+    commitments, the private roots.
     """
     commitments = {name: root.commitment for name, root in roots.items() if root.private}
     text = canonical(
@@ -79,6 +81,7 @@ def fingerprint(config: ReleaseConfig, roots: Mapping[str, Root]) -> str:
             "builder": __version__,
             "commitments": commitments,
             "configuration": config.document,
+            "floors": floors or {},
             "format": FORMAT,
             "libraries": library_versions(),
             "source": source_sha256(),

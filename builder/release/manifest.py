@@ -4,12 +4,13 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from builder.release.config import ReleaseConfig, SplitConfig
 from builder.release.exams import Exams, composed
+from builder.release.floors import Floors
 from builder.release.identity import FORMAT, canary, fingerprint, library_versions, source_sha256
 from builder.release.parts import Part, staged_rows
 from builder.release.planning import Specs, requested_counts
@@ -38,6 +39,7 @@ class Contents:
     parts: Parts
     exams: Exams
     shards: Sequence[Shard]
+    floors: Floors = field(default_factory=Floors)
 
 
 def manifest_of(contents: Contents, repository: Path, *, private: bool) -> dict[str, Any]:
@@ -54,7 +56,7 @@ def manifest_of(contents: Contents, repository: Path, *, private: bool) -> dict[
     }
     return {
         **head(config.name, config.version, "private" if private else "public"),
-        "fingerprint": fingerprint(config, contents.roots),
+        "fingerprint": fingerprint(config, contents.roots, contents.floors.members),
         "configuration": config.document,
         "splits": {
             split.name: _split(contents, split, private)
@@ -63,6 +65,7 @@ def manifest_of(contents: Contents, repository: Path, *, private: bool) -> dict[
         },
         **listing([shard for shard in contents.shards if shard.repository == repository]),
         "commitments": _commitments(contents.shards),
+        **contents.floors.members,
         **({"salts": salts} if private else {}),
     }
 

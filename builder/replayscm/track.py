@@ -7,7 +7,7 @@ from typing import Final
 from builder.attempts import Clock, first_accepted
 from builder.replayscm import rows
 from builder.replayscm.check.audit import audit_instance
-from builder.replayscm.check.floors import WHY, floor_points, uninformed_answer
+from builder.replayscm.check.floors import WHY, floor_points, policies, twin, uninformed_answer
 from builder.replayscm.make.instance import make_instance
 from builder.replayscm.plan.config import parse_config
 from builder.replayscm.plan.programs import TRACK_NAME, ProgramPlan, plan_programs
@@ -75,7 +75,13 @@ TRACK: Final = Track(
     plan=plan_programs,
     build=build,
     audit=audit_instance,
-    floors=Floors(why=WHY, answer=uninformed_answer, points=floor_points),
+    floors=Floors(
+        why=WHY,
+        answer=uninformed_answer,
+        points=floor_points,
+        policies=policies,
+        twin=twin,
+    ),
     inputs=lambda variant, _: INPUTS[variant.shape.name],
     apart=_apart,
     lends=_lends,

@@ -6,11 +6,14 @@ experiments follow from what the agent is told, so no laboratory is needed to wr
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise, product
 from typing import Any, Final, Literal
 
 import numpy as np
 
+from builder.causalab.plan.config import Config
 from grader.io.jsonio import canonical
 from grader.laboratory.session import ENGINE_VERSION
 from grader.laboratory.transcript import seal, write_line
@@ -98,3 +101,39 @@ def floor_points(task: Task, truth: Truth, answer: str) -> float:
     shared = 2 * len(given & right)
     edges = shared / (len(given) + len(right)) if given or right else 1.0
     return 0.5 * float(near) + 0.5 * float(edges)
+
+
+# --- Every way of answering without an experiment, for the floors of an exam ----------------------
+
+_FREQUENCIES: Final = (0.0, 25.0, 50.0, 100.0, 200.0, 500.0)
+_BATCH: Final = 10
+"""Episodes of a suite in a batch of a twin, each of a graph of its own."""
+
+
+def twin(config: Config, _: object) -> Config:
+    """A batch of a twin: the same suites and settings."""
+    return replace(config, graphs=0, per_suite=_BATCH)
+
+
+def policies(task: Task, _: Truth) -> Iterator[tuple[str, Sequence[str]]]:
+    """The policies for an episode by name: a graph and a number, both stated blindly."""
+    for (graph, edges), frequency in product(_graphs(task).items(), _FREQUENCIES):
+        stated = _hypothesis(task.inputs["target"]["name"], edges, frequency)
+        yield f"{graph}, always {frequency:g}", [_transcript(task, stated, frequency)]
+
+
+def _graphs(task: Task) -> dict[str, list[tuple[str, str]]]:
+    """Graphs that anybody can draw: properties count in the order in which they are listed."""
+    target = task.inputs["target"]["name"]
+    names = [entry["name"] for entry in task.inputs["variables"]]
+    order = [*names, target]
+    chain = list(pairwise(order))
+    star = [(name, target) for name in names]
+    pairs = [(a, b) for place, a in enumerate(order) for b in order[place + 1 :]]
+    return {
+        "no edge": [],
+        "every property acts on the target": star,
+        "a chain": chain,
+        "a chain and every property on the target": list(dict.fromkeys([*chain, *star])),
+        "every pair forwards": pairs,
+    }

@@ -4,15 +4,20 @@ Derived from the truths by the published rules, independently of the grader's sc
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final, Literal
 
 import numpy as np
 
+from builder.ccr.plan.config import Config
+from builder.ccr.plan.contexts import LINEAR_VARIANTS
+from builder.track import Graded
 from grader.io.jsonio import canonical
 from grader.model import Truth
 from grader.shape import Task
+from grader.tracks.ccr.contexts import evaluate_context
 
 WHY: Final[Mapping[str, str]] = {
     "unit_answers": "always yes: no effect anywhere, a PNS of 0, never within 0.1",
@@ -86,3 +91,56 @@ def _pns(target: Mapping[str, Any], content: Mapping[str, list[bool]]) -> Fracti
 def _near(stated: str, value: float | Fraction) -> bool:
     exact = Fraction(stated)
     return abs(exact - Fraction(value)) <= abs(exact) / 10
+
+
+# --- Every way of answering without reading, for the floors of an exam ----------------------------
+
+_SHARES: Final = tuple(step / 20 for step in range(21))
+_NUMBERS: Final = (*_SHARES, *(-share for share in _SHARES[1:]), 1.5, 2.0)
+_BATCH: Final = 40
+"""Contexts of a purpose in a batch of a twin: whole turns of sizes and verdicts."""
+
+
+def twin(config: Config, _: object) -> Config:
+    """A batch of a twin: every purpose that the exam has, simulated contexts in its own shares."""
+    counts = dict(config.counts)
+    simulated = counts["simulation"] + counts["long"]
+    wanted = {name: _BATCH * bool(count) for name, count in counts.items()}
+    wanted["linear"] *= len(LINEAR_VARIANTS)
+    for name in ("simulation", "long"):
+        wanted[name] = round(_BATCH * counts[name] / simulated) if simulated else 0
+    return replace(config, counts=tuple(wanted.items()))
+
+
+def policies(task: Task, _: Truth) -> Iterator[tuple[str, Sequence[str]]]:
+    """The policies for a task by name, each with its one answer."""
+    match task.shape.kind:
+        case "units":
+            units = int(task.inputs["units"])
+            for share in _SHARES:
+                moved = [place < round(share * units) for place in range(units)]
+                worlds = {"factual": moved, "do_true": moved, "do_false": [False] * units}
+                yield f"the cause moves {share:.0%} of the units", [canonical(worlds)]
+            yield "always yes", [canonical({world: [True] * units for world in _WORLDS})]
+        case "quantities":
+            names = sorted(task.inputs["quantities"])
+            for value in _NUMBERS:
+                told = {"quantities": dict.fromkeys(names, value)}
+                yield f"always {value:g}", [canonical(told)]
+        case "deduction":
+            for answer in (*_WORDS, *_NUMBERS):
+                named = answer if isinstance(answer, str) else f"{answer:g}"
+                yield f"always {named}", [canonical({"value": answer})]
+        case other:
+            raise ValueError(f"no policy for answers of the kind {other}")
+
+
+def whole(graded: Sequence[Graded]) -> tuple[str, str, float] | None:
+    """A context asked about in full: the share of compositions that are valid and consistent."""
+    scores = [score for _, _, score in graded if score.family == "simulation"]
+    if not scores:
+        return None
+    truths = {score.task_id: truth for truth, _, score in graded}
+    checked = {score.task_id: found for _, found, score in graded}
+    result = evaluate_context(scores, truths, checked)
+    return None if result is None else ("simulation.pair", "context", result.share)

@@ -1,7 +1,7 @@
 """Answers that know nothing, and what they must score, by a second implementation of the rules."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, Final, Literal
 
@@ -15,6 +15,7 @@ from builder.replayscm.check.interpreter import (
     replay_row,
     value,
 )
+from builder.replayscm.plan.config import Config
 from grader.io.jsonio import canonical
 from grader.model import Truth
 from grader.shape import Task
@@ -94,3 +95,41 @@ def _differ(first: Any, second: Any) -> bool:
     names = sorted(names_in(first) | names_in(second))
     rows = (dict(zip(names, bits, strict=True)) for bits in product((0, 1), repeat=len(names)))
     return any(value(first, row) != value(second, row) for row in rows)
+
+
+# --- Every way of answering without the evidence, for the floors of an exam -----------------------
+
+_BATCH: Final = 20
+_FORMULAS: Final = {
+    "the first root": "{0}",
+    "not the first root": "(not {0})",
+    "0": "(xor {0} {0})",
+    "1": "(iff {0} {0})",
+    "the first two roots, both": "(and {0} {1})",
+    "the first two roots, either": "(or {0} {1})",
+    "the first two roots, one": "(xor {0} {1})",
+}
+
+
+def twin(config: Config, _: object) -> Config:
+    """A batch of a twin: so many records in every pool, each of a program of its own."""
+    return Config(0, 0, _BATCH)
+
+
+def policies(task: Task, _: Truth) -> Iterator[tuple[str, Sequence[str]]]:
+    """The policies for a record by name: every mechanism the same formula of the first roots; the
+    reference as it is, or with one mechanism of its own so replaced."""
+    names = list(task.inputs["variables"])
+    roots = list(task.inputs["roots"] or names[:3])
+    children = [name for name in names if name not in roots]
+    for told, formula in _FORMULAS.items():
+        text = formula.format(*roots)
+        answer: dict[str, Any] = {"mechanisms": dict.fromkeys(children, text)}
+        if task.shape.kind == "alternative":
+            last = {**task.inputs["reference"], children[-1]: text}
+            witness = dict.fromkeys(roots[1:], 0)
+            experiment = {"variable": roots[0], "value": 1}
+            answer = {"mechanisms": last, "intervention": experiment, "witness": witness}
+        elif task.shape.name == "roots_mechanisms":
+            answer["roots"] = roots
+        yield f"always {told}", [canonical(answer)]
