@@ -104,16 +104,16 @@ class ExamFiles:
     ``parse(table)`` checks the file and gives a model with a count ``tasks``; ``plan_for(config,
     exams, where)`` gives the settings of a private-truth split whose instances are planned for the
     exams (pairs of name and model); ``candidates(read)`` is what a draw looks at of the tasks that
-    are built, and ``compose(model, candidates, key, where)`` draws the exam from them. All but
-    ``candidates`` raise ``UsageError`` naming the place. ``enlarged(model, instances)`` is the same
-    exam of as many instances, where its shares do not depend on its size.
+    are built, and ``compose(model, candidates, key, where)`` draws the exam from them. These raise
+    ``UsageError`` naming the place. ``shares(model, candidates)`` says how often each task is
+    drawn, up to a factor for each variant.
     """
 
     parse: Callable[[TomlTable], Any]
     plan_for: Callable[[Any, tuple[tuple[str, Any], ...], str], Any]
     candidates: Callable[[Read], Sequence[Any]]
     compose: Callable[[Any, Sequence[Any], bytes, str], DrawnExam]
-    enlarged: Callable[[Any, int], Any] = lambda model, _: model
+    shares: Callable[[Any, Sequence[Any]], Mapping[str, float]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

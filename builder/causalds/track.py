@@ -18,8 +18,10 @@ from builder.causalds.check.story import reading
 from builder.causalds.exams.assign import planned_composition
 from builder.causalds.exams.cells import label_class
 from builder.causalds.exams.draw import built_tasks, draw_exam
-from builder.causalds.exams.model import enlarged, parse_exam
+from builder.causalds.exams.model import parse_exam
+from builder.causalds.exams.shares import drawn_shares
 from builder.causalds.make.observe import Observation, observe
+from builder.causalds.make.predictor import BestPredictor
 from builder.causalds.make.scene import (
     Scene,
     column_order,
@@ -104,7 +106,8 @@ def _try(spec: InstanceSpec, attempt: int, wordless: int, clock: Clock) -> dict[
     with clock("data"):
         columns = column_order(plan, key)
         tables = draw_tables(plan, key, world, columns)
-    scene = Scene(plan, plan.query, world, truths, narration, columns, tables)
+    best = BestPredictor(world, plan.query.outcome, tables.test)
+    scene = Scene(plan, plan.query, world, truths, narration, columns, tables, best)
     with clock("views"):
         views = [observe(scene, view, key) for view in plan.views]
     with clock("tasks"):
@@ -208,7 +211,7 @@ TRACK: Final = Track(
         plan_for=with_exams,
         candidates=built_tasks,
         compose=draw_exam,
-        enlarged=enlarged,
+        shares=drawn_shares,
     ),
     published=published,
     composition=composition,

@@ -1,7 +1,6 @@
 """From the points of policies on a twin to the floors of an exam."""
 
 import hashlib
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -12,15 +11,11 @@ from builder.floors.twin import Cell, Measured, TwinPart, draw_twin
 from builder.release.floors import Twin, plain
 from builder.release.identity import source_sha256
 from builder.release.show.progress import Reporter
-from builder.seeds import hmac_key
 from builder.track import Track
 from builder.tracks import TRACKS
 from grader.floors import rules_sha256
 from grader.io.jsonio import canonical
 from grader.tracks import TRACKS as GRADED
-
-MOST_DRAWS: Final = 200
-"""Exams drawn from a twin at most: variants that an exam hardly ever asks then rest on fewer."""
 
 _DIGITS: Final = 6
 
@@ -57,25 +52,29 @@ def measure_exams(
         for exam in members:
             with reporter.stage(f"{exam}: {name}", 1) as advance:
                 model = exams[exam][name].model
-                found[exam][name] = floors_of(TRACKS[name], model, drawn, seed, tasks)
+                found[exam][name] = floors_of(TRACKS[name], model, drawn)
                 advance()
     return found
 
 
-def floors_of(track: Track, model: Any, twin: TwinPart, seed: str, tasks: int) -> dict[str, Any]:
+def floors_of(track: Track, model: Any, twin: TwinPart) -> dict[str, Any]:
     """The floors of an exam by variant, and by regime where there are several.
 
     Tasks count as often as the exam's own rules draw them.
     """
-    weights = None if model is None else _times_drawn(track, model, twin, seed, tasks)
+    shares = None
+    if model is not None:
+        assert track.exams is not None
+        shares = track.exams.shares(model, twin.candidates)
     cells: dict[Cell, list[Measured]] = {}
     for one in twin.measured:
-        if weights is None or weights[one.task_id]:
+        if shares is None or shares.get(one.task_id):
             cells.setdefault(one.cell, []).append(one)
     found: dict[str, Any] = {}
     for (key, regime), members in sorted(cells.items()):
-        counts = [1 if weights is None else weights[one.task_id] for one in members]
-        floor = best_policy(members, counts)
+        floor = best_policy(
+            members, [1.0 if shares is None else shares[m.task_id] for m in members]
+        )
         if regime:
             found.setdefault(key, {})[regime] = floor
         else:
@@ -83,7 +82,7 @@ def floors_of(track: Track, model: Any, twin: TwinPart, seed: str, tasks: int) -
     return found
 
 
-def best_policy(members: Sequence[Measured], counts: Sequence[int]) -> dict[str, Any]:
+def best_policy(members: Sequence[Measured], shares: Sequence[float]) -> dict[str, Any]:
     """The floor of one cell: the policy of the largest mean, with its standard error.
 
     Tasks of one world are one draw (the variance of a ratio of sums over worlds).
@@ -92,7 +91,7 @@ def best_policy(members: Sequence[Measured], counts: Sequence[int]) -> dict[str,
     if any(one.policies != policies for one in members):
         raise ValueError(f"{members[0].cell}: policies differ from task to task")
     points = np.array([one.points for one in members])
-    weight = np.array(counts, dtype=np.float64)
+    weight = np.array(shares)
     means = weight @ points / weight.sum()
     best = int(np.argmax(np.round(means, 12)))
     worlds = {name: place for place, name in enumerate(sorted({one.world for one in members}))}
@@ -104,25 +103,3 @@ def best_policy(members: Sequence[Measured], counts: Sequence[int]) -> dict[str,
         "policy": policies[best],
         "tasks": len(members),
     }
-
-
-def _times_drawn(
-    track: Track, model: Any, twin: TwinPart, seed: str, tasks: int
-) -> Mapping[str, int]:
-    """How often each task is in an exam, over as many exams as give every variant its tasks."""
-    assert track.exams is not None
-    cells = {one.task_id: one.cell for one in twin.measured}
-    instances = len({candidate.instance_id for candidate in twin.candidates})
-    large = track.exams.enlarged(model, instances)
-    drawn: Counter[str] = Counter()
-    different: Counter[Cell] = Counter()
-    key = hmac_key(seed.encode("utf-8"), "exam")
-    for turn in range(MOST_DRAWS):
-        exam = track.exams.compose(large, twin.candidates, hmac_key(key, str(turn)), "the twin")
-        for task_id in exam.task_ids:
-            if task_id in cells:
-                different[cells[task_id]] += not drawn[task_id]
-                drawn[task_id] += 1
-        if min(different.values()) >= tasks:
-            break
-    return drawn

@@ -32,7 +32,7 @@ MAKING: Final = (
 )
 """Folders and files that make the bytes of a release: an edit of one builds every part anew."""
 
-LOOKING: Final = frozenset({"check", "cli", "gate", "reader", "show"})
+LOOKING: Final = frozenset({"check", "cli", "floors", "gate", "reader", "show"})
 """Folders, at any depth, that look at a release or at its making: no byte depends on them."""
 
 

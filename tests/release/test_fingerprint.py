@@ -14,6 +14,7 @@ HARMLESS = frozenset(
     {
         "grader/__init__.py",  # the version, which the fingerprint holds anyhow
         "grader/errors.py",
+        "grader/floors.py",  # what it decides on, the floors, a fingerprint holds
         "grader/names.py",  # did-you-mean
         "grader/model.py",  # types of what the gate asks
         "grader/io/files.py",  # writing in one step, hashes of files

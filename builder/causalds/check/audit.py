@@ -10,7 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from builder.causalds.check.equations import NotAuditable
+import numpy as np
+
+from builder.causalds.check.equations import Array, NotAuditable
 from builder.causalds.check.hidden import Hidden
 from builder.causalds.check.quantities import TOLERANCE, audit_quantities
 from builder.causalds.check.rows import audit_scene
@@ -45,11 +47,20 @@ def audit_instance(
     tasks = [task for task in hidden.record["tasks"] if views[task] == scene_row["view"]]
     missing = sorted(set(tasks) - {row["task_id"] for row in truth_rows})
     problems += [f"{task}: has no truth row" for task in missing]
+    features = _features(hidden, scene_row)
     for row in truth_rows:
         key = str(hidden.record["tasks"].get(row["task_id"]))
-        case = Case(hidden, row, json.loads(row["target_json"]), label_row)
+        case = Case(hidden, row, json.loads(row["target_json"]), label_row, features)
         problems += [f"{row['task_id']}: {text}" for text in audit_task(key, case)]
     return problems
+
+
+def _features(hidden: Hidden, scene_row: Row) -> dict[str, Array] | None:
+    """The held-out rows by node, where the view shows every node itself."""
+    if hidden.record["views"][scene_row["view"]]["bundles"]:
+        return None
+    shown = {c["name"]: np.asarray(c["values"], np.float64) for c in scene_row["test_features"]}
+    return {node: shown[name] for node, name in hidden.names.items() if name in shown}
 
 
 def _audit_world(hidden: Hidden, scene_row: Row) -> list[str]:

@@ -12,9 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import networkx as nx
+import numpy as np
 
 from builder.causalds.check import graph as audit_graph
+from builder.causalds.check.equations import Array
 from builder.causalds.check.hidden import Hidden
+from builder.causalds.check.predictor import ceiling_again
 from builder.causalds.complete import KEYS, one_each
 from builder.scm.margins import EFFECT_MARGIN, MEASURED_SIGN_MARGIN, SIGN_MARGIN
 from grader.io.jsonio import canonical
@@ -42,12 +45,17 @@ class Unusable(Exception):
 
 @dataclass(frozen=True)
 class Case:
-    """One truth row with its target, the labels of its scene, and what its question names."""
+    """One truth row with its target, the labels of its scene, and what its question names.
+
+    ``features`` are the values of the observed nodes in the held-out rows, without the outcome;
+    None in a view that replaces some.
+    """
 
     hidden: Hidden
     row: Row
     target: Any
     labels: Row | None
+    features: Mapping[str, Array] | None = None
 
     @property
     def detail(self) -> str:
@@ -135,14 +143,25 @@ def _verdict(identifiable: bool) -> Derived:
 
 
 def _prediction(case: Case) -> Derived:
-    """What is known of the labels; an sd that agrees up to rounding is taken as it is told."""
+    """What is known of the labels; an sd and a ceiling that agree are taken as they are told."""
     kind = case.hidden.record["variables"][case.hidden.y]["kind"]
     if case.labels is None or case.labels["kind"] != kind:
         raise Unusable(f"the scene has no {kind} labels")
     values = [float(value) for value in case.labels["values"]]
     sd, told = statistics.pstdev(values), case.target["sd"]
     agrees = abs(sd - told) <= _ROUNDING * (1 + sd)
-    return Derived({"kind": kind, "rows": len(values), "sd": told if agrees else sd})
+    interval = case.hidden.record["tasks"][case.row["task_id"]].endswith("prediction_interval")
+    ceiling, error = ceiling_again(case.hidden, case.features, np.asarray(values), interval)
+    stated = case.target["ceiling"]
+    close = abs(ceiling - stated) <= error
+    return Derived(
+        {
+            "kind": kind,
+            "rows": len(values),
+            "sd": told if agrees else sd,
+            "ceiling": stated if close else ceiling,
+        }
+    )
 
 
 def _spelt(sign: str) -> list[str]:

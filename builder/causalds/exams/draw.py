@@ -97,7 +97,7 @@ def draw_exam(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: s
         case "balanced":
             return _balanced(model, tasks, key, where)
         case "views" | "tellings":
-            return _matched(model, _grouped(tasks, model.kind), key, where)
+            return _matched(model, grouped(tasks, model.kind), key, where)
 
 
 def _composed(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: str) -> DrawnExam:
@@ -223,7 +223,7 @@ Groups = Mapping[tuple[str, str], Mapping[str, BuiltTask]]
 """(scene or bundle, question) to arm to task; complete groups only."""
 
 
-def _grouped(tasks: Sequence[BuiltTask], by: Literal["views", "tellings"]) -> Groups:
+def grouped(tasks: Sequence[BuiltTask], by: Literal["views", "tellings"]) -> Groups:
     """The tasks of a scene in all views, or those of a bundle's clean views in all tellings."""
     found: dict[tuple[str, str], dict[str, BuiltTask]] = defaultdict(dict)
     for task in tasks:

@@ -10,7 +10,7 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 from builder.causal.motifs import MOTIFS, PLANTED
@@ -86,11 +86,6 @@ def parse_exam(table: TomlTable) -> ExamModel:
         {family: variants.weights(family, FAMILIES[family]) for family in variants.values},
         _rows(table, "views", tuple(FAMILIES), tuple(VIEWS)),
     )
-
-
-def enlarged(model: ExamModel, scenes: int) -> ExamModel:
-    """The exam of so many scenes; only a composed one has the same shares at any size."""
-    return replace(model, tasks=scenes) if model.kind == "composed" else model
 
 
 def _rows(

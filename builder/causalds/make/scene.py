@@ -14,6 +14,7 @@ import numpy.typing as npt
 from builder.attempts import Rejected
 from builder.causal.identification import is_identifiable
 from builder.causal.motifs import Motif
+from builder.causalds.make.predictor import BestPredictor
 from builder.causalds.plan.types import ScenePlan
 from builder.release.arrow import round_data
 from builder.scm.association import associations
@@ -69,8 +70,9 @@ class Tables:
 class Scene:
     """One hidden world with its words and its rows.
 
-    ``columns`` are the observed nodes in the order of the clean table; ``measured`` are the nodes
-    that the view at hand shows only through measurements.
+    ``best`` knows what can be predicted of the held-out rows; ``columns`` are the observed nodes in
+    the order of the clean table; ``measured`` are the nodes that the view at hand shows only
+    through measurements.
     """
 
     plan: ScenePlan
@@ -80,6 +82,7 @@ class Scene:
     narration: Narration
     columns: tuple[str, ...]
     tables: Tables
+    best: BestPredictor
     measured: frozenset[str] = frozenset()
 
     @property
