@@ -14,6 +14,7 @@ from causalds_scenes import ROOT, public, table
 from builder.causalds.ask import ASKERS
 from builder.causalds.exams.cells import (
     RANKS,
+    Cell,
     choose_slot,
     family_weights,
     variant_weights,
@@ -135,6 +136,31 @@ def test_a_composed_exam_asks_every_scene_once(root: Path) -> None:
         assert sum(row["requested"] for row in levels.values()) == pytest.approx(30, abs=0.2)
 
 
+def _any(_: int, __: Cell) -> tuple[str, ...]:
+    """Answers of all classes alike."""
+    return ("True", "False")
+
+
+def test_a_deal_with_a_constant_label_is_dealt_again(root: Path) -> None:
+    """Of 60 scenes four have another verdict; whether the seven that are asked for theirs agree is
+    a matter of luck, and most deals would be constant."""
+    exam, views = model(root, "realistic"), ("clean",)
+    key = "counterfactual_identification.identifiable_boolean"
+
+    def classes(scene: int, _: Cell) -> tuple[str, ...]:
+        return ("False",) if scene < 4 else ("True",)
+
+    for seed in range(12):
+        structures, hosts = ["confounding"] * 60, [_everything(views)] * 60
+        rng = np.random.default_rng(seed)
+        cells = deal_cells(exam, structures, hosts, views, rng, classes)
+        asked = [scene for scene, cell in enumerate(cells) if cell.key == key]
+        assert len(asked) >= 6 and {classes(scene, cells[0]) for scene in asked} == {
+            ("False",),
+            ("True",),
+        }
+
+
 def _everything(views: tuple[str, ...]) -> dict[str, dict[str, tuple[str, ...]]]:
     return {family: dict.fromkeys(names, views) for family, names in FAMILIES.items()}
 
@@ -152,7 +178,7 @@ def test_quotas_are_the_priors_rounded_and_go_to_scenes_that_host_them(root: Pat
     for structure in structures:
         wanted.update(family_weights(exam, structure))
     for seed in range(5):
-        cells = deal_cells(exam, structures, hosts, views, np.random.default_rng(seed))
+        cells = deal_cells(exam, structures, hosts, views, np.random.default_rng(seed), _any)
         found = Counter(cell.family for cell in cells)
         assert all(abs(found[family] - share) < 1 for family, share in wanted.items())
         assert found["mediation_effect"] == round(wanted["mediation_effect"]) == 2
@@ -168,7 +194,7 @@ def test_a_deal_follows_the_priors_of_each_structure(root: Path) -> None:
     hosts = [_everything(views)] * 60
     found: Counter[str] = Counter()
     for seed in range(20):
-        cells = deal_cells(exam, structures, hosts, views, np.random.default_rng(seed))
+        cells = deal_cells(exam, structures, hosts, views, np.random.default_rng(seed), _any)
         found.update(s for s, c in zip(structures, cells, strict=True)
                      if c.family == "effect_estimate")  # fmt: skip
     expected = 0.103702 / (0.103702 + 0.222944)
@@ -179,7 +205,9 @@ def test_what_no_scene_can_be_asked_goes_to_what_they_can(root: Path) -> None:
     """No exam fails for a family without hosts; it moves, and the composition says so."""
     exam = model(root, "realistic")
     hosts = [{"prediction": {"point_predictor": ("proxy",)}}] * 3
-    cells = deal_cells(exam, ["chain"] * 3, hosts, ("clean", "proxy"), np.random.default_rng(1))
+    cells = deal_cells(
+        exam, ["chain"] * 3, hosts, ("clean", "proxy"), np.random.default_rng(1), _any
+    )
     assert [(c.key, c.view) for c in cells] == [("prediction.point_predictor", "proxy")] * 3
 
 

@@ -62,7 +62,11 @@ def _composed(
 ) -> list[ScenePlan]:
     there = [view.name for view in plans[0].views]
     structures = [plan.structure for plan in plans]
-    cells = deal_cells(model, structures, [_hosts(plan) for plan in plans], there, rng)
+
+    def classes(place: int, cell: Cell) -> tuple[str, ...]:
+        return ASKERS[cell.key].possible_classes(plans[place])
+
+    cells = deal_cells(model, structures, [_hosts(plan) for plan in plans], there, rng, classes)
     return [_asked(p, cell.key, cell.view, None) for p, cell in zip(plans, cells, strict=True)]
 
 

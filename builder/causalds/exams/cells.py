@@ -141,7 +141,11 @@ _OPEN: Final = frozenset({"value", "same", "different"})
 """Classes whose answers differ from scene to scene."""
 
 
-def one_label(key: str, classes: Collection[str]) -> bool:
-    """Whether all tasks of a variant, whose answers are of these classes, want the same label."""
+def one_label(key: str, possible: Collection[Collection[str]]) -> bool:
+    """Whether all tasks of a variant may want the same label, and some of them certainly do.
+
+    ``possible`` are the classes of answers that each task can have.
+    """
+    shared = frozenset.intersection(*map(frozenset, possible)) - _OPEN
     labelled = variant_of("causalds", key).shape.pool == "pass"
-    return labelled and len(classes) == 1 and _OPEN.isdisjoint(classes)
+    return labelled and bool(shared) and any(len(classes) == 1 for classes in possible)

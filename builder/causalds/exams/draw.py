@@ -114,7 +114,12 @@ def _composed(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: s
     there = _views(tasks)
     structures = [scenes[name][0].structure for name in names]
     rng = stream(key, "cells")
-    cells = deal_cells(model, structures, [_hosts(scenes[name]) for name in names], there, rng)
+    hosts = [_hosts(scenes[name]) for name in names]
+
+    def classes(place: int, cell: Cell) -> set[str]:
+        return {task.label for task in scenes[names[place]] if task.cell == cell}
+
+    cells = deal_cells(model, structures, hosts, there, rng, classes)
     chosen = [
         pick(rng, [task for task in scenes[name] if task.cell == cell])
         for name, cell in zip(names, cells, strict=True)
@@ -174,7 +179,9 @@ def _balanced(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: s
     waiting: dict[str, dict[str, list[BuiltTask]]] = {}
     for task in sorted(tasks, key=lambda task: hmac_key(key, f"task/{task.task_id}")):
         waiting.setdefault(task.key, {}).setdefault(task.label, []).append(task)
-    varied = [name for name, found in waiting.items() if not one_label(name, found)]
+    varied = [
+        name for name, found in waiting.items() if not one_label(name, [{label} for label in found])
+    ]
     order = sorted(varied or waiting, key=lambda name: hmac_key(key, f"variant/{name}"))
     if model.tasks > len(tasks):
         raise UsageError(

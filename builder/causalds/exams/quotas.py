@@ -11,7 +11,7 @@ draw under the same noise that meets them.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -24,11 +24,18 @@ from builder.causalds.exams.cells import (
     Slot,
     choose_slot,
     family_weights,
+    one_label,
     variant_weights,
     view_weights,
 )
 from builder.causalds.exams.model import ExamModel
 from builder.causalds.plan.blueprint import largest_remainder
+from builder.track import VARIED_FROM
+
+Classes = Callable[[int, Cell], Collection[str]]
+"""(scene, by its place, and cell) -> the classes of answers that it can have there."""
+
+_DEALS: Final = 20
 
 _UNLIKELY: Final = 1e2
 """Cost of a family to which a scene's prior gives no weight; noise and priors stay far below it."""
@@ -44,9 +51,31 @@ def deal_cells(
     hosts: Sequence[Hosts],
     there: Sequence[str],
     rng: np.random.Generator,
+    classes: Classes,
 ) -> list[Cell]:
     """The cell of every scene, given its structure and what it can be asked; every scene can be
-    asked something. ``there`` are the views of the split."""
+    asked something. ``there`` are the views of the split.
+
+    A deal that asks many scenes for a label which may be the same in all is dealt again, if it can.
+    """
+    cells: list[Cell] = []
+    for _ in range(_DEALS):
+        cells = _dealt(model, structures, hosts, there, rng)
+        asked: dict[str, list[Collection[str]]] = defaultdict(list)
+        for scene, cell in enumerate(cells):
+            asked[cell.key].append(classes(scene, cell))
+        if not any(len(c) >= VARIED_FROM and one_label(key, c) for key, c in asked.items()):
+            break
+    return cells
+
+
+def _dealt(
+    model: ExamModel,
+    structures: Sequence[str],
+    hosts: Sequence[Hosts],
+    there: Sequence[str],
+    rng: np.random.Generator,
+) -> list[Cell]:
     slots = [slot for slot, count in slot_quotas(model, structures).items() for _ in range(count)]
     columns = {slot: place for place, slot in enumerate(dict.fromkeys(slots))}
     noise = rng.gumbel(size=(len(structures), len(columns)))
