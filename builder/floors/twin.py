@@ -201,15 +201,22 @@ def _values(column: object) -> Iterable[Any]:
 
 
 def graded_policies(
-    track: Track, task: Task, truth: Truth, known: dict[str, Graded]
+    track: Track,
+    task: Task,
+    truth: Truth,
+    known: dict[str, Graded],
+    only: frozenset[str] | None = None,
 ) -> Iterator[tuple[str, list[Graded]]]:
     """Every policy with its answers to a task, as the grader checks and scores them.
 
     ``known`` keeps what was graded of an instance: its views ask the same of the same truth.
+    ``only`` names the policies that are wanted, all without it.
     """
     assert track.floors.policies is not None
     truly = canonical([task.spec.key, truth.should_abstain, truth.value, truth.target])
     for policy, answers in track.floors.policies(task, truth):
+        if only is not None and policy not in only:
+            continue
         for text in answers:
             if truly + text not in known:
                 raw = RawAnswer(task.answer_file, text.encode("utf-8"))

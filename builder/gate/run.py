@@ -7,7 +7,7 @@ that the same release gives the same bytes. A check either holds or lists its fi
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Final
 from builder.gate import card
 from builder.gate import checks as gate_checks
 from builder.gate.exams import exam_findings
+from builder.gate.floors import stated_floors
 from builder.gate.known_answers import (
     CEILING,
     CEILING_TASKS,
@@ -125,6 +126,7 @@ def run_gate(
         lines += _known_answers(found)
         floors += found.floors
     lines += _floor_lines(floors)
+    lines += _stated_lines(opened)
     tell("gate: leak test")
     leaks = leak_test(release, workers=workers)
     lines.append(_leak_line(leaks))
@@ -265,6 +267,16 @@ def _floor_lines(floors: Sequence[Floor]) -> list[GateLine]:
         mean = math.fsum(graded) / max(sum(floor.tasks for floor in floors), 1)
         lines.append(_line(f"{kind} answers", problems, f"{mean:.1f} points, as derived"))
     return lines
+
+
+def _stated_lines(opened: Release) -> Iterator[GateLine]:
+    """One line for the floors of each exam of each split."""
+    for found in stated_floors(opened):
+        yield _line(
+            f"{found.split}: floors of {found.exam}",
+            found.problems,
+            f"recomputed on {found.tasks} tasks, at most {found.farthest:.1f} standard errors off",
+        )
 
 
 def _floor_table(floors: Sequence[Floor]) -> list[str]:
