@@ -1,8 +1,7 @@
 """Builds, plans, checks and compares releases: ``python build_dataset.py --help``."""
 
-import sys
-
 from builder.cli.main import main
+from grader.io.pipe import exit_with
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

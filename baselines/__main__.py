@@ -18,6 +18,7 @@ from baselines.release import open_exam
 from baselines.systems import NAMES, SYSTEMS, answers, find_system
 from baselines.writing import prepare, write_answer
 from grader.errors import UsageError
+from grader.io.pipe import exit_with
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -99,4 +100,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.timing import PAIRED, REFERENCE, ROOT, paired
+from grader.io.pipe import exit_with
 
 
 def main() -> int:
@@ -42,4 +43,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

@@ -5,7 +5,6 @@ the reference solver graded: parsed, verified by replay, scored and diagnosed. S
 time, so that a busy machine does not count.
 """
 
-import sys
 from time import process_time as clock
 from typing import Final
 
@@ -19,6 +18,7 @@ from benchmarks.timing import median_seconds
 from builder.causalab.track import TRACK
 from builder.settings import TomlTable
 from builder.track import Built
+from grader.io.pipe import exit_with
 from grader.laboratory.episode import Episode
 from grader.laboratory.model import MODES, Crystal
 from grader.laboratory.session import Laboratory
@@ -98,4 +98,4 @@ def session_rate(episode: Episode) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

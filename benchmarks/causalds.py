@@ -8,7 +8,6 @@ of numpy work to read them against.
 
 import argparse
 import io
-import sys
 import time
 from collections import defaultdict
 from collections.abc import Sequence
@@ -28,6 +27,7 @@ from builder.causalds.track import TRACK
 from builder.release.arrow import table_from_rows
 from builder.seeds import stream
 from builder.track import InstanceSpec
+from grader.io.pipe import exit_with
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -111,4 +111,4 @@ def _reference() -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

@@ -6,7 +6,6 @@ Times are of one core in one process. The reference beside them is one full enum
 
 import random
 import statistics
-import sys
 from collections.abc import Mapping
 from functools import partial
 
@@ -25,6 +24,7 @@ from builder.ccr.plan.contexts import ContextPlan
 from builder.ccr.track import TRACK
 from builder.seeds import hmac_key
 from builder.track import InstanceSpec
+from grader.io.pipe import exit_with
 from grader.model import Checked, RawAnswer, Truth
 from grader.report.table import Results, ScoreTable
 from grader.score import score
@@ -168,4 +168,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

@@ -14,7 +14,6 @@ import argparse
 import json
 import math
 import statistics
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -40,6 +39,7 @@ from builder.scm.world import World
 from builder.seeds import attempt_key, stream
 from builder.settings import TomlTable
 from builder.track import Built
+from grader.io.pipe import exit_with
 
 BATCHES = 4
 """Independent populations of 65,536 units behind each high-precision estimate."""
@@ -333,4 +333,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

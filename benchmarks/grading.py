@@ -27,6 +27,7 @@ from benchmarks.built import pairs_of, task_row
 from benchmarks.timing import PAIRED, measured, paired
 from builder.causalds.track import TRACK
 from builder.settings import TomlTable
+from grader.io.pipe import exit_with
 from grader.model import Truth
 from grader.shape import Task
 
@@ -148,4 +149,4 @@ def _answer(task: Task, truth: Truth, labels: Labels) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

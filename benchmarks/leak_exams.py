@@ -33,6 +33,7 @@ from builder.release.config import load_config
 from builder.release.roots import read_roots
 from builder.release.show.progress import Reporter
 from grader.errors import UsageError
+from grader.io.pipe import exit_with
 
 SPLIT: Final = """
 name = "leak-exams"
@@ -130,4 +131,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

@@ -25,6 +25,7 @@ from baselines.release import OpenedExam, open_exam
 from baselines.systems import answers, find_system
 from baselines.writing import text_of
 from grader.errors import UsageError
+from grader.io.pipe import exit_with
 from grader.io.release import Release
 from grader.model import RawAnswer
 from grader.score import score_answer
@@ -122,4 +123,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

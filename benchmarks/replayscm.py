@@ -4,7 +4,6 @@ Stage shares of 250 hidden-order programs, then grading 1,500 answers, and the p
 against a plain dictionary interpreter of the same replay in the same run. Read the ratios.
 """
 
-import sys
 import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
@@ -21,6 +20,7 @@ from builder.replayscm.plan.config import Config
 from builder.replayscm.track import TRACK
 from builder.track import Built
 from grader.io.jsonio import canonical
+from grader.io.pipe import exit_with
 from grader.tracks.replayscm.problem import make_program, pack, parse_map
 from grader.tracks.replayscm.replay import replay
 
@@ -94,4 +94,4 @@ def replays(pairs: Pairs, count: int = 60) -> tuple[float, float]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

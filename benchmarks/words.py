@@ -7,7 +7,6 @@ reader finds in the texts; then the leak test over stories, with and without a p
 
 import argparse
 import statistics
-import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -32,6 +31,7 @@ from builder.reader import read_story
 from builder.words.knowledge import domains
 from builder.words.types import Facts
 from builder.words.verify import verify
+from grader.io.pipe import exit_with
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -143,4 +143,4 @@ def _cells(result: LeakResult) -> tuple[str, ...]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

@@ -11,6 +11,7 @@ from typing import Final, NoReturn
 
 from grader import __version__
 from grader.errors import UsageError
+from grader.io.pipe import exit_with
 from grader.names import did_you_mean, nearest_path
 
 COMMANDS: Final[dict[str, str]] = {
@@ -85,12 +86,7 @@ def entry_point() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # A log that knows only ASCII, or a path that is no text, is no reason to fail.
             stream.reconfigure(errors="replace")
-    code = main()
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(code)
+    exit_with(main)
 
 
 def _dispatch(words: list[str]) -> int:

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from grader.errors import UsageError
+from grader.io.pipe import exit_with
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -41,4 +42,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

@@ -78,6 +78,8 @@ def _build(options: argparse.Namespace) -> int:
     except WorkerDied as error:
         print(f"error: {error}", file=sys.stderr)
         return BUG
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise UsageError(
             f"--out {options.out}: {error.strerror or error} ({error.filename or 'writing'}); "

@@ -101,6 +101,7 @@ def _fields(manifest: Mapping[str, Any]) -> dict[str, str]:
         "truth_note": _truth_note(manifest),
         "composition": _composition(manifest),
         **_scene_examples(manifest),
+        "telling": _telling(manifest),
     }
 
 
@@ -181,3 +182,17 @@ def _composition(manifest: Mapping[str, Any]) -> str:
             instances[track] = instances.get(track, 0) + entry["realised"]["instances"]
     counts = " and ".join(f"{count:,} instances of {track}" for track, count in instances.items())
     return f"{counts[0].upper()}{counts[1:]}, {_rows(manifest):,} tasks."
+
+
+def _telling(manifest: Mapping[str, Any]) -> str:
+    """Who wrote the stories: rules, or the language models that the split file names."""
+    texts = _facts()["telling"]
+    told: dict[str, str] = {}
+    for name, split in manifest["configuration"].get("splits", {}).items():
+        for table in split.values():
+            if isinstance(table, Mapping) and "llm" in table:
+                told[f"`{name}`"] = f"`{table['llm']['model']}`"
+    if not told:
+        return str(texts["rules"])
+    models = " and ".join(dict.fromkeys(told.values()))
+    return str(texts["model"].format(splits=" and ".join(told), models=models))

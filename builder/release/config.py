@@ -13,8 +13,12 @@ from typing import Any, Final, Literal
 from builder.settings import TomlTable, read_toml
 from builder.track import Track
 from builder.tracks import TRACKS
+from grader.errors import UsageError
 
 Truth = Literal["public", "private"]
+
+SPLITS: Final = Path(__file__).resolve().parent.parent.parent / "splits"
+"""The split and exam files that come with the builder."""
 
 _TRUTHS: Final[tuple[Truth, ...]] = ("public", "private")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
@@ -162,8 +166,21 @@ def _with_exam_files(document: TomlTable, path: Path) -> TomlTable:
         for exam in exams.values() if isinstance(exams, dict) else ():
             for draw in exam.values() if isinstance(exam, dict) else ():
                 if isinstance(draw, dict) and isinstance(draw.get("exam"), str):
-                    draw["model"] = read_toml(path.parent / draw["exam"]).values
+                    draw["model"] = read_toml(_exam_file(draw["exam"], path)).values
     return document
+
+
+def _exam_file(name: str, path: Path) -> Path:
+    """An exam file beside the split file that names it; else the one that comes with the builder,
+    so that a copy of a split file plans wherever it lies."""
+    beside, ours = path.parent / name, SPLITS / name
+    for file in (beside, ours):
+        if file.is_file():
+            return file
+    raise UsageError(
+        f"{path}: the exam file {name} is neither {beside} nor {ours}; copy it there, or write "
+        "tasks = … instead"
+    )
 
 
 def _with_exams(

@@ -80,17 +80,22 @@ def profile(continuous: str, binary: str) -> Profile:
     return replace(CONTINUOUS_PROFILES[continuous], binary=BINARY_PROFILES[binary])
 
 
+def is_empirical(kind: str, name: str) -> bool:
+    """Whether a profile of a kind stands for what a corpus contains."""
+    return name in _EMPIRICAL[kind]
+
+
 def mixture_weights(kind: str) -> dict[str, float]:
     """``EMPIRICAL_SHARE`` for the empirical profiles of a kind as they were realised, the rest for
     the synthetic ones alike."""
     names = CONTINUOUS_PROFILES if kind == "continuous" else BINARY_PROFILES
     empirical = _EMPIRICAL[kind]
     total = sum(empirical.values())
-    synthetic = [name for name in names if name not in empirical]
+    synthetic = [name for name in names if not is_empirical(kind, name)]
     return {
         name: (
             EMPIRICAL_SHARE * empirical[name] / total
-            if name in empirical
+            if is_empirical(kind, name)
             else (1.0 - EMPIRICAL_SHARE) / len(synthetic)
         )
         for name in names

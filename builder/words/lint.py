@@ -8,7 +8,6 @@ there are any. Whether every scene finds names in it is another check, of the ex
 
 import argparse
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -26,6 +25,7 @@ from builder.words.knowledge import (
 )
 from builder.words.terms import DERIVED, NO_MECHANISM, NO_UNIT, TECHNICAL
 from grader.errors import UsageError
+from grader.io.pipe import exit_with
 from grader.names import confusable
 
 VARIABLES: Final = (28, 40)
@@ -186,4 +186,4 @@ def _graph(domain: Domain) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

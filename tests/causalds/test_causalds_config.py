@@ -66,6 +66,10 @@ def _proxy(**settings: object) -> dict[str, object]:
         ({"confounded": 2}, ".confounded: must be a number from 0 to 1"),
         ({"confounded": 0.5, "motifs": {"chain": 1}}, ".confounded: 14 scenes are to become"),
         ({"planted": {"napkn": 0.1}}, ".planted.napkn: unknown key; did you mean 'napkin'?"),
+        (
+            {"planted": {"napkin": 0.01}, "motifs": {"chain": 1}},
+            ".planted: planted structures take the place of scenes of motif 'confounding'",
+        ),
         ({"planted": {"napkin": 0.5}}, ".planted: 14 scenes are wanted out of the 4"),
         ({"harmless": -0.1}, ".harmless: must be a number from 0 to 1"),
         ({"profiles": {"continuous": {"linear": 1}}}, ".profiles.continuous.linear: unknown key"),

@@ -25,6 +25,7 @@ from builder.causalds.plan.types import ScenePlan
 from builder.causalds.plan.views import VIEWS, Thresholds, View
 from builder.causalds.track import TRACK
 from builder.scm.noise import Noise, Spread
+from builder.scm.profiles import is_empirical
 from builder.settings import TomlTable
 from builder.track import Built
 
@@ -102,6 +103,21 @@ def test_a_world_is_stored_in_the_nine_digits_that_it_was_built_from() -> None:
         found = numbers([record["world"], record["views"], record["quantities"]])
         assert len(found) > 20
         assert [n for n in found if n != float(f"{n:.9g}")] == []
+
+
+def test_only_synthetic_profiles_put_squares_into_measurements() -> None:
+    """Which profiles are empirical is a property of theirs, not of their place in a table."""
+    squared: dict[str, bool] = {}
+    for one in built():
+        record = world(one)
+        bundles = [b for view in record["views"].values() for b in view["bundles"].values()]
+        found = any(
+            any(m["parameters"].get("squares", ())) for b in bundles for m in b["measurements"]
+        )
+        name = record["plan"]["continuous"]
+        squared[name] = squared.get(name, False) or found
+    assert set(squared.values()) == {True, False}
+    assert all(found is not is_empirical("continuous", name) for name, found in squared.items())
 
 
 def test_views_share_their_rows() -> None:

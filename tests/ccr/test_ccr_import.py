@@ -171,6 +171,15 @@ def test_what_is_not_known_is_an_error_that_names_the_row(
     assert not (tmp_path / "out").exists()
 
 
+def test_an_import_leaves_the_limit_of_other_readers_alone(tmp_path: Path) -> None:
+    """Raised for good, it would let an oversized answer through in the same process."""
+    before = csv.field_size_limit()
+    import_tables([write(tmp_path, row())], tmp_path / "out")
+    with pytest.raises(UsageError):
+        import_tables([write(tmp_path, row(**{"DAG nodes": "[]"}))], tmp_path / "again")
+    assert csv.field_size_limit() == before
+
+
 def test_colliding_context_ids_are_seen(tmp_path: Path) -> None:
     """Equal sizes collide under one id in the reference: two models, one name."""
     other = row(**{"Bernoulli parameters": "[0.5, 0.5, 0.6, 0.7]"})

@@ -28,9 +28,10 @@ def workspaces(folder: Path, ids: list[str] = IDS[:1], shape: str = "ate") -> Pa
         (place / "story.md").write_text("A story.")
         (place / "answer.schema.json").write_text(json.dumps(schema(f"answers/{shape}")))
         if shape.startswith("prediction"):
-            duckdb.execute(
-                f"COPY (SELECT range AS x FROM range(3)) TO '{place}/test_features.parquet'"
-            )
+            with duckdb.connect() as connection:
+                connection.execute(
+                    f"COPY (SELECT range AS x FROM range(3)) TO '{place}/test_features.parquet'"
+                )
     return folder / "work"
 
 

@@ -54,5 +54,7 @@ def test_the_wheel_alone_grades_and_writes_workspaces(
     work = run(installed, tmp_path, "grader", "workspace", *release, "--out", "work")
     assert work.returncode == 0, work.stderr
     exams = str(mini_release / "public" / "*_exams" / "*.parquet")
-    (asked,) = duckdb.execute("SELECT count(*) FROM read_parquet(?)", [exams]).fetchone() or (0,)
+    with duckdb.connect() as connection:
+        counted = connection.execute("SELECT count(*) FROM read_parquet(?)", [exams])
+        (asked,) = counted.fetchone() or (0,)
     assert len(list((tmp_path / "work").iterdir())) == asked

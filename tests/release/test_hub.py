@@ -10,6 +10,9 @@ import duckdb
 import pytest
 import yaml
 
+from builder.release.card import write_card
+from builder.release.manifest import read_manifest
+
 LOAD = """
 import sys
 from datasets import load_dataset
@@ -78,8 +81,9 @@ def test_the_sql_on_the_card_runs(side, tiny, monkeypatch):
     monkeypatch.chdir(tiny / side)
     queries = _blocks((tiny / side / "README.md").read_text(), "sql")
     assert queries
-    for query in queries:
-        assert duckdb.sql(query).fetchall()
+    with duckdb.connect() as connection:  # of its own: the shared one keeps unfinished results
+        for query in queries:
+            assert connection.sql(query).fetchall()
 
 
 def test_every_shard_belongs_to_one_entry_of_the_card(tiny):
@@ -120,3 +124,15 @@ def test_the_canary_is_in_card_manifest_and_shards(tiny):
     assert canary.removeprefix("causal-exams:") in (tiny / "public/manifest.json").read_text()
     for file in tiny.rglob("*.parquet"):
         assert pq.read_schema(file).metadata[b"canary"].decode() == canary
+
+
+def test_the_card_says_by_whom_the_stories_are_told(tiny, tmp_path):
+    """A reader who looks for a language model's habits must not be told that there is none."""
+    manifest = read_manifest(tiny / "public")
+    assert "by rules, without a language model" in (tiny / "public/README.md").read_text()
+    table = manifest["configuration"]["splits"]["dev"]["causalds"]
+    manifest["configuration"]["splits"]["dev"]["causalds"] = {**table, "llm": {"model": "some-1"}}
+    write_card(manifest, tmp_path)
+    told = " ".join((tmp_path / "README.md").read_text().split())
+    assert "those of `dev` by a language model (`some-1`)" in told
+    assert "without a language model" not in told

@@ -129,3 +129,30 @@ def test_an_exam_larger_than_its_split_says_so(split_file, command, secret, tmp_
     split_file.write_text(SPLIT_FILE.replace("tasks = 20", "tasks = 200"))
     assert command("build", split_file, "--out", tmp_path / "r", "--workers", 1) == 2
     assert "200 tasks are asked but there are 135" in capsys.readouterr().err
+
+
+def test_a_copy_of_a_split_file_plans_wherever_it_lies(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first thing a stranger does is to copy one under another name."""
+    text = (root / "splits" / "mini.toml").read_text(encoding="utf-8")
+    (tmp_path / "my.toml").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    copied, own = load_config(Path("my.toml")), load_config(root / "splits" / "mini.toml")
+    assert copied.splits == own.splits and copied.document == own.document
+    assert copied.lock_path == Path("my.lock.json")
+    (tmp_path / "exams").mkdir()
+    nearer = (root / "splits" / "exams" / "mini.toml").read_text().replace("100", "99")
+    (tmp_path / "exams" / "mini.toml").write_text(nearer, encoding="utf-8")
+    assert load_config(Path("my.toml")).splits != own.splits  # what lies beside it comes first
+
+
+def test_an_exam_file_that_is_nowhere_is_named_with_its_places(root: Path, tmp_path: Path) -> None:
+    text = (root / "splits" / "mini.toml").read_text(encoding="utf-8")
+    file = tmp_path / "my.toml"
+    file.write_text(text.replace("exams/mini.toml", "exams/mine.toml"), encoding="utf-8")
+    with pytest.raises(UsageError) as error:
+        load_config(file)
+    told = str(error.value)
+    assert told.startswith(f"{file}: the exam file exams/mine.toml is neither {tmp_path}")
+    assert "\n" not in told

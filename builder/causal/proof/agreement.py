@@ -12,7 +12,6 @@ no proof was found for one.
 """
 
 import argparse
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -28,6 +27,7 @@ from builder.causal.proof.estimand import Effect, Estimand
 from builder.causal.proof.finite import joint_distribution, random_scm, true_effect
 from builder.causal.proof.sampling import random_query
 from builder.causal.proof.witness import find_witness
+from grader.io.pipe import exit_with
 
 TOLERANCE = 1e-9
 SHOWN = 20
@@ -202,4 +202,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

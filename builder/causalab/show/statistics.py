@@ -5,7 +5,6 @@
 It reads a written release (the side that has the truth) and prints Markdown.
 """
 
-import sys
 from collections.abc import Mapping, Sequence
 from statistics import mean, median, pvariance
 from typing import Final
@@ -13,6 +12,7 @@ from typing import Final
 from builder.causalab.plan.suites import SIZES, SUITES, label, read_label
 from builder.causalab.plan.topology import FREQUENCY, colliders, forks
 from builder.release.show.generation_report import Record, markdown_table, print_report
+from grader.io.pipe import exit_with
 
 TABLE_1: Final[Mapping[int, tuple[int, float, float, float, float]]] = {
     3: (50, 2.56, 0.25, 0.68, 0.72),
@@ -110,4 +110,4 @@ def _suite(text: str, targets: Sequence[Record]) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

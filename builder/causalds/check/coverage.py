@@ -5,7 +5,6 @@ Does every structure that a release may ask for occur often enough? Counted are 
 kind. No domain may bring more than a third of what is required.
 """
 
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +21,7 @@ from builder.release.config import load_config
 from builder.words.knowledge import Domain, domains
 from builder.words.matching import matches, pattern
 from builder.words.types import Kind
+from grader.io.pipe import exit_with
 
 LEAST: Final = 20
 """Fewest sets of names for any structure and combination of kinds."""
@@ -148,4 +148,4 @@ def _graft_label(host: Motif, grown: Motif) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

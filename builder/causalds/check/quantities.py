@@ -39,7 +39,6 @@ def audit_quantities(hidden: Hidden) -> tuple[str, ...]:
             given = f"{sorted(told[kind])}, not {sorted(observed)}"
             return (f"{kind} correlations are given {given}",)
     problems = []
-    most: Bound = lambda value: EFFECT_BOUND * (1 + abs(value))  # noqa: E731
     rows = list(_associations(hidden, sorted(observed)))
     for name in ("ate", "ett", "nde", "nie"):
         identifiable = hidden.identifiable(name)
@@ -47,10 +46,15 @@ def audit_quantities(hidden: Hidden) -> tuple[str, ...]:
             wrong = ("missing", "identifiable") if identifiable else ("given", "not identifiable")
             problems.append(f"{name}: {wrong[0]}, derived {wrong[1]}")
         elif identifiable:
-            rows.append((name, told[name], _effect(hidden, name), most))
+            rows.append((name, told[name], _effect(hidden, name), _most_of_an_effect))
     for name, stored, found, bound in rows:
         problems += [f"{name}: {text}" for text in _compare(stored, found, bound)]
     return tuple(problems)
+
+
+def _most_of_an_effect(value: float) -> float:
+    """The largest standard error that an effect of this size may have."""
+    return EFFECT_BOUND * (1 + abs(value))
 
 
 def _compare(stored: Stored, found: Estimate | None, bound: Bound) -> Iterator[str]:

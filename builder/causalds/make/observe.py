@@ -18,12 +18,9 @@ from builder.causalds.make.scene import Column, Scene
 from builder.causalds.plan.types import ScenePlan
 from builder.causalds.plan.views import CLEAN, View
 from builder.release.arrow import round_data
-from builder.scm.profiles import CONTINUOUS_PROFILES
+from builder.scm.profiles import is_empirical
 from builder.scm.world import World
 from builder.seeds import hmac_key, shuffled, stream
-
-_EMPIRICAL: Final = tuple(CONTINUOUS_PROFILES)[:3]
-"""The empirical profiles, under which measurements have no square."""
 
 _PILOT: Final = 4096
 _FEWEST_CALIBRATION: Final = 30
@@ -139,7 +136,7 @@ def _bundles(plan: ScenePlan, world: World, view: View, key: bytes) -> dict[str,
     if plan.outcome_measured:
         chosen = [*chosen, query.outcome]
     pilot = world.simulate(stream(key, "pilot"), _PILOT)
-    squares = plan.continuous not in _EMPIRICAL
+    squares = not is_empirical("continuous", plan.continuous)
     found = {}
     for node in chosen:
         binary = world.node(node).kind == "binary"

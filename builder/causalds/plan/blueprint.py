@@ -85,11 +85,17 @@ def largest_remainder(weights: Mapping[str, float], total: int) -> dict[str, int
 def motif_counts(composition: Composition, scenes: int) -> dict[str, int]:
     """Scenes by motif and planted structure. Raises :class:`Impossible`."""
     counts, planted = largest_remainder(composition.motifs, scenes), composition.planted
+    if planted and PLANTED_FROM not in counts:
+        raise Impossible(
+            "planted",
+            f"planted structures take the place of scenes of motif '{PLANTED_FROM}', which has no "
+            "weight; give it one, or plant nothing: planted = {}",
+        )
     if planted:
         rest = max(0.0, 1.0 - sum(planted.values()))
         wanted = largest_remainder({**planted, "": rest}, scenes)
         taken = sum(wanted[name] for name in planted)
-        there = counts.get(PLANTED_FROM, 0)
+        there = counts[PLANTED_FROM]
         if taken > there:
             raise Impossible(
                 "planted",

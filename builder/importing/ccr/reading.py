@@ -8,7 +8,6 @@ parsed; an unknown one is an error that names the row, never a guess.
 import ast
 import csv
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -33,6 +32,7 @@ COLUMNS: Final = (
 )
 """The columns of the raw table that are read."""
 
+_LONGEST_FIELD: Final = 1 << 24
 _NUMPY: Final = re.compile(r"\bnp\.\w+\(([^()]*)\)")
 _NODE: Final = r"([\w'-]+)"
 
@@ -113,12 +113,14 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
             for row in batch.to_pylist():
                 yield {key: str(value) for key, value in row.items()}
         return
-    csv.field_size_limit(min(sys.maxsize, 1 << 24))
+    before = csv.field_size_limit(_LONGEST_FIELD)
     try:
         with path.open(encoding="utf-8", newline="") as handle:
             yield from csv.DictReader(handle)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UsageError(f"{path}: cannot be read ({error}); give a raw table") from None
+    finally:
+        csv.field_size_limit(before)  # it holds for the whole process, for answers being graded too
 
 
 def _take(row: Mapping[str, str], table: str, contexts: dict[str, ImportedContext]) -> None:

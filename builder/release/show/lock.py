@@ -1,7 +1,8 @@
 """Lock files: the content hashes that a split file gave when its maintainer last looked.
 
 Only public-truth splits are locked: their seeds are stated, so anyone can build them and compare.
-On another CPU the last digits of a float may differ; that is shown and is no error.
+On another operating system or architecture, or with other libraries, the last digits of a float may
+differ; that is shown and is no error.
 """
 
 import json

@@ -5,13 +5,13 @@
 It reads a written release (the side that has the truth) and prints Markdown.
 """
 
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import Final
 
 from builder.release.show.generation_report import Record, markdown_table, print_report
+from grader.io.pipe import exit_with
 from grader.tracks.replayscm.boolean import depth, parse, size, variables
 
 LEVELS: Final = ("original", "extra", "cex", "certified")
@@ -135,4 +135,4 @@ def _range(values: Sequence[float], digits: int = 0) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)
