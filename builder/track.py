@@ -165,6 +165,37 @@ class HiddenFacts:
     facts: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class AskedFacts:
+    """What the leak test asks of one task.
+
+    ``disclosed`` is all that it may tell besides its variant: rows are exchanged where it is equal.
+    ``facts`` are private facts by name, compared as text; an empty one leaves the task out.
+    ``shown`` is what else its prompt shows, by name: a number is a quantity, a text a category.
+    ``ends`` are the names in it whose places in lists are looked at.
+    """
+
+    disclosed: tuple[object, ...]
+    facts: Mapping[str, str] = field(default_factory=dict)
+    shown: Mapping[str, float | str] = field(default_factory=dict)
+    ends: tuple[str, str] = ("", "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeakFacts:
+    """What nothing public may give away of a track, for the leak test.
+
+    ``hidden(world row)`` gives the facts of an instance, None for one that only shows another
+    again; ``asked(task, truth row, world row)`` those of a task. To them come, by the kind of its
+    answer, what the answer is. ``untested`` says of what remains why no classifier can look for
+    it: a fact and a reason each.
+    """
+
+    hidden: Callable[[Mapping[str, Any]], HiddenFacts | None]
+    asked: Callable[[TaskRow, Mapping[str, Any], Mapping[str, Any]], AskedFacts]
+    untested: tuple[tuple[str, str], ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Track:
     """One exam of the benchmark as the builder's machinery sees it.
@@ -192,9 +223,8 @@ class Track:
     ``protocol``: all tasks of an instance are one protocol, even in a private-truth split.
     ``published(table)`` is the track's TOML table as a manifest may show it; ``composition(config,
     specs)`` what was requested beside what was planned; ``shown(task, scene, private)`` what is
-    wrong with a task row beside the scene that it shows; ``leak_facts(world row)`` the private
-    facts that the leak test looks for in a track with scenes, None for an instance that only shows
-    another one again.
+    wrong with a task row beside the scene that it shows; ``leak_facts`` what the leak test looks
+    for.
     """
 
     name: str
@@ -217,4 +247,4 @@ class Track:
     published: Callable[[Mapping[str, object]], Mapping[str, object]] = dict
     composition: Callable[[Any, Sequence[InstanceSpec]], Composition] = lambda _config, _specs: {}
     shown: Callable[[TaskRow, SceneRow, bool], Iterable[str]] = lambda *_: ()
-    leak_facts: Callable[[Mapping[str, Any]], HiddenFacts | None] | None = None
+    leak_facts: LeakFacts | None = None

@@ -11,7 +11,7 @@ from builder.causalds.ask import ASKERS
 from builder.causalds.ask.registry import Question
 from builder.causalds.check.audit import audit_instance
 from builder.causalds.check.floors import WHY, floor_points, uninformed_answer
-from builder.causalds.check.leaks import leak_facts
+from builder.causalds.check.leaks import LEAK_FACTS
 from builder.causalds.check.policies import policies, twin
 from builder.causalds.check.shown import shown_problems
 from builder.causalds.check.story import reading
@@ -215,6 +215,6 @@ TRACK: Final = Track(
     ),
     published=published,
     composition=composition,
-    leak_facts=leak_facts,
+    leak_facts=LEAK_FACTS,
     shown=shown_problems,
 )

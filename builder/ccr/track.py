@@ -21,6 +21,7 @@ from builder.ccr.ask.text import (
 from builder.ccr.ask.themes import THEMES, Words
 from builder.ccr.check.audit import audit_instance
 from builder.ccr.check.floors import WHY, floor_points, policies, twin, uninformed_answer, whole
+from builder.ccr.check.leaks import LEAK_FACTS
 from builder.ccr.make.graph import Pair, cut_tree, numbered
 from builder.ccr.make.quantities import (
     Quantities,
@@ -168,6 +169,7 @@ TRACK: Final = Track(
     plan=plan_contexts,
     build=build,
     audit=audit_instance,
+    leak_facts=LEAK_FACTS,
     floors=Floors(
         why=WHY,
         answer=uninformed_answer,

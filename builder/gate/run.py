@@ -301,7 +301,7 @@ def _floor_table(floors: Sequence[Floor]) -> list[str]:
 
 def _leak_line(leaks: LeakReport) -> GateLine:
     """The verdict, and of every split how much of it could be tested."""
-    tested = Counter(row.split for row in leaks.rows)
+    tested = Counter(row.where for row in leaks.rows)
     splits = dict.fromkeys([*tested, *(split for split, _, _ in leaks.skipped)])
     counts = ", ".join(
         f"{split} {tested[split]} facts" if tested[split] else f"{split} not tested (reasons below)"
@@ -309,7 +309,7 @@ def _leak_line(leaks: LeakReport) -> GateLine:
     )
     if not leaks.rows:
         return GateLine("leak test", True, counts or "nothing to test")
-    problems = [f"{row.split}, {row.fact}: p = {row.p:.2g}" for row in leaks.leaks]
+    problems = [f"{row.where}, {row.fact}: p = {row.p:.2g}" for row in leaks.leaks]
     smallest = min(row.p for row in leaks.rows)
     level = f"smallest p {smallest:.2g}, threshold {leaks.threshold:.2g}"
     return _line("leak test", problems, f"{counts}; {level}")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from handmade import SEVEN, Plan, make_tables, write
 
-from builder.causalds.check.leaks import leak_facts
+from builder.causalds.check.leaks import LEAK_FACTS
 from builder.gate.leak import permutation as leak
 from builder.gate.leak.facts import Fact, facts, merge_rare
 from builder.gate.leak.features import disclosures, everything_else
@@ -156,7 +156,7 @@ def test_a_large_split_is_tested_on_a_sample_that_hashes_draw(
     release = write(make_tables(Plan(scenes=98, seed=4, variants=FEW)), tmp_path)
     fact = next(
         f
-        for f in facts(split_tables(release, "causalds", "dev"), leak_facts)
+        for f in facts(split_tables(release, "causalds", "dev"), LEAK_FACTS)
         if "structure" in f.name
     )
     kept = np.arange(len(fact.subjects))
@@ -202,9 +202,9 @@ def test_what_cannot_be_tested_is_listed_with_its_reason(tmp_path: Path) -> None
     reasons = {fact: reason for _, fact, reason in report.skipped}
     assert reasons["scene: structure"] == "determined by the disclosures"
     assert reasons["association.sign_only: label"] == "no such task"
-    assert "association.sign_only: label: no such task" in report.markdown()
+    assert "- dev causalds, no such task: " in report.markdown()
     single = _leaks(Plan(scenes=20, motifs=("chain",), variants=FEW), tmp_path / "one")
-    assert ("dev", "scene: structure", "constant") in single.skipped
+    assert ("dev causalds", "scene: structure", "constant") in single.skipped
 
 
 def test_a_missing_release_or_split_is_one_line(tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ def test_a_missing_release_or_split_is_one_line(tmp_path: Path) -> None:
 def test_disclosures_hold_counts_and_kinds_but_no_names_or_ids(tmp_path: Path) -> None:
     """Rows are exchanged where disclosures agree: a name among them would make each row unique."""
     release = write(make_tables(Plan(scenes=30)), tmp_path)
-    for fact in facts(split_tables(release, "causalds", "dev"), leak_facts):
+    for fact in facts(split_tables(release, "causalds", "dev"), LEAK_FACTS):
         for subject in fact.subjects:
             text = repr(disclosures(subject))
             assert subject.scene.instance_id not in text
@@ -230,7 +230,7 @@ def test_disclosures_hold_counts_and_kinds_but_no_names_or_ids(tmp_path: Path) -
 def test_every_feature_has_a_row_per_subject_and_no_gap(tmp_path: Path) -> None:
     """A NaN in one feature would spoil every kernel it enters."""
     release = write(make_tables(Plan(scenes=14)), tmp_path)
-    for fact in facts(split_tables(release, "causalds", "dev"), leak_facts):
+    for fact in facts(split_tables(release, "causalds", "dev"), LEAK_FACTS):
         for family in everything_else(fact.subjects) if fact.subjects else ():
             for feature in family:
                 assert feature.shape[0] == len(fact.subjects)
@@ -245,7 +245,7 @@ def test_scenes_without_columns_are_described_too(tmp_path: Path) -> None:
     assert isinstance(scene, SceneRow)
     assert (scene.columns, scene.rows) == ((), (0, 0))
     assert all(
-        everything_else(fact.subjects) for fact in facts(tables, leak_facts) if fact.subjects
+        everything_else(fact.subjects) for fact in facts(tables, LEAK_FACTS) if fact.subjects
     )
 
 

@@ -1,16 +1,17 @@
-"""What nothing public may give away of a scene, for the leak test."""
+"""What nothing public may give away of a scene and its tasks, for the leak test."""
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from builder.causal.graph import LatentDAG
 from builder.causal.identification import is_identifiable
 from builder.causalds.plan.tellings import FIRST
-from builder.track import HiddenFacts
+from builder.gate.tables import TaskRow
+from builder.track import AskedFacts, HiddenFacts, LeakFacts
 
 
-def leak_facts(world_row: Mapping[str, Any]) -> HiddenFacts | None:
+def _hidden(world_row: Mapping[str, Any]) -> HiddenFacts | None:
     """The private facts in a row of ``causalds_worlds``.
 
     None for a scene that only tells another one again: it shares that scene's world, and counted
@@ -38,3 +39,31 @@ def leak_facts(world_row: Mapping[str, Any]) -> HiddenFacts | None:
             ),
         },
     )
+
+
+def _asked(task: TaskRow, _truth: Mapping[str, Any], _world: Mapping[str, Any]) -> AskedFacts:
+    """A task may tell its declared inputs: lengths of lists, kinds, alpha; no name, no contrast."""
+    inputs = task.inputs
+    lengths = tuple((key, len(inputs[key])) for key in sorted(inputs) if _is_list(inputs[key]))
+    scalars = tuple(
+        (key, inputs[key])
+        for key in ("alpha", "outcome_kind", "rows", "variables")
+        if key in inputs
+    )
+    binary = {inputs.get("x0"), inputs.get("x1")} == {0, 1}
+    ends = str(inputs.get("treatment", "")), str(inputs.get("outcome", ""))
+    return AskedFacts((lengths, scalars, binary), ends=ends)
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list | tuple)
+
+
+LEAK_FACTS: Final = LeakFacts(
+    hidden=_hidden,
+    asked=_asked,
+    untested=(
+        ("names of variables as answers", "no two scenes share them, so there is no class"),
+        ("held-out rows", "they are data, and their values are meaning"),
+    ),
+)

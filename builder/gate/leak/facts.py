@@ -2,19 +2,16 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, Final, assert_never
 
 from builder.gate.leak.features import Subject
-from builder.gate.tables import SplitTables, TaskRow
-from builder.track import HiddenFacts
+from builder.gate.tables import SceneRow, SplitTables, TaskRow
+from builder.track import AskedFacts, HiddenFacts, LeakFacts
 from grader.shape import Shape
 from grader.tracks import TRACKS
-
-LeakFacts = Callable[[Mapping[str, Any]], HiddenFacts | None]
-"""A track's private facts, from a row of ``<track>_worlds``."""
 
 MIN_CLASS: Final = 8
 """Rows a class needs; smaller ones are merged into the next smallest."""
@@ -30,11 +27,12 @@ class Fact:
 
 
 def facts(tables: SplitTables, leak_facts: LeakFacts) -> list[Fact]:
-    """All facts of one split: those about scenes, then those about each variant's answers.
+    """All facts of one track of one split: those about instances, then those about the tasks of
+    each variant.
 
     ``leak_facts`` is the track's; an instance of which it says nothing is left out.
     """
-    found = {instance: leak_facts(row) for instance, row in tables.worlds.items()}
+    found = {instance: leak_facts.hidden(row) for instance, row in tables.worlds.items()}
     hidden = {instance: facts for instance, facts in found.items() if facts is not None}
     tables = replace(
         tables,
@@ -45,7 +43,11 @@ def facts(tables: SplitTables, leak_facts: LeakFacts) -> list[Fact]:
     positions: dict[str, list[int]] = {}
     for _, position, task_id in tables.exams:
         positions.setdefault(task_id, []).append(position)
-    context = _Context(tables, hidden, positions)
+    asked = {
+        name: leak_facts.asked(task, tables.truth[name], tables.worlds[task.instance_id])
+        for name, task in tables.tasks.items()
+    }
+    context = _Context(tables, hidden, positions, asked)
     return [*_scene_facts(context), *_answer_facts(context), *_pooled_facts(context)]
 
 
@@ -54,6 +56,7 @@ class _Context:
     tables: SplitTables
     hidden: Mapping[str, HiddenFacts]
     positions: Mapping[str, list[int]]
+    asked: Mapping[str, AskedFacts]
 
 
 def _scene_facts(context: _Context) -> list[Fact]:
@@ -85,6 +88,10 @@ def _answer_facts(context: _Context) -> list[Fact]:
         tasks = _one_a_scene(task for task in tables.tasks.values() if task.key == variant.key)
         truths = [tables.truth[task.task_id] for task in tasks]
         for name, labels in _readings(variant.shape, truths):
+            found.append(_fact(context, f"{variant.key}: {name}", tasks, labels))
+        asked = [context.asked[task.task_id].facts for task in tasks]
+        for name in dict.fromkeys(name for facts in asked for name in facts):
+            labels = [facts.get(name, "") for facts in asked]
             found.append(_fact(context, f"{variant.key}: {name}", tasks, labels))
     return found
 
@@ -202,20 +209,14 @@ def _halves(values: Sequence[float | None]) -> list[str]:
 
 
 def _subject(context: _Context, scene: tuple[str, str], tasks: Sequence[TaskRow]) -> Subject:
+    bare = SceneRow(*scene, "", (), (), (), (0, 0), tasks[0].place)
     return Subject(
-        context.tables.scenes[scene],
+        context.tables.scenes.get(scene, bare),
         tuple(tasks),
+        tuple(context.asked[task.task_id] for task in tasks),
         tuple(p for task in tasks for p in context.positions.get(task.task_id, ())),
-        _asked_name(tasks, "treatment"),
-        _asked_name(tasks, "outcome"),
         context.hidden[scene[0]].told,
     )
-
-
-def _asked_name(tasks: Iterable[TaskRow], role: str) -> str:
-    """The name that prompts give to a role; empty where none does, for it is then not public."""
-    named = {str(task.inputs[role]) for task in tasks if role in task.inputs}
-    return min(named, default="")
 
 
 def merge_rare(labels: Sequence[str]) -> tuple[str, ...]:

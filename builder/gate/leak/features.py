@@ -1,10 +1,12 @@
 """What a reader of the public side sees besides meaning: disclosures and everything else.
 
 *Disclosures* may tell something about a hidden world: variant, view, numbers and kinds of columns,
-sample sizes, declared inputs, and how many variables, edges and unmeasured variables the story
-tells. *Everything else* (ids, places in files, sizes, orders, names) must not tell more. The words
-of the story about its edges and the values of the data are meaning and are no feature here, nor is
-the printed contrast, which is a statistic of the data.
+sample sizes, what the track says that a task discloses, and how many variables, edges and
+unmeasured variables the story tells. *Everything else* (ids, places in files, sizes, orders, names)
+must not tell more. The words of the story about its edges and the values of the data are meaning
+and are no feature here, nor is the printed contrast, which is a statistic of the data. Where the
+prompt holds all there is, its rules and data are meaning: what is measured of it are the lines
+between them, and of its place in the file not the bytes of its row group, which count their digits.
 """
 
 import re
@@ -18,6 +20,7 @@ import numpy as np
 
 from builder.gate.leak.classifier import Family, Floats, categorical, numeric
 from builder.gate.tables import Place, SceneRow, TaskRow
+from builder.track import AskedFacts
 
 FIRST_MENTIONED: Final = 6
 """Columns whose pairwise order is a feature: the first so many that the story mentions."""
@@ -28,22 +31,43 @@ HASH_BINS: Final = 16
 class Subject:
     """One row of a test: a scene with the tasks that ask about it, and three told counts.
 
-    ``treatment`` and ``outcome`` are the names in these tasks' prompts, empty where they name
-    none; ``told`` counts the variables, edges and unmeasured variables of the story.
+    ``asked`` is what the track says of each task; ``told`` counts the variables, edges and
+    unmeasured variables of the story. ``scene`` is empty where prompts hold all there is.
     """
 
     scene: SceneRow
     tasks: tuple[TaskRow, ...]
+    asked: tuple[AskedFacts, ...]
     positions: tuple[int, ...]
-    treatment: str
-    outcome: str
     told: tuple[int, int, int]
+
+    @property
+    def treatment(self) -> str:
+        """The first of the names that prompts ask about; empty where none does: it is then not
+        public."""
+        return self._end(0)
+
+    @property
+    def outcome(self) -> str:
+        """The second of them."""
+        return self._end(1)
+
+    def _end(self, number: int) -> str:
+        return min({one.ends[number] for one in self.asked} - {""}, default="")
+
+    @property
+    def whole(self) -> bool:
+        """Whether the prompt holds all there is."""
+        return not self.scene.story
 
 
 def disclosures(subject: Subject) -> tuple[object, ...]:
     """Everything allowed to tell, as one hashable value; rows are permuted where it is equal."""
     kinds = dict(subject.scene.columns)
-    inputs = tuple(_declared(task) for task in sorted(subject.tasks, key=lambda task: task.key))
+    inputs = tuple(
+        (task.key, task.view, task.input_mode, asked.disclosed)
+        for task, asked in sorted(_pairs(subject), key=lambda pair: pair[0].key)
+    )
     return (
         subject.scene.view,
         len(kinds),
@@ -56,22 +80,27 @@ def disclosures(subject: Subject) -> tuple[object, ...]:
     )
 
 
-def _declared(task: TaskRow) -> tuple[object, ...]:
-    """The variant and its declared inputs: lengths of lists, kinds, alpha; no name, no contrast."""
-    inputs = task.inputs
-    lengths = tuple((key, len(inputs[key])) for key in sorted(inputs) if _is_list(inputs[key]))
-    scalars = tuple(
-        (key, inputs[key])
-        for key in ("alpha", "outcome_kind", "rows", "variables")
-        if key in inputs
-    )
-    binary = {inputs.get("x0"), inputs.get("x1")} == {0, 1}
-    return (task.key, task.view, task.input_mode, lengths, scalars, binary)
-
-
 def everything_else(subjects: Sequence[Subject]) -> list[Family]:
-    """The features of all rows, in five families."""
-    return [section(subjects) for section in (_ids, _places, _sizes, _orders, _names)]
+    """The features of all rows, in six families."""
+    return [section(subjects) for section in (_ids, _places, _sizes, _orders, _names, _shown)]
+
+
+def _pairs(subject: Subject) -> list[tuple[TaskRow, AskedFacts]]:
+    return list(zip(subject.tasks, subject.asked, strict=True))
+
+
+def _shown(subjects: Sequence[Subject]) -> list[Floats]:
+    """What the track says that prompts show besides: of several tasks, the first by variant."""
+    rows = [min(_pairs(subject), key=lambda pair: pair[0].key)[1].shown for subject in subjects]
+    features = []
+    for name in sorted({name for row in rows for name in row}):
+        values = [row.get(name, "") for row in rows]
+        numbers = [value for value in values if not isinstance(value, str)]
+        if len(numbers) == len(values):
+            features.append(numeric(numbers))
+        else:
+            features.append(categorical([str(value) for value in values]))
+    return features
 
 
 def _ids(subjects: Sequence[Subject]) -> list[Floats]:
@@ -114,15 +143,15 @@ def _places(subjects: Sequence[Subject]) -> list[Floats]:
     features: list[Floats] = []
     scene_places = [[subject.scene.place] for subject in subjects]
     task_places = [[task.place for task in subject.tasks] for subject in subjects]
-    for places in (scene_places, task_places):
-        if not all(places):
-            continue
-        features += _layout(places)
+    whole = any(subject.whole for subject in subjects)
+    for places in (task_places,) if whole else (scene_places, task_places):
+        if all(places):
+            features += _layout(places, sizes=not whole)
     exam = [float(np.mean(subject.positions or (-1,))) for subject in subjects]
     return [*features, numeric(exam, 8)]
 
 
-def _layout(places: Sequence[Sequence[Place]]) -> list[Floats]:
+def _layout(places: Sequence[Sequence[Place]], *, sizes: bool) -> list[Floats]:
     def mean(measure: Callable[[Place], float]) -> list[float]:
         return [float(np.mean([measure(place) for place in row])) for row in places]
 
@@ -131,9 +160,11 @@ def _layout(places: Sequence[Sequence[Place]]) -> list[Floats]:
     features += [_shares([[place.position % n for place in row] for row in places]) for n in (2, 3)]
     features += [numeric(mean(lambda place: place.shard), 8)]
     features += [numeric(mean(lambda place: place.offset), 10)]
+    if not sizes:
+        return features
     width = min(len(place.group_bytes) for row in places for place in row)
-    sizes = [np.mean([place.group_bytes[:width] for place in row], axis=0) for row in places]
-    return [*features, np.hstack([numeric(column.tolist()) for column in np.array(sizes).T])]
+    measured = [np.mean([place.group_bytes[:width] for place in row], axis=0) for row in places]
+    return [*features, np.hstack([numeric(column.tolist()) for column in np.array(measured).T])]
 
 
 def _sizes(subjects: Sequence[Subject]) -> list[Floats]:
@@ -145,7 +176,7 @@ def _sizes(subjects: Sequence[Subject]) -> list[Floats]:
 
 
 def _story_sizes(subject: Subject) -> tuple[float, ...]:
-    story = subject.scene.story or _longest_common_story(subject)
+    story = subject.scene.story or _frame(_longest_common_story(subject))
     bare = _without(story, _known_names(subject))
     return (
         len(story),
@@ -157,6 +188,12 @@ def _story_sizes(subject: Subject) -> tuple[float, ...]:
     )
 
 
+def _frame(prompt: str) -> str:
+    """The lines of a prompt that are neither data nor rules: without a digit, and no list item."""
+    lines = (line for line in prompt.splitlines() if not line.startswith("- "))
+    return "\n".join(line for line in lines if not re.search(r"\d", line))
+
+
 def _longest_common_story(subject: Subject) -> str:
     return max((task.prompt for task in subject.tasks), key=len, default="")
 
@@ -165,7 +202,8 @@ def _prompt_sizes(subject: Subject) -> tuple[float, ...]:
     """Mean over tasks of the prompt beyond the story: all of it, and its boilerplate alone."""
     beyond, bare, lines = [], [], []
     for task in sorted(subject.tasks, key=lambda task: task.key):
-        rest = task.prompt.replace(subject.scene.story, "") if subject.scene.story else task.prompt
+        story = subject.scene.story
+        rest = task.prompt.replace(story, "") if story else _frame(task.prompt)
         beyond.append(len(rest))
         printed = [str(value) for value in task.inputs.values() if isinstance(value, int | float)]
         bare.append(len(_without(rest, [*_known_names(subject), *printed, task.task_id])))
@@ -223,8 +261,8 @@ def _table_order(subject: Subject) -> tuple[str, ...]:
 
 
 def _listed_order(subject: Subject, variant: str, key: str) -> tuple[str, ...]:
-    return next((tuple(task.inputs[key]) for task in subject.tasks
-                 if task.key == variant and key in task.inputs), ())  # fmt: skip
+    listed = (task.inputs.get(key) for task in subject.tasks if task.key == variant)
+    return next((tuple(names) for names in listed if names and _is_list(names)), ())
 
 
 def _order_features(subjects: Sequence[Subject], orders: Sequence[Sequence[str]]) -> list[Floats]:
@@ -313,4 +351,5 @@ def _bin(word: str) -> int:
 
 
 def _is_list(value: object) -> bool:
-    return isinstance(value, list | tuple)
+    """Whether a declared input is a list of names."""
+    return isinstance(value, list | tuple) and all(isinstance(name, str) for name in value)

@@ -8,7 +8,7 @@ tested again with enough fresh permutations to decide at that level; the second 
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from builder.gate.leak.classifier import Ints, encode, permutation_test, smoothers
 from builder.gate.leak.facts import MIN_CLASS, Fact, facts, merge_rare
 from builder.gate.leak.features import disclosures, everything_else
-from builder.gate.tables import split_tables, tracks
+from builder.gate.tables import SplitTables, split_tables, tracks
 from builder.release.reader import public_side, splits
 from builder.tracks import TRACKS
 from grader.errors import UsageError
@@ -36,16 +36,24 @@ RESOLUTION: Final = 200
 """Fresh permutations per fact tested: the threshold then lies at two in all, the data included."""
 
 
+_NOTHING: Final = (
+    f"Nothing could be tested, which is no failure: among so few instances no fact has two classes "
+    f"of {MIN_CLASS} rows that share their disclosures. The evidence is the `GATE.md` of a large "
+    "release of the same builder, such as `main`, and `python -m benchmarks.leak_exams`."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class LeakRow:
-    """One fact tested. ``movable`` rows share their disclosures with a row of another class.
+    """One fact tested; ``where`` is its split and track.
 
+    ``movable`` rows share their disclosures with a row of another class.
     The classifier is trained and judged on the movable rows. ``accuracy`` is its held-out balanced
     accuracy, ``permuted`` the mean under permutation; ``p`` = (1 + permutations at least as
     accurate) / (1 + ``permutations``). See :mod:`builder.gate.leak.classifier`.
     """
 
-    split: str
+    where: str
     fact: str
     rows: int
     movable: int
@@ -80,33 +88,43 @@ class LeakReport:
 
     def markdown(self) -> str:
         """The p-values as a table, then what was not tested and why."""
-        lines = [
-            f"Facts tested: {len(self.rows)}. A fact leaks if p ≤ {LEVEL}/{len(self.rows)} = "
-            f"{self.threshold:.2g}. Rows are scenes, each in one view; of more than {SCENES} "
-            f"movable ones, {SCENES} are drawn by hashes of their public ids."
-            if self.rows else "No fact could be tested.",
-            "",
-            "| split | fact | rows | movable | classes | accuracy | permuted | N | p | |",
-            "|---|---|--:|--:|--:|--:|--:|--:|--:|---|",
-        ]  # fmt: skip
-        for row in self.rows:
-            verdict = "**leaks**" if row.p <= self.threshold else "clean"
-            lines.append(
-                f"| {row.split} | {row.fact} | {row.rows} | {row.movable} | {row.classes} | "
-                f"{row.accuracy:.4f} | {row.permuted:.4f} | {row.permutations} | {row.p:.2g} | "
-                f"{verdict} |"
-            )
-        if self.skipped:
-            lines += ["", "Not tested:", ""]
-            lines += [f"- {split}, {fact}: {reason}" for split, fact, reason in self.skipped]
+        lines = [_NOTHING, ""]
+        if self.rows:
+            lines = [*self._head(), *map(self._line, self.rows), ""]
+        reasons: dict[tuple[str, str], list[str]] = {}
+        for where, fact, reason in self.skipped:
+            reasons.setdefault((where, reason), []).append(fact)
+        if reasons:
+            lines += ["Not tested:", ""]
+        for (where, reason), skipped in reasons.items():
+            told = (*skipped, reason) if len(skipped) == 1 else (reason, "; ".join(skipped))
+            lines.append(f"- {where}, {': '.join(told)}")
         return "\n".join(lines) + "\n"
+
+    def _head(self) -> list[str]:
+        return [
+            f"Facts tested: {len(self.rows)}. A fact leaks if p ≤ {LEVEL}/{len(self.rows)} = "
+            f"{self.threshold:.2g}. Rows are instances, each in one view; of more than {SCENES} "
+            f"movable ones, {SCENES} are drawn by hashes of their public ids.",
+            "",
+            "| track | fact | rows | movable | classes | accuracy | permuted | N | p | |",
+            "|---|---|--:|--:|--:|--:|--:|--:|--:|---|",
+        ]
+
+    def _line(self, row: LeakRow) -> str:
+        verdict = "**leaks**" if row.p <= self.threshold else "clean"
+        return (
+            f"| {row.where} | {row.fact} | {row.rows} | {row.movable} | {row.classes} | "
+            f"{row.accuracy:.4f} | {row.permuted:.4f} | {row.permutations} | {row.p:.2g} | "
+            f"{verdict} |"
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
     """A fact as arrays over its movable rows; ``kept`` are their places among the subjects."""
 
-    split: str
+    where: str
     fact: Fact
     kept: Ints
     labels: Ints
@@ -124,27 +142,36 @@ def leak_test(
     ``UsageError`` for an absent release, split or private side.
     """
     public = public_side(release)
-    present = [
-        (name, track, leak_facts)
-        for track in tracks(public)
-        if (leak_facts := TRACKS[track].leak_facts) is not None
-        for name in splits(public, track)
-    ]
-    names = [name for name, _, _ in present]
+    present = [(name, track) for track in tracks(public) for name in splits(public, track)]
+    names = list(dict.fromkeys(name for name, _ in present))
     if split is not None and split not in names:
         choice = ", ".join(names) or "none"
         raise UsageError(f"{release}: no split '{split}' to test; choose from {choice}")
+    chosen = (
+        split_tables(release, track, name) for name, track in present if split in (None, name)
+    )
+    return leaks_of(chosen, permutations=permutations, workers=workers)
+
+
+def leaks_of(
+    chosen: Iterable[SplitTables], *, permutations: int = 999, workers: int = 1
+) -> LeakReport:
+    """The leak test of what was read, a track of a split at a time."""
     prepared: list[_Prepared] = []
     skipped: list[tuple[str, str, str]] = []
-    for name, track, leak_facts in present:
-        if split not in (None, name):
+    for tables in chosen:
+        where = f"{tables.split} {tables.track}"
+        leak_facts = TRACKS[tables.track].leak_facts
+        if leak_facts is None:
+            skipped.append((where, "everything", "the track names no private fact"))
             continue
-        for fact in facts(split_tables(release, track, name), leak_facts):
-            item = _prepare(name, fact)
+        for fact in facts(tables, leak_facts):
+            item = _prepare(where, fact)
             if isinstance(item, str):
-                skipped.append((name, fact.name, item))
+                skipped.append((where, fact.name, item))
             else:
                 prepared.append(item)
+        skipped += [(where, fact, reason) for fact, reason in leak_facts.untested]
     return LeakReport(_test_all(prepared, permutations, workers), tuple(skipped))
 
 
@@ -182,7 +209,7 @@ def _digest(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8")).digest()
 
 
-def _prepare(split: str, fact: Fact) -> _Prepared | str:
+def _prepare(where: str, fact: Fact) -> _Prepared | str:
     """The fact as arrays, or why it cannot be tested.
 
     Only movable rows are kept. Where the disclosures determine a fact it is told openly; such rows
@@ -211,7 +238,7 @@ def _prepare(split: str, fact: Fact) -> _Prepared | str:
             f"fewer than two classes of {MIN_CLASS} rows among those that share their "
             "disclosures with a row of another class"
         )
-    return _Prepared(split, fact, kept, labels, encode(strata[kept].tolist())[0])
+    return _Prepared(where, fact, kept, labels, encode(strata[kept].tolist())[0])
 
 
 def _movable(names: NDArray[np.object_], strata: Ints) -> Ints:
@@ -248,7 +275,7 @@ def _test_all(
             fresh = max(permutations, RESOLUTION * len(prepared) - 1)
             result = permutation_test(models, item.labels, item.strata, fresh, _rng(seed, "2"))
         return LeakRow(
-            item.split,
+            item.where,
             item.fact.name,
             len(item.fact.labels),
             len(item.labels),
@@ -265,7 +292,7 @@ def _test_all(
 
 def _fingerprint(item: _Prepared, number: int) -> bytes:
     """A hash of the rows tested: their public ids and the fact's name."""
-    parts = [item.split, item.fact.name, str(number)]
+    parts = [item.where, item.fact.name, str(number)]
     for subject in item.fact.subjects:
         parts += [subject.scene.instance_id, *(task.task_id for task in subject.tasks)]
     return hashlib.sha256("\n".join(parts).encode("utf-8")).digest()
