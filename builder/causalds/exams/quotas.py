@@ -36,6 +36,7 @@ Classes = Callable[[int, Cell], Collection[str]]
 """(scene, by its place, and cell) -> the classes of answers that it can have there."""
 
 _DEALS: Final = 20
+"""Deals before one with a label that may be the same in all its tasks is taken after all."""
 
 _UNLIKELY: Final = 1e2
 """Cost of a family to which a scene's prior gives no weight; noise and priors stay far below it."""
@@ -76,6 +77,7 @@ def _dealt(
     there: Sequence[str],
     rng: np.random.Generator,
 ) -> list[Cell]:
+    """One deal."""
     slots = [slot for slot, count in slot_quotas(model, structures).items() for _ in range(count)]
     columns = {slot: place for place, slot in enumerate(dict.fromkeys(slots))}
     noise = rng.gumbel(size=(len(structures), len(columns)))
