@@ -2,10 +2,13 @@
 
 from collections import Counter
 from dataclasses import replace
+from types import SimpleNamespace
 
+import numpy as np
 from causalds_scenes import specs
 
 from builder.attempts import Rejected
+from builder.causalds.check.numbers import DRAWS, Population
 from builder.causalds.make.scene import Truths, sample_hidden_world
 from builder.causalds.plan.types import ScenePlan
 from builder.scm.margins import EFFECT_MARGIN
@@ -50,3 +53,11 @@ def test_a_zero_that_the_graph_makes_is_kept() -> None:
     plan = _plan("fork")
     truths = sample_hidden_world(plan, attempt_key(b"k" * 32, 0))[1]
     assert truths.ate is not None and truths.ate.source == "structural_zero"
+
+
+def test_the_sd_of_a_fair_coin_is_not_known_to_seven_digits() -> None:
+    """Where a binary outcome is as often 0 as 1 its sd is at its peak: the error of first order is
+    0, and a world with a mean of 0.5025 was refused for an sd of 0.499994."""
+    flips = np.random.default_rng(1).permutation(DRAWS) % 2
+    found = Population.sd(SimpleNamespace(factual={"y": flips.astype(float)}), "y")  # type: ignore[arg-type]
+    assert found.value == 0.5 and 5 * found.se > 0.5 - 0.499994

@@ -168,7 +168,9 @@ class Population:
         """The standard deviation of a node."""
         off = self.factual[v] - self.factual[v].mean()
         sd = float(off.std())
-        return Estimate(sd, float((off**2).std()) / (2.0 * sd * math.sqrt(DRAWS)))
+        # Of a fair coin the first term vanishes; what five errors of the mean do to it is left.
+        square = float((off**2).std()) / (2.0 * sd * math.sqrt(DRAWS))
+        return Estimate(sd, square + 5.0 * sd / (2.0 * DRAWS))
 
     def share_below(self, x: str, level: float) -> Estimate:
         """P(X <= level)."""
