@@ -61,10 +61,8 @@ def _shown(prompt: str, inputs: Mapping[str, Any], theme: str) -> dict[str, floa
     heads = _RULE.findall(prompt)
     names = [inputs[end] for end in ("cause", "effect") if end in inputs]
     tree: Sequence[str] = inputs.get("cut_tree", ())
-    quantities: Sequence[str] = tuple(inputs.get("quantities", {}).values())
     shown: dict[str, float | str] = {
         "theme": theme,
-        "measures": " ".join(asked.partition("(")[0] for asked in quantities),
         "tree follows the alphabet": sum(a < b for a, b in pairwise(tree)),
     }
     for end, name in zip(("cause", "effect"), names, strict=False):
