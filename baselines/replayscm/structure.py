@@ -9,7 +9,7 @@ by AST size alone, so that an answer does not depend on the machine.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -75,13 +75,13 @@ def structure_and_formulas(task: Task) -> dict[str, Any]:
     if puzzle.reference is not None:
         return other_program(puzzle, first=True)
     hypotheses = _hypotheses(puzzle)
-    programs = (
-        found
+    # Bootstrap samples are by far the dearest, so they are drawn for the best root set alone.
+    runs = (
+        run_stage(puzzle, stage if rank == 0 else replace(stage, replicates=0), setting)
         for stage in STAGES
-        for setting in hypotheses
-        if (found := run_stage(puzzle, stage, setting)) is not None
+        for rank, setting in enumerate(hypotheses)
     )
-    return as_answer(task, next(programs, None))
+    return as_answer(task, next((found for found in runs if found is not None), None))
 
 
 def _hypotheses(puzzle: Puzzle) -> list[Setting]:
