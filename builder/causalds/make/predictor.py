@@ -4,8 +4,7 @@ It knows every equation and the values of all observed variables but the outcome
 what it says of a row is the conditional distribution of the outcome given that row. With y the
 outcome and u the unmeasured variables that matter, the density of y is the integral over u of the
 product of the equations' densities in which y or u takes part (a Bayesian network's posterior).
-Unmeasured variables are integrated by Gauss-Legendre quadrature of their noise, the outcome over a
-grid.
+Both are integrated over grids: unmeasured variables over the normal score of their noise.
 """
 
 import math
@@ -16,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from scipy import special
 
 from builder.scm.equation import Array
 from builder.scm.world import World
@@ -24,8 +24,10 @@ from grader.tracks.causalds.shapes import PREDICTION_ALPHA
 _GRID: Final = 96
 _REACH: Final = 7.0
 """The grid covers so many noise scales beyond the extreme conditional means."""
-_NODES: Final = {0: 0, 1: 24, 2: 12, 3: 7}
-"""Quadrature nodes of an unmeasured variable by how many there are; of more, 4 each."""
+_NODES: Final = {0: 0, 1: 24, 2: 13, 3: 9}
+"""Quadrature nodes of an unmeasured variable by how many there are; of more, 7 each."""
+_SCORES: Final = 4.8
+"""They are equally spaced in the normal score of its noise, up to this."""
 _CELLS: Final = 2_000_000
 """Numbers held at once."""
 _DIGITS: Final = 6
@@ -63,7 +65,7 @@ class BestPredictor:
         size = len(self.rows[self.outcome])
         # An unmeasured binary variable takes two values, whatever the number of nodes.
         each = [
-            2 if self.world.node(name).kind == "binary" else _NODES.get(len(hidden), 4)
+            2 if self.world.node(name).kind == "binary" else _NODES.get(len(hidden), 7)
             for name in hidden
         ]
         step = max(1, _CELLS // (math.prod(each) * _GRID))
@@ -96,10 +98,12 @@ class BestPredictor:
         mass = total.sum(axis=1, keepdims=True)
         means = (total * y).sum(axis=1) / mass[:, 0]
         shares = (np.cumsum(total, axis=1) - 0.5 * total) / mass
-        ends = PREDICTION_ALPHA / 2, 1.0 - PREDICTION_ALPHA / 2
+        # Between grid points a quantile is nearly linear in the normal score, not in the share.
+        scores = special.ndtri(np.clip(shares, 1e-12, 1.0 - 1e-12))
+        end = float(special.ndtri(1.0 - PREDICTION_ALPHA / 2))
         low, high = (
-            np.array([np.interp(end, row, at) for row, at in zip(shares, y, strict=True)])
-            for end in ends
+            np.array([np.interp(at, row, value) for row, value in zip(scores, y, strict=True)])
+            for at in (-end, end)
         )
         return means, low, high
 
@@ -153,11 +157,11 @@ class BestPredictor:
         if law is None:
             values[name] = along(np.array([0.0, 1.0]))
             return self._density(name, values)
-        nodes, weights = np.polynomial.legendre.leggauss(count)
-        noise = law.from_uniform(0.5 * (nodes + 1.0))
+        scores = np.linspace(-_SCORES, _SCORES, count)
+        noise = law.from_uniform(special.ndtr(scores))
         mean, scale = self._moments(name, values)
         values[name] = mean + scale * along(np.asarray(noise))
-        return along(0.5 * weights)
+        return along(np.exp(-0.5 * scores * scores))
 
     def _moments(self, name: str, values: Mapping[str, Array]) -> tuple[Array, Array]:
         """Conditional mean and noise scale of a continuous node over all axes."""

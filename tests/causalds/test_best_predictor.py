@@ -1,0 +1,137 @@
+"""The best predictor that knows a world: against closed forms, the grader, and draws."""
+
+import copy
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from causalds_scenes import public, rows
+from scipy import stats
+
+from builder.causal.graph import LatentDAG
+from builder.causalds.check.audit import audit_instance
+from builder.causalds.make.predictor import BestPredictor, relevant_latents
+from builder.causalds.rows import SCHEMAS
+from builder.release.arrow import table_from_rows
+from builder.scm.noise import Noise
+from builder.scm.world import Node, World
+from builder.seeds import stream
+from grader.model import Predictions, Truth
+from grader.tracks.causalds.prediction import point_predictor, prediction_interval
+
+
+def linear(name: str, parents: tuple[str, ...], weights: tuple[float, ...], sd: float) -> Node:
+    noise = Noise("gauss", sd, ())
+    return Node(name, "continuous", parents, "linear_additive",
+                {"weights": weights, "bias": 0.3}, noise)  # fmt: skip
+
+
+WORLD = World(
+    LatentDAG(
+        ("u", "x", "y", "z"),
+        (("u", "x"), ("u", "y"), ("x", "y"), ("u", "z"), ("y", "z")),
+        frozenset({"u"}),
+    ),
+    (
+        linear("u", (), (), 1.0),
+        linear("x", ("u",), (0.9,), 0.7),
+        linear("y", ("u", "x"), (1.1, -0.6), 0.8),
+        linear("z", ("u", "y"), (-0.4, 0.7), 0.6),
+    ),
+)
+"""An unmeasured cause of everything; the outcome has an effect that is seen."""
+
+
+def moments() -> tuple[Any, Any]:
+    """Mean and covariance of (u, x, y, z) by matrices."""
+    b = np.zeros((4, 4))
+    b[1, 0], b[2, 0], b[2, 1], b[3, 0], b[3, 2] = 0.9, 1.1, -0.6, -0.4, 0.7
+    inverse = np.linalg.inv(np.eye(4) - b)
+    return inverse @ np.full(4, 0.3), inverse @ np.diag([1.0, 0.49, 0.64, 0.36]) @ inverse.T
+
+
+def test_in_a_gaussian_world_it_is_the_regression_on_what_is_observed() -> None:
+    """Mean and central 90% interval by the formula of a conditional Gaussian, an effect of the
+    outcome and an unmeasured cause included."""
+    values = WORLD.simulate(stream(b"best", "rows"), 300)
+    best = BestPredictor(WORLD, "y", {name: values[name] for name in ("x", "y", "z")})
+    assert relevant_latents(WORLD, "y") == ("u",)
+    mean, cov = moments()
+    seen = np.stack([values["x"], values["z"]])
+    gain = cov[2, [1, 3]] @ np.linalg.inv(cov[np.ix_([1, 3], [1, 3])])
+    expected = mean[2] + gain @ (seen - mean[[1, 3]][:, None])
+    spread = math.sqrt(cov[2, 2] - gain @ cov[[1, 3], 2])
+    means, low, high = best.predictions
+    reach = stats.norm.ppf(0.95) * spread
+    for found, right in ((means, expected), (low, expected - reach), (high, expected + reach)):
+        off = np.abs(found - right)
+        # Quadrature is coarsest for a row in ten thousand, far out.
+        assert off.mean() < 0.01 and off.max() < 0.1
+
+
+def test_its_points_are_the_graders() -> None:
+    """The formula is stated here again; what the grader gives its predictions decides."""
+    values = WORLD.simulate(stream(b"best", "rows"), 200)
+    best = BestPredictor(WORLD, "y", {name: values[name] for name in ("x", "y", "z")})
+    labels = tuple(values["y"])
+    truth = Truth("t", "i", False, "", None, None,
+                  {"kind": "continuous", "sd": float(np.std(labels))}, labels)  # fmt: skip
+
+    class Asked:
+        inputs = {"alpha": 0.1}  # noqa: RUF012
+
+    means, low, high = (tuple(column) for column in best.predictions)
+    answer = Predictions(means, low, high)
+    for mark, points in zip(
+        (point_predictor(Asked(), truth, answer), prediction_interval(Asked(), truth, answer)),  # type: ignore[arg-type]
+        best.points,
+        strict=True,
+    ):
+        assert points == pytest.approx(1 / (1 + mark.loss), abs=1e-6)
+
+
+def test_what_nothing_connects_to_the_outcome_is_not_integrated() -> None:
+    """An unmeasured variable behind an observed one says nothing more."""
+    graph = LatentDAG(("v", "w", "y"), (("v", "w"), ("w", "y")), frozenset({"v"}))
+    world = World(
+        graph, (linear("v", (), (), 1.0), linear("w", ("v",), (0.9,), 0.7),
+                linear("y", ("w",), (1.0,), 0.5))
+    )  # fmt: skip
+    assert relevant_latents(world, "y") == ()
+
+
+def test_a_ceiling_that_is_not_the_worlds_is_found() -> None:
+    """Everywhere, from the rows that are shown: 0.03 too much or too little."""
+    for built in public()[:6]:
+        found = {
+            config: table_from_rows(built.rows[config], schema).to_pylist()
+            for config, schema in SCHEMAS.items()
+        }
+        for off in (0.03, -0.03):
+            changed = copy.deepcopy(found)
+            for row in changed["causalds_truth"]:
+                target = json.loads(row["target_json"])
+                if "ceiling" in target:
+                    target["ceiling"] += off
+                    row["target_json"] = json.dumps(target, sort_keys=True)
+            (label, *_) = changed["causalds_labels"]
+            problems = audit_instance(
+                changed["causalds_worlds"][0], changed["causalds_truth"], label,
+                changed["causalds_scenes"][0],
+            )  # fmt: skip
+            asked = [r for r in rows(built, "_truth") if "ceiling" in r["target_json"]]
+            assert len([text for text in problems if "ceiling" in text]) == len(asked)
+
+
+def test_every_prediction_has_a_ceiling_above_what_its_mean_earns() -> None:
+    """Who predicts the mean of the labels earns (1 + sd) / (1 + 2 sd), less an accident."""
+    stated = [json.loads(row["target_json"]) for built in public() for row in rows(built, "_truth")]
+    points = [
+        (one["ceiling"], (1 + one["sd"]) / (1 + 2 * one["sd"]))
+        for one in stated
+        if one.get("kind") == "binary"
+    ]
+    assert points and all(0 < ceiling <= 1 for ceiling, _ in points)
+    assert all(ceiling > mean - 0.02 for ceiling, mean in points)
