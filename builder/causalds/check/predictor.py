@@ -16,6 +16,7 @@ import numpy as np
 
 from builder.causalds.check.equations import Array, conditional_mean, noise_law, noise_scale
 from builder.causalds.check.hidden import Hidden
+from builder.causalds.check.numbers import DRAWS
 
 ALPHA: Final = 0.1
 """The miscoverage of prediction intervals, stated a second time."""
@@ -111,6 +112,8 @@ def _weighted(hidden: Hidden, known: Mapping[str, Array], draws: int) -> tuple[A
     weight = np.ones(shape)
     waiting = list(hidden.record["world"]["nodes"])
     drawn = {*hidden.latent, hidden.y}
+    # Every row has units of its own, so that what chance does to one it does not do to all.
+    places = (np.arange(size)[:, None] * draws + np.arange(draws)) % DRAWS
     while waiting:
         node = next(n for n in waiting if all(p in values for p in n["parents"]))
         waiting.remove(node)
@@ -121,7 +124,7 @@ def _weighted(hidden: Hidden, known: Mapping[str, Array], draws: int) -> tuple[A
         if node["noise"] is not None:
             scale = np.reshape(noise_scale(node, columns, size * draws), shape)
         if name in drawn:
-            own = noise[name][:draws]
+            own = noise[name][places]
             values[name] = np.asarray(own < mean, float) if scale is None else mean + scale * own
             continue
         values[name] = np.broadcast_to(known[name][:, None], shape)
