@@ -18,7 +18,7 @@ from baselines.release import open_exam
 from baselines.systems import NAMES, SYSTEMS, answers, find_system
 from baselines.writing import prepare, write_answer
 from grader.errors import UsageError
-from grader.io.pipe import exit_with
+from grader.io.pipe import exit_with, interrupted
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -36,7 +36,9 @@ def main(argv: list[str] | None = None) -> int:
     except UsageError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, RuntimeError) as error:
+        if not interrupted(error):
+            raise
         print("interrupted; answers written so far are complete files", file=sys.stderr)
         return 130
     return 0
@@ -66,7 +68,7 @@ def run(arguments: argparse.Namespace) -> str:
         disable=not console.is_terminal,
     )
     for task, answer in answered:
-        write_answer(out, task.answer_file, answer)
+        write_answer(out, task, answer)
         written += 1
     seconds = time.perf_counter() - start
     return (

@@ -13,6 +13,8 @@ from baselines.release import FloatArray
 from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.jsonio import pretty
+from grader.io.paths import inside
+from grader.shape import Task
 
 _ANSWER_FILE: Final = re.compile(r"[a-z]+-[0-9a-f]{16}\.(json|jsonl|csv)")
 
@@ -42,9 +44,9 @@ def prepare(folder: Path, system: str, settings: Mapping[str, Any], notes: str) 
         ) from None
 
 
-def write_answer(folder: Path, name: str, answer: Answer) -> None:
-    """Write one answer file ``name`` in one step: a reader never sees half of it."""
-    write_text(folder / name, text_of(answer))
+def write_answer(folder: Path, task: Task, answer: Answer) -> None:
+    """Write the answer to a task in one step: a reader never sees half of it."""
+    write_text(inside(folder, task.task_id, task.shape.suffix), text_of(answer))
 
 
 def text_of(answer: Answer) -> str:

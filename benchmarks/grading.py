@@ -101,7 +101,7 @@ def _write(
     shards = {
         "causalds": [task_row(task) for task, _ in asked],
         "causalds_exams": [
-            {"exam": "all of it", "position": k, "task_id": task.task_id}
+            {"exam": "all-of-it", "position": k, "task_id": task.task_id}
             for k, (task, _) in enumerate(asked)
         ],
         "causalds_truth": [

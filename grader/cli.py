@@ -11,7 +11,7 @@ from typing import Final, NoReturn
 
 from grader import __version__
 from grader.errors import UsageError
-from grader.io.pipe import exit_with
+from grader.io.pipe import exit_with, interrupted, unwritable
 from grader.names import did_you_mean, nearest_path
 
 COMMANDS: Final[dict[str, str]] = {
@@ -34,7 +34,8 @@ _EXAMPLES: Final = """examples:
   python -m grader leaderboard submissions/       rank several submissions
 
 exit codes: 0 done; 1 graded, but answers were invalid (--strict) or points too low
-(--fail-under), or a check failed; 2 unusable input; 3 a bug of ours
+(--fail-under), or a check failed; 2 unusable input, or no room for the output; 3 a bug of
+ours; 130 interrupted
 """
 
 
@@ -50,13 +51,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         return _dispatch(words)
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
     except (BrokenPipeError, SystemExit):
         # The reader of our output (head, less) has seen enough, or argparse has said all it had to.
         return 0
-    except Exception as error:
+    except (KeyboardInterrupt, Exception) as error:
+        if interrupted(error):
+            print("interrupted", file=sys.stderr)
+            return 130
+        if unwritable(error):
+            raise  # exit_with says so, once
         told = _what_to_do(error)
         if told is None:
             _report_bug(error)
@@ -65,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
-def _what_to_do(error: Exception) -> str | None:
+def _what_to_do(error: BaseException) -> str | None:
     """What is wrong with the input or the installation; ``None`` where the fault is ours."""
     match error:
         case UsageError():
@@ -113,7 +116,7 @@ def _dispatch(words: list[str]) -> int:
     return int(module.run(parser.parse_args(words)))
 
 
-def _report_bug(error: Exception) -> None:
+def _report_bug(error: BaseException) -> None:
     """Our own fault: say so, with what is needed to find it."""
     import traceback
 

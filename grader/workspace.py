@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from grader.io import parquet
 from grader.io.jsonio import pretty
+from grader.io.paths import inside
 from grader.io.release import Release
 from grader.io.schemas import schema
 from grader.shape import Task
@@ -65,10 +66,10 @@ def _progress() -> Progress:
 
 def _write_question(task: Task, folder: Path) -> Path:
     """The folder of one task, with its prompt and schema."""
-    place = folder / task.task_id
+    place = inside(folder, task.task_id)
     place.mkdir()
     (place / "prompt.md").write_text(task.prompt, encoding="utf-8")
-    document = schema(f"answers/{task.answer_schema}")
+    document = schema(f"answers/{task.shape.name}")
     (place / "answer.schema.json").write_text(pretty(document), encoding="utf-8")
     return place
 

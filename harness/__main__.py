@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from grader.errors import UsageError
-from grader.io.pipe import exit_with
+from grader.io.pipe import exit_with, interrupted
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -36,7 +36,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except UsageError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, RuntimeError) as error:
+        if not interrupted(error):
+            raise
         print("interrupted; run the same command again to go on", file=sys.stderr)
         return 130
 

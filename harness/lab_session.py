@@ -6,13 +6,13 @@ an agent has seen is lost and no budget comes back. Opening the file again goes 
 
 import fcntl
 import os
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from grader.errors import UsageError
 from grader.io.jsonio import clip
+from grader.io.paths import inside, is_plain
 from grader.laboratory.episode import Episode
 from grader.laboratory.replay import replay
 from grader.laboratory.session import Laboratory, Refused
@@ -31,7 +31,7 @@ OPERATIONS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
 }
 """Operation to the members it needs, and those it may have."""
 
-_SUBMISSION: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+MAX_SUBMISSION: Final = 64
 MAX_FILE: Final = 16 << 20
 
 
@@ -40,11 +40,11 @@ def session_path(folder: Path, submission: str, episode: Episode) -> Path:
 
     Raises ``UsageError`` for a submission's name that is no plain file name.
     """
-    if not _SUBMISSION.fullmatch(submission):
+    if len(submission) > MAX_SUBMISSION or not is_plain(submission):
         raise UsageError(
             f"--submission {clip(submission)}: use letters, digits, '.', '_' and '-', at most 64"
         )
-    return folder / submission / f"{episode.task_id}.jsonl"
+    return inside(inside(folder, submission), episode.task_id, ".jsonl")
 
 
 class Session:

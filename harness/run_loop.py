@@ -36,6 +36,7 @@ from rich.progress import track
 from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.jsonio import pretty
+from grader.io.paths import inside
 from grader.io.release import Release
 from harness.blocks import blocks
 from harness.lab_episodes import Episodes
@@ -151,7 +152,7 @@ def run(options: Settings) -> int:
                 _experiment(client, options, task, laboratories, spent)
             else:
                 text = _converse(client, options, task, spent)
-                write_text(options.answers / task.answer_file, text)
+                write_text(task.answer_in(options.answers), text)
         except Failed as problem:
             failed += 1
             _say(console, f"{task.task_id}: {problem}")
@@ -174,7 +175,7 @@ def _say(console: Console, text: str) -> None:
 
 
 def _answered(options: Settings, task: WorkspaceTask) -> bool:
-    path = options.answers / task.answer_file
+    path = task.answer_in(options.answers)
     if task.kind != "jsonl":
         return path.exists()
     text = task.left_in(options.answers)  # without experiments one line may be the answer
@@ -207,7 +208,7 @@ def _experiment(
     """One laboratory from prompt to closed transcript; raises ``Failed``."""
     try:
         episode = laboratories.open(task.task_id)
-        session = Session(episode, options.answers / task.answer_file)
+        session = Session(episode, task.answer_in(options.answers))
     except UsageError as error:
         raise Failed(str(error), for_good=False) from None
     most = replies_for(episode, options.max_steps)
@@ -285,7 +286,7 @@ def _scratch(task: WorkspaceTask, shell: bool) -> Iterator[Path | None]:
         yield None
         return
     with tempfile.TemporaryDirectory(prefix="exam-", ignore_cleanup_errors=True) as name:
-        folder = Path(name) / task.task_id
+        folder = inside(Path(name), task.task_id)
         shutil.copytree(task.folder, folder)
         yield folder
 

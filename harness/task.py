@@ -8,6 +8,7 @@ from pathlib import Path
 from grader.errors import UsageError
 from grader.io import parquet
 from grader.io.jsonio import BadJson, parse_strict
+from grader.io.paths import inside, plain
 from grader.io.schemas import first_problem
 from grader.model import RawAnswer
 from grader.shape import Task
@@ -41,6 +42,10 @@ class WorkspaceTask:
         """Name of the answer file."""
         return f"{self.task_id}.{self.kind}"
 
+    def answer_in(self, folder: Path) -> Path:
+        """Where the answer stands in a folder of answers."""
+        return inside(folder, self.task_id, f".{self.kind}")
+
     def problem(self, text: str) -> str | None:
         """What the grader will find wrong with an answer, ``None`` if nothing.
 
@@ -71,7 +76,7 @@ class WorkspaceTask:
         limit = MAX_BYTES[f".{self.kind}"]
         with (
             suppress(OSError, Unreadable, UnicodeDecodeError),
-            open_regular(folder / self.answer_file) as stream,
+            open_regular(self.answer_in(folder)) as stream,
         ):
             data = stream.read(limit + 1)
             return data.decode() if len(data) <= limit else None
@@ -87,6 +92,8 @@ def open_workspaces(folder: Path) -> list[WorkspaceTask]:
         raise UsageError(
             f"{folder}: no workspaces here; make them with `python -m grader workspace --out DIR`"
         )
+    for path in found:
+        plain(path.name, f"{folder}: the workspace")
     return [_open(path) for path in found]
 
 

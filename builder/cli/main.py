@@ -13,6 +13,7 @@ from builder.cli.floors import FLOORS
 from builder.cli.look import CHECK, DIFF
 from builder.tracks import IMPORTERS, TRACK_COMMANDS, load
 from grader.errors import UsageError
+from grader.io.pipe import interrupted, unwritable
 from grader.names import did_you_mean
 
 SECRET_BYTES: Final = 32
@@ -30,12 +31,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UsageError as error:
         print(f"error: {error}", file=sys.stderr)
         return UNUSABLE
-    except KeyboardInterrupt:
-        print(
-            "interrupted; finished parts are kept: run the same command again to go on",
-            file=sys.stderr,
-        )
-        return INTERRUPTED
     except BrokenPipeError:
         raise  # whoever read our output has seen enough: see exit_with
     except ModuleNotFoundError as error:
@@ -48,7 +43,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return UNUSABLE
-    except Exception:
+    except (KeyboardInterrupt, Exception) as error:
+        if interrupted(error):
+            print(
+                "interrupted; finished parts are kept: run the same command again to go on",
+                file=sys.stderr,
+            )
+            return INTERRUPTED
+        if unwritable(error):
+            raise  # exit_with says so, once
         # The last resort: whatever gets here is our own fault, and the trace is what finds it.
         traceback.print_exc()
         print(

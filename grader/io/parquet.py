@@ -1,6 +1,9 @@
 """Reading Parquet with DuckDB, without ever letting a path act as a pattern or as SQL."""
 
+import hashlib
 import os
+import re
+import tempfile
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -10,14 +13,35 @@ import duckdb
 
 from grader.errors import UsageError
 
+_PATTERN: Final = re.compile(r"[*?\[]")
 SCAN: Final = "read_parquet(?, hive_partitioning = false)"
 """The one way Parquet is read: a folder called ``task_id=x`` must not become a column."""
 
 
 def literal(path: Path) -> str:
-    """``path`` as DuckDB names one file: absolute (``~`` is not home), its globs escaped."""
+    """``path`` as DuckDB names one file: absolute (``~`` is not home), and never a pattern.
+
+    DuckDB has no escape that stands for every name, and a pattern is matched against whatever else
+    a stranger put into the folder; so a path that could be one is opened by a link of ours.
+    """
     text = str(path.absolute())
-    return "".join(f"[{character}]" if character in "*?[" else character for character in text)
+    return _link(os.getpid(), text) if _PATTERN.search(text) else text
+
+
+@cache
+def _link(process: int, text: str) -> str:
+    """A link to a file, by a name that is no pattern; it goes with the process."""
+    link = (
+        Path(_links(process).name) / f"{hashlib.sha256(os.fsencode(text)).hexdigest()[:32]}.parquet"
+    )
+    link.symlink_to(text)
+    return str(link)
+
+
+@cache
+def _links(process: int) -> "tempfile.TemporaryDirectory[str]":
+    """The folder for the links of a process; a forked one must not use its parent's."""
+    return tempfile.TemporaryDirectory(prefix="causal-exams-")
 
 
 def identifier(name: str) -> str:

@@ -1,17 +1,29 @@
-"""The end of a command whose reader may have gone: ``… | head``."""
+"""How a command ends when it is stopped, its reader is gone, or nothing more can be written."""
 
+import errno
+import io
 import os
 import sys
 from collections.abc import Callable
-from typing import NoReturn
+from contextlib import suppress
+from typing import Final, NoReturn
+
+UNUSABLE: Final = 2
+_NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF})
 
 
 def exit_with(main: Callable[[], int]) -> NoReturn:
     """Ends the process with what ``main`` returns; quietly where nobody reads the rest of it.
 
     What is still buffered is written here, since Python would complain about a closed pipe only
-    after the last line of ours.
+    after the last line of ours. An output that was closed from the start, or cannot be written,
+    is one line and exit code 2: what was asked for is not there.
     """
+    if sys.stderr is None:
+        sys.stderr = io.StringIO()  # nobody hears what goes there
+    if sys.stdout is None:
+        print("error: standard output is closed; send it somewhere, > /dev/null", file=sys.stderr)
+        sys.exit(UNUSABLE)
     code: int | str | None
     try:
         try:
@@ -21,6 +33,36 @@ def exit_with(main: Callable[[], int]) -> NoReturn:
             code = 0 if isinstance(end.__context__, BrokenPipeError) else end.code
         sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
+        _silence()
+    except OSError as error:
+        if not unwritable(error):
+            raise
+        with suppress(OSError):  # the same disk may hold both
+            print(f"error: output: {error.strerror}; send it elsewhere", file=sys.stderr)
+        code = UNUSABLE
+        _silence()
     sys.exit(code)
+
+
+def _silence() -> None:
+    """What is still buffered goes nowhere, so that Python has nothing to complain about."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def unwritable(error: BaseException) -> bool:
+    """Whether a stream of ours, not a file that has a name, could not be written."""
+    return isinstance(error, OSError) and error.filename is None and error.errno in _NO_ROOM
+
+
+def interrupted(error: BaseException) -> bool:
+    """Whether somebody pressed Ctrl-C: inside a query DuckDB makes another exception of it."""
+    cause: BaseException | None = error
+    while cause is not None:
+        stopped = isinstance(cause, RuntimeError) and str(cause) == "Query interrupted"
+        if stopped or isinstance(cause, KeyboardInterrupt):
+            return True
+        if type(cause).__name__ == "InterruptException":  # DuckDB's own
+            return True
+        cause = cause.__cause__ or cause.__context__
+    return False

@@ -14,7 +14,8 @@ from typing import Any, Self
 from grader.errors import UsageError
 from grader.io import parquet
 from grader.io.files import file_sha256
-from grader.io.jsonio import as_mapping
+from grader.io.jsonio import as_mapping, clip
+from grader.io.paths import inside, is_plain, plain
 from grader.model import Truth
 from grader.names import did_you_mean, nearest_path
 from grader.shape import Task
@@ -53,6 +54,7 @@ class Side:
         try:
             manifest = json.loads(file.read_bytes())
             _check_manifest(manifest)
+            _check_names(manifest, file)
         except FileNotFoundError:
             raise UsageError(f"{file}: not found; is this a release folder?") from None
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -67,12 +69,17 @@ class Side:
         names = sorted(name for name in self.manifest["shards"] if pattern.fullmatch(name))
         for name in names:
             self._verify(name)
-        return [self.path / name for name in names]
+        return [self.file(name) for name in names]
+
+    def file(self, name: str) -> Path:
+        """The file of a shard that the manifest lists."""
+        config, _, file = name.partition("/")
+        return inside(inside(self.path, config), file)
 
     def _verify(self, name: str) -> None:
         if name in self._checked:
             return
-        file = self.path / name
+        file = self.file(name)
         try:
             digest = file_sha256(file)
         except OSError as error:
@@ -169,7 +176,7 @@ class Release:
         for row in _rows(self.public, "{}", split, columns, "ORDER BY task_id"):
             stated = dict(zip(_TASK_COLUMNS, row, strict=True))
             try:
-                found.append(task_of(stated))
+                found.append(_fitting(task_of(stated), self.public.path))
             except KeyError:
                 key = f"{stated['family']}.{stated['variant']}"
                 raise UsageError(
@@ -191,6 +198,8 @@ class Release:
         columns, suffix = ("exam", "task_id"), "ORDER BY exam, position"
         for exam, task_id in _rows(self.public, "{}_exams", split, columns, suffix):
             exams.setdefault(exam, []).append(task_id)
+        for exam in exams:
+            plain(exam, f"{self.public.path}: the exam")
         return exams
 
     def exam_bundles(self, split: str) -> dict[str, dict[str, tuple[str, str]]]:
@@ -279,6 +288,35 @@ def _check_manifest(manifest: dict[str, Any]) -> None:
     texts += [split["truth"] for split in manifest["splits"].values()]
     if not all(isinstance(text, str) for text in texts):
         raise TypeError("not text")
+
+
+def _check_names(manifest: Mapping[str, Any], file: Path) -> None:
+    """Names become parts of paths, so they must be plain; raises ``UsageError``."""
+    for name, split in manifest["splits"].items():
+        plain(name, f"{file}: the split")
+        for exam in split.get("exams", ()):
+            plain(exam, f"{file}: the exam")
+    for name in manifest["shards"]:
+        parts = name.split("/")
+        if len(parts) != 2 or not all(map(is_plain, parts)):
+            raise UsageError(
+                f"{file}: the shard {clip(name)} is no <config>/<file>; fetch it again"
+            )
+
+
+def _fitting(task: Task, path: Path) -> Task:
+    """``task`` where its id is plain and its files are those of its variant.
+
+    Raises ``UsageError``: what is written for a task is named after it.
+    """
+    plain(task.task_id, f"{path}: the task")
+    shape = task.shape
+    if task.answer_file != task.task_id + shape.suffix or task.answer_schema != shape.name:
+        raise UsageError(
+            f"{path}: {task.task_id}: answer schema or file differ from the specification; fetch "
+            "the release again"
+        )
+    return task
 
 
 def _rows(

@@ -54,7 +54,7 @@ def test_every_answer_is_valid(name: str, motif: str, tmp_path: Path) -> None:
     clean = scene(motif, n=300, binary_y=motif == "iv")
     for of in (clean, measured(clean, known=60)):
         for task in every_task(of):
-            write_answer(tmp_path, task.answer_file, SOLVERS[name](task, of))
+            write_answer(tmp_path, task, SOLVERS[name](task, of))
             data = (tmp_path / task.answer_file).read_bytes()
             checked = check(task, RawAnswer(task.answer_file, data))
             assert checked.status == "scored", (task.spec.key, checked.message)
@@ -273,7 +273,7 @@ def test_a_csv_answer_has_a_header_and_one_row_per_held_out_row(tmp_path: Path) 
     """The grader counts rows; a missing line end would lose the last one."""
     of = scene("fork", n=100)
     task: Task = ask("prediction.prediction_interval", of)
-    write_answer(tmp_path, task.answer_file, naive(task, of))
+    write_answer(tmp_path, task, naive(task, of))
     rows = list(csv.reader(io.StringIO((tmp_path / task.answer_file).read_text())))
     assert rows[0] == ["prediction", "lower", "upper"] and len(rows) == 201
 

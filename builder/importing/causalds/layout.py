@@ -13,11 +13,11 @@ from typing import Final
 from builder.importing.files import FETCH, Document, read_object
 from grader.errors import UsageError
 from grader.io.jsonio import clip
+from grader.io.paths import GRAMMAR, inside, is_plain
 
 CLEAN: Final = "clean"
 _EXAM: Final = ("exam.json", "exam/exam.json")
 _DEPTH: Final = 3
-_SAFE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +30,16 @@ class ExamFolder:
 
     def scene_folder(self, scene_id: str) -> Path:
         """The public folder of a scene."""
-        return self.folder / "scenes" / scene_id
+        return inside(self.folder / "scenes", scene_id)
 
     def private(self, scene_id: str, name: str) -> Path:
         """A private file of a scene."""
-        return self.folder / "scenes_private" / scene_id / name
+        return inside(self.folder / "scenes_private", scene_id) / name
 
     def view_folder(self, scene_id: str, view: str) -> Path:
         """Where the public files of a scene under a view are."""
         scene = self.scene_folder(scene_id)
-        variant = scene / "variants" / view
+        variant = inside(scene / "variants", view)
         return variant if variant.is_dir() or (scene / "variants").is_dir() else scene
 
     def listed(self) -> Iterator[tuple[str, Document]]:
@@ -132,8 +132,8 @@ def scene_id_of(item: Document) -> str:
 
 def plain(item: Document, value: str, key: str) -> str:
     """``value`` if it is a plain file name, without path or space."""
-    if not _SAFE.fullmatch(value) or ".." in value:
-        raise item.problem((key,), f"{clip(value)} is no plain name of letters, digits, _ . and -")
+    if not is_plain(value):
+        raise item.problem((key,), f"{clip(value)} is no plain name; use {GRAMMAR}")
     return value
 
 

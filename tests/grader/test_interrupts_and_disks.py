@@ -1,0 +1,97 @@
+"""Ctrl-C in the middle of a query, an output that is closed or full: never our fault."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import duckdb
+import pytest
+from grading import Runner
+
+from grader import cli
+from grader.io.pipe import interrupted
+
+SLOW = "SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b"
+FULL = Path("/dev/full")
+
+
+def test_ctrl_c_inside_a_query_is_an_interrupt(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """DuckDB makes a RuntimeError of it, which used to be reported as a bug of ours."""
+
+    def press() -> None:
+        time.sleep(0.3)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    def query(_: list[str]) -> int:
+        threading.Thread(target=press).start()
+        with duckdb.connect(config={"threads": 1}) as connection:
+            connection.execute(SLOW).fetchall()
+        return 0
+
+    monkeypatch.setattr(cli, "_dispatch", query)
+    assert cli.main(["x"]) == 130
+    assert capsys.readouterr().err == "interrupted\n"
+
+
+def test_an_interrupt_is_seen_behind_what_was_made_of_it() -> None:
+    """A scorer's exception names its task; what lies behind it decides."""
+    with pytest.raises(ValueError, match="wrapped") as caught:
+        try:
+            raise RuntimeError("Query interrupted")
+        except RuntimeError as error:
+            raise ValueError("wrapped") from error
+    assert interrupted(caught.value)
+    assert not interrupted(RuntimeError("another"))
+
+
+def command(words: str, release: Path) -> list[str]:
+    """A shell line; its ``{py}`` and ``{release}`` are filled in."""
+    return ["sh", "-c", words.format(py=sys.executable, release=release)]
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="no device that is always full")
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        ("grader", "schema"), ("grader", "verify {release}"), ("grader", "--help"),
+        ("baselines", "--list"),
+    ],
+)  # fmt: skip
+def test_a_full_disk_is_one_line_and_exit_2(release: Path, program: str, words: str) -> None:
+    """It used to be "our fault", or a traceback and exit 120 after the last line."""
+    line = f"'{{py}}' -m {program} {words} > /dev/full"
+    done = subprocess.run(command(line, release), capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("error: output: No space left") and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("program", ["grader schema", "baselines --list"])
+def test_a_closed_output_is_one_line_and_exit_2(release: Path, program: str) -> None:
+    """Nobody can have what was asked for."""
+    line = f"'{{py}}' -m {program} >&-"
+    done = subprocess.run(command(line, release), capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: standard output is closed")
+    assert done.stderr.count("\n") == 1
+
+
+def test_closed_streams_of_both_kinds_are_no_traceback(release: Path) -> None:
+    """A daemon's child has neither."""
+    line = "'{py}' -m grader schema >&- 2>&-; echo $?"
+    done = subprocess.run(command(line, release), capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("2\n", "")
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(runner: Runner) -> None:
+    """``| head`` stays quiet."""
+    line = "{{ '{py}' -m grader schema; echo $? >&2; }} | head -1"
+    done = subprocess.run(
+        command(line, runner.release), capture_output=True, text=True, check=False
+    )
+    assert done.stderr == "0\n" and done.stdout.count("\n") == 1
