@@ -245,3 +245,37 @@ def test_an_interrupted_measurement_goes_on_where_it_was(
     before = {part: part.stat().st_mtime_ns for part in parts[1:]}
     assert draw() == whole
     assert before == {part: part.stat().st_mtime_ns for part in parts[1:]}
+
+
+def _floors(document: Any) -> dict[tuple[str, ...], Any]:
+    """The floors of a file, one by one."""
+    found: dict[tuple[str, ...], Any] = {}
+    for exam, tracks in document["floors"].items():
+        for track, variants in tracks.items():
+            for key, entry in variants.items():
+                for regime, floor in ({"": entry} if "policy" in entry else entry).items():
+                    found[exam, track, key, regime] = floor
+    return found
+
+
+@pytest.mark.slow
+def test_another_seeds_twin_gives_the_same_floors_within_their_errors(
+    root: Path, tmp_path: Path
+) -> None:
+    """Every floor of ``mini``; several minutes. Best policies may change where two are alike."""
+    toml = root / "splits" / "mini.toml"
+    found = []
+    for seed in ("one", "another"):
+        arguments = ["floors", str(toml), "mini", "--seed", seed, "--out", str(tmp_path / seed)]
+        assert main([*arguments, "--tasks", "100", "--quiet"]) == 0
+        text = (tmp_path / seed / "mini.json").read_text(encoding="utf-8")
+        found.append(_floors(json.loads(text)))
+    assert found[0].keys() == found[1].keys()
+    far = {}
+    for place, first in found[0].items():
+        second = found[1][place]
+        error = (first["se"] ** 2 + second["se"] ** 2) ** 0.5
+        off = abs(first["points"] - second["points"])
+        far[place] = off / error if error else off * 1e6
+    assert max(far.values()) < 4.5, far
+    assert sum(one > 2 for one in far.values()) <= len(far) / 8, far
