@@ -106,6 +106,11 @@ SYSTEMS: Final = (
         dict.fromkeys(TRACKS, from_prompts(trivial.constant)),
     ),
     System(
+        "floor",
+        "by variant the best answer that knows nothing, as the release's floors name it",
+        dict.fromkeys(TRACKS, trivial.best_policies),
+    ),
+    System(
         "random",
         "a legal answer drawn at random, seeded by the task id; names from the story",
         {

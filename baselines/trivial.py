@@ -12,11 +12,15 @@ from baselines.release import OpenedExam, stories
 from baselines.solving import Answers, generator
 from baselines.writing import Answer
 from builder.reader.names import discover
+from builder.seeds import pick
 from builder.track import Guess
 from builder.tracks import TRACKS
+from grader.errors import UsageError
+from grader.floors import find
 from grader.io.release import Release
 from grader.model import Truth
 from grader.shape import Task
+from grader.tracks import TRACKS as GRADED
 
 _SKETCHES: Final = ("edges", "skeleton_edges")
 
@@ -43,13 +47,44 @@ def random_answers(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
     return ((task, random(task, told.get((task.instance_id, task.view), ""))) for task in tasks)
 
 
+def best_policies(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
+    """Each task by the policy that its floor names: the best answer that knows nothing.
+
+    Raises ``UsageError`` where the release states no floors of the exam.
+    """
+    stated = exam.release.public.manifest.get("floors", {}).get(exam.name, {})
+    told = stories(exam, [task for task in tasks if task.shape.name in _SKETCHES])
+    for task in tasks:
+        entry = stated.get(task.track, {}).get(task.spec.key, {})
+        regime = GRADED[task.track].regime
+        # Where the tasks of an instance count together, that is what the policy is best at.
+        floor = entry.get("context") or find(entry, "" if regime is None else regime(task))
+        policies = TRACKS[task.track].floors.policies
+        if floor is None or policies is None:
+            raise UsageError(
+                f"{exam.name}: the release states no floor of {task.spec.key}; measure it with "
+                "`python build_dataset.py floors` and build again"
+            )
+        names = _names(task, told.get((task.instance_id, task.view), ""))
+        texts = dict(policies(task, names))[floor["policy"]]
+        yield task, _parsed(task, pick(generator(f"floor/{task.task_id}"), texts))
+
+
 def _floor(kind: Guess, task: Task, story: str = "") -> Answer:
     """The uninformed answer that the release gate derives too."""
+    rng = generator(f"{kind}/{task.task_id}")
+    text = TRACKS[task.track].floors.answer(kind, task, _names(task, story), rng)
+    return _parsed(task, text)
+
+
+def _names(task: Task, story: str) -> Truth:
+    """What an uninformed answer may know: the names in the story, where a graph is asked for."""
     told = story if task.shape.name in _SKETCHES else ""
     nodes = list(discover(told, (), task.inputs["variables"])) if told else []
-    names = Truth(task.task_id, "", False, "", None, None, {"nodes": nodes})
-    rng = generator(f"{kind}/{task.task_id}")
-    text = TRACKS[task.track].floors.answer(kind, task, names, rng)
+    return Truth(task.task_id, "", False, "", None, None, {"nodes": nodes})
+
+
+def _parsed(task: Task, text: str) -> Answer:
     if task.shape.suffix != ".json":
         return text
     answer: dict[str, Any] = json.loads(text)

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from tiny_release import SECRET
 
+from baselines.release import open_exam
+from baselines.systems import answers, find_system
 from builder.cli.main import main
 from builder.floors.measure import best_policy
 from builder.floors.twin import Measured, draw_twin
@@ -20,7 +22,9 @@ from builder.release.roots import read_roots
 from builder.release.show.progress import Reporter
 from builder.tracks import TRACKS
 from grader.errors import UsageError
+from grader.exam import choose_exam
 from grader.io.release import Release
+from grader.tracks import TRACKS as GRADED
 
 SPLITS = """
 name = "floored"
@@ -118,6 +122,24 @@ def test_measured_floors_stand_in_both_manifests_and_pass_the_gate(
     found = list(recomputed(Release.open(release)))
     assert [(one.split, one.problems) for one in found] == [("dev", ()), ("test", ())]
     assert all(one.tasks for one in found)
+
+
+def test_who_answers_by_the_floors_earns_them(
+    measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The end of the scale: the baseline ``floor`` has what the gate recomputes."""
+    release = built(copied(measured, tmp_path), monkeypatch)
+    system = find_system("floor")
+    given = list(answers(system, open_exam(release, "dev", "practice")))
+    exam = choose_exam(Release.open(release), "dev", "practice")
+    assert {task.task_id for task, _ in given} == {task.task_id for task in exam.tasks}
+    entry = json.loads((release / "public" / "manifest.json").read_text(encoding="utf-8"))
+    floors = entry["floors"]["practice"]["causalab"]["laboratory.linear"]
+    for task, text in given:
+        policy = floors[GRADED["causalab"].regime(task)]["policy"]  # type: ignore[misc]
+        graph, _, number = policy.rpartition(", always ")
+        assert f'"value":{float(number)}' in str(text).replace(" ", "")
+        assert ('"edges":[]' in str(text).replace(" ", "")) == (graph == "no edge")
 
 
 def test_the_gate_refuses_floors_that_were_changed(
