@@ -12,6 +12,7 @@ from typing import Any, Final
 import duckdb
 
 from grader.errors import UsageError
+from grader.io.paths import inside
 
 _PATTERN: Final = re.compile(r"[*?\[]")
 SCAN: Final = "read_parquet(?, hive_partitioning = false)"
@@ -31,9 +32,8 @@ def literal(path: Path) -> str:
 @cache
 def _link(process: int, text: str) -> str:
     """A link to a file, by a name that is no pattern; it goes with the process."""
-    link = (
-        Path(_links(process).name) / f"{hashlib.sha256(os.fsencode(text)).hexdigest()[:32]}.parquet"
-    )
+    digest = hashlib.sha256(os.fsencode(text)).hexdigest()
+    link = inside(Path(_links(process).name), digest[:32], ".parquet")
     link.symlink_to(text)
     return str(link)
 
