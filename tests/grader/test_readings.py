@@ -59,14 +59,15 @@ def test_equations_2_to_4_on_a_hand_example() -> None:
         ]
     )  # fmt: skip
     # PassRate 3/4. Points: median 0.3. Intervals: (2 + 10) / 2 = 6. S_NR = (3·0.3 + 2·6) / 5 = 2.58
-    # Score = (4·0.25 + 5·2.58 + 2·0.25) / 11 = 14.4 / 11
-    for name, median in (("fixed", 2.0), ("paper", 2.0)):
+    # Score = (4·0.25 + 5·2.58 + 2·0.25) / 11 = 14.4 / 11. Fixed: the mean of all capped losses, with
+    # S_NR (0.1 + 0.3 + 10 + 2 + 10) / 5 = 4.48 and (1 + 22.4 + 0.5) / 11.
+    for name, s_nr, score in (("fixed", 4.48, 23.9 / 11), ("paper", 2.58, 14.4 / 11)):
         reading = readings(scores)[name]
         assert reading["pass_rate"] == pytest.approx(0.75)
-        assert reading["med_nrel_err"] == pytest.approx(median)
-        assert reading["s_nr"] == pytest.approx(2.58)
-        assert reading["med_f1_loss"] == pytest.approx(0.25)
-        assert reading["causalds_score"] == pytest.approx(14.4 / 11)
+        assert reading["med_nrel_err"] == pytest.approx(2.0)
+        assert reading["s_nr"] == pytest.approx(s_nr)
+        assert reading["f1_loss"] == reading["med_f1_loss"] == pytest.approx(0.25)
+        assert reading["causalds_score"] == pytest.approx(score)
         assert (reading["n_pass"], reading["n_nrel"], reading["n_f1"]) == (4, 5, 2)
 
 
@@ -88,7 +89,7 @@ def test_the_readings_part_where_an_answer_abstains_or_is_missing() -> None:
         row(3, "pass", 0.0, "pass", 0.0),
     ]
     got = readings(scores)
-    assert got["fixed"]["causalds_score"] == pytest.approx((1 * 0 + 3 * 10) / 4)
+    assert got["fixed"]["causalds_score"] == pytest.approx((0 + 10 + 10 + 0.2) / 4)
     assert (got["fixed"]["n_pass"], got["fixed"]["n_nrel"]) == (1, 3)
     assert got["paper"]["causalds_score"] == pytest.approx((2 * 0.5 + 1 * 0.2) / 3)
     assert (got["paper"]["n_pass"], got["paper"]["n_nrel"]) == (2, 1)

@@ -24,7 +24,7 @@ def compare(pairs: Pairs, first: Part, second: Part) -> dict[str, Any]:
     losses = [losses_by_reading([pair[side] for pair in pairs]) for side in (0, 1)]
     readings = {}
     for name in sorted(names):
-        both = zip(*(weights.scores(side[name]) for side in losses), strict=True)
+        both = zip(*(weights.scores(side[name], name) for side in losses), strict=True)
         replicates = [a - b for a, b in both if a is not None and b is not None]
         values = [_plain(part["readings"][name]) for part in (first, second)]
         first_score, second_score = (value["causalds_score"] for value in values)

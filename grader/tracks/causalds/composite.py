@@ -7,7 +7,7 @@ import duckdb
 
 from grader.report.table import sql
 
-COLUMNS: Final = ("pass_rate", "s_nr", "med_f1_loss")
+COLUMNS: Final = ("pass_rate", "s_nr", "f1_loss")
 """The columns ranked: the three components of CausalDSScore."""
 
 _Reading = Mapping[str, Any]

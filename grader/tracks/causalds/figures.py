@@ -44,7 +44,7 @@ def _readings(table: ScoreTable, scores: Sequence[Score], draws: Weights | None)
     readings = {row.pop("reading"): row for row in table.query("causalds/readings", LOSS_CAP)}
     lines = losses_by_reading(scores) if draws is not None else {}
     for name, reading in readings.items():
-        reading["causalds_score_interval"] = draws and interval(draws.scores(lines[name]))
+        reading["causalds_score_interval"] = draws and interval(draws.scores(lines[name], name))
     return readings
 
 
@@ -102,7 +102,9 @@ def _slice_intervals(track: Members, table: ScoreTable, draws: Weights) -> None:
                     part["skill_interval"] = interval(_skills(column, draws))
             if reading in part.get("readings", {}):
                 part["readings"][reading]["causalds_score_interval"] = interval(
-                    draws.scores((row["instance_id"], row["pool"], row["loss"]) for row in column)
+                    draws.scores(
+                        ((row["instance_id"], row["pool"], row["loss"]) for row in column), reading
+                    )
                 )
 
 

@@ -10,6 +10,7 @@ _POOL_OF: Final = {
     "pass_rate": "n_pass",
     "med_nrel_err": "n_nrel",
     "s_nr": "n_nrel",
+    "f1_loss": "n_f1",
     "med_f1_loss": "n_f1",
 }
 

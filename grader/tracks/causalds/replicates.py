@@ -1,6 +1,6 @@
 """Bootstrap replicates of CausalDSScore, and of means inside one slice, under shared draws."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -12,6 +12,9 @@ SMALL_EXAM: Final = 5_000
 """Exams with more tasks have an interval of their points only: others would be narrow and slow."""
 SLICE_REPLICATES: Final = 400
 """Draws for the slices; the whole exam has :data:`grader.statistics.resample.REPLICATES`."""
+
+MEDIANS: Final[Mapping[str, Collection[str]]] = {"paper": ("nrel_point", "f1"), "fixed": ()}
+"""The pools of which a reading takes the median; of the others, the mean of the capped losses."""
 
 Line = tuple[str, str, float]
 """Instance, pool and loss of one task in one reading."""
@@ -46,9 +49,9 @@ class Weights:
                 replicates.append(sum(row[k] * total for k, total, _ in columns) / tasks)
         return replicates
 
-    def scores(self, lines: Iterable[Line]) -> list[float | None]:
+    def scores(self, lines: Iterable[Line], reading: str) -> list[float | None]:
         """Replicates of CausalDSScore (Eq. 4), one per draw; ``None`` where it is empty."""
-        pools = _Pools.of(lines, self.place)
+        pools = _Pools.of(lines, self.place, MEDIANS[reading])
         return [pools.score(row) for row in self.rows]
 
 
@@ -63,40 +66,34 @@ def interval(replicates: Iterable[float | None]) -> list[float] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Pools:
-    """The losses of one reading, arranged for quick weighted means and medians."""
+    """The losses of one reading, arranged for quick weighted sums and medians."""
 
-    passes: list[tuple[int, float, int]]
-    intervals: list[tuple[int, float, int]]
-    points: list[tuple[float, int]]
-    sets: list[tuple[float, int]]
+    summed: list[tuple[int, float, int]]
+    ordered: list[list[tuple[float, int]]]
 
     @classmethod
-    def of(cls, lines: Iterable[Line], place: Mapping[str, int]) -> "_Pools":
-        sums: dict[str, dict[int, tuple[float, int]]] = {"pass": {}, "nrel_interval": {}}
-        lists: dict[str, list[tuple[float, int]]] = {"nrel_point": [], "f1": []}
+    def of(
+        cls, lines: Iterable[Line], place: Mapping[str, int], medians: Collection[str]
+    ) -> "_Pools":
+        sums: dict[int, tuple[float, int]] = {}
+        lists: dict[str, list[tuple[float, int]]] = {pool: [] for pool in medians}
         for instance, pool, loss in lines:
             k = place[instance]
             if pool in lists:
                 lists[pool].append((loss, k))
             else:
-                total, count = sums[pool].get(k, (0.0, 0))
-                sums[pool][k] = (total + min(loss, LOSS_CAP), count + 1)
-        passes, intervals = (
-            [(k, total, count) for k, (total, count) in sums[pool].items()]
-            for pool in ("pass", "nrel_interval")
-        )
-        return cls(passes, intervals, sorted(lists["nrel_point"]), sorted(lists["f1"]))
+                total, count = sums.get(k, (0.0, 0))
+                sums[k] = (total + min(loss, LOSS_CAP), count + 1)
+        summed = [(k, total, count) for k, (total, count) in sums.items()]
+        return cls(summed, [sorted(losses) for losses in lists.values()])
 
     def score(self, row: Sequence[int]) -> float | None:
         """Eq. 4 as a weighted sum: a pool's weight cancels the denominator of its mean."""
-        failed, n_pass = _sums(self.passes, row)
-        capped, n_interval = _sums(self.intervals, row)
-        point, n_point = _median(self.points, row)
-        shape, n_f1 = _median(self.sets, row)
-        tasks = n_pass + n_interval + n_point + n_f1
-        if not tasks:
-            return None
-        return (failed + capped + n_point * point + n_f1 * shape) / tasks
+        total, tasks = _sums(self.summed, row)
+        for losses in self.ordered:
+            middle, count = _median(losses, row)
+            total, tasks = total + count * middle, tasks + count
+        return total / tasks if tasks else None
 
 
 def _sums(column: Sequence[tuple[int, float, int]], row: Sequence[int]) -> tuple[float, int]:

@@ -5,7 +5,7 @@
 WITH cells AS (
     SELECT system, 'pass_rate' AS col, -pass_rate AS badness FROM systems
     UNION ALL SELECT system, 's_nr', s_nr FROM systems
-    UNION ALL SELECT system, 'med_f1_loss', med_f1_loss FROM systems
+    UNION ALL SELECT system, 'f1_loss', f1_loss FROM systems
 ),
 used AS (
     SELECT system, col, coalesce(badness, 'infinity'::DOUBLE) AS badness
