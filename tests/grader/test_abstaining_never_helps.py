@@ -22,7 +22,6 @@ from baselines.writing import text_of
 from builder.floors.twin import graded_policies
 from builder.tracks import TRACKS
 from grader.exam import Exam, choose_exam
-from grader.floors import find
 from grader.io.release import Release
 from grader.model import RawAnswer, Score
 from grader.report.skill import measure, units_of
@@ -198,3 +197,21 @@ def test_leaving_out_a_whole_variant_is_below_its_floor(
     for tasks in variants(exam).values():
         silent = skill_of([scored(exam, task, None) for task in tasks], floor_on(exam, tasks))
         assert silent is None or silent <= 0
+
+
+def test_the_floors_that_ship_leave_abstentions_no_more_than_chance(
+    exam: Exam, abstained: Rows, root: Path
+) -> None:
+    """Up to the error that a floor states, and that of so few tasks."""
+    document = json.loads((root / "splits" / "floors" / "mini.json").read_text("utf-8"))
+    floors, compared = document["floors"]["mini"]["causalds"], 0
+    for key, tasks in variants(exam).items():
+        rows = [abstained[task.task_id] for task in tasks if task.task_id in abstained]
+        if rows and key in floors:
+            floor, error = floors[key]["points"], floors[key]["se"]
+            mean = math.fsum(one.points for one in rows) / len(rows)
+            instances = len({one.instance_id for one in rows})
+            chance = math.sqrt(floor * (1 - floor) / instances)
+            assert mean <= floor + 4 * math.hypot(error, chance) + 1e-9, (key, mean, floor)
+            compared += 1
+    assert compared > 10

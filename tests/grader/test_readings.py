@@ -59,8 +59,8 @@ def test_equations_2_to_4_on_a_hand_example() -> None:
         ]
     )  # fmt: skip
     # PassRate 3/4. Points: median 0.3. Intervals: (2 + 10) / 2 = 6. S_NR = (3·0.3 + 2·6) / 5 = 2.58
-    # Score = (4·0.25 + 5·2.58 + 2·0.25) / 11 = 14.4 / 11. Fixed: the mean of all capped losses, with
-    # S_NR (0.1 + 0.3 + 10 + 2 + 10) / 5 = 4.48 and (1 + 22.4 + 0.5) / 11.
+    # Score = (4·0.25 + 5·2.58 + 2·0.25) / 11 = 14.4 / 11. Fixed: the mean of all capped losses,
+    # with S_NR (0.1 + 0.3 + 10 + 2 + 10) / 5 = 4.48 and (1 + 22.4 + 0.5) / 11.
     for name, s_nr, score in (("fixed", 4.48, 23.9 / 11), ("paper", 2.58, 14.4 / 11)):
         reading = readings(scores)[name]
         assert reading["pass_rate"] == pytest.approx(0.75)
