@@ -15,7 +15,7 @@ def task(shape: str, rows: int = 0) -> WorkspaceTask:
     ("shape", "good", "bad"),
     [
         ("effect_sign", '{"sign": "0"}', '{"sign": "zero"}'),
-        ("sign", '{"sign": "unknown"}', '{"sign": "0"}'),
+        ("sign", '{"sign": "unknown"}', '{"sign": "2"}'),
         ("dominant", '{"dominant": null}', '{"dominant": "both"}'),
         (
             "effect_interval",

@@ -189,7 +189,7 @@ def test_the_answer_that_the_prompt_offers_is_a_prediction(
     mini_release: Path, tmp_path: Path, still: Task, reply: str
 ) -> None:
     """Where nothing can be set one line is an answer, and a model will send just that."""
-    assert '{"prediction": 123.4' in still.prompt
+    assert '{"prediction": ' in still.prompt
     with taken(tmp_path, mini_release, [Reply(reply)]) as server:
         assert len(server.requests) == 1
     assert row(mini_release, tmp_path, still).status == "scored"

@@ -204,5 +204,7 @@ def _crystals(record: Record, key: bytes) -> tuple[dict[str, float], dict[str, f
     return manipulator, draw_reactor(record.equations.model, "reference", stream(key, "reactor"))
 
 
-TRACK: Final = replace(DRAWN, plan=plan_imported, build=build_imported)
-"""The track, but for where its episodes come from."""
+TRACK: Final = replace(
+    DRAWN, plan=plan_imported, build=build_imported, floors=replace(DRAWN.floors, twin=None)
+)
+"""The track, but for where its episodes come from: there is no drawing a twin of them."""
