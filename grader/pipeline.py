@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from grader.bundles import arms
+from grader.errors import UsageError
 from grader.exam import Exam
 from grader.io.jsonio import clip
 from grader.io.release import CORRECTED
 from grader.model import Checked, Score
 from grader.report.aggregate import Totals, aggregate
 from grader.report.attempts import with_attempts
-from grader.report.build import build_report
+from grader.report.build import build_report, finite
 from grader.report.redact import redact
 from grader.score import score, verify
 from grader.submission.attempts import merge, read
@@ -58,7 +59,7 @@ def grade(exam: Exam, source: Path | Submission, *, slice_intervals: bool = True
     report = build_report(exam, submission, totals, _with_exam(exam, notices))
     if len(attempts) > 1:
         grid = [score_tasks(exam, attempt) for attempt in attempts]
-        report = with_attempts(report, submission.attempts, grid, exam.truths, attempts)
+        report = finite(with_attempts(report, submission.attempts, grid, exam.truths, attempts))
     if not exam.split.reveal:
         report = redact(report)
     return Graded(exam, submission, checked, scores, totals, report)
@@ -67,7 +68,8 @@ def grade(exam: Exam, source: Path | Submission, *, slice_intervals: bool = True
 def look_at(exam: Exam, submission: Submission) -> tuple[Answers, list[str]]:
     """The checked answers and what is odd about them, without looking at any truth."""
     checked = check_attempts(exam, submission)
-    attempts, notices = sign_attempts(exam, checked, _remarks(exam, submission))
+    attempts = sign_attempts(exam, submission.source, checked)
+    notices = _remarks(exam, submission)
     if len(attempts) > 1 and any(task.shape.merge is None for task in exam.tasks):
         merging = sorted({spec.track for spec in VARIANTS if spec.shape.merge is not None})
         notices = with_notice(
@@ -93,7 +95,7 @@ def verify_attempts(
 
     Transcripts must be signed with the host's key, where one was given, and replay.
     """
-    signed, notices = sign_attempts(exam, attempts, _remarks(exam, submission))
+    signed = sign_attempts(exam, submission.source, attempts)
     verified = [
         {
             task.task_id: verify(task, exam.truths[task.task_id], checked[task.task_id])
@@ -101,22 +103,30 @@ def verify_attempts(
         }
         for checked in signed
     ]
-    return verified, notices
+    return verified, _remarks(exam, submission)
 
 
-def sign_attempts(
-    exam: Exam, attempts: Sequence[Answers], notices: list[str]
-) -> tuple[list[Answers], list[str]]:
-    """The answers after their signatures were compared with the host's key, where one was given."""
+def sign_attempts(exam: Exam, source: Path, attempts: Sequence[Answers]) -> list[Answers]:
+    """The answers after their signatures were compared with the host's key, where one was given.
+
+    Raises ``UsageError`` where the sessions of an attempt are those of several submissions.
+    """
     found: list[Answers] = []
     for checked in attempts:
         signed, hosted = _signed(exam, checked)
         found.append(signed)
         if len(hosted) > 1:
             named = ", ".join(clip(name) for name in sorted(hosted)[:4])
-            text = f"signed transcripts of {len(hosted)} submissions: {named}"
-            notices = with_notice(notices, text)
-    return found, notices
+            raise UsageError(
+                f"{source}: holds signed sessions of {len(hosted)} submissions ({named}); a "
+                "submission holds its own alone"
+            )
+    return found
+
+
+def hosts(exam: Exam, checked: Answers) -> list[str]:
+    """By which names the host knows those whose sessions the answers record."""
+    return sorted(_signed(exam, checked)[1])
 
 
 def _signed(exam: Exam, checked: Answers) -> tuple[Answers, set[str]]:

@@ -5,17 +5,28 @@ import gc
 import os
 import subprocess
 import sys
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+_TESTS = count()
 
 
 def pytest_unconfigure() -> None:
     """Hypothesis leaves a callback with the garbage collector, which keeps DuckDB's objects alive
     beyond the interpreter's end; DuckDB's binding would then print a page about leaks."""
     gc.callbacks.clear()
+
+
+@pytest.fixture(autouse=True)
+def _gradings_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """No test may reuse what another graded, perhaps with a part of the grader replaced."""
+    folder = tmp_path_factory.getbasetemp() / "gradings" / str(next(_TESTS))
+    monkeypatch.setenv("CAUSAL_EXAMS_CACHE", str(folder))
 
 
 @pytest.fixture(scope="session")

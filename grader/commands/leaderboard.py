@@ -1,7 +1,9 @@
 """Grade every submission in a folder and rank them by skill, or by points without floors.
 
-A submission is a packed .parquet file or a folder of answers. One that cannot be read is named
-and left out; it never stops the others.
+A submission is a packed .parquet file or a folder of answers. Each is graded on its own, in a
+process with a limit on memory and time; one that cannot be graded is shown as failed, with the
+reason, and never stops the others. Gradings are kept (--cache) and reused where submission,
+release, grader and options are the same.
 
 examples:
   python -m grader leaderboard submissions/
@@ -11,100 +13,237 @@ examples:
 
 import argparse
 import hashlib
+import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from textwrap import indent
+from typing import TYPE_CHECKING, Any, Final
 
-from grader.commands.common import (
-    EXAM,
-    add,
-    add_documents,
-    check_outputs,
-    open_split,
-    write_documents,
-)
+from grader.commands.common import EXAM, add, add_documents, check_outputs, open_split
 from grader.errors import UsageError
-from grader.io.jsonio import canonical
+from grader.exam import Exam
+from grader.io.files import replacing, write_text
+from grader.io.jsonio import pretty
 from grader.names import nearest_path
-from grader.pipeline import Graded, grade
 from grader.show.systems import measured
 from grader.submission.collect import submissions_in
 
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from grader.board.cache import Cache
+    from grader.board.grading import Entry
+    from grader.board.sessions import Started
+
 NOTICES: Final = 3
 """Of each submission so many notes are told; ``grade`` tells them all."""
+MEMORY: Final = 2048
+SECONDS: Final = 300
+_NO_MATTER: Final = frozenset(
+    ("submissions", "release", "private", "transcript_key", "json", "html", "workers", "memory",
+     "seconds", "cache", "no_cache", "sessions")
+)  # fmt: skip
+"""Options that change no report, or that the key of a grading has by their content."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``leaderboard``."""
     parser.add_argument("submissions", type=Path, help="folder of submissions")
     add(parser, *EXAM, "--truth", "--transcript-key")
+    parser.add_argument(
+        "--sessions", type=Path, metavar="DIR",
+        help="the host's folder of sessions (`harness lab --sessions`): says of each row how many "
+        "were started per task",
+    )  # fmt: skip
+    effort = parser.add_argument_group("effort")
+    effort.add_argument(
+        "--workers", type=_positive, default=os.cpu_count() or 1, metavar="N", help="processes"
+    )
+    effort.add_argument(
+        "--memory", type=_positive, default=MEMORY, metavar="MIB",
+        help=f"of one submission (default {MEMORY})",
+    )  # fmt: skip
+    effort.add_argument(
+        "--seconds", type=_positive, default=SECONDS, metavar="S",
+        help=f"of one submission (default {SECONDS})",
+    )  # fmt: skip
+    effort.add_argument(
+        "--cache", type=Path, metavar="DIR",
+        help="where gradings are kept, a folder of yours alone (default: $CAUSAL_EXAMS_CACHE, "
+        "then causal-exams in $XDG_CACHE_HOME or ~/.cache)",
+    )  # fmt: skip
+    effort.add_argument("--no-cache", action="store_true", help="grade anew and keep nothing")
     add_documents(
         parser, "all reports, best first", "full reports of a private split, for your eyes only"
     )
 
 
+def _positive(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) < 1 << 20:
+        raise argparse.ArgumentTypeError(f"{text} is no whole number from 1")
+    return int(text)
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Grade all, rank, print and write."""
+    from grader.board.grading import Entry, LeftOut, NotGraded, grade_all
+    from grader.board.sessions import refuse_others, told
+    from grader.board.workers import Limits
     from grader.draw.table import in_terminal
-    from grader.show.leaderboard import leaderboard
-    from grader.show.pages import page
-    from grader.show.terminal import console, plain
+    from grader.show.leaderboard import failures, leaderboard
+    from grader.show.terminal import console
 
     check_outputs(arguments)
     # Several exams and none chosen: say so before any submission is graded.
     exam = open_split(arguments).choose_exam_for()
-    told = console(stderr=True)
-    reports: list[dict[str, Any]] = []
-    for source in submissions(arguments.submissions):
-        try:
-            graded = grade(exam, source, slice_intervals=bool(arguments.json or arguments.html))
-            _refuse_strangers(graded, source)
-        except UsageError as error:
-            told.print(plain(f"left out: {error}"))
-            continue
-        for notice in graded.report["notices"][:NOTICES]:
-            told.print(plain(f"note: {source}: {notice}"), soft_wrap=True)
-        graded.report["submission"]["file"] = source.name.encode("utf-8", errors="replace").decode(
-            "utf-8"
+    sources = submissions(arguments.submissions)
+    counted = _sessions(arguments, exam)
+    cache = _cache(arguments, exam)
+    with _progress() as progress:
+        bar = progress.add_task("submissions", total=len(sources))
+
+        def advance() -> None:
+            progress.advance(bar)
+            progress.refresh()
+
+        results = grade_all(
+            exam,
+            sources,
+            workers=arguments.workers,
+            limits=Limits(arguments.memory << 20, arguments.seconds),
+            cache=cache,
+            slice_intervals=_detailed(arguments),
+            refuse=refuse_others,
+            advance=advance,
         )
-        graded.report["submission"]["answers_sha256"] = _digest(graded)
-        reports.append(graded.report)
-    tell_apart(reports)
-    if not reports:
+    entries = [result for result in results if isinstance(result, Entry)]
+    failed = [(r.source.name, r.reason) for r in results if isinstance(r, NotGraded)]
+    _tell(entries, [r.reason for r in results if isinstance(r, LeftOut)], failed)
+    tasks = {task.task_id for task in exam.tasks}
+    for entry in entries:
+        name = entry.source.name.removesuffix(".parquet")
+        if (sessions := told(counted, name, tasks)) is not None:
+            entry.brief["submission"]["sessions"] = sessions
+    tell_apart([entry.brief for entry in entries])
+    if not entries:
         raise UsageError(
             f"{arguments.submissions}: no usable submission in it; give a folder of packed files "
             "and answer folders (one answers folder alone: `grade` it)"
         )
-    ranked = rank(reports)
+    ranked = rank([entry.brief for entry in entries])
     title = f"{exam.split.release.name} · {exam.split.name}/{exam.name}"
-    write_documents(arguments, lambda: _rows(ranked), lambda: page(ranked, title))
-    console().print(in_terminal(leaderboard(ranked, title).without("shows from")))
+    _write(arguments, entries, ranked, failed, title)
+    out = console()
+    out.print(in_terminal(leaderboard(ranked, title).without("shows from")))
+    if failed:
+        out.print(in_terminal(failures(failed)))
     return 0
 
 
-def _digest(graded: Graded) -> str:
-    """The same for equal answers, however they were handed in and whatever the system is called."""
-    digest = hashlib.sha256()
-    for task_id, checked in graded.checked.items():
-        answer = checked.answer
-        told = canonical(answer) if isinstance(answer, (dict, list)) else repr(answer)
-        digest.update(f"{task_id} {checked.status} {checked.abstained} {told}\n".encode())
-    return digest.hexdigest()
+def _sessions(arguments: argparse.Namespace, exam: Exam) -> "Started":
+    """The sessions that the host keeps, where its folder was given."""
+    from grader.board.sessions import started
+
+    key = exam.split.transcript_key
+    if arguments.sessions is None:
+        return {}
+    if key is None:
+        raise UsageError("--sessions: give --transcript-key too; only sessions it signed count")
+    return started(arguments.sessions, key)
 
 
-def _refuse_strangers(graded: Graded, source: Path) -> None:
-    """Raise ``UsageError`` for what has no place on this board: nothing in it is about the exam."""
-    submission, split = graded.submission, graded.exam.split
-    if any(score.status != "missing" for score in graded.scores):
-        return
-    if not submission.answers and not submission.run:
-        raise UsageError(f"{source}: neither an answer nor a run.json in it")
-    if split.track and submission.answers:
-        raise UsageError(f"{source}: answers nothing of track {split.track}")
-    if submission.answers or submission.unknown:
-        raise UsageError(f"{source}: {graded.report['notices'][0]}; no answer to this exam in it")
+def _detailed(arguments: argparse.Namespace) -> bool:
+    """Whether anyone will see the intervals of slices."""
+    return bool(arguments.json or arguments.html)
+
+
+def _cache(arguments: argparse.Namespace, exam: Exam) -> "Cache | None":
+    """Where gradings of this exam with these options are kept; ``None`` for nowhere."""
+    from grader.board.cache import Cache, context_sha256, default_folder
+
+    if arguments.no_cache:
+        return None
+    key = exam.split.transcript_key
+    asked = {name: value for name, value in vars(arguments).items() if name not in _NO_MATTER}
+    asked |= {"exam": exam.name, "split": exam.split.name, "detailed": _detailed(arguments)}
+    asked["key"] = "" if key is None else hashlib.sha256(key).hexdigest()
+    context = context_sha256(exam.split.release, asked)
+    try:
+        return Cache(arguments.cache or default_folder(), context)
+    except UsageError as error:
+        if arguments.cache is not None:
+            raise
+        print(f"note: {error}", file=sys.stderr)
+        return None
+
+
+def _progress() -> "Progress":
+    """A bar on a terminal, nothing elsewhere; without a thread, since workers are forks."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    return Progress(
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+        console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True,
+        auto_refresh=False,
+    )  # fmt: skip
+
+
+def _tell(
+    entries: "Sequence[Entry]", left_out: Sequence[str], failed: Sequence[tuple[str, str]]
+) -> None:
+    """What there is to remark, in the order of the submissions."""
+    from grader.show.terminal import console, plain
+
+    told = console(stderr=True)
+    for reason in left_out:
+        told.print(plain(f"left out: {reason}"))
+    for name, reason in failed:
+        told.print(plain(f"failed: {name}: {reason}"), soft_wrap=True)
+    for entry in entries:
+        for notice in entry.brief["notices"][:NOTICES]:
+            told.print(plain(f"note: {entry.source}: {notice}"), soft_wrap=True)
+
+
+def _write(
+    arguments: argparse.Namespace,
+    entries: "Sequence[Entry]",
+    ranked: Sequence[tuple[int, dict[str, Any]]],
+    failed: Sequence[tuple[str, str]],
+    title: str,
+) -> None:
+    """The board as data and as a page, where these were asked for; one report at a time as data."""
+    whole = {id(entry.brief): entry for entry in entries}
+    if arguments.json:
+        with replacing(arguments.json) as temporary, temporary.open("w", encoding="utf-8") as file:
+            rows = _rows(ranked)
+            before = "[\n"
+            for row in rows:
+                report = whole[id(row["report"])].report()
+                file.write(before + indent(pretty({**row, "report": report}), "  ").rstrip())
+                before = ",\n"
+            for name, reason in failed:
+                file.write(before + indent(pretty(failure(name, reason)), "  ").rstrip())
+            file.write("\n]\n")
+    if arguments.html:
+        from grader.draw.page import Section
+        from grader.show.leaderboard import failures
+        from grader.show.pages import page
+
+        full = [(place, whole[id(brief)].report()) for place, brief in ranked]
+        more = [Section("Failed", [failures(failed)])] if failed else []
+        write_text(arguments.html, page(full, title, more))
+
+
+def failure(name: str, reason: str) -> dict[str, Any]:
+    """What ``--json`` says, after the ranked ones, of a submission that could not be graded."""
+    return {
+        "rank": None,
+        "file": name.encode("utf-8", errors="replace").decode("utf-8"),
+        "failed": reason,
+    }
 
 
 def tell_apart(reports: Sequence[dict[str, Any]]) -> None:

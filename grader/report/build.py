@@ -1,7 +1,7 @@
 """``report.json``: all that a submission's scores say, as plain data (``schemas/report.json``)."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from grader import __version__
@@ -37,8 +37,7 @@ def build_report(
     }
     if exam.differing is not None:
         report["truth"] = {"version": exam.split.truth, "differing": exam.differing}
-    found: dict[str, Any] = _clean(report)
-    return found
+    return finite(report)
 
 
 def _submission(submission: Submission) -> dict[str, Any]:
@@ -51,12 +50,16 @@ def _submission(submission: Submission) -> dict[str, Any]:
     return {"system": name, "run": submission.run}
 
 
-def _clean(value: Any) -> Any:
-    """Floats that are not finite (a mean of capped-at-1e300 losses) become null."""
+def finite(report: Mapping[str, Any]) -> dict[str, Any]:
+    """A report whose floats that are not finite (a mean of losses of 1e308) are null."""
+    return {key: _finite(item) for key, item in report.items()}
+
+
+def _finite(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _clean(item) for key, item in value.items()}
+        return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_clean(item) for item in value]
+        return [_finite(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

@@ -10,6 +10,7 @@ from grader.io.jsonio import canonical
 from grader.model import Score, Truth
 from grader.report.table import ScoreTable
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _FORMATS = {"csv": "FORMAT csv, HEADER", "parquet": "FORMAT parquet, COMPRESSION zstd"}
 
 
@@ -26,6 +27,8 @@ def write_scores(path: Path, kind: str, scores: Sequence[Score], truths: Mapping
         names.append("truth_json")
         types.append("VARCHAR")
         rows = [(*row, truth_json(truths[row[0]])) for row in rows]
+    if kind == "csv":
+        rows = [tuple(map(_as_text, row)) for row in rows]
     columns = [list(column) for column in zip(*rows, strict=True)]
     selected = ", ".join(
         f"unnest(${k}::{kind_}[]) AS {name}"
@@ -34,6 +37,14 @@ def write_scores(path: Path, kind: str, scores: Sequence[Score], truths: Mapping
     with replacing(path) as temporary, parquet.connect() as connection:
         connection.execute(f"CREATE TEMP TABLE rows AS SELECT {selected}", columns)
         parquet.copy_to(connection, "SELECT * FROM rows", temporary, _FORMATS[kind])
+
+
+def _as_text(cell: Any) -> Any:
+    """Words that a spreadsheet would run as a formula, behind an apostrophe; numbers as they are.
+
+    A cell may hold what a submitter wrote: ``=HYPERLINK(…)``.
+    """
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
 def truth_json(truth: Truth) -> str:

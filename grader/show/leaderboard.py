@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from grader.draw.table import Table
+from grader.draw.table import Cell, Table
 from grader.draw.words import points
 from grader.show.systems import SYSTEM, Report, headline, measured, name_of, skill, skipped
 from grader.tracks import TRACKS
@@ -34,6 +34,12 @@ def leaderboard(ranked: Ranked, title: str = "Leaderboard") -> Table:
             ]
         )
     return Table(title, [*head, "scored", "invalid"], rows, left=2, note=_copies(reports))
+
+
+def failures(failed: Sequence[tuple[str, str]]) -> Table:
+    """Submissions that could not be graded, by name, and why."""
+    rows = [[Cell(name, "name"), Cell(reason, "long")] for name, reason in failed]
+    return Table("Failed", ["submission", "why"], rows, left=2)
 
 
 def _copies(reports: Sequence[Report]) -> str:
@@ -69,7 +75,18 @@ def columns(reports: Sequence[Report]) -> list[tuple[str, list[str]]]:
             found += [
                 (f, [points(row.get(f, {}).get("points")) for row in slices]) for f in slices[0]
             ]
+    if any("sessions" in report["submission"] for report in reports):
+        found.append(("sessions/task", [_sessions(report["submission"]) for report in reports]))
     return [*found, ("tok/task", [tokens(report["usage"]) for report in reports])]
+
+
+def _sessions(submission: Mapping[str, Any]) -> str:
+    """How many sessions were started per task: what is best of many shows."""
+    counted = submission.get("sessions")
+    if counted is None:
+        return "–"
+    mean = counted["started"] / counted["tasks"]
+    return f"{mean:.1f}, most {counted['most']}"
 
 
 def tokens(usage: Mapping[str, Any]) -> str:

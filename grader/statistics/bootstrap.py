@@ -5,6 +5,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from grader.statistics.moments import standard_deviation
+
 LEVEL: Final = 0.95
 NORMAL_QUANTILE: Final = 1.959963984540054
 """Two-sided 95%."""
@@ -33,9 +35,7 @@ def overall(per_track: Mapping[str, Sequence[float]]) -> list[float]:
 
 def standard_error(replicates: Sequence[float]) -> float:
     """The standard deviation of the replicates (n - 1 in the denominator)."""
-    mean = math.fsum(replicates) / len(replicates)
-    spread = math.fsum((value - mean) ** 2 for value in replicates)
-    return math.sqrt(spread / (len(replicates) - 1))
+    return standard_deviation(replicates)
 
 
 def detectable(error: float) -> float:

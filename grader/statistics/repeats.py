@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from grader.statistics.moments import mean, standard_deviation
+
 
 def pass_at_k(attempts: int, passed: int, k: int) -> float:
     """The chance that at least one of k attempts, drawn without replacement, passes.
@@ -32,10 +34,17 @@ def _refuse_misuse(attempts: int, passed: int, k: int) -> None:
 
 
 def spread_of(values: Sequence[float | None]) -> dict[str, Any] | None:
-    """Mean, sample SD and SD over mean of complete runs (Table 7); ``None`` if one has no value."""
-    present = [value for value in values if value is not None]
+    """Mean, sample SD and SD over mean of complete runs (Table 7).
+
+    ``None`` if one has no value, or an infinite one.
+    """
+    present = [value for value in values if value is not None and math.isfinite(value)]
     if len(present) < 2 or len(present) != len(values):
         return None
-    mean = math.fsum(present) / len(present)
-    sd = math.sqrt(math.fsum((v - mean) ** 2 for v in present) / (len(present) - 1))
-    return {"runs": present, "mean": mean, "sd": sd, "relative_sd": sd / mean if mean else None}
+    centre, sd = mean(present), standard_deviation(present)
+    return {
+        "runs": present,
+        "mean": centre,
+        "sd": sd,
+        "relative_sd": sd / centre if centre else None,
+    }

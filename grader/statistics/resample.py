@@ -15,6 +15,9 @@ MOST_CLUSTERS: Final = 5_000
 """More instances than these are resampled in this many random groups of nearly equal size: the
 variance of a mean is the same, and the time no longer grows with the exam."""
 
+_EXAMS: Final = 16
+"""Draws of so many sets of instances are kept: those of an exam and of its tracks."""
+
 Clusters = Mapping[str, tuple[float, int]]
 """Instance to the sum of its values and their number."""
 
@@ -72,7 +75,7 @@ class Draws:
         return replicates
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=_EXAMS)
 def _drawn(
     names: tuple[str, ...], seed: int, replicates: int
 ) -> tuple[Mapping[str, int], Sequence[Sequence[int]]]:

@@ -12,9 +12,11 @@ from causalab_episodes import make_row, random_episode
 from lab_tasks import grade, task_and_truth
 
 from grader import pipeline
+from grader.board.sessions import refuse_others
 from grader.cli import main
 from grader.draw import page as draw
 from grader.draw.table import in_terminal
+from grader.errors import UsageError
 from grader.exam import choose_exam
 from grader.io.release import Release
 from grader.io.schemas import first_problem, schema
@@ -272,7 +274,7 @@ def test_a_grader_with_a_key_refuses_unsigned_sessions_and_says_so(
     assert main([*command[:-1], str(tmp_path / "absent")]) == 2
 
 
-def test_signed_sessions_of_several_submissions_are_remarked_on(
+def test_signed_sessions_of_several_submissions_are_refused(
     mini_release: Path, tmp_path: Path
 ) -> None:
     """A host signs for everyone; one system's answers should be one system's sessions."""
@@ -286,9 +288,43 @@ def test_signed_sessions_of_several_submissions_are_remarked_on(
         hosted = Laboratory(Episode.of(task.task_id, task.inputs, truth.target), name, key)
         hosted.predict(1)
         (folder / task.answer_file).write_text(hosted.transcript_text(), encoding="utf-8")
-    report = pipeline.grade(exam, folder).report
-    assert report["census"]["scored"] == 2
-    assert any('2 submissions: "team-a", "team-b"' in notice for notice in report["notices"])
+    with pytest.raises(UsageError, match=r'2 submissions ."team-a", "team-b"'):
+        pipeline.grade(exam, folder)
+    (folder / tasks[1].answer_file).unlink()
+    graded = pipeline.grade(exam, folder)
+    assert graded.report["census"]["scored"] == 1
+    with pytest.raises(UsageError, match=r'sessions of "team-a", not of "answers"'):
+        refuse_others(graded)
+    refuse_others(pipeline.grade(exam, folder.rename(tmp_path / "team-a")))
+
+
+def test_a_board_says_how_many_sessions_were_started(mini_release: Path, tmp_path: Path) -> None:
+    """Best of many shows: a session that was moved aside to start anew still counts."""
+    key = tmp_path / "host.key"
+    key.write_bytes(b"k" * 32)
+    exam = choose_exam(Release.open(mini_release), track="causalab", transcript_key=b"k" * 32)
+    kept, board = tmp_path / "hosted" / "team-a", tmp_path / "board" / "team-a"
+    kept.mkdir(parents=True)
+    board.mkdir(parents=True)
+    tasks = [task for task in exam.split.tasks if task.track == "causalab"][:2]
+    for task, tries in zip(tasks, (1, 3), strict=True):
+        episode = Episode.of(task.task_id, task.inputs, exam.truths[task.task_id].target)
+        for number in range(tries):
+            hosted = Laboratory(episode, "team-a", b"k" * 32)
+            hosted.predict(1)
+            text = hosted.transcript_text()
+            (kept / f"{task.task_id}.jsonl{'.old' * number}").write_text(text, encoding="utf-8")
+            (board / task.answer_file).write_text(text, encoding="utf-8")
+    forged = Laboratory(episode, "team-a", b"x" * 32)
+    (kept / "forged.jsonl").write_text(forged.transcript_text(), encoding="utf-8")
+    out = tmp_path / "board.json"
+    command = [
+        "leaderboard", str(board.parent), "--release", str(mini_release), "--track", "causalab",
+        "--json", str(out), "--transcript-key", str(key), "--sessions", str(kept.parent),
+    ]  # fmt: skip
+    assert main(command) == 0
+    (row,) = json.loads(out.read_text("utf-8"))
+    assert row["report"]["submission"]["sessions"] == {"started": 4, "tasks": 2, "most": 3}
 
 
 def test_verify_finds_an_episode_that_contradicts_itself() -> None:

@@ -232,9 +232,13 @@ def test_a_leaderboard_leaves_out_what_it_cannot_read(
     run = runner.run("leaderboard", board, "--release", runner.release, *DEV, "--json", out)
     assert run.code == 0
     ranked = json.loads(out.read_text("utf-8"))
-    assert [(e["rank"], e["report"]["submission"]["system"]) for e in ranked] == [
+    assert [(e["rank"], e["report"]["submission"]["system"]) for e in ranked[:2]] == [
         (1, "a"),
         (2, "b"),
+    ]
+    assert [(e["rank"], e["file"]) for e in ranked[2:]] == [
+        (None, "broken.parquet"),
+        (None, "pipe.parquet"),
     ]
     assert "broken.parquet" in run.err and "pipe.parquet" in run.err
 

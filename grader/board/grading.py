@@ -1,0 +1,172 @@
+"""One submission of a board: graded in a worker, or known from before, and what the board keeps.
+
+A report of a large exam is a hundred thousand characters, of which a table needs a few thousand:
+the board keeps those at hand, and the whole packed.
+"""
+
+import hashlib
+import json
+import sys
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Self
+
+from grader.board.cache import Cache, submission_sha256
+from grader.board.workers import Failed, Limits, run_limited
+from grader.exam import Exam
+from grader.io.jsonio import canonical
+from grader.pipeline import Graded, grade
+
+_MOST_LEAVES: Final = 120
+"""Members of a track's part with more figures are drawn on pages and stand in no table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A graded submission: ``brief`` is its report without what only pages show."""
+
+    source: Path
+    brief: dict[str, Any]
+    packed: bytes
+
+    @classmethod
+    def of(cls, source: Path, text: bytes) -> Self:
+        """The entry of a report as JSON."""
+        return cls(source, _brief(json.loads(text)), zlib.compress(text, 6))
+
+    def report(self) -> dict[str, Any]:
+        """The whole report, under the name that the board gives the submission."""
+        whole: dict[str, Any] = json.loads(zlib.decompress(self.packed))
+        return {**whole, "submission": self.brief["submission"]}
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What is no submission to this exam, and why."""
+
+    source: Path
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotGraded:
+    """A submission that could not be graded, and why."""
+
+    source: Path
+    reason: str
+
+
+Result = Entry | LeftOut | NotGraded
+
+
+def grade_all(
+    exam: Exam,
+    sources: Sequence[Path],
+    *,
+    workers: int,
+    limits: Limits,
+    cache: Cache | None = None,
+    slice_intervals: bool = False,
+    refuse: Callable[[Graded], None] = lambda _graded: None,
+    advance: Callable[[], None] = lambda: None,
+) -> list[Result]:
+    """Every submission, graded on its own, in the order of ``sources``.
+
+    ``refuse`` raises ``UsageError`` for a submission that must not be on the board; ``advance`` is
+    called for each as it is finished.
+    """
+    # Read once, before there are workers, which then share it.
+    _ = exam.truths, exam.floors, exam.split.bundles, exam.differing
+
+    def work(source: Path) -> bytes:
+        known = None if cache is None else submission_sha256(source)
+        if cache is not None and known is not None and (text := cache.find(known)) is not None:
+            return text
+        text = json.dumps(_graded(exam, source, slice_intervals, refuse)).encode("ascii")
+        if cache is not None and known is not None:
+            cache.keep(known, text)
+        return text
+
+    found: dict[int, Result] = {}
+    for place, outcome in run_limited(work, sources, workers, limits):
+        found[place] = _result(sources[place], outcome)
+        advance()
+    return [found[place] for place in range(len(sources))]
+
+
+def _result(source: Path, outcome: bytes | Failed) -> Result:
+    if isinstance(outcome, Failed):
+        return NotGraded(source, outcome.reason)
+    document = json.loads(outcome)
+    if "left_out" in document:
+        return LeftOut(source, document["left_out"])
+    return Entry.of(source, outcome)
+
+
+def _graded(
+    exam: Exam, source: Path, slice_intervals: bool, refuse: Callable[[Graded], None]
+) -> dict[str, Any]:
+    """The report of a submission, or ``left_out`` and why."""
+    graded = grade(exam, source, slice_intervals=slice_intervals)
+    if (stranger := _stranger(graded, source)) is not None:
+        return {"left_out": stranger}
+    refuse(graded)
+    name = source.name.encode("utf-8", errors="replace").decode("utf-8")
+    told = {"file": name, "answers_sha256": _digest(graded)}
+    return {**graded.report, "submission": {**graded.report["submission"], **told}}
+
+
+def _stranger(graded: Graded, source: Path) -> str | None:
+    """Why something has no place on this board: nothing in it is about the exam."""
+    submission, split = graded.submission, graded.exam.split
+    if any(score.status != "missing" for score in graded.scores):
+        return None
+    if not submission.answers and not submission.run:
+        return f"{source}: neither an answer nor a run.json in it"
+    if split.track and submission.answers:
+        return f"{source}: answers nothing of track {split.track}"
+    if submission.answers or submission.unknown:
+        return f"{source}: {graded.report['notices'][0]}; no answer to this exam in it"
+    return None
+
+
+def _digest(graded: Graded) -> str:
+    """The same for equal answers, however they were handed in and whatever the system is called."""
+    digest = hashlib.sha256()
+    for task_id, checked in graded.checked.items():
+        answer = checked.answer
+        told = canonical(answer) if isinstance(answer, (dict, list)) else repr(answer)
+        digest.update(f"{task_id} {checked.status} {checked.abstained} {told}\n".encode())
+    return digest.hexdigest()
+
+
+def _brief(report: Mapping[str, Any]) -> dict[str, Any]:
+    """A report without what only pages show; of slices, the points of families."""
+    parts = {}
+    for name, part in report["tracks"].items():
+        families = part["slices"].get("family", {})
+        kept = {key: value for key, value in part.items() if sum(_leaves(value)) <= _MOST_LEAVES}
+        points = {level: {"points": row.get("points")} for level, row in families.items()}
+        parts[name] = {**kept, "slices": {"family": points}}
+    brief: dict[str, Any] = _interned({**report, "tracks": parts})
+    return brief
+
+
+def _leaves(value: Any) -> Iterator[int]:
+    """A one for each figure or word inside a value."""
+    if isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(item)
+    else:
+        yield 1
+
+
+def _interned(value: Any) -> Any:
+    """``value`` with equal keys as one object, since every report has the same ones."""
+    if isinstance(value, dict):
+        return {sys.intern(key): _interned(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_interned(item) for item in value]
+    return value

@@ -1,0 +1,79 @@
+"""Whose sessions a row of a board holds, and how many that submitter has started.
+
+Replay and signatures prove that a session took place; how often it was tried before only the host
+knows, who keeps one transcript for each session (``harness lab --sessions``).
+"""
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Set
+from pathlib import Path
+from typing import Any, Final
+
+from grader.errors import UsageError
+from grader.io.jsonio import clip
+from grader.laboratory.transcript import MAX_LINE_BYTES, TranscriptError, check_chain, read_lines
+from grader.pipeline import Graded, hosts
+from grader.submission.submission import Unreadable, open_regular
+
+Started = Mapping[str, Counter[str]]
+"""Submission to task to the number of sessions begun."""
+_MOST_FILES: Final = 1_000_000
+
+
+def started(folder: Path, key: bytes) -> Started:
+    """The sessions in a host's folder, wherever in it they are kept, opened with its ``key``.
+
+    Whose a session is, and at which task, its first line says, not the name of its file: one that
+    was moved aside to start anew still counts. Raises ``UsageError`` for no folder.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"--sessions {folder}: no such folder; give that of `harness lab`")
+    found: dict[str, Counter[str]] = {}
+    count = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            count += 1
+            if count > _MOST_FILES:
+                raise UsageError(f"--sessions {folder}: over {_MOST_FILES:,} files in it")
+            if (opened := _opened(Path(place) / name, key)) is not None:
+                submission, task_id = opened
+                found.setdefault(submission, Counter())[task_id] += 1
+    return found
+
+
+def _opened(path: Path, key: bytes) -> tuple[str, str] | None:
+    """Submission and task of a session that the host opened; ``None`` for any other file."""
+    try:
+        with open_regular(path) as handle:
+            line = handle.readline(MAX_LINE_BYTES + 1)
+        (first,) = lines = read_lines(line)
+        check_chain(lines, key)
+    except (Unreadable, TranscriptError, OSError):
+        return None
+    return str(first.get("submission")), str(first.get("task_id"))
+
+
+def refuse_others(graded: Graded) -> None:
+    """Raise ``UsageError`` where a submission holds sessions of anybody but itself.
+
+    The host gives a submission its name, for its sessions and as its file or folder.
+    """
+    if graded.exam.split.transcript_key is None:
+        return
+    source = graded.submission.source
+    own = source.name.removesuffix(".parquet")
+    for name in hosts(graded.exam, graded.checked):
+        if name != own:
+            raise UsageError(
+                f"{source}: holds sessions of {clip(name)}, not of {clip(own)}; a submission is "
+                "called as the host called it when its sessions were opened"
+            )
+
+
+def told(found: Started, name: str, tasks: Set[str]) -> dict[str, Any] | None:
+    """What a board says of a submitter's sessions at the tasks of an exam."""
+    counts = [count for task, count in found.get(name, Counter()).items() if task in tasks]
+    if not counts:
+        return None
+    return {"started": sum(counts), "tasks": len(counts), "most": max(counts)}

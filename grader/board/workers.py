@@ -1,0 +1,182 @@
+"""Work on things from strangers, one at a time, in processes with a limit on memory and time.
+
+A process is a fork: what the parent has read, such as a release, is read once for all of them.
+Whatever a piece of work does (ends its process, eats memory, never ends), it costs itself alone.
+"""
+
+import multiprocessing
+import os
+import resource
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Final, TypeVar
+
+from grader.errors import UsageError
+
+_DONE: Final = b"+"
+_FAILED: Final = b"-"
+_MEMORY: Final = ("OutOfMemoryException", "MemoryError")
+_LONGEST: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one piece of work may use: ``memory`` in bytes beside what is shared, ``seconds``."""
+
+    memory: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Work that came to nothing, and why, in one line."""
+
+    reason: str
+
+
+Outcome = bytes | Failed
+Thing = TypeVar("Thing")
+
+
+def run_limited(
+    work: Callable[[Thing], bytes], things: Sequence[Thing], workers: int, limits: Limits
+) -> Iterator[tuple[int, Outcome]]:
+    """What ``work`` makes of each of ``things``, with its place, as it is finished.
+
+    No outcome depends on the number of ``workers`` or on the other things. A worker whose work
+    failed is replaced, so that nothing of it is left.
+    """
+    waiting = iter(range(len(things)))
+    busy: dict[Connection, _Worker] = {}
+    try:
+        while True:
+            while len(busy) < workers and (place := next(waiting, None)) is not None:
+                _give(busy, _Worker(work, things, limits, list(busy)), place)
+            if not busy:
+                return
+            soonest = min(worker.until for worker in busy.values())
+            ready = wait(list(busy), max(0.0, soonest - time.monotonic()))
+            late = [end for end, worker in busy.items() if worker.until <= time.monotonic()]
+            for end in dict.fromkeys([*ready, *late]):
+                assert isinstance(end, Connection)
+                worker = busy.pop(end)
+                place, outcome = worker.place, worker.outcome(end in ready)
+                if isinstance(outcome, Failed):
+                    worker.stop()
+                elif (following := next(waiting, None)) is not None:
+                    _give(busy, worker, following)
+                else:
+                    worker.stop()
+                yield place, outcome
+    finally:
+        for worker in busy.values():
+            worker.stop()
+
+
+def _give(busy: "dict[Connection, _Worker]", worker: "_Worker", place: int) -> None:
+    worker.start(place)
+    busy[worker.end] = worker
+
+
+class _Worker:
+    """One process and our end of the pipe to it."""
+
+    def __init__(
+        self,
+        work: Callable[..., bytes],
+        things: Sequence[object],
+        limits: Limits,
+        others: Sequence[Connection],
+    ) -> None:
+        context = multiprocessing.get_context("fork")
+        self.end, theirs = context.Pipe()
+        self.place = -1
+        self.until = 0.0
+        self._limits = limits
+        self._process = context.Process(
+            target=_serve,
+            args=(work, things, theirs, [self.end, *others], limits.memory),
+            daemon=True,
+        )
+        self._process.start()
+        theirs.close()
+
+    def start(self, place: int) -> None:
+        """Begin with the thing at a place; its time runs from now."""
+        self.place = place
+        self.until = time.monotonic() + self._limits.seconds
+        with suppress(OSError):  # of a process that has ended, ``outcome`` tells
+            self.end.send(place)
+
+    def outcome(self, ready: bool) -> Outcome:
+        """What came of it; ``ready`` is whether there is something to read."""
+        if not ready:
+            return Failed(f"took more than {self._limits.seconds:g} s")
+        try:
+            message = self.end.recv_bytes()
+        except (EOFError, OSError):
+            self._process.join(1.0)
+            code = self._process.exitcode
+            if code is not None and code < 0:
+                return Failed(f"ended its process ({signal.Signals(-code).name})")
+            return Failed("ended its process")
+        if message[:1] == _DONE:
+            return message[1:]
+        reason = message[1:].decode("utf-8", errors="replace")
+        if reason in _MEMORY:
+            reason = f"needs more than {self._limits.memory >> 20} MiB of memory"
+        return Failed(reason)
+
+    def stop(self) -> None:
+        """End the process, whatever it is doing."""
+        self._process.kill()
+        self._process.join()
+        self.end.close()
+
+
+def _serve(
+    work: Callable[..., bytes],
+    things: Sequence[object],
+    connection: Connection,
+    ours: Sequence[Connection],
+    memory: int,
+) -> None:
+    """A worker's life: a place comes in, an outcome goes out, until there are no more."""
+    for end in ours:  # else no worker would see that its parent has gone
+        end.close()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
+    _limit(memory)
+    with suppress(EOFError, OSError):
+        while True:
+            place = connection.recv()
+            try:
+                message = _DONE + work(things[place])
+            except Exception as error:
+                message = _FAILED + _reason(error).encode("utf-8", errors="replace")
+            connection.send_bytes(message)
+
+
+def _reason(error: Exception) -> str:
+    """Why, in one line: the input's fault in its own words, ours with its kind."""
+    if type(error).__name__ in _MEMORY:
+        return type(error).__name__ if type(error).__name__ == _MEMORY[1] else _MEMORY[1]
+    text = " ".join(str(error).split())[:_LONGEST]
+    if isinstance(error, UsageError):
+        return text
+    return f"{type(error).__name__}: {text} (our fault; please report it)"
+
+
+def _limit(memory: int) -> None:
+    """At most so many bytes more than a fork has from its parent; no image of it when it fails."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    pages = Path("/proc/self/statm")
+    inherited = 0
+    if pages.is_file():
+        inherited = int(pages.read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    with suppress(OSError, ValueError):  # a system that knows no such limit, or has a lower one
+        resource.setrlimit(resource.RLIMIT_AS, (inherited + memory,) * 2)

@@ -1,0 +1,171 @@
+"""A board of many submissions: none stops it, each is graded apart, and once."""
+
+import json
+import os
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from grading import Runner, put
+from small_release import TASKS
+
+from grader.board import cache as gradings
+from grader.board.grading import Entry, NotGraded, Result, grade_all
+from grader.board.workers import Failed, Limits, run_limited
+from grader.cli import main
+from grader.draw.table import in_terminal
+from grader.errors import UsageError
+from grader.exam import Exam
+from grader.pipeline import grade
+from grader.show.leaderboard import leaderboard
+
+ROOMY = Limits(1 << 30, 60.0)
+
+
+def work(what: str) -> bytes:
+    """Every way to come to nothing, and one to come to something."""
+    match what:
+        case "eats":
+            return bytes(8 << 30)
+        case "hangs":
+            time.sleep(60)
+        case "dies":
+            os.kill(os.getpid(), signal.SIGABRT)
+        case "leaves":
+            os._exit(0)
+        case "unusable":
+            raise UsageError("no such thing")
+        case "ours":
+            raise ZeroDivisionError("a bug")
+    return what.encode()
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_work_that_fails_costs_itself_alone(workers: int) -> None:
+    """Memory, time, a crash: each is a reason, and what comes after is done all the same."""
+    things = ["a", "eats", "b", "hangs", "dies", "c", "leaves", "unusable", "ours", "d"]
+    found = dict(run_limited(work, things, workers, Limits(1 << 30, 1.5)))
+    told = [found[place] for place in range(len(things))]
+    reasons = [one.reason if isinstance(one, Failed) else one.decode() for one in told]
+    assert reasons == [
+        "a", "needs more than 1024 MiB of memory", "b", "took more than 1.5 s",
+        "ended its process (SIGABRT)", "c", "ended its process", "no such thing",
+        "ZeroDivisionError: a bug (our fault; please report it)", "d",
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def board(gold: Path, tmp_path: Path) -> Path:
+    """Three submissions that differ, and one that cannot be read."""
+    folder = tmp_path / "board"
+    for number, name in enumerate(("a", "b", "c")):
+        shutil.copytree(gold, folder / name)
+        (folder / name / "run.json").write_text(json.dumps({"system": name}), "utf-8")
+        for task in list(TASKS)[: 3 * number]:
+            put(folder / name, task, "{}")
+    (folder / "broken.parquet").write_bytes(b"PAR1 not at all")
+    return folder
+
+
+def reports(results: list[Result]) -> list[dict[str, object]]:
+    """The whole reports of what was graded."""
+    return [result.report() for result in results if isinstance(result, Entry)]
+
+
+def test_workers_grade_as_one_process_does(dev: Exam, board: Path) -> None:
+    """And their number changes nothing, nor does what is kept at hand for the table."""
+    sources = sorted(board.iterdir())
+    one = grade_all(dev, sources, workers=1, limits=ROOMY, slice_intervals=True)
+    three = grade_all(dev, sources, workers=3, limits=ROOMY, slice_intervals=True)
+    assert reports(one) == reports(three)
+    failed = one[sources.index(board / "broken.parquet")]
+    assert isinstance(failed, NotGraded) and "broken.parquet" in failed.reason
+    usable = [source for source in sources if source.is_dir()]
+    for report, source in zip(reports(one), usable, strict=True):
+        alone = grade(dev, source).report
+        told = report["submission"]
+        assert {**report, "submission": alone["submission"]} == alone
+        assert isinstance(told, dict) and told.items() >= alone["submission"].items()
+    briefs = [result.brief for result in one if isinstance(result, Entry)]
+    shown = [leaderboard([(1, r) for r in rows]).rows for rows in (briefs, reports(one))]
+    assert shown[0] == shown[1] and in_terminal(leaderboard([(1, briefs[0])]))
+
+
+def test_a_grading_is_reused_where_all_agrees(
+    runner: Runner, board: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Same bytes on the board; a changed answer, option or name is graded anew."""
+    kept = tmp_path / "kept"
+    dev = ("--release", runner.release, "--split", "dev", "--cache", kept)
+    first, again = tmp_path / "1.json", tmp_path / "2.json"
+    assert runner.run("leaderboard", board, *dev, "--json", first).code == 0
+    assert kept.stat().st_mode & 0o777 == 0o700
+    assert len(list(kept.iterdir())) == 3, "what failed is not kept"
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("graded again")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("grader.board.grading.grade", refuse)
+        assert runner.run("leaderboard", board, *dev, "--json", again).code == 0
+        assert first.read_bytes() == again.read_bytes()
+        put(board / "a", "ate", "{}")
+        assert "failed: a:" in runner.run("leaderboard", board, *dev, "--json", again).err
+        for words in ((*dev[:-2], "--no-cache"), (*dev, "--exam", "all")):
+            assert main(["leaderboard", str(board), *map(str, words)]) == 2
+            assert "graded again" in runner.capsys.readouterr().err
+
+
+def test_a_damaged_or_foreign_grading_is_not_believed(tmp_path: Path) -> None:
+    """Cut, changed or exchanged: it is made again."""
+    kept = gradings.Cache(tmp_path / "kept", "context")
+    kept.keep("submission", b'{"points": 1}')
+    (file,) = (tmp_path / "kept").iterdir()
+    assert kept.find("submission") == b'{"points": 1}'
+    assert kept.find("another") is None
+    assert gradings.Cache(tmp_path / "kept", "other").find("submission") is None
+    file.write_bytes(file.read_bytes()[:-1])
+    assert kept.find("submission") is None
+    file.unlink()
+    file.symlink_to(tmp_path / "elsewhere")
+    assert kept.find("submission") is None
+
+
+def test_gradings_are_kept_where_nobody_else_can_write(runner: Runner, board: Path) -> None:
+    """What is kept is believed; whoever may write it could write a first place."""
+    shared = board.parent / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    dev = ("--release", runner.release, "--split", "dev")
+    message = runner.fails("leaderboard", board, *dev, "--cache", shared)
+    assert "nobody else can write" in message
+    assert list(shared.iterdir()) == []
+
+
+def test_what_a_submission_is_called_and_holds_is_its_key(tmp_path: Path) -> None:
+    """Bytes, names of files and its own name; links are told from files, and not read."""
+    seen = set()
+    for number, (name, content) in enumerate([("x", b"1"), ("x", b"2"), ("y", b"1")]):
+        folder = tmp_path / str(number) / "team"
+        folder.mkdir(parents=True)
+        (folder / name).write_bytes(content)
+        seen.add(gradings.submission_sha256(folder))
+    other = Path(shutil.copytree(tmp_path / "0" / "team", tmp_path / "0" / "other"))
+    linked = tmp_path / "3" / "team"
+    linked.mkdir(parents=True)
+    (linked / "x").symlink_to(tmp_path / "0" / "team" / "x")
+    seen |= {gradings.submission_sha256(other), gradings.submission_sha256(linked)}
+    assert len(seen) == 5 and None not in seen
+    same = Path(shutil.copytree(tmp_path / "0" / "team", tmp_path / "4" / "team"))
+    assert gradings.submission_sha256(same) in seen
+
+
+@pytest.mark.parametrize("formula", ["=1+1", "+1", "-1+2", "@SUM(A1)", "\t=1", "\r=1"])
+def test_a_spreadsheet_runs_nothing_that_a_cell_says(formula: str) -> None:
+    """Words behind an apostrophe, numbers as they are."""
+    from grader.report.export import _as_text
+
+    assert _as_text(formula) == f"'{formula}"
+    assert _as_text(-1.5) == -1.5 and _as_text("a=b") == "a=b" and _as_text(None) is None
