@@ -22,6 +22,7 @@ COMMANDS: Final[dict[str, str]] = {
     "explain": "one task: its rule, the answer given, why it scored so",
     "pack": "pack answers into one file to submit",
     "leaderboard": "grade many submissions and rank them",
+    "ledger": "of a private exam: who was shown what, and what it can have told them",
     "compare": "two submissions, task by task: is one better, and would it show",
     "verify": "check a release: hashes, rows, private against public",
     "schema": "print the answer schema of a variant",

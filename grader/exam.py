@@ -11,6 +11,7 @@ from grader.floors import Floors
 from grader.io.release import CORRECTED, PUBLISHED, WHOLE_SPLIT, Release, select_exam
 from grader.model import Truth
 from grader.names import did_you_mean
+from grader.report.ladder import shown_half
 from grader.shape import Task
 
 
@@ -109,6 +110,7 @@ class Exam:
     split: Split
     name: str
     tasks: Sequence[Task]
+    is_final: bool = False
 
     @cached_property
     def truths(self) -> Mapping[str, Truth]:
@@ -126,6 +128,35 @@ class Exam:
         if self.name == WHOLE_SPLIT:
             return Floors()
         return Floors.of(self.split.release.public.manifest, self.name, self.tasks)
+
+    @cached_property
+    def shown(self) -> frozenset[str]:
+        """The instances that figures of a private split are about: half of each exam's and track's.
+
+        They do not depend on the exam that is graded: what one keeps back, none shows.
+        """
+        private = self.split.release.private
+        assert private is not None
+        salt = bytes.fromhex(private.manifest["salts"][self.split.name]["rows"])
+        names: dict[tuple[str, str], set[str]] = {}
+        listed = self.split.release.exams(self.split.name)
+        of = {task_id: exam for exam, members in listed.items() for task_id in members}
+        for task in self.split.tasks:
+            group = (of.get(task.task_id, ""), task.track)
+            names.setdefault(group, set()).add(task.instance_id)
+        return frozenset().union(*(shown_half(own, salt) for own in names.values()))
+
+    @property
+    def keeps_ledger(self) -> bool:
+        """Whether what is shown of a submission is counted: of a private truth, until the end."""
+        return not self.split.reveal and not self.is_final
+
+    def final(self) -> Self:
+        """The other half alone, of which no figure was ever shown; for the ranking at the end."""
+        if self.split.reveal:
+            raise UsageError(f"--final: nothing of split {self.split.name} is held back; leave it")
+        rest = tuple(task for task in self.tasks if task.instance_id not in self.shown)
+        return replace(self, tasks=rest, is_final=True)
 
     @property
     def differing(self) -> list[str] | None:

@@ -10,11 +10,12 @@ from grader.errors import UsageError
 from grader.exam import Exam
 from grader.io.jsonio import clip
 from grader.io.release import CORRECTED
-from grader.model import Checked, Score
+from grader.model import Checked, Score, Unit
 from grader.report.aggregate import Totals, aggregate
 from grader.report.attempts import with_attempts
 from grader.report.build import build_report, finite
-from grader.report.redact import redact
+from grader.report.ladder import overall
+from grader.report.redact import redact, with_figure
 from grader.score import score, verify
 from grader.submission.attempts import merge, read
 from grader.submission.check import check
@@ -36,6 +37,21 @@ class Graded:
     scores: Sequence[Score]
     totals: Totals
     report: dict[str, Any]
+
+    @property
+    def shown_points(self) -> float | None:
+        """Points of the half that figures of a private split are about; ``None`` as the overall."""
+        if self.totals.points is None:
+            return None
+        return overall(self.shown_units)
+
+    @property
+    def shown_units(self) -> list[list[Unit]]:
+        """The units of each track in that half."""
+        shown = self.exam.shown
+        every = self.totals.units.values()
+        halves = [[unit for unit in units if unit.instance in shown] for units in every]
+        return [half for half in halves if half]
 
 
 def grade(exam: Exam, source: Path | Submission, *, slice_intervals: bool = True) -> Graded:
@@ -61,8 +77,17 @@ def grade(exam: Exam, source: Path | Submission, *, slice_intervals: bool = True
         grid = [score_tasks(exam, attempt) for attempt in attempts]
         report = finite(with_attempts(report, submission.attempts, grid, exam.truths, attempts))
     if not exam.split.reveal:
-        report = redact(report)
+        report = _held_back(exam, report)
     return Graded(exam, submission, checked, scores, totals, report)
+
+
+def _held_back(exam: Exam, report: dict[str, Any]) -> dict[str, Any]:
+    """The redacted report; at the end, with the points of the half that nobody was told of."""
+    silent = redact(report)
+    if not exam.is_final or report["points"] is None:
+        return silent
+    ends, shows = report["points_interval"], report["detectable"] or 0.0
+    return with_figure(silent, round(report["points"], 1), [round(x, 1) for x in ends], shows)
 
 
 def look_at(exam: Exam, submission: Submission) -> tuple[Answers, list[str]]:

@@ -31,8 +31,7 @@ def later(module: str, name: str) -> Callable[..., Any]:
 class RunFigure:
     """A figure that a track gives of each of several attempts as a complete exam, beside points.
 
-    ``of`` gives it by level (such as a reading), each of ``levels`` at most once; ``coarse`` makes
-    of a value what a redacted report says.
+    ``of`` gives it by level (such as a reading), each of ``levels`` at most once.
     """
 
     name: str
@@ -40,7 +39,6 @@ class RunFigure:
     digits: int
     levels: tuple[str, ...]
     of: Callable[[Results], Mapping[str, float | None]]
-    coarse: Callable[[Any], Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,12 +74,9 @@ class Track:
     ``run_figure``, ``attempts``
         what repeated attempts say of it: one figure of each, and what they add to its part, given
         the score rows of each attempt.
-    ``redact``
-        ``(part, shown)``: members of its part that a redacted report says, instead of or beside
-        what it says of any track.
-    ``compare``, ``redact_comparison``
+    ``compare``
         ``(pairs, first, second)``: what a comparison says beside points, given the score rows and
-        both parts of the reports; and what of it a redacted one keeps.
+        both parts of the reports.
     ``board_members``
         what ``leaderboard --json`` says of each of several reports beside its place.
     ``certify``
@@ -113,9 +108,7 @@ class Track:
     extend: Callable[[dict[str, Any], Results], None] | None = None
     run_figure: RunFigure | None = None
     attempts: Callable[[Sequence[Sequence[Score]]], dict[str, Any]] | None = None
-    redact: Callable[[Report, Report], Mapping[str, Any]] | None = None
     compare: Callable[[Pairs, Report, Report], Mapping[str, Any]] | None = None
-    redact_comparison: Callable[[Report], Mapping[str, Any]] | None = None
     board_members: Callable[[Sequence[Report]], Sequence[Mapping[str, Any]]] | None = None
     certify: Callable[[Task, Truth], str | None] | None = None
     draw: Callable[[Task, Truth, Checked], str] | None = None

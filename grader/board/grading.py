@@ -4,7 +4,6 @@ A report of a large exam is a hundred thousand characters, of which a table need
 the board keeps those at hand, and the whole packed.
 """
 
-import hashlib
 import json
 import sys
 import zlib
@@ -16,7 +15,7 @@ from typing import Any, Final, Self
 from grader.board.cache import Cache, submission_sha256
 from grader.board.workers import Failed, Limits, run_limited
 from grader.exam import Exam
-from grader.io.jsonio import canonical
+from grader.ledger import answers_sha256, held, show_all
 from grader.pipeline import Graded, grade
 
 _MOST_LEAVES: Final = 120
@@ -96,6 +95,15 @@ def grade_all(
     return [found[place] for place in range(len(sources))]
 
 
+def with_figures(ledger: Path | None, exam: Exam, entries: Sequence[Entry]) -> list[Entry]:
+    """Entries of a private exam with what their teams are shown, which the ledger counts."""
+    shown = show_all(ledger, exam, [(entry.source, entry.report()) for entry in entries])
+    return [
+        Entry.of(entry.source, json.dumps(report).encode("ascii"))
+        for entry, report in zip(entries, shown, strict=True)
+    ]
+
+
 def _result(source: Path, outcome: bytes | Failed) -> Result:
     if isinstance(outcome, Failed):
         return NotGraded(source, outcome.reason)
@@ -114,8 +122,9 @@ def _graded(
         return {"left_out": stranger}
     refuse(graded)
     name = source.name.encode("utf-8", errors="replace").decode("utf-8")
-    told = {"file": name, "answers_sha256": _digest(graded)}
-    return {**graded.report, "submission": {**graded.report["submission"], **told}}
+    told = {"file": name, "answers_sha256": answers_sha256(graded)}
+    report = held(graded) if exam.keeps_ledger else graded.report
+    return {**report, "submission": {**report["submission"], **told}}
 
 
 def _stranger(graded: Graded, source: Path) -> str | None:
@@ -130,16 +139,6 @@ def _stranger(graded: Graded, source: Path) -> str | None:
     if submission.answers or submission.unknown:
         return f"{source}: {graded.report['notices'][0]}; no answer to this exam in it"
     return None
-
-
-def _digest(graded: Graded) -> str:
-    """The same for equal answers, however they were handed in and whatever the system is called."""
-    digest = hashlib.sha256()
-    for task_id, checked in graded.checked.items():
-        answer = checked.answer
-        told = canonical(answer) if isinstance(answer, (dict, list)) else repr(answer)
-        digest.update(f"{task_id} {checked.status} {checked.abstained} {told}\n".encode())
-    return digest.hexdigest()
 
 
 def _brief(report: Mapping[str, Any]) -> dict[str, Any]:

@@ -35,6 +35,11 @@ _OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
         "default": PUBLISHED,
         "help": "of an imported release: the truth as published (default), or as corrected",
     },
+    "--ledger": {
+        "type": Path,
+        "metavar": "FILE",
+        "help": "of a private split: who was shown what (default: beside the private side)",
+    },
     "--transcript-key": {
         "type": Path,
         "metavar": "FILE",

@@ -11,6 +11,7 @@ examples:
 import argparse
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from grader.commands.common import (
@@ -21,6 +22,7 @@ from grader.commands.common import (
     read_answers,
     write_documents,
 )
+from grader.ledger import held, show_all
 from grader.model import Truth
 from grader.pipeline import Graded, grade
 
@@ -28,7 +30,7 @@ from grader.pipeline import Graded, grade
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``grade``."""
     add(parser, "answers", *EXAM)
-    add(parser, "--truth", "--transcript-key")
+    add(parser, "--truth", "--transcript-key", "--ledger")
     outputs = parser.add_argument_group("outputs")
     add_documents(
         outputs,
@@ -61,6 +63,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.csv or arguments.parquet:
         exam.split.refuse_private_details("--csv and --parquet have one row per task")
     graded = grade(exam, submission, slice_intervals=bool(arguments.json or arguments.html))
+    if exam.keeps_ledger:
+        (report,) = show_all(arguments.ledger, exam, [(submission.source, held(graded))])
+        graded = replace(graded, report=report)
     _write(arguments, graded)
     _print(arguments, graded)
     report = graded.report

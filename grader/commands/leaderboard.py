@@ -42,8 +42,8 @@ NOTICES: Final = 3
 MEMORY: Final = 2048
 SECONDS: Final = 300
 _NO_MATTER: Final = frozenset(
-    ("submissions", "release", "private", "transcript_key", "json", "html", "workers", "memory",
-     "seconds", "cache", "no_cache", "sessions")
+    ("submissions", "release", "private", "transcript_key", "ledger", "json", "html", "workers",
+     "memory", "seconds", "cache", "no_cache", "sessions")
 )  # fmt: skip
 """Options that change no report, or that the key of a grading has by their content."""
 
@@ -51,7 +51,12 @@ _NO_MATTER: Final = frozenset(
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``leaderboard``."""
     parser.add_argument("submissions", type=Path, help="folder of submissions")
-    add(parser, *EXAM, "--truth", "--transcript-key")
+    parser.add_argument(
+        "--final",
+        action="store_true",
+        help="of a private split, once: rank by the half of which no figure was ever shown",
+    )
+    add(parser, *EXAM, "--truth", "--transcript-key", "--ledger")
     parser.add_argument(
         "--sessions", type=Path, metavar="DIR",
         help="the host's folder of sessions (`harness lab --sessions`): says of each row how many "
@@ -88,7 +93,7 @@ def _positive(text: str) -> int:
 
 def run(arguments: argparse.Namespace) -> int:
     """Grade all, rank, print and write."""
-    from grader.board.grading import Entry, LeftOut, NotGraded, grade_all
+    from grader.board.grading import Entry, LeftOut, NotGraded, grade_all, with_figures
     from grader.board.sessions import refuse_others, told
     from grader.board.workers import Limits
     from grader.draw.table import in_terminal
@@ -98,6 +103,8 @@ def run(arguments: argparse.Namespace) -> int:
     check_outputs(arguments)
     # Several exams and none chosen: say so before any submission is graded.
     exam = open_split(arguments).choose_exam_for()
+    if arguments.final:
+        exam = exam.final()
     sources = submissions(arguments.submissions)
     counted = _sessions(arguments, exam)
     cache = _cache(arguments, exam)
@@ -119,6 +126,8 @@ def run(arguments: argparse.Namespace) -> int:
             advance=advance,
         )
     entries = [result for result in results if isinstance(result, Entry)]
+    if exam.keeps_ledger and entries:
+        entries = with_figures(arguments.ledger, exam, entries)
     failed = [(r.source.name, r.reason) for r in results if isinstance(r, NotGraded)]
     _tell(entries, [r.reason for r in results if isinstance(r, LeftOut)], failed)
     tasks = {task.task_id for task in exam.tasks}

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Final
 
 from grader.floors import Floors
-from grader.model import Checked, Score, TrackSummary, Truth
+from grader.model import Checked, Score, TrackSummary, Truth, Unit
 from grader.report.skill import Skill, measure, members, on_scale, overall, units_of
 from grader.report.table import Results, ScoreTable
 from grader.report.usage import Usage, fill_usage
@@ -25,13 +25,14 @@ class Totals:
     ``parts`` are the tracks of the report, nothing withheld, ``replicates`` the bootstrap
     replicates of their points (0 to 100), and ``skills`` their skill with its own. Two submissions
     to one exam are resampled alike, draw by draw, so that the differences of their replicates are
-    replicates of their difference.
+    replicates of their difference. ``units`` are what the points of each track are the mean of.
     """
 
     parts: dict[str, dict[str, Any]]
     census: dict[str, Any]
     replicates: Mapping[str, Sequence[float]]
     skills: Mapping[str, Skill | None]
+    units: Mapping[str, Sequence[Unit]]
 
     @property
     def points(self) -> float | None:
@@ -86,7 +87,12 @@ def aggregate(
         results = _results(table, scores, truths, checked, slice_intervals, floors)
         own = track_summaries(results)
         replicates = _replicates(table, scores, own)
-        skills = _skills(results, own, bootstrap.seed_of(score.task_id for score in scores))
+        units = {
+            name: (name in own and own[name].units) or units_of(result.scores)
+            for name, result in results.items()
+        }
+        seed = bootstrap.seed_of(score.task_id for score in scores)
+        skills = {name: measure(counted, seed) for name, counted in units.items()}
         for name, summary in own.items():
             parts[name] |= summary.members
             parts[name]["metrics"] |= summary.metrics
@@ -97,7 +103,7 @@ def aggregate(
         for name, result in results.items():
             if (extend := TRACKS[name].extend) is not None:
                 extend(parts[name], result)
-    return Totals(parts, census, replicates, skills)
+    return Totals(parts, census, replicates, skills, units)
 
 
 def track_summaries(results: Mapping[str, Results]) -> dict[str, TrackSummary]:
@@ -141,16 +147,6 @@ def _results(
     return {
         name: Results(table, rows, truths, checked, slice_intervals, partial(floors.at, name))
         for name, rows in found.items()
-    }
-
-
-def _skills(
-    results: Mapping[str, Results], own: Mapping[str, TrackSummary], seed: int
-) -> dict[str, Skill | None]:
-    """The skill of each track, over the units of its headline."""
-    return {
-        name: measure((name in own and own[name].units) or units_of(result.scores), seed)
-        for name, result in results.items()
     }
 
 

@@ -5,15 +5,12 @@ that stands the comparison over the tasks that both answered, which says whether
 only more complete.
 """
 
-import math
-from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from grader import __version__
 from grader.pipeline import Graded
 from grader.report.aggregate import Totals
-from grader.report.coarse import FEWEST, POINTS_DIGITS, SPREAD, redact_points, rounded
-from grader.report.skill import Skill, on_scale
+from grader.report.skill import Skill
 from grader.statistics.paired import Pairs, difference, line, lines, minus
 from grader.tracks import TRACKS
 
@@ -21,17 +18,19 @@ FORMAT: Final = 1
 
 
 def compare(first: Graded, second: Graded) -> dict[str, Any]:
-    """The comparison as plain data (``schemas/comparison.json``), redacted like a report.
+    """The comparison as plain data (``schemas/comparison.json``).
 
-    Both must be graded on one exam; raises ``ValueError`` otherwise.
+    Both must be graded on one exam; raises ``ValueError`` otherwise. Raises ``UsageError`` for a
+    private truth that is not to be revealed: which of two own answers is nearer bisects a target.
     """
+    first.exam.split.refuse_private_details("a comparison says which of two answers is nearer")
     tasks = [[score.task_id for score in graded.scores] for graded in (first, second)]
     if tasks[0] != tasks[1]:
         raise ValueError("the two submissions were graded on different tasks")
     pairs = list(zip(first.scores, second.scores, strict=True))
     totals = (first.totals, second.totals)
     split = first.exam.split
-    result = {
+    return {
         "format": FORMAT,
         "grader": __version__,
         "release": split.release.name,
@@ -44,7 +43,6 @@ def compare(first: Graded, second: Graded) -> dict[str, Any]:
         "skill": _skill(first.totals.skill, second.totals.skill),
         "tracks": {name: _track(name, pairs, *totals) for name in first.totals.parts},
     }
-    return result if split.reveal else _redact(result)
 
 
 def _who(graded: Graded) -> dict[str, Any]:
@@ -105,100 +103,3 @@ def _track(track: str, pairs: Pairs, first: Totals, second: Totals) -> dict[str,
     }
     compared = TRACKS[track].compare
     return found if compared is None else {**found, **compared(own, *parts)}
-
-
-def _redact(result: dict[str, Any]) -> dict[str, Any]:
-    """What :mod:`grader.report.redact` lets through: no pools, and no counts of wins.
-
-    Whether one of two own submissions wins a task says which is nearer to the truth: a few dozen
-    comparisons would find it.
-    """
-    points = result["points"]
-    tracks = {name: _redacted_track(name, part) for name, part in result["tracks"].items()}
-    return {
-        **result,
-        "redacted": True,
-        "points": points and _redacted_points(points, result["answered"]["tasks"]),
-        "skill": result["skill"] and _mean_skill([part["skill"] for part in tracks.values()]),
-        "tracks": tracks,
-    }
-
-
-def _redacted_track(name: str, part: Mapping[str, Any]) -> dict[str, Any]:
-    both = part["answered_by_both"]
-    points = _redacted_points(part["points"], part["tasks"]["tasks"])
-    shown = {
-        "points": points,
-        "skill": part["skill"] and _redacted_skill(part["skill"], points),
-        "tasks": _redacted_line(part["tasks"]),
-        "answered_by_both": _redacted_line(both) if both and both["tasks"] >= FEWEST else None,
-        "families": {
-            family: _redacted_line(row)
-            for family, row in part["families"].items()
-            if row["tasks"] >= FEWEST
-        },
-    }
-    own = TRACKS[name].redact_comparison
-    return shown if own is None else {**shown, **own(part)}
-
-
-def _redacted_line(row: Mapping[str, Any]) -> dict[str, Any]:
-    counts = {name: row[name] for name in ("tasks", "instances")}
-    return counts | _redacted_points(row, row["tasks"])
-
-
-def _redacted_points(row: Mapping[str, Any], tasks: int) -> dict[str, Any]:
-    """A difference of points; of those shown, so that it says no more than they do."""
-    first, second = (redact_points(row[name], tasks) for name in ("first", "second"))
-    return {
-        "first": first,
-        "second": second,
-        "difference": round(first - second, 1),
-        **{name: redact_points(row[name], tasks, SPREAD) for name in ("interval", "detectable")},
-    }
-
-
-def _redacted_skill(line: Mapping[str, Any], points: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Where the points that are shown lie on the scale; their differences on a scale from 0."""
-    floor, ceiling = (rounded(line[name], POINTS_DIGITS) for name in ("floor", "ceiling"))
-    first, second = (on_scale(points[side], floor, ceiling) for side in ("first", "second"))
-    if first is None or second is None:
-        return None
-    share = 100 / (ceiling - floor)
-    interval, shows = points["interval"], points["detectable"]
-    figures = {
-        "first": first,
-        "second": second,
-        "difference": first - second,
-        "interval": interval and [share * end for end in interval],
-        "detectable": None if shows is None else share * shows,
-        "floor": floor,
-        "ceiling": ceiling,
-    }
-    found: dict[str, Any] = rounded(figures, POINTS_DIGITS)
-    return found
-
-
-def _mean_skill(lines: Sequence[Mapping[str, Any] | None]) -> dict[str, Any] | None:
-    """The mean of the tracks' redacted lines; the interval as if tracks were independent."""
-    known = [line for line in lines if line is not None]
-    if not known or len(known) < len(lines):
-        return None
-    count = len(known)
-    names = ("first", "second", "difference", "floor", "ceiling")
-    figures: dict[str, Any] = {
-        name: math.fsum(line[name] for line in known) / count for name in names
-    }
-    away = [
-        math.hypot(*(line["interval"][side] - line["difference"] for line in known)) / count
-        if all(line["interval"] for line in known)
-        else None
-        for side in (0, 1)
-    ]
-    low, high = away
-    centre = figures["difference"]
-    figures["interval"] = None if low is None or high is None else [centre - low, centre + high]
-    steps = [line["detectable"] for line in known if line["detectable"] is not None]
-    figures["detectable"] = math.hypot(*steps) / count if steps else None
-    found: dict[str, Any] = rounded(figures, POINTS_DIGITS)
-    return found

@@ -179,7 +179,7 @@ def test_the_exam_is_the_one_that_holds_what_either_answered(
     assert "no such folder" in runner.fails("compare", gold, tmp_path / "nowhere", *at)
 
 
-def test_a_private_comparison_tells_no_task_apart(
+def test_a_private_comparison_is_for_the_maintainer(
     compared: Compared, runner: Runner, tmp_path: Path
 ) -> None:
     """Whether one of two own answers wins says which is nearer to the truth."""
@@ -188,16 +188,9 @@ def test_a_private_comparison_tells_no_task_apart(
     assert runner.run("gold", *at, "--out", gold, "--reveal").code == 0
     shutil.copytree(gold, other)
     (other / answer_file("ate", "test")).write_text(json.dumps({"ate": 1.01}))
-    shown = compared(gold, other, "--split", "test")
-    track = shown["tracks"]["causalds"]
-    assert shown["redacted"] and "pools" not in track
-    text = json.dumps(shown)
-    assert "wins" not in text and "p_value" not in text
-    assert round(shown["points"]["difference"], 1) == shown["points"]["difference"]
-    assert all(row["tasks"] >= 5 for row in track["families"].values())
-    assert all(reading["first"]["n_pass"] is None for reading in track["readings"].values())
+    assert "--reveal" in runner.fails("compare", gold, other, *at)
     full = compared(gold, other, "--split", "test", "--reveal")
-    assert "redacted" not in full and full["tracks"]["causalds"]["tasks"]["by_task"]["wins"] == 1
+    assert full["tracks"]["causalds"]["tasks"]["by_task"]["wins"] == 1
 
 
 def test_a_hostile_name_stays_text(

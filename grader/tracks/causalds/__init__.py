@@ -48,13 +48,11 @@ collider_bias_boolean), ``observed`` (method_label, identifiable_boolean), ``est
 
 from typing import Final
 
-from grader.report.coarse import redact_loss
 from grader.track import RunFigure, Track, later
 from grader.tracks.causalds.comparison import compare
 from grader.tracks.causalds.composite import board_members
 from grader.tracks.causalds.figures import extend, score_by_reading
 from grader.tracks.causalds.matched import bundle
-from grader.tracks.causalds.redact import redact, redact_comparison
 from grader.tracks.causalds.repeats import repeats
 from grader.tracks.causalds.tables import board_columns, compared, of_report
 from grader.tracks.causalds.variants import CAUSALDS
@@ -70,12 +68,9 @@ TRACK: Final = Track(
         digits=3,
         levels=("fixed", "paper"),
         of=score_by_reading,
-        coarse=redact_loss,
     ),
     attempts=repeats,
-    redact=redact,
     compare=compare,
-    redact_comparison=redact_comparison,
     board_members=board_members,
     tables=of_report,
     sections=later("grader.tracks.causalds.page", "sections"),

@@ -4,7 +4,6 @@ from typing import Final
 
 from grader.shape import Task
 from grader.track import Track, later
-from grader.tracks.ccr.redact import redact
 from grader.tracks.ccr.summary import summarise
 from grader.tracks.ccr.tables import of_report
 from grader.tracks.ccr.variants import CCR
@@ -22,7 +21,6 @@ TRACK: Final = Track(
     regime=regime,
     summarise=summarise,
     own_points=True,
-    redact=redact,
     tables=of_report,
     sections=later("grader.tracks.ccr.page", "sections"),
 )

@@ -1,0 +1,146 @@
+"""The ledger of a private exam: who submitted how often, and which figures were shown.
+
+A JSON file beside the private side. A team is named by the maintainer: by the name of its file or
+folder up to the first ``@`` (``acme@2.parquet`` is the second of ``acme``). What is shown is the
+team's figure so far; the same answers again are not counted.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from grader.errors import UsageError
+from grader.exam import Exam
+from grader.io.files import write_text
+from grader.io.jsonio import canonical, pretty
+from grader.pipeline import Graded
+from grader.report.ladder import SUBMISSIONS, Ladder, weights
+from grader.report.redact import with_figure
+
+FORMAT: Final = 1
+NAME: Final = "ledger.json"
+_HELD: Final = "held"
+
+
+def answers_sha256(graded: Graded) -> str:
+    """The same for equal answers, however they were handed in and whatever the system is called."""
+    digest = hashlib.sha256()
+    for task_id, checked in graded.checked.items():
+        answer = checked.answer
+        told = canonical(answer) if isinstance(answer, (dict, list)) else repr(answer)
+        digest.update(f"{task_id} {checked.status} {checked.abstained} {told}\n".encode())
+    return digest.hexdigest()
+
+
+def ladder_of(graded: Graded) -> Ladder:
+    """The ladder of the exam that was graded, whatever the answers."""
+    return Ladder.of(weights(graded.shown_units).values())
+
+
+def held(graded: Graded) -> dict[str, Any]:
+    """The redacted report with what only :func:`show_all` may read, and takes out."""
+    return {
+        **graded.report,
+        _HELD: {
+            "answers": answers_sha256(graded),
+            "points": graded.shown_points,
+            "instances": ladder_of(graded).instances,
+        },
+    }
+
+
+def show_all(
+    path: Path | None, exam: Exam, reports: Sequence[tuple[Path, dict[str, Any]]]
+) -> list[dict[str, Any]]:
+    """Reports as :func:`held` gives them, each with its team's figure once all are entered.
+
+    Each stands with its submission's file; ``path`` is the ledger's, by default beside the private
+    side. Raises ``UsageError`` for a file that is no ledger.
+    """
+    ledger = Ledger(path or default_path(exam), exam)
+    kept = []
+    for source, report in reports:
+        own = report[_HELD]
+        ladder = Ladder(own["instances"])
+        if own["points"] is not None:
+            ledger.enter(team_of(source), own["answers"], own["points"], ladder)
+        kept.append((team_of(source), ladder, {k: v for k, v in report.items() if k != _HELD}))
+    ledger.save()
+    return [ledger.show(report, team, ladder) for team, ladder, report in kept]
+
+
+def default_path(exam: Exam) -> Path:
+    """Beside the private side of the exam's release."""
+    private = exam.split.release.private
+    assert private is not None
+    return private.path.absolute().parent / NAME
+
+
+def team_of(source: Path) -> str:
+    """Whose submission a file or folder is."""
+    name = source.resolve().name if source.is_dir() else source.stem
+    return name.partition("@")[0].encode("utf-8", errors="replace").decode("utf-8")
+
+
+class Ledger:
+    """The submissions to one exam, by team, in the order in which they came."""
+
+    def __init__(self, path: Path, exam: Exam) -> None:
+        """Read the ledger, which need not exist; raises ``UsageError`` for what is none."""
+        self._path = path
+        self._document = _read(path)
+        split = exam.split
+        key = "/".join(filter(None, (split.release.name, split.name, exam.name, split.track)))
+        self._teams: dict[str, list[dict[str, Any]]] = self._document["exams"].setdefault(key, {})
+
+    def enter(self, team: str, answers: str, points: float, ladder: Ladder) -> None:
+        """Count a submission: the hash of its answers, and its points over the shown half."""
+        before = self._teams.setdefault(team, [])
+        if all(entry["answers"] != answers for entry in before):
+            figure = ladder.shown([entry["figure"] for entry in before], points)
+            before.append({"answers": answers, "figure": figure})
+
+    def save(self) -> None:
+        """Write the ledger down, whole or not at all."""
+        write_text(self._path, pretty(self._document))
+
+    def show(self, report: Mapping[str, Any], team: str, ladder: Ladder) -> dict[str, Any]:
+        """A redacted report with what its team is shown by now; nothing for one without points."""
+        entries = self._teams.get(team, [])
+        figure = entries[-1]["figure"] if entries else None
+        if figure is None:
+            return dict(report)
+        return with_figure(report, figure, ladder.interval(figure), ladder.step)
+
+    def teams(self, ladder: Ladder) -> list[dict[str, Any]]:
+        """What each team used and can have learnt, by name."""
+        rows = []
+        for team, entries in sorted(self._teams.items()):
+            figures = {entry["figure"] for entry in entries} - {None}
+            rows.append(
+                {
+                    "team": team,
+                    "submissions": f"{len(entries)}/{SUBMISSIONS}",
+                    "figures": f"{len(figures)}/{ladder.figures}",
+                    "points": max(figures, default=None),
+                    "bits": ladder.bits(len(entries)),
+                    "climb": ladder.bound(len(entries), ladder.figures),
+                }
+            )
+        return rows
+
+
+def _read(path: Path) -> dict[str, Any]:
+    if not path.exists():
+        return {"format": FORMAT, "exams": {}}
+    try:
+        document: dict[str, Any] = json.loads(path.read_bytes())
+        teams = [entries for exam in document["exams"].values() for entries in exam.values()]
+        entries = [(entry["answers"], entry["figure"]) for own in teams for entry in own]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        entries = [(None, None)]
+    if not all(isinstance(a, str) and isinstance(f, float | int | None) for a, f in entries):
+        raise UsageError(f"{path}: is no ledger; move it away, or give another --ledger")
+    return document

@@ -1,0 +1,228 @@
+"""Private truth cannot be mined: clients without knowledge against what a submitter is shown."""
+
+import json
+import math
+import random
+import statistics
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from grading import Runner
+
+from grader.exam import Split
+from grader.io.release import Release
+from grader.model import Unit
+from grader.report.ladder import CLIMB, SUBMISSIONS, Ladder, overall, shown_half, weights
+
+TASKS, FAMILIES = 260, 10
+Answers = list[int]
+Shown = Sequence[float | None]
+"""All figures that a submitter sees of one submission."""
+Show = Callable[[Answers], Shown]
+
+
+class Host:
+    """A private exam of yes/no tasks, each an instance of its own, and what its host shows."""
+
+    def __init__(self, seed: int) -> None:
+        self.truth = random.Random(f"truth {seed}").choices((0, 1), k=TASKS)
+        self.half = shown_half([f"i{k}" for k in range(TASKS)], seed.to_bytes(32, "big"))
+        self.ladder = Ladder.of([2 / TASKS] * (TASKS // 2))
+        self.figures: list[float | None] = []
+
+    def points(self, answers: Answers, which: Callable[[int], bool] = lambda _: True) -> float:
+        marks = [
+            a == t for k, (a, t) in enumerate(zip(answers, self.truth, strict=True)) if which(k)
+        ]
+        return 100 * statistics.fmean(marks)
+
+    def in_half(self, k: int) -> bool:
+        return f"i{k}" in self.half
+
+    def by_family(self, answers: Answers) -> Shown:
+        """As redacted reports were: points of each family, to a tenth of a task."""
+        return [self.points(answers, lambda k, f=f: k % FAMILIES == f) for f in range(FAMILIES)]
+
+    def by_ladder(self, answers: Answers) -> Shown:
+        self.figures.append(self.ladder.shown(self.figures, self.points(answers, self.in_half)))
+        return [self.figures[-1]]
+
+
+def one_in_each_family(show: Show, rng: random.Random) -> Answers:
+    """Turns one answer in each family at a time, and keeps what its family's points gained by."""
+    best = rng.choices((0, 1), k=TASKS)
+    seen = list(show(best))
+    for turn in range(min(SUBMISSIONS - 1, TASKS // FAMILIES)):
+        tried = [1 - a if k // FAMILIES == turn else a for k, a in enumerate(best)]
+        found = show(tried)
+        for place, (old, new) in enumerate(zip(seen, found, strict=True)):
+            if old is not None and new is not None and new > old:
+                every = len(found) == 1
+                best = [
+                    tried[k] if every or k % FAMILIES == place else a for k, a in enumerate(best)
+                ]
+                seen[place] = new
+    return best
+
+
+def hill_climber(size: int) -> Callable[[Show, random.Random], Answers]:
+    """Guesses ``size`` tasks anew each time, and keeps what the figure gained by."""
+
+    def attack(show: Show, rng: random.Random) -> Answers:
+        best = rng.choices((0, 1), k=TASKS)
+        seen = show(best)[0]
+        for _ in range(SUBMISSIONS - 1):
+            tried = list(best)
+            for k in rng.sample(range(TASKS), size):
+                tried[k] = rng.randrange(2)
+            found = show(tried)[0]
+            if found is not None and (seen is None or found > seen):
+                best, seen = tried, found
+        return best
+
+    return attack
+
+
+def weighted_vote(show: Show, rng: random.Random) -> Answers:
+    """Blum and Hardt's attack on boards: random answers, and the vote of those above the first."""
+    votes = [0.0] * TASKS
+    first = None
+    for _ in range(SUBMISSIONS - 1):
+        tried = rng.choices((0, 1), k=TASKS)
+        found = math.fsum(x or 0.0 for x in show(tried))
+        first = found if first is None else first
+        for k, answer in enumerate(tried):
+            votes[k] += (1 if found > first else -1) * (2 * answer - 1)
+    return [int(vote > 0) for vote in votes]
+
+
+ATTACKS = {
+    "one in each family": one_in_each_family,
+    "large steps": hill_climber(TASKS),
+    "middling steps": hill_climber(60),
+    "small steps": hill_climber(8),
+    "weighted vote": weighted_vote,
+}
+
+
+def climbs(attack: Callable[[Show, random.Random], Answers], seeds: int) -> tuple[float, float]:
+    """Mean points above chance at the end: of the whole exam, and of its final half."""
+    whole, final = [], []
+    for seed in range(seeds):
+        host = Host(seed)
+        best = attack(host.by_ladder, random.Random(seed))
+        whole.append(host.points(best) - 50)
+        final.append(host.points(best, lambda k, host=host: not host.in_half(k)) - 50)
+    return statistics.fmean(whole), statistics.fmean(final)
+
+
+def test_family_points_gave_the_whole_exam_away() -> None:
+    """What is mended: the attack works where figures are fine, or it would prove nothing."""
+    host = Host(1)
+    best = one_in_each_family(host.by_family, random.Random(1))
+    assert host.points(best) > 99
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_no_attack_climbs_ten_points_in_a_hundred_submissions(name: str) -> None:
+    """The bound is for an expectation; in the final half there is nothing to gain at all."""
+    whole, final = climbs(ATTACKS[name], 12)
+    assert whole < CLIMB
+    assert abs(final) < 3 * 100 * 0.5 / math.sqrt(12 * TASKS / 2)
+
+
+@pytest.mark.parametrize("instances", [8, 16, 33, 65, 130, 500, 5000])
+def test_the_bound_holds_for_every_size_of_exam(instances: int) -> None:
+    ladder = Ladder(instances)
+    assert ladder.bound(SUBMISSIONS, ladder.figures) < CLIMB
+    bits = [ladder.bits(k) for k in (1, 2, 10, 100, 1000)]
+    assert bits == sorted(bits) and bits[-1] == bits[-2], "after a hundred nothing new is shown"
+    assert 0 <= ladder.figures <= ladder.levels and ladder.levels * ladder.step > 100
+    noise = 100 * math.sqrt(math.log(SUBMISSIONS) / (2 * instances))
+    assert ladder.step >= min(100, noise)
+
+
+def test_stories_are_counted_one_by_one() -> None:
+    """Every sequence of figures that a ladder can show, written out for a small one."""
+    ladder = Ladder(300)
+    seen: set[tuple[float | None, ...]] = set()
+
+    def walk(figures: tuple[float | None, ...]) -> None:
+        if len(figures) == 3:
+            seen.add(figures)
+            return
+        for level in range(ladder.levels):
+            walk((*figures, ladder.shown(figures, level * ladder.step)))
+
+    walk((ladder.shown((), 0.0),))
+    for level in range(1, ladder.levels):
+        walk((ladder.shown((), level * ladder.step),))
+    assert ladder.figures >= 3
+    assert len(seen) == ladder.stories(3, ladder.figures)
+
+
+def test_a_new_figure_needs_a_step_and_figures_end() -> None:
+    ladder = Ladder(130)
+    assert (ladder.step, ladder.figures) == (14, 2)
+    assert ladder.shown([], 45.0) == 42 and ladder.shown([42.0], 55.9) == 42.0
+    assert ladder.shown([42.0, 42.0], 56.0) == 56 and ladder.shown([42.0, 56.0], 99.0) == 56.0
+    assert ladder.shown([42.0] * SUBMISSIONS, 99.0) == 42.0
+    assert ladder.interval(42)[0] < 42 < 56 < ladder.interval(42)[1]
+
+
+def test_weights_and_points_are_of_the_same_mean() -> None:
+    """Parts weigh alike within a track, and tracks in an exam."""
+    tracks = [
+        [Unit("a", 1.0, None), Unit("b", 0.0, None)],
+        [Unit("c", 0.5, None, part="x"), *(Unit(f"d{k}", 1.0, None, part="y") for k in range(4))],
+    ]
+    shares = weights(tracks)
+    assert sum(shares.values()) == pytest.approx(1) and shares["c"] == 4 * shares["d1"] == 0.25
+    expected = sum(shares[unit.instance] * unit.points for units in tracks for unit in units)
+    assert overall(tracks) == pytest.approx(100 * expected)
+
+
+def test_half_of_the_exam_is_shown_and_only_the_salt_says_which(release: Path) -> None:
+    names = [f"i{k}" for k in range(101)]
+    halves = [shown_half(names, bytes([salt]) * 32) for salt in (1, 2)]
+    assert halves[0] != halves[1] and {len(half) for half in halves} == {50}
+    split = Split.open(Release.open(release), "test")
+    exam = split.choose_exam_for()
+    shown = {task.task_id for task in exam.tasks if task.instance_id in exam.shown}
+    rest = {task.task_id for task in exam.final().tasks}
+    assert shown and rest and shown | rest == {t.task_id for t in exam.tasks} and not shown & rest
+    every = replace_exam(split, "all")
+    assert every.shown >= exam.shown, "what one exam keeps back another does not show"
+    assert not {t.instance_id for t in exam.final().tasks} & every.shown
+
+
+def replace_exam(split: Split, name: str):  # type: ignore[no-untyped-def]
+    from dataclasses import replace
+
+    return replace(split, exam=name).choose_exam_for()
+
+
+def test_the_ledger_counts_submissions_and_says_what_they_told(
+    runner: Runner, tmp_path: Path
+) -> None:
+    at = ("--release", runner.release, "--split", "test")
+    ledger = ("--ledger", tmp_path / "ledger.json")
+    folder = tmp_path / "in"
+    assert runner.run("gold", *at, "--out", folder / "acme@1", "--reveal").code == 0
+    assert runner.run("grade", folder / "acme@1", *at, *ledger).code == 0
+    board = runner.place / "board.json"
+    assert runner.run("leaderboard", folder, *at, *ledger, "--json", board).code == 0
+    written = json.loads((tmp_path / "ledger.json").read_text("utf-8"))
+    ((key, teams),) = written["exams"].items()
+    assert key.endswith("/test/demo") and list(teams) == ["acme"]
+    assert len(teams["acme"]) == 1, "the same answers twice are one submission"
+    (line,) = json.loads(board.read_text("utf-8"))
+    assert line["report"]["points"] is None, "an exam of eight tasks has no figure to show"
+    told = runner.run("ledger", *at, *ledger).out
+    assert "acme" in told and "1/100" in told and "0/0" in told
+    final = runner.run("leaderboard", folder, *at, "--final").out
+    assert "100.0" in final
+    (tmp_path / "ledger.json").write_text('{"exams": [1]}')
+    assert "is no ledger" in runner.fails("grade", folder / "acme@1", *at, *ledger)
+    assert "public" in runner.fails("ledger", "--release", runner.release, "--split", "dev")
