@@ -103,6 +103,8 @@ def test_a_grading_is_reused_where_all_agrees(
     assert runner.run("leaderboard", board, *dev, "--json", first).code == 0
     assert kept.stat().st_mode & 0o777 == 0o700
     assert len(list(kept.iterdir())) == 3, "what failed is not kept"
+    (board / "broken.parquet").unlink()
+    assert runner.run("leaderboard", board, *dev, "--json", first).code == 0
 
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("graded again")
