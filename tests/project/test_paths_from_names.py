@@ -17,6 +17,8 @@ PLACES = frozenset({
 """What a variable that holds a folder is called; a quotient of numbers has none of these."""
 OTHERS = frozenset({"joinpath", "with_name", "with_stem"})
 GOOD_NAMES = {
+    "grader/board/cache.py": {"Path(place) / name"},  # the file system has listed it
+    "grader/board/sessions.py": {"Path(place) / name"},  # the same
     "grader/io/schemas.py": {"place / f'{name}.json'"},  # of a shape, which the code lists
     "grader/report/table.py": {"folder / 'sql' / f'{file}.sql'"},  # of the code
     "grader/submission/attempts.py": {"source / name"},  # the file system has listed it
