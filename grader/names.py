@@ -25,7 +25,10 @@ def normal_label(text: str) -> str:
 _PLAIN: Final = str.maketrans(
     {**dict.fromkeys("‘’", "'"), **dict.fromkeys("“”", '"'), **dict.fromkeys("‐‑‒–—―−", "-")}
 )
-_REMARKS: Final = re.compile(r"(?:\s*[(\[{][^()\[\]{}]*[)\]}])+\s*$")
+_BRACKETS: Final = re.compile(r"[()\[\]{}]")
+_MOST: Final = 400
+"""Characters of a name that are read, as many as an answer's schema allows: the canonical order
+of a run of combining marks takes quadratic time."""
 _DESCRIPTORS: Final = frozenset(
     {"0", "1", "binary", "code", "coded", "competency", "continuous", "descriptor", "index",
      "indicator", "measure", "measurement", "rating", "score", "standardised", "standardized",
@@ -39,9 +42,20 @@ def normal_name(text: str) -> str:
     In this order: Unicode NFKC; straight quotes around it; curly quotes and dashes as plain ones;
     white space; remarks in brackets at the end, ``(years)``; punctuation at the ends; case.
     """
-    text = unicodedata.normalize("NFKC", text).strip().strip("\"'").translate(_PLAIN)
-    text = _REMARKS.sub("", " ".join(text.split()))
-    return text.strip(" .,:;").casefold()
+    text = unicodedata.normalize("NFKC", text[:_MOST]).strip().strip("\"'").translate(_PLAIN)
+    return _without_remarks(" ".join(text.split())).strip(" .,:;").casefold()
+
+
+def _without_remarks(text: str) -> str:
+    """``text`` (single spaces, none at its ends) without the bracketed remarks that end it."""
+    brackets = [match.start() for match in _BRACKETS.finditer(text)]
+    end = len(text)
+    while len(brackets) > 1 and brackets[-1] == end - 1:
+        closing, opening = brackets.pop(), brackets.pop()
+        if text[opening] not in "([{" or text[closing] not in ")]}":
+            break
+        end = opening - (text[opening - 1 : opening] == " ")
+    return text[:end]
 
 
 def known_name(text: str, known: Collection[str]) -> str:

@@ -3,18 +3,26 @@
 import re
 from typing import Final
 
-_BLOCK: Final = re.compile(
-    r"^ {0,3}```[ \t]*(?P<kind>jsonl|json|csv|bash|sh)[ \t]*\n(?P<text>.*?)^ {0,3}```[ \t]*$",
-    re.IGNORECASE | re.MULTILINE | re.DOTALL,
-)
+_OPENING: Final = re.compile(r" {0,3}```[ \t]*(jsonl|json|csv|bash|sh)[ \t]*", re.IGNORECASE)
+_CLOSING: Final = re.compile(r" {0,3}```[ \t]*")
 
 
 def blocks(reply: str) -> list[tuple[str, str]]:
     """(kind, content) of each block that is labelled with a kind we know, in lower case.
 
-    ``sh`` counts as ``bash``; lines end in a line feed, whatever the reply has.
+    ``sh`` counts as ``bash``; lines end in a line feed, whatever the reply has. A block that is
+    never closed is none. Line by line: a pattern over the whole reply would look for the end anew
+    at every opening.
     """
-    found = _BLOCK.finditer(reply.replace("\r\n", "\n"))
-    kinds = {"sh": "bash"}
-    labels = ((match["kind"].lower(), match["text"]) for match in found)
-    return [(kinds.get(label, label), text) for label, text in labels]
+    found: list[tuple[str, str]] = []
+    kind, content = "", list[str]()
+    for line in reply.replace("\r\n", "\n").split("\n"):
+        if not kind:
+            opening = _OPENING.fullmatch(line)
+            kind, content = opening[1].lower() if opening else "", []
+        elif _CLOSING.fullmatch(line):
+            found.append(("bash" if kind == "sh" else kind, "".join(content)))
+            kind = ""
+        else:
+            content.append(f"{line}\n")
+    return found

@@ -1,6 +1,8 @@
 """The JSON Schemas, read once, and a validator for each that speaks in one-line messages."""
 
 import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -8,8 +10,13 @@ from typing import Any, Final
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
+from jsonschema.validators import extend
 
 from grader.io.jsonio import clip
+
+_ENOUGH: Final = 20
+"""Errors that are looked at, of a document and of every branch of an ``anyOf``: a message needs no
+more, and a hostile list of a million has a million of them."""
 
 
 def folder() -> Path:
@@ -40,15 +47,53 @@ def schema(name: str) -> dict[str, Any]:
     return value
 
 
+def _any_of(
+    validator: Any, branches: Sequence[Any], instance: object, schema: Mapping[str, Any]
+) -> Iterator[ValidationError]:
+    """``anyOf`` with the first errors of each branch; the library collects all of them."""
+    found: list[ValidationError] = []
+    for place, branch in enumerate(branches):
+        errors = list(islice(validator.descend(instance, branch, schema_path=place), _ENOUGH))
+        if not errors:
+            return
+        found += errors
+    yield ValidationError(f"{clip(instance)} fits no branch", context=found)
+
+
+def _bounded(keyword: str, most: str) -> Any:
+    """The check of all members by ``keyword``, left out where ``most`` says there are too many."""
+    check = Draft202012Validator.VALIDATORS[keyword]
+
+    def members(
+        validator: Any, value: object, instance: object, schema: Mapping[str, Any]
+    ) -> Iterator[ValidationError]:
+        if not (isinstance(instance, Sequence | Mapping) and not isinstance(instance, str)):
+            return
+        if len(instance) <= schema.get(most, math.inf):
+            yield from check(validator, value, instance, schema) or ()
+
+    return members
+
+
+_Validator: Final[Any] = extend(
+    Draft202012Validator,
+    {
+        "anyOf": _any_of,
+        "items": _bounded("items", "maxItems"),
+        "additionalProperties": _bounded("additionalProperties", "maxProperties"),
+    },
+)
+"""JSON Schema in bounded work: what is too long is refused by its length alone."""
+
+
 @cache
-def _validator(name: str) -> Draft202012Validator:
-    return Draft202012Validator(schema(name))
+def _validator(name: str) -> Any:
+    return _Validator(schema(name))
 
 
 def first_problem(name: str, document: object) -> str | None:
     """``None`` if ``document`` satisfies the schema, else where it fails and what was expected."""
-    # The first errors suffice for a message; a hostile list of a million has a million of them.
-    error = best_match(islice(_validator(name).iter_errors(document), 20))
+    error = best_match(islice(_validator(name).iter_errors(document), _ENOUGH))
     return None if error is None else _sentence(error)
 
 

@@ -17,7 +17,7 @@ BASE: Final = ("", 0)
 MAX_COEFFICIENT: Final = 1e12
 _SIGNS: Final = {("operator", "+"): 1.0, ("operator", "-"): -1.0}
 _TOKEN: Final = re.compile(
-    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?)"
+    r"\s*(?:(?P<number>(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d{1,3})?)"
     r"|(?P<name>[^\W\d]\w*)|(?P<operator>\*\*|[-+*^=]))"
 )
 

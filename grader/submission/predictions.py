@@ -12,7 +12,7 @@ from grader.io.jsonio import clip
 from grader.model import Predictions
 
 MAX_COLUMNS: Final = 100
-_DECIMAL: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?", re.ASCII)
+_DECIMAL: Final = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d{1,4})?", re.ASCII)
 
 
 def read_predictions(data: bytes, columns: Sequence[str], rows: int) -> Predictions:

@@ -14,8 +14,10 @@ from grader.io.jsonio import BadJson, parse_strict
 MAX_STARTS: Final = 5_000
 """Opening braces that are tried: the first ones of the text."""
 MAX_SCANNED: Final = 3 << 20
-"""Characters looked at in all, three times the largest answer, so that nested fragments cannot cost
-quadratic time."""
+"""Characters looked at in all, three times the largest answer."""
+MAX_PASSES: Final = 100
+"""And no more than so often the text's own length: each brace that is never closed costs a pass
+over all that follows, which would make the work quadratic."""
 
 _REFUSED: Final = frozenset({"duplicate_key", "non_finite", "huge_number", "too_deep"})
 """Reasons for which an object that is one in form is refused, with all that is in it."""
@@ -60,7 +62,7 @@ def candidates(data: bytes) -> Iterator[Candidate]:
 
 def _search(text: str, problem: BadJson, *, nested: bool) -> Iterator[Candidate]:
     """The objects in a text; with ``nested`` the first brace is that of the whole, and known."""
-    budget, behind, found = MAX_SCANNED, 0, nested
+    budget, behind, found = min(MAX_SCANNED, MAX_PASSES * len(text)), 0, nested
     for place, match in enumerate(re.finditer(r"\{", text)):
         start = match.start()
         if start < behind or (nested and place == 0):

@@ -1,0 +1,227 @@
+"""No super-linear work on what a stranger sends: twice the input takes about twice the time."""
+
+import ast
+import json
+import re
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import product
+from pathlib import Path
+
+import pytest
+from small_release import TASKS, task_id
+
+from grader.errors import Invalid
+from grader.exam import Exam
+from grader.io.jsonio import BadJson
+from grader.io.schemas import first_problem
+from grader.laboratory.equation import BadHypothesis, tokens_of
+from grader.laboratory.names import plain
+from grader.laboratory.transcript import TranscriptError, read_lines
+from grader.model import RawAnswer
+from grader.names import known_name, normal_name
+from grader.submission.check import check
+from grader.submission.predictions import read_predictions
+from grader.tracks.replayscm.boolean import FormulaError, parse
+from grader.tracks.replayscm.extraction import candidates
+from harness.blocks import blocks
+
+ROOT = Path(__file__).parents[2]
+MATCHING = ("match", "fullmatch", "search", "sub", "findall", "finditer", "split")
+UNITS = (
+    "9", "1.", ".", "a", "A_", "_A", "-", "-1", "1o", " ", "\t", "\n", "(", ")", "()", "( ", "[a]",
+    '"', "\\", '"\\', "{", "```json\n", "```\n", '"task_id"', '"task_id" : "', "attempt-1", "yes ",
+)  # fmt: skip
+"""What hostile strings repeat; the characters that a pattern names are added to them."""
+ENDS = ("", "x", "!", "\n", ")x", " x")
+SMALL = 4_000
+
+
+def calls() -> Iterator[tuple[str, str, ast.Call, ast.AST]]:
+    """(file, target, call, module) of every call of ``re`` or of a pattern kept in a module."""
+    for package in ("grader", "harness"):
+        for file in sorted((ROOT / package).rglob("*.py")):
+            module = ast.parse(file.read_text(encoding="utf-8"))
+            for node in ast.walk(module):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                    target = ast.unparse(node.func.value)
+                    yield str(file.relative_to(ROOT)), target, node, module
+
+
+def literal(node: ast.expr) -> str | bytes:
+    """A pattern as it stands in the code; what an f-string puts in is taken for an x."""
+    if isinstance(node, ast.JoinedStr):
+        parts = [p.value if isinstance(p, ast.Constant) else "x" for p in node.values]
+        return "".join(str(part) for part in parts)
+    assert isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
+    return node.value
+
+
+def flags_of(call: ast.Call) -> re.RegexFlag:
+    found = re.RegexFlag(0)
+    names = [n.attr for a in call.args[1:] for n in ast.walk(a) if isinstance(n, ast.Attribute)]
+    for name in names:
+        found |= re.RegexFlag[name]
+    return found
+
+
+def patterns() -> dict[str, tuple["re.Pattern[str]", set[str]]]:
+    """Every pattern of the code by place, with the ways in which it is used."""
+    found: dict[str, tuple[re.Pattern[str], set[str]]] = {}
+    for file, target, call, module in calls():
+        assert isinstance(call.func, ast.Attribute)
+        method = call.func.attr
+        if target != "re" or method == "escape":
+            continue
+        text = literal(call.args[0])
+        text = text.decode("ascii") if isinstance(text, bytes) else text
+        if method != "compile":
+            found[f"{file}: {text}"] = (re.compile(text), {method})
+            continue
+        holders = {
+            ast.unparse(node.target if isinstance(node, ast.AnnAssign) else node.targets[0])
+            for node in ast.walk(module)
+            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is call
+        }
+        assert holders, f"{file}: a pattern without a name: {text}"
+        used = {
+            node.attr
+            for node in ast.walk(module)
+            if isinstance(node, ast.Attribute) and ast.unparse(node.value) in holders
+        }
+        assert used and used <= set(MATCHING), f"{file}: {text} is used by {used}"
+        found[f"{file}: {text}"] = (re.compile(text, flags_of(call)), used)
+    return found
+
+
+PATTERNS = patterns()
+
+
+def test_every_module_that_imports_re_is_looked_at() -> None:
+    """A pattern that the walk does not see is not tested below."""
+    importing = {
+        str(file.relative_to(ROOT))
+        for package in ("grader", "harness")
+        for file in (ROOT / package).rglob("*.py")
+        if re.search(r"^\s*(import re$|from re import)", file.read_text("utf-8"), re.MULTILINE)
+    }
+    assert importing == {place.split(":")[0] for place in PATTERNS}
+
+
+def seconds(work: Callable[[], object]) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def grows_linearly(work: Callable[[int], object], small: int = SMALL) -> None:
+    """The work at twice the size is less than three times as much, or not worth measuring.
+
+    ``work`` is given a size. The first size at which it takes measurable time is doubled.
+    """
+    large = seconds(lambda: work(2 * small))
+    if large < 0.05:
+        return
+    least = min(seconds(lambda: work(small)) for _ in range(3))
+    large = min(large, *(seconds(lambda: work(2 * small)) for _ in range(2)))
+    assert large < 3 * least, f"{least:.3f} s, and {large:.3f} s for twice as much"
+
+
+def use(pattern: "re.Pattern[str]", method: str, text: str) -> None:
+    match method:
+        case "sub":
+            pattern.sub("", text)
+        case "finditer":
+            for _ in pattern.finditer(text):
+                pass
+        case _:
+            getattr(pattern, method)(text)
+
+
+@pytest.mark.parametrize("place", PATTERNS)
+def test_no_pattern_backtracks_over_and_over(place: str) -> None:
+    """A cell of 131 kB once kept the grader for a quarter of an hour."""
+    pattern, used = PATTERNS[place]
+    named = {c for c in pattern.pattern if c.isprintable()}
+    units = (*UNITS, *sorted(named - set(UNITS)))
+    for unit, end, start, method in product(units, ENDS, ("", "-", "["), sorted(used)):
+        grows_linearly(lambda n: use(pattern, method, start + unit * n + end))  # noqa: B023
+
+
+def attempt(read: Callable[[], object], *expected: type[Exception]) -> None:
+    with suppress(*expected):
+        read()
+
+
+READERS: dict[str, Callable[[str, int], object]] = {
+    "cells": lambda unit, n: attempt(
+        lambda: read_predictions(f"prediction\n{unit * n}x\n".encode(), ["prediction"], 1), Invalid
+    ),
+    "names": lambda unit, n: known_name(unit * n, {"a", "some score"}),
+    "a laboratory's names": lambda unit, n: plain(unit * n),
+    "blocks": lambda unit, n: blocks(unit * n),
+    "formulas": lambda unit, n: attempt(lambda: parse(unit * n), FormulaError),
+    "equations": lambda unit, n: attempt(lambda: tokens_of(unit * n), BadHypothesis),
+    "objects in text": lambda unit, n: attempt(
+        lambda: list(candidates((unit * n).encode())), BadJson
+    ),
+    "transcripts": lambda unit, n: attempt(
+        lambda: read_lines((unit * n).encode()), TranscriptError
+    ),
+}  # fmt: skip
+LONG_UNITS = (
+    *UNITS, "9\n", "̖́", "(a) ", "(a", "(a)(", "```json\n{}\n", "```json\n```\n", "(not ", "a+",
+    '{"a":', '{"a":[', '{"a":1}', "{}\n", '{"', "{'", "ﷺ", "a score ", "\x00", "\ud7ff",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_every_reader_of_text_grows_linearly(name: str) -> None:
+    """Patterns are not the only way: searches inside loops and canonical orders are others."""
+    for unit in LONG_UNITS:
+        grows_linearly(lambda n: READERS[name](unit, n), 1_000)  # noqa: B023
+
+
+@pytest.mark.parametrize("unit", ["[a]", "([{", "(a) ", "a ", "() ", ")"])
+def test_a_name_without_its_remarks_is_what_the_pattern_gave(unit: str) -> None:
+    """The reference's own pattern, which is quadratic, on short names."""
+    remarks = re.compile(r"(?:\s*[(\[{][^()\[\]{}]*[)\]}])+\s*$")
+    for rest in map("".join, product("a ()]{}", repeat=5)):
+        text = " ".join((rest + unit).strip().strip("\"'").split())
+        assert normal_name(text) == remarks.sub("", text).strip(" .,:;").casefold(), text
+
+
+def list_of(text: str, size: int) -> str:
+    """A JSON list of at most so many bytes that repeats ``text``."""
+    return "[" + ",".join([text] * ((size - 40) // (len(text) + 1))) + "]"
+
+
+MEMBERS = ("0", "{}", "[]", '""', '"a"', "[0]", '{"from":"a","to":"b"}', '{"from":0}', "[[0,0]]")
+
+
+@pytest.mark.parametrize("name", sorted(n for n in TASKS if TASKS[n].key.count(".")))
+def test_a_mebibyte_of_members_is_refused_in_bounded_work(dev: Exam, name: str) -> None:
+    """In an ``anyOf`` the library once collected half a million errors: 28 s and 1.5 GiB."""
+    (task,) = (task for task in dev.split.tasks if task.task_id == task_id(name))
+    if task.shape.suffix != ".json":
+        pytest.skip("not JSON")
+    for member in MEMBERS[:3]:
+        text = json.dumps({task.shape.field: None}).replace("null", list_of(member, 1 << 18))
+        start = time.process_time()
+        check(task, RawAnswer("x", text.encode()))
+        assert time.process_time() - start < 1.5, member
+
+
+@pytest.mark.parametrize("name", ["adjustment_set", "adjustment_sets", "edges", "forbidden"])
+def test_errors_of_a_long_list_take_no_memory(name: str) -> None:
+    """Every error keeps its instance and its message."""
+    field = {"adjustment_set": "adjust"}.get(name, name)
+    for member in MEMBERS:
+        document = {field: json.loads(list_of(member, 1 << 15))}
+        tracemalloc.start()
+        first_problem(f"answers/{name}", document)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 2 << 20, (member, peak)
