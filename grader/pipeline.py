@@ -1,6 +1,6 @@
 """The whole grading run: read, check, verify, score, aggregate, report. No step goes back."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,20 +10,22 @@ from grader.errors import UsageError
 from grader.exam import Exam
 from grader.io.jsonio import clip
 from grader.io.release import CORRECTED
-from grader.model import Checked, Score, Unit
+from grader.model import Checked, RawAnswer, Score, Unit
 from grader.report.aggregate import Totals, aggregate
 from grader.report.attempts import with_attempts
 from grader.report.build import build_report, finite
 from grader.report.ladder import overall
 from grader.report.redact import redact, with_figure
 from grader.score import score, verify
+from grader.shape import Task
 from grader.submission.attempts import merge, read
+from grader.submission.budget import Budget, Limits
 from grader.submission.check import check
 from grader.submission.collect import submissions_in
 from grader.submission.submission import Submission, with_notice
 from grader.tracks import TRACKS, VARIANTS
 
-Answers = Mapping[str, Checked]
+Answers = dict[str, Checked]
 """Task id to the checked answer, of every task of the exam."""
 
 
@@ -54,16 +56,24 @@ class Graded:
         return [half for half in halves if half]
 
 
-def grade(exam: Exam, source: Path | Submission, *, slice_intervals: bool = True) -> Graded:
+def grade(
+    exam: Exam,
+    source: Path | Submission,
+    *,
+    slice_intervals: bool = True,
+    limits: Limits | None = None,
+) -> Graded:
     """Grade a submission, or the one at a path (a folder, a packed file, or attempt folders).
+
+    ``limits`` are what one that is read here may cost.
 
     The headline is that of the first attempt, or of all attempts together for shapes that merge
     them; what the others add stands in the report's ``attempts``.
     """
-    submission = read(source, exam.split.tasks) if isinstance(source, Path) else source
+    submission = read(source, exam.split.tasks, limits) if isinstance(source, Path) else source
     attempts, notices = verify_attempts(exam, submission, check_attempts(exam, submission))
     checked = merge_attempts(exam, attempts)
-    scores = score_tasks(exam, checked)
+    scores = score_tasks(exam, checked, submission.budget)
     totals = aggregate(
         scores,
         exam.truths,
@@ -74,7 +84,7 @@ def grade(exam: Exam, source: Path | Submission, *, slice_intervals: bool = True
     )
     report = build_report(exam, submission, totals, _with_exam(exam, notices))
     if len(attempts) > 1:
-        grid = [score_tasks(exam, attempt) for attempt in attempts]
+        grid = [score_tasks(exam, attempt, submission.budget) for attempt in attempts]
         report = finite(with_attempts(report, submission.attempts, grid, exam.truths, attempts))
     if not exam.split.reveal:
         report = _held_back(exam, report)
@@ -108,9 +118,19 @@ def look_at(exam: Exam, submission: Submission) -> tuple[Answers, list[str]]:
 def check_attempts(exam: Exam, submission: Submission) -> list[Answers]:
     """What can be said of each attempt's answers without the truth."""
     return [
-        {task.task_id: check(task, part.answers.get(task.task_id)) for task in exam.tasks}
+        {
+            task.task_id: _check(task, part.answers.get(task.task_id), submission.budget)
+            for task in exam.tasks
+        }
         for part in submission.attempts or (submission,)
     ]
+
+
+def _check(task: Task, raw: RawAnswer | None, budget: Budget) -> Checked:
+    if raw is not None and raw.data is not None and budget.late:
+        raw = budget.refused(raw.source)
+    with budget.working():
+        return check(task, raw)
 
 
 def verify_attempts(
@@ -122,13 +142,16 @@ def verify_attempts(
     """
     signed = sign_attempts(exam, submission.source, attempts)
     verified = [
-        {
-            task.task_id: verify(task, exam.truths[task.task_id], checked[task.task_id])
-            for task in exam.tasks
-        }
+        {task.task_id: _verify(exam, task, checked, submission.budget) for task in exam.tasks}
         for checked in signed
     ]
     return verified, _remarks(exam, submission)
+
+
+def _verify(exam: Exam, task: Task, checked: Answers, budget: Budget) -> Checked:
+    answer = budget.exhausted(checked[task.task_id], task.answer_file)
+    with budget.working():
+        return verify(task, exam.truths[task.task_id], answer)
 
 
 def sign_attempts(exam: Exam, source: Path, attempts: Sequence[Answers]) -> list[Answers]:
@@ -173,8 +196,11 @@ def merge_attempts(exam: Exam, attempts: Sequence[Answers]) -> Answers:
     }
 
 
-def score_tasks(exam: Exam, checked: Answers) -> list[Score]:
-    """One score row for each task of the exam, in its order."""
+def score_tasks(exam: Exam, checked: Answers, budget: Budget) -> list[Score]:
+    """One score row for each task of the exam, in its order.
+
+    What comes after the budget was used up is invalid from here on, in ``checked`` too.
+    """
     bundles = arms(exam.tasks, exam.split.bundles.get(exam.name, {}))
     scores = []
     for task in exam.tasks:
@@ -182,9 +208,13 @@ def score_tasks(exam: Exam, checked: Answers) -> list[Score]:
         alpha = task.inputs.get("alpha")
         nominal = 1 - alpha if isinstance(alpha, float) else None
         truth = exam.truths[task.task_id]
+        answer = budget.exhausted(checked[task.task_id], task.answer_file)
+        checked[task.task_id] = answer
+        with budget.working():
+            scored = score(task, truth, answer)
         scores.append(
             replace(
-                score(task, truth, checked[task.task_id]),
+                scored,
                 nominal=nominal,
                 bundle=bundle,
                 arm=arm,

@@ -27,12 +27,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from rich.console import Console
 from rich.progress import track
 
+from grader.draw.words import printable
 from grader.errors import UsageError
 from grader.io.files import write_text
 from grader.io.jsonio import pretty
@@ -41,12 +42,10 @@ from grader.io.release import Release
 from harness.blocks import blocks
 from harness.lab_episodes import Episodes
 from harness.lab_session import Session
+from harness.replies import Endpoint, Messages, NoReply
 from harness.run_lab import experiment, finished, replies_for
 from harness.shell import execute
 from harness.task import WorkspaceTask, open_workspaces
-
-if TYPE_CHECKING:
-    from openai import OpenAI
 
 _RULES: Final = (
     "You are taking an exam of separate tasks; this is one of them. When you are sure, reply with "
@@ -62,7 +61,7 @@ _WITHOUT_SHELL: Final = " You cannot run commands or open files here."
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to run: endpoint, folders, limits (seconds for the two timeouts)."""
+    """How to run: endpoint, folders, limits (seconds for the three timeouts)."""
 
     base_url: str
     model: str
@@ -73,6 +72,8 @@ class Settings:
     shell: bool
     retry_failed: bool
     timeout: float
+    reply_timeout: float
+    max_reply_mib: int
     command_timeout: float
     max_retries: int
     release: Path | None
@@ -110,7 +111,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "laboratory so many more than its budget)")  # fmt: skip
     add("--shell", action="store_true", help="run the model's bash blocks (NO sandbox)")
     add("--retry-failed", action="store_true", help="try tasks again that failed for good")
-    add("--timeout", type=float, default=300.0, metavar="S", help="seconds per model reply")
+    add("--timeout", type=float, default=300.0, metavar="S", help="seconds without a byte, then "
+        "the reply is asked for again")  # fmt: skip
+    add("--reply-timeout", type=float, default=1800.0, metavar="S", help="seconds per model reply "
+        "from the request to its last byte, retries and all")  # fmt: skip
+    add("--max-reply-mib", type=int, default=16, metavar="N", help="size of a model reply")
     add("--command-timeout", type=float, default=120.0, metavar="S", help="seconds per command")
     add("--max-retries", type=int, default=4, metavar="N", help="of a reply, on 429, 5xx, timeout")
     laboratory = parser.add_argument_group("for laboratories, which need the episode's hidden part")
@@ -131,7 +136,7 @@ def run(options: Settings) -> int:
             "--shell: the model's commands could read the truth in --release or --private; take "
             "laboratories in a run of their own, without --shell"
         )
-    client = _client(options)
+    endpoint = _endpoint(options)
     tasks = open_workspaces(options.workspaces)
     _prepare(options)
     usage, failures = _ledger(options.answers, "usage"), _ledger(options.answers, "failures")
@@ -149,9 +154,9 @@ def run(options: Settings) -> int:
         start = time.monotonic()
         try:
             if laboratories is not None and task.kind == "jsonl":
-                _experiment(client, options, task, laboratories, spent)
+                _experiment(endpoint, options, task, laboratories, spent)
             else:
-                text = _converse(client, options, task, spent)
+                text = _converse(endpoint, options, task, spent)
                 write_text(task.answer_in(options.answers), text)
         except Failed as problem:
             failed += 1
@@ -171,7 +176,7 @@ def run(options: Settings) -> int:
 
 
 def _say(console: Console, text: str) -> None:
-    console.print(text, markup=False, highlight=False, soft_wrap=True)
+    console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
 
 
 def _answered(options: Settings, task: WorkspaceTask) -> bool:
@@ -199,7 +204,7 @@ def _laboratories(
 
 
 def _experiment(
-    client: "OpenAI",
+    endpoint: Endpoint,
     options: Settings,
     task: WorkspaceTask,
     laboratories: Episodes,
@@ -213,8 +218,8 @@ def _experiment(
         raise Failed(str(error), for_good=False) from None
     most = replies_for(episode, options.max_steps)
 
-    def ask(messages: list[Any]) -> str:
-        return _ask(client, options, messages, spent)
+    def ask(messages: Messages) -> str:
+        return _ask(endpoint, messages, spent)
 
     def count(requests: int) -> None:
         spent.tool_calls += requests
@@ -227,7 +232,7 @@ def _experiment(
         raise Failed("the session ended without a prediction")
 
 
-def _converse(client: "OpenAI", options: Settings, task: WorkspaceTask, spent: Usage) -> str:
+def _converse(endpoint: Endpoint, options: Settings, task: WorkspaceTask, spent: Usage) -> str:
     """One task from prompt to the text of a valid answer; raises ``Failed``."""
     rules = _RULES + (_WITH_SHELL if options.shell else _WITHOUT_SHELL)
     messages = [
@@ -237,7 +242,7 @@ def _converse(client: "OpenAI", options: Settings, task: WorkspaceTask, spent: U
     complaint = "no reply"
     with _scratch(task, options.shell) as folder:
         for _ in range(options.max_steps):
-            reply = _ask(client, options, messages, spent)
+            reply = _ask(endpoint, messages, spent)
             found = dict(blocks(reply))
             answer = found.get(task.kind)
             if "bash" in found and options.shell and folder:
@@ -264,19 +269,15 @@ def _converse(client: "OpenAI", options: Settings, task: WorkspaceTask, spent: U
     raise Failed(f"no valid answer in {options.max_steps} replies; last: {complaint[:200]}")
 
 
-def _ask(client: "OpenAI", options: Settings, messages: list[Any], spent: Usage) -> str:
-    """The model's next reply. The client itself retries 429, 5xx and timeouts."""
-    from openai import OpenAIError
-
+def _ask(endpoint: Endpoint, messages: Messages, spent: Usage) -> str:
+    """The text of the model's next reply; raises ``Failed``."""
     try:
-        response = client.chat.completions.create(model=options.model, messages=messages)
-        if response.usage is not None:
-            spent.input_tokens += response.usage.prompt_tokens
-            spent.output_tokens += response.usage.completion_tokens
-        return str(response.choices[0].message.content or "")
-    except (OpenAIError, ValueError, TypeError, AttributeError, LookupError) as error:
-        # Whatever an endpoint sends back (HTML, half a JSON text, no choices) ends this task only.
-        raise Failed(f"{type(error).__name__}: {' '.join(str(error).split())[:300]}") from None
+        reply = endpoint.ask(messages)
+    except NoReply as error:
+        raise Failed(str(error)) from None
+    spent.input_tokens += reply.input_tokens
+    spent.output_tokens += reply.output_tokens
+    return reply.text
 
 
 @contextmanager
@@ -291,22 +292,24 @@ def _scratch(task: WorkspaceTask, shell: bool) -> Iterator[Path | None]:
         yield folder
 
 
-def _client(options: Settings) -> "OpenAI":
+def _endpoint(options: Settings) -> Endpoint:
     try:
-        from openai import OpenAI
+        import openai  # noqa: F401
     except ImportError:
         raise UsageError(
             "the package openai is not installed; pip install 'causal-exams[llm]'"
         ) from None
-    # Local servers want no key, but the client insists on one.
-    key = os.environ.get(options.api_key_env) or "none"
     if urlsplit(options.base_url).scheme not in ("http", "https"):
         raise UsageError(f"--base-url {options.base_url}: not an http(s) URL; add the scheme")
-    return OpenAI(
+    return Endpoint(
         base_url=options.base_url,
-        api_key=key,
-        max_retries=options.max_retries,
-        timeout=options.timeout,
+        model=options.model,
+        # Local servers want no key, but the client insists on one.
+        key=os.environ.get(options.api_key_env) or "none",
+        stall=options.timeout,
+        seconds=options.reply_timeout,
+        size=options.max_reply_mib << 20,
+        retries=options.max_retries,
     )
 
 

@@ -11,6 +11,7 @@ from grader.io.files import write_text
 from grader.io.jsonio import pretty
 from grader.io.release import CORRECTED, PUBLISHED, Release
 from grader.submission.attempts import read
+from grader.submission.budget import Limits
 from grader.submission.submission import Submission
 
 MIN_KEY = 16
@@ -51,6 +52,13 @@ _ENDINGS: Final = {
     "json": (".json",), "csv": (".csv",), "parquet": (".parquet",), "html": (".html", ".htm"),
 }  # fmt: skip
 
+_LIMITS: Final[Mapping[str, tuple[str, str]]] = {
+    "mebibytes": ("--max-mib", "MiB of answers after decompression"),
+    "cells": ("--max-cells", "cells in them (commas and ends of lines)"),
+    "seconds": ("--max-seconds", "seconds of processor time"),
+}
+"""What a submission may cost: the option for each, and what it counts."""
+
 RELEASE: Final = ("--release", "--private", "--split")
 EXAM: Final = (*RELEASE, "--exam", "--track")
 PUBLIC_EXAM: Final = tuple(name for name in EXAM if name != "--private")
@@ -60,6 +68,28 @@ def add(parser: argparse.ArgumentParser, *names: str) -> None:
     """Declare some of the options that several commands share."""
     for name in names:
         parser.add_argument(name, **_OPTIONS[name])
+
+
+def add_limits(parser: argparse.ArgumentParser) -> None:
+    """Declare what a submission may cost."""
+    group = parser.add_argument_group("what one submission may cost; later answers are invalid")
+    for name, (option, counted) in _LIMITS.items():
+        default = getattr(Limits(), name)
+        told = f"{counted} (default: {default:,})"
+        group.add_argument(
+            option, dest=name, type=_positive, default=default, metavar="N", help=told
+        )
+
+
+def limits_of(arguments: argparse.Namespace) -> Limits:
+    """What :func:`add_limits` declared."""
+    return Limits(**{name: getattr(arguments, name) for name in _LIMITS})
+
+
+def _positive(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < len(text) <= 12 and int(text)):
+        raise argparse.ArgumentTypeError(f"{text} is no whole number from 1")
+    return int(text)
 
 
 def add_documents(
@@ -105,7 +135,7 @@ def check_outputs(arguments: argparse.Namespace, answers: Path | None = None) ->
 def read_answers(arguments: argparse.Namespace) -> tuple[Exam, Submission]:
     """What the argument ``answers`` names, read, and the exam that it answers."""
     split = open_split(arguments)
-    submission = read(arguments.answers, split.tasks)
+    submission = read(arguments.answers, split.tasks, limits_of(arguments))
     return split.choose_exam_for(frozenset(submission.answers)), submission
 
 

@@ -17,7 +17,9 @@ from grader.commands.common import (
     EXAM,
     add,
     add_documents,
+    add_limits,
     check_outputs,
+    limits_of,
     open_split,
     write_documents,
 )
@@ -29,6 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     for name in ("first", "second"):
         parser.add_argument(name, type=Path, help="folder of answers, or a packed .parquet")
     add(parser, *EXAM, "--truth", "--transcript-key")
+    add_limits(parser)
     add_documents(
         parser, "the comparison as data", "full figures of a private split, for your eyes only"
     )
@@ -44,7 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     check_outputs(arguments)
     split = open_split(arguments)
-    read_both = [read(source, split.tasks) for source in (arguments.first, arguments.second)]
+    sources, limits = (arguments.first, arguments.second), limits_of(arguments)
+    read_both = [read(source, split.tasks, limits) for source in sources]
     exam = split.choose_exam_for(frozenset().union(*(one.answers for one in read_both)))
     graded = [grade(exam, one, slice_intervals=False) for one in read_both]
     for one in graded:

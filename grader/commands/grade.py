@@ -18,6 +18,7 @@ from grader.commands.common import (
     EXAM,
     add,
     add_documents,
+    add_limits,
     check_outputs,
     read_answers,
     write_documents,
@@ -31,6 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``grade``."""
     add(parser, "answers", *EXAM)
     add(parser, "--truth", "--transcript-key", "--ledger")
+    add_limits(parser)
     outputs = parser.add_argument_group("outputs")
     add_documents(
         outputs,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from grader import __version__
-from grader.commands.common import PUBLIC_EXAM, add, read_answers
+from grader.commands.common import PUBLIC_EXAM, add, add_limits, read_answers
 from grader.errors import UsageError
 from grader.exam import Exam
 from grader.pipeline import look_at
@@ -23,6 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", required=True, help="the system's name on the leaderboard")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="a .parquet file")
     add(parser, *PUBLIC_EXAM)
+    add_limits(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -8,12 +8,13 @@ examples:
 import argparse
 from collections import Counter
 
-from grader.commands.common import PUBLIC_EXAM, add, read_answers
+from grader.commands.common import PUBLIC_EXAM, add, add_limits, read_answers
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``validate``."""
     add(parser, "answers", *PUBLIC_EXAM, "--transcript-key")
+    add_limits(parser)
     parser.add_argument("--strict", action="store_true", help="exit with 1 on an invalid answer")
 
 

@@ -75,7 +75,7 @@ def _bounded(keyword: str, most: str) -> Any:
     return members
 
 
-_Validator: Final[Any] = extend(
+_Validator: Final[Any] = extend(  # type: ignore[no-untyped-call]
     Draft202012Validator,
     {
         "anyOf": _any_of,

@@ -16,6 +16,7 @@ from grader.errors import UsageError
 from grader.io.jsonio import BadJson, clip
 from grader.model import Checked
 from grader.shape import Task
+from grader.submission.budget import Budget, Limits
 from grader.submission.collect import collect, run_card
 from grader.submission.submission import Submission
 
@@ -57,13 +58,15 @@ def attempt_folders(source: Path, tracks: Iterable[str] = ()) -> list[Path]:
     return [numbered[number] for number in sorted(numbered)]
 
 
-def read(source: Path, tasks: Sequence[Task]) -> Submission:
+def read(source: Path, tasks: Sequence[Task], limits: Limits | None = None) -> Submission:
     """The submission at ``source``: a folder of answers, a packed file, or attempt folders.
 
-    ``tasks`` are those that it may answer. Raises ``UsageError`` where it cannot be used.
+    ``tasks`` are those that it may answer, ``limits`` what it may cost. Raises
+    ``UsageError`` where it cannot be used.
     """
     folders = attempt_folders(source, {task.track for task in tasks})
-    parts = [collect(folder, tasks) for folder in folders or [source]]
+    budget = Budget(limits)
+    parts = [collect(folder, tasks, budget) for folder in folders or [source]]
     if not folders:
         return parts[0]
     try:
@@ -86,7 +89,7 @@ def join(source: Path, found: Sequence[Submission], run: Mapping[str, Any]) -> S
     attempt at it, however many there are.
     """
     kept = [attempt for attempt in found if attempt.answers] or found[:1]
-    joined = Submission(source, run=dict(run), attempts=tuple(kept))
+    joined = Submission(source, run=dict(run), attempts=tuple(kept), budget=found[0].budget)
     for attempt in found:
         label = attempt.source.name
         joined.answers.update(

@@ -19,6 +19,7 @@ from grader.io.jsonio import BadJson, canonical, clip, parse_strict
 from grader.model import RawAnswer
 from grader.names import nearest_path
 from grader.shape import Task
+from grader.submission.budget import REASON, Budget
 from grader.submission.packed import read_parquet_answers
 from grader.submission.submission import (
     MAX_BYTES,
@@ -31,16 +32,19 @@ from grader.submission.submission import (
 )
 
 MAX_LINE: Final = 18 << 20
+MAX_LINES_FILE: Final = 8 << 30
+"""Bytes of an ``answers.jsonl`` or ``usage.jsonl``; a larger one is not opened."""
 _TASK_ID_IN_LINE: Final = re.compile(rb'"task_id"\s*:\s*"([A-Za-z0-9_.-]{1,80})"')
 _BESIDES: Final = {"run.json", "usage.jsonl", "answers.jsonl", "answers.parquet"}
 
 
-def collect(source: Path, tasks: Iterable[Task]) -> Submission:
+def collect(source: Path, tasks: Iterable[Task], budget: Budget | None = None) -> Submission:
     """All answers of ``source`` (a folder or a packed ``.parquet`` file) to known tasks.
 
+    What comes after ``budget`` is used up is not read, and stands as an answer without content.
     Raises ``UsageError`` only when ``source`` as a whole cannot be used.
     """
-    found = Submission(source)
+    found = Submission(source, budget=budget or Budget())
     by_file = {task.answer_file: task for task in tasks}
     suffixes = {task.task_id: task.shape.suffix for task in by_file.values()}
     if source.is_file():
@@ -99,7 +103,7 @@ def _read_folder(
         task = by_file.get(name)
         if task is not None:
             limit = MAX_BYTES[task.shape.suffix]
-            found.add(task.task_id, _read_file(folder / name, label, limit))
+            found.add(task.task_id, _read_answer(folder / name, label, limit, found.budget))
         elif not prefix and name in tracks:
             if stat.S_ISDIR(os.lstat(folder / name).st_mode):
                 _read_folder(folder / name, f"{name}/", by_file, tracks, found)
@@ -132,6 +136,14 @@ def _notice_stray(name: str, label: str, by_file: dict[str, Task], found: Submis
         found.stranger(clip(label), stem, {task.task_id for task in by_file.values()})
 
 
+def _read_answer(path: Path, label: str, limit: int, budget: Budget) -> RawAnswer:
+    """The bytes of an answer's file, as long as the budget lasts."""
+    if budget.spent:
+        return budget.refused(label)
+    raw = _read_file(path, label, limit)
+    return budget.refused(label) if raw.data is not None and budget.take(raw.data) else raw
+
+
 def _read_file(path: Path, label: str, limit: int) -> RawAnswer:
     """The bytes of a regular file of at most ``limit`` bytes, never through a link."""
     try:
@@ -154,6 +166,9 @@ def _lines(path: Path, found: Submission) -> Iterator[tuple[int, bytes]]:
         found.notice(f"{path.name}: {error}")
         return
     with handle:
+        if os.fstat(handle.fileno()).st_size > MAX_LINES_FILE:
+            found.notice(f"{path.name}: over {MAX_LINES_FILE >> 30} GiB; ignored")
+            return
         for number in count(1):
             line = part = handle.readline(MAX_LINE + 1)
             if not line:
@@ -165,6 +180,8 @@ def _lines(path: Path, found: Submission) -> Iterator[tuple[int, bytes]]:
 
 def _read_line(line: bytes, where: str, suffixes: dict[str, str], found: Submission) -> None:
     try:
+        if why := found.budget.spent or found.budget.take(line):
+            raise BadJson(REASON, why)
         if len(line) > MAX_LINE:
             raise BadJson("too_large", f"a line of over {MAX_LINE >> 20} MiB")
         entry = parse_strict(line, max_depth=40)
@@ -204,6 +221,9 @@ def _add_value(
 def _read_usage(path: Path, suffixes: dict[str, str], found: Submission) -> None:
     """``usage.jsonl`` is informative only, so problems are notices."""
     for number, line in _lines(path, found):
+        if why := found.budget.spent or found.budget.take(line):
+            found.notice(f"usage.jsonl: the rest, from line {number}, {why}; ignored")
+            return
         try:
             entry = json_object(line) if len(line) <= MAX_USAGE else {}
         except BadJson:

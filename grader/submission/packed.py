@@ -4,6 +4,7 @@ A dictionary-encoded column repeats one long value for nothing, so a file of a f
 gigabytes: sizes are read before contents, and only rows that are wanted are unpacked.
 """
 
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
@@ -14,6 +15,7 @@ from grader.errors import UsageError
 from grader.io import parquet
 from grader.io.jsonio import BadJson, clip
 from grader.model import RawAnswer
+from grader.submission.budget import REASON
 from grader.submission.submission import (
     MAX_BYTES,
     MAX_ENTRIES,
@@ -27,6 +29,8 @@ from grader.submission.submission import (
 _NUMBERED: Final = parquet.SCAN.replace(")", ", file_row_number = true)")
 _BATCH_BYTES: Final = 32 << 20
 _BATCH_ROWS: Final = 20_000
+_MAX_FOOTER: Final = 16 << 20
+_READ: Final = ("task_id", "answer", "submission_json", "usage_json")
 
 
 def read_parquet_answers(
@@ -37,7 +41,7 @@ def read_parquet_answers(
     A packed submission also has ``submission_json`` (the same in every row) and ``usage_json``.
     """
     try:
-        open_regular(path).close()
+        _check_footer_length(path)
         # A database of its own: the limit holds for all connections to one.
         with duckdb.connect(config={"threads": 1, "memory_limit": "1GB"}) as connection:
             _read_rows(connection, parquet.literal(path), label, suffixes, found)
@@ -63,6 +67,7 @@ def _read_rows(
     A dictionary-encoded column repeats one long answer for nothing: a file of a few kB can stand
     for terabytes, so nothing is unpacked before its size and its task are known.
     """
+    _check_sizes(connection, pattern, found.budget.limits.mebibytes << 20)
     described = connection.execute(f"DESCRIBE SELECT * FROM {parquet.SCAN}", [[pattern]])
     types = {row[0]: row[1] for row in described.fetchall()}
     is_bytes = types.get("answer") == "BLOB"
@@ -71,28 +76,68 @@ def _read_rows(
     size = "octet_length(answer)" if is_bytes else "strlen(answer::VARCHAR)"
     rows = connection.execute(
         f"SELECT file_row_number, left(task_id::VARCHAR, 81), {size} FROM {_NUMBERED} "
-        f"WHERE task_id IS NOT NULL ORDER BY file_row_number LIMIT {MAX_ENTRIES + 1}",
+        "WHERE task_id IS NOT NULL ORDER BY file_row_number",
         [[pattern]],
     ).fetchall()
-    if len(rows) > MAX_ENTRIES:
-        found.notice(f"{label}: over {MAX_ENTRIES} rows; only the first are looked at")
     wanted: dict[int, str] = {}
     lengths: list[tuple[int, int]] = []
-    for position, task_id, length in rows[:MAX_ENTRIES]:
+    for position, task_id, length in rows:
         if _accept(task_id, length, f"{label} row {position + 1}", suffixes, found):
             wanted[position] = task_id
             lengths.append((position, length))
     data = "answer" if is_bytes else "encode(answer::VARCHAR)"
     for batch in _batches(lengths):
+        if found.budget.spent:
+            for position in batch:
+                _keep(found, wanted[position], found.budget.refused(f"{label} row {position + 1}"))
+            continue
         for position, content in connection.execute(
             f"SELECT file_row_number, {data} FROM {_NUMBERED} "
             "WHERE file_row_number IN (SELECT unnest(?::BIGINT[])) ORDER BY file_row_number",
             [[pattern], batch],
         ).fetchall():
-            first = found.answers[wanted[position]]
-            if not first.reason:
-                where = f"{label} row {position + 1}"
-                found.answers[wanted[position]] = RawAnswer(where, bytes(content))
+            where, text = f"{label} row {position + 1}", bytes(content)
+            late = found.budget.spent or found.budget.take(text)
+            raw = found.budget.refused(where) if late else RawAnswer(where, text)
+            _keep(found, wanted[position], raw)
+
+
+def _keep(found: Submission, task_id: str, raw: RawAnswer) -> None:
+    """Put the content in the place of an answer that was announced, unless it is void."""
+    if not found.answers[task_id].reason:
+        found.answers[task_id] = raw
+
+
+def _check_footer_length(path: Path) -> None:
+    """Raise :class:`Unreadable` for no regular file, or a footer that is work in itself."""
+    with open_regular(path) as handle:
+        size = handle.seek(0, os.SEEK_END)
+        handle.seek(max(0, size - 8))
+        length = int.from_bytes(handle.read(4), "little")
+    if min(length, size) > _MAX_FOOTER:
+        raise Unreadable(f"its footer is over {_MAX_FOOTER >> 20} MiB")
+
+
+def _check_sizes(connection: duckdb.DuckDBPyConnection, pattern: str, most: int) -> None:
+    """Raise :class:`Unreadable` for more rows or bytes than are read, by the footer alone.
+
+    Strings that each repeat the one before (DELTA_BYTE_ARRAY) unpack to what no footer tells.
+    """
+    columns = connection.execute(
+        "SELECT sum(num_values)::DOUBLE, sum(total_uncompressed_size)::DOUBLE, "
+        "bool_or(contains(encodings, 'DELTA_BYTE_ARRAY')) FROM parquet_metadata(?) "
+        "WHERE split_part(path_in_schema, ', ', 1) IN (SELECT unnest(?)) GROUP BY path_in_schema",
+        [[pattern], _READ],
+    ).fetchall()
+    counted = connection.execute(
+        "SELECT sum(num_rows)::DOUBLE FROM parquet_file_metadata(?)", [[pattern]]
+    ).fetchall()
+    if max(0, *(row[0] or 0 for row in (*columns, *counted))) > MAX_ENTRIES:
+        raise Unreadable(f"over {MAX_ENTRIES:,} rows; no exam has so many tasks")
+    if sum(size for _, size, _ in columns) > most:
+        raise Unreadable(f"its columns unpack to over {most >> 20:,} MiB (--max-mib)")
+    if any(repeating for _, _, repeating in columns):
+        raise Unreadable("DELTA_BYTE_ARRAY strings; write them plain or with a dictionary")
 
 
 def _batches(lengths: Iterable[tuple[int, int]]) -> Iterator[list[int]]:
@@ -158,6 +203,8 @@ def _read_packed_columns(
     while rows := usages.fetchmany(100):
         for task_id, usage in rows:
             try:
+                if why := found.budget.spent or found.budget.take(bytes(usage)):
+                    raise BadJson(REASON, why)
                 found.usage[task_id] = json_object(bytes(usage))
             except BadJson as error:
                 found.notice(f"{label}: usage of {clip(task_id)}: {error.message}; ignored")

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, Final
 from grader.io.jsonio import BadJson, clip, parse_strict
 from grader.model import RawAnswer
 from grader.names import nearest_id
+from grader.submission.budget import Budget
 
 MAX_BYTES: Final = {".json": 1 << 20, ".csv": 16 << 20, ".jsonl": 16 << 20}
 """The largest answer that is read, by file ending."""
@@ -26,7 +27,8 @@ class Submission:
     """What a submission holds: raw answers by task id, and what was odd about the rest.
 
     ``attempts`` are the attempts that hold answers, where it has several; what else stands here is
-    then what they come to together. Only reading changes it.
+    then what they come to together. Only reading changes it. ``budget`` is what it has cost so
+    far, reading and grading, of what it may.
     """
 
     source: Path
@@ -36,6 +38,7 @@ class Submission:
     run: dict[str, Any] = field(default_factory=dict)
     usage: dict[str, dict[str, Any]] = field(default_factory=dict)
     attempts: tuple["Submission", ...] = ()
+    budget: Budget = field(default_factory=Budget)
 
     def add(self, task_id: str, raw: RawAnswer) -> None:
         """Record an answer; the second one for a task makes both void."""

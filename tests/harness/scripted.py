@@ -19,6 +19,10 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes | None = None
     delay: float = 0.0
+    pause: float = 0.0
+    """Seconds before every single byte."""
+    repeat: int = 1
+    """How often the body is sent, one after the other."""
 
     def payload(self) -> bytes:
         if self.body is not None:
@@ -67,11 +71,15 @@ def serve(script: list[Reply] | Script) -> Iterator[Server]:
             try:
                 self.send_response(reply.status)
                 self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(payload)))
+                self.send_header("Content-Length", str(len(payload) * reply.repeat))
                 for name, value in reply.headers.items():
                     self.send_header(name, value)
                 self.end_headers()
-                self.wfile.write(payload)
+                for _ in range(reply.repeat):
+                    step = 1 if reply.pause else len(payload)
+                    for k in range(0, len(payload), step or 1):
+                        time.sleep(reply.pause)
+                        self.wfile.write(payload[k : k + step])
             except (BrokenPipeError, ConnectionResetError):
                 pass
 

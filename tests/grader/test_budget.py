@@ -1,0 +1,187 @@
+"""What a whole submission may cost: past it answers are invalid, and the run goes on."""
+
+import json
+import time
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from grading import Run, Runner, only_changed, put
+from small_release import TASKS, answer_file, task_id
+
+from grader.exam import Exam
+from grader.pipeline import grade
+from grader.submission import collect
+from grader.submission.budget import Limits
+from grader.submission.packed import read_parquet_answers
+from grader.submission.submission import Submission
+
+PAD = " " * 600_000
+"""Padding around an answer: as valid as without it."""
+
+
+def padded(folder: Path, name: str) -> bytes:
+    text = (folder / answer_file(name)).read_text(encoding="utf-8")
+    return (text.rstrip()[:-1] + PAD + text.rstrip()[-1]).encode()
+
+
+def json_names() -> list[str]:
+    """The JSON tasks in the order in which their files are read."""
+    names = [name for name in TASKS if answer_file(name).endswith(".json")]
+    return sorted(names, key=answer_file)
+
+
+def check_tail_is_late(run: Run, names: list[str]) -> set[str]:
+    """Of ``names`` in order: first some that count, then only those past the budget."""
+    late = [run.rows[name]["reason"] == "budget" for name in names]
+    first = late.index(True)
+    assert first > 0 and all(late[first:])
+    return set(names[first:])
+
+
+def test_past_the_bytes_the_remaining_answers_are_invalid(runner: Runner, gold: Path) -> None:
+    """Each file is small enough; all of them together are not."""
+    for name in json_names():
+        put(gold, name, padded(gold, name))
+    run = runner.grade(gold, "--max-mib", "4")
+    late = {name for name, row in run.rows.items() if row["reason"] == "budget"}
+    assert late and late < set(TASKS)
+    assert run.report["census"]["invalid_reasons"] == {"budget": len(late)}
+    only_changed(run, late)
+    kept = set(json_names()) - late
+    assert len(kept) in (6, 7), "4 MiB hold six answers of 0.57 MiB"
+    message = run.rows[min(late)]["message"]
+    assert "budget of 4 MiB" in message and "--max-mib" in message
+    again = runner.grade(gold, "--max-mib", "4")
+    assert again.rows == run.rows
+    only_changed(runner.grade(gold), set())
+
+
+def test_past_the_cells_too_in_lines_and_in_a_table(runner: Runner, gold: Path) -> None:
+    """A folder, a file of lines and a table have one budget."""
+    texts = {name: (gold / answer_file(name)).read_text("utf-8") for name in json_names()}
+    for name in texts:
+        (gold / answer_file(name)).unlink()
+    many = {
+        name: json.dumps({**json.loads(text), "explanation": [0] * 1000})
+        for name, text in texts.items()
+    }
+    lines = [f'{{"task_id": "{task_id(name)}", "answer": {text}}}' for name, text in many.items()]
+    (gold / "answers.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    by_lines = runner.grade(gold, "--max-cells", "5000")
+    only_changed(by_lines, check_tail_is_late(by_lines, list(many)))
+    (gold / "answers.jsonl").unlink()
+    table = {"task_id": [task_id(name) for name in many], "answer": list(many.values())}
+    pq.write_table(pa.table(table), gold / "answers.parquet")
+    by_rows = runner.grade(gold, "--max-cells", "5000")
+    only_changed(by_rows, check_tail_is_late(by_rows, list(many)))
+
+
+def test_attempts_share_one_budget(dev: Exam, gold: Path, tmp_path: Path) -> None:
+    """A hundred attempts would otherwise cost a hundred budgets."""
+    text = padded(gold, "ate")
+    for k in (1, 2, 3):
+        folder = tmp_path / "many" / f"attempt-{k}"
+        folder.mkdir(parents=True)
+        (folder / answer_file("ate")).write_bytes(text)
+    graded = grade(dev, tmp_path / "many", limits=Limits(mebibytes=1))
+    kept = [part.answers[task_id("ate")].reason for part in graded.submission.attempts]
+    assert kept == ["", "budget", "budget"]
+
+
+def test_past_the_seconds_the_run_goes_on(
+    dev: Exam, gold: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a clock that jumps half a second at every look: in every step of every answer."""
+    ticks = iter(range(10**6))
+    monkeypatch.setattr(time, "process_time", lambda: next(ticks) / 2)
+    graded = grade(dev, gold, limits=Limits(seconds=len(TASKS) + 5))
+    reasons = [score.reason for score in graded.scores]
+    assert reasons[:11] == [""] * 11 and set(reasons[11:]) == {"budget"}
+    assert graded.report["census"]["invalid"] == reasons.count("budget")
+    assert all(graded.checked[score.task_id].reason == score.reason for score in graded.scores)
+
+
+@pytest.mark.parametrize("option", ["--max-mib", "--max-cells", "--max-seconds"])
+@pytest.mark.parametrize("value", ["0", "-1", "x", "1e9", "9" * 50])
+def test_a_limit_is_a_whole_number(runner: Runner, gold: Path, option: str, value: str) -> None:
+    assert option in runner.fails("grade", gold, f"{option}={value}", "--release", runner.release)
+
+
+def test_a_sparse_file_of_lines_is_not_read(
+    runner: Runner, gold: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A terabyte of nothing takes hours to read and no room on a disk."""
+    monkeypatch.setattr(collect, "MAX_LINES_FILE", 1 << 30)
+    with (gold / "answers.jsonl").open("wb") as handle:
+        handle.truncate(1 << 40)
+    start = time.monotonic()
+    run = runner.grade(gold)
+    assert time.monotonic() - start < 30
+    assert any("answers.jsonl: over 1 GiB" in notice for notice in run.report["notices"])
+    only_changed(run, set())
+
+
+def refused(path: Path) -> str:
+    """What a table is refused with, and that it is refused by its footer, without a scan."""
+    found = Submission(path)
+    start = time.process_time()
+    read_parquet_answers(path, "answers.parquet", {task_id("ate"): ".json"}, found)
+    assert time.process_time() - start < 0.5
+    assert not found.answers
+    (notice,) = found.notices
+    return notice
+
+
+def test_a_billion_rows_are_refused_by_the_footer(tmp_path: Path) -> None:
+    """A repeated value costs a few bytes for every million rows."""
+    path = tmp_path / "rows.parquet"
+    duckdb.connect().execute(
+        f"COPY (SELECT 'x' AS task_id, '{{}}' AS answer FROM range(20_000_000)) TO '{path}' "
+        "(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 10_000_000)"
+    )
+    assert path.stat().st_size < 1 << 20
+    assert "over 1,000,000 rows" in refused(path)
+
+
+def test_a_list_that_stands_for_a_billion_members_is_refused(tmp_path: Path) -> None:
+    """One row can hold as many values as a million."""
+    path = tmp_path / "list.parquet"
+    duckdb.connect().execute(
+        f"COPY (SELECT 'x' AS task_id, list_resize([0], 3_000_000, 0) AS answer) TO '{path}' "
+        "(FORMAT parquet, COMPRESSION zstd)"
+    )
+    assert "over 1,000,000 rows" in refused(path)
+
+
+def test_columns_that_unpack_to_gigabytes_are_refused(tmp_path: Path) -> None:
+    """Zeroes compress a thousandfold and more."""
+    path = tmp_path / "zeroes.parquet"
+    answers = [bytes(3 << 20)] * 400
+    table = pa.table({"task_id": [str(k) for k in range(400)], "answer": answers})
+    pq.write_table(table, path, compression="zstd", use_dictionary=False, write_statistics=False)
+    assert path.stat().st_size < 1 << 20
+    assert "unpack to over 1,024 MiB" in refused(path)
+
+
+def test_strings_that_repeat_the_one_before_are_refused(tmp_path: Path) -> None:
+    """Their sizes stand in no footer: a few bytes a row unpack to a mebibyte each."""
+    path = tmp_path / "delta.parquet"
+    table = pa.table({"task_id": [str(k) for k in range(100)], "answer": ["a" * 100_000] * 100})
+    encoding = {"answer": "DELTA_BYTE_ARRAY", "task_id": "PLAIN"}
+    pq.write_table(table, path, use_dictionary=False, column_encoding=encoding)
+    assert "DELTA_BYTE_ARRAY" in refused(path)
+
+
+def test_a_footer_of_many_mebibytes_is_not_parsed(tmp_path: Path) -> None:
+    """A million columns are work before the first row is looked at."""
+    path = tmp_path / "footer.parquet"
+    size = 32 << 20
+    with path.open("wb") as handle:
+        handle.write(b"PAR1")
+        handle.truncate(size - 8)
+        handle.seek(size - 8)
+        handle.write((size - 12).to_bytes(4, "little") + b"PAR1")
+    assert "its footer is over 16 MiB" in refused(path)
