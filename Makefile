@@ -8,13 +8,14 @@ LOCKED  = --constraint requirements.lock
 # The table of baselines/systems.py; asked for only in recipes, once the environment is there.
 SYSTEMS = $(shell $(RUN) -m baselines --names)
 
-.PHONY: demo test slow bench lock clean help
+.PHONY: demo test slow bench fuzz lock clean help
 
 help:
 	@echo "make demo   build the small exam, answer it with the baselines, grade, show the leaderboard"
 	@echo "make test   ruff, mypy and the fast tests"
 	@echo "make slow   the long tests"
 	@echo "make bench  speed, as ratios against a named reference"
+	@echo "make fuzz   every reader of strangers' files, SECONDS_EACH=600 a target"
 	@echo "make lock   write requirements.lock anew"
 	@echo "make clean  remove what the targets above wrote"
 
@@ -57,6 +58,18 @@ bench: $(VENV)/.dev
 	$(RUN) -m benchmarks.ccr
 	$(RUN) -m benchmarks.replayscm
 	$(RUN) -m benchmarks.causalab
+
+SECONDS_EACH ?= 600
+TARGETS = json csv parquet transcripts programs manifests toml replies
+
+$(VENV)/.fuzz: $(VENV)/.dev
+	$(PIP) install $(LOCKED) --editable '.[dev,fuzz]'
+	@touch $@
+
+fuzz: $(VENV)/.fuzz
+	@set -e; for name in $(TARGETS); do \
+	  $(RUN) tests/fuzz/run.py $$name -max_total_time=$(SECONDS_EACH); \
+	done
 
 lock: | $(RUN)
 	$(RUN) -m pip install --quiet uv
