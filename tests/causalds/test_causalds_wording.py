@@ -247,6 +247,20 @@ def test_letters_for_names_stand_for_nothing_else(key: str) -> None:
         assert not used & set(LETTERS), used & set(LETTERS)
 
 
+def test_margins_of_two_associations_are_promised_in_one_sentence() -> None:
+    """The same words twice in a row read like a slip."""
+    seen = 0
+    for _, task, _, _ in ALL:
+        told = task["prompt"].count("You may rely on this: ")
+        assert told <= 1
+        if task["variant"] == "sign_before_after":
+            seen += 1
+            margin = r"either exactly 0 or at least 0\.\d+"
+            promise = rf"You may rely on this: r is {margin}, and s {margin}, in absolute value\."
+            assert re.search(promise, task["prompt"])
+    assert seen
+
+
 def test_the_asked_variable_is_not_called_a_collider() -> None:
     """Half of the time it is none: the input's name would be a claim."""
     for _, task, _, _ in ALL:

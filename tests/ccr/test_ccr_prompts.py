@@ -138,6 +138,28 @@ def test_the_order_of_cutpoints_is_not_drawn_as_a_chain() -> None:
         assert "->" not in prompt and "up to 1% are rounding" in prompt
 
 
+@pytest.mark.parametrize(
+    "variant",
+    ["direct.boolean", "direct.linear", "direct.trap", "deductive.boolean", "deductive.linear"],
+)
+def test_the_form_of_an_answer_holds_blanks_and_no_number(variant: str) -> None:
+    """The example 0.25 was within 10% of one truth in fourteen."""
+    purpose, _, kind = variant.partition(".")
+    changes = {"purpose": "linear" if kind != "boolean" else purpose, "variant": variant}
+    changes |= {"verdict": "value"} if purpose == "deductive" else {}
+    for seed in range(3):
+        sizes = (4, 4) if kind == "trap" else (3, 4, 3)
+        ((task, truth),) = pairs_of(built(f"forms/{seed}", sizes=sizes, **changes), "ccr")
+        (form,) = re.findall(r"\{.*\}", task.prompt)
+        assert "<number>" in form and not re.search(r"[:\[] *-?\d", form)
+        answer = json.loads(form.replace("<number>", "1e6"))
+        raw = RawAnswer(task.answer_file, json.dumps(answer).encode())
+        scored = score_answer(task, truth, raw)
+        assert (scored.status, scored.points) == ("scored", 0.0)
+        if purpose == "direct":
+            assert sorted(answer["quantities"]) == sorted(perfect(task)["quantities"])  # type: ignore[arg-type]
+
+
 @cache
 def valued(number: int) -> tuple[CutTree, Mapping[Pair, Fraction]]:
     """A cut tree of two to four components and the PNS of its pairs."""

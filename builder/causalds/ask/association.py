@@ -38,7 +38,7 @@ def sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     yield Question(
         question=(
             f"How are {x} and {y} associated? {correlation(scene)} Report its sign:\n\n"
-            f"{sign_list(scene, 'r')}\n\n{rely('r', number(margin))}"
+            f"{sign_list(scene, 'r')}\n\n{rely(('r', number(margin)))}"
         ),
         answer=f"{fields({'sign': LABEL})}\n\n{SIGN_LABELS} {RIGHT_OR_WRONG}",
         inputs=ends(scene),

@@ -97,7 +97,7 @@ def induced_association_boolean(scene: Scene, rng: np.random.Generator) -> Itera
         yield Question(
             question=(
                 f"{_setting(scene, node)}\n\nIs there such an association: does s differ from "
-                f"0?\n\n{rely('s', number(margin))}"
+                f"0?\n\n{rely(('s', number(margin)))}"
             ),
             answer=f"{fields({'association_present': TRUTH_VALUE})}\n\n{RIGHT_OR_WRONG}",
             inputs=_inputs(scene, node),
@@ -125,7 +125,7 @@ def induced_association_sign_only(scene: Scene, rng: np.random.Generator) -> Ite
         yield Question(
             question=(
                 f"{_setting(scene, node)}\n\nReport the sign of s:\n\n{sign_list(scene, 's')}\n\n"
-                f"{rely('s', number(margin))}"
+                f"{rely(('s', number(margin)))}"
             ),
             answer=f"{fields({'sign': LABEL})}\n\n{SIGN_LABELS} {RIGHT_OR_WRONG}",
             inputs=_inputs(scene, node),

@@ -78,7 +78,7 @@ def sign_before_after(scene: Scene, rng: np.random.Generator) -> Iterator[Questi
             question=(
                 f"{_setting(scene, node)}\n\nReport the sign of r (before) and the sign of s "
                 f"(after):\n\n{sign_list(scene, 'it')}\n\n"
-                f"{rely('r', number(margins[0]))} {rely('s', number(margins[1]))}"
+                f"{rely(('r', number(margins[0])), ('s', number(margins[1])))}"
             ),
             answer=(f"{fields(form)}\n\n{SIGN_LABELS} Right if both signs are; nothing between."),
             inputs=_inputs(scene, node),
@@ -136,7 +136,7 @@ def delta_sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question
         yield Question(
             question=(
                 f"{_setting(scene, node)}\n\nReport the sign of the change s - r:\n\n"
-                f"{listed(labels)}\n\n{rely('s - r', number(margin))}"
+                f"{listed(labels)}\n\n{rely(('s - r', number(margin)))}"
             ),
             answer=f"{fields({'sign': LABEL})}\n\n{SIGN_LABELS} {RIGHT_OR_WRONG}",
             inputs=_inputs(scene, node),

@@ -78,7 +78,7 @@ def ate_vs_assoc_sign_match(scene: Scene, rng: np.random.Generator) -> Iterator[
         question=(
             f"{average(scene)}\n\n{correlation(scene)}\n\nDo the ATE and r have the same sign, "
             "both positive or both negative? If either of them is exactly 0, they do not.\n\n"
-            f"{rules(scene, 'ATE')}\n\n{rely('r', number(margin))} "
+            f"{rules(scene, 'ATE')}\n\n{rely(('r', number(margin)))} "
             f"{effect_margin('ATE')}"
         ),
         answer=(

@@ -124,11 +124,14 @@ def record(scene: Scene) -> str:
     return scene.narration.telling.record
 
 
-def rely(what: str, margin: str) -> str:
-    """The promise that no label is borderline."""
-    return (
-        f"You may rely on this: {what} is either exactly 0 or at least {margin} in absolute value."
-    )
+def rely(*promises: tuple[str, str]) -> str:
+    """The promise that no label is borderline: of each number its margin."""
+    (what, margin), *more = promises
+    told = [
+        f"{what} is either exactly 0 or at least {margin}",
+        *(f"{other} either exactly 0 or at least {least}" for other, least in more),
+    ]
+    return f"You may rely on this: {', and '.join(told)}{',' * bool(more)} in absolute value."
 
 
 RIGHT_OR_WRONG: Final = "Right or wrong, nothing between."

@@ -207,7 +207,8 @@ def _sum(terms: Sequence[tuple[float, str]]) -> str:
 
 def _state(asked: Sequence[Quantity], answer_file: str) -> str:
     listed = [f"- Q{number}: {quantity.text}" for number, quantity in enumerate(asked, start=1)]
-    return _TEXTS("state", quantities="\n".join(listed), answer_file=answer_file)
+    example = ", ".join(f'"Q{number}": <number>' for number in range(1, len(asked) + 1))
+    return _TEXTS("state", quantities="\n".join(listed), answer_file=answer_file, example=example)
 
 
 @dataclass(frozen=True, slots=True)
