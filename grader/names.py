@@ -48,6 +48,8 @@ def normal_name(text: str) -> str:
 
 def _without_remarks(text: str) -> str:
     """``text`` (single spaces, none at its ends) without the bracketed remarks that end it."""
+    if text[-1:] not in (")", "]", "}"):
+        return text
     brackets = [match.start() for match in _BRACKETS.finditer(text)]
     end = len(text)
     while len(brackets) > 1 and brackets[-1] == end - 1:

@@ -62,15 +62,12 @@ def _any_of(
 
 def _bounded(keyword: str, most: str) -> Any:
     """The check of all members by ``keyword``, left out where ``most`` says there are too many."""
-    check = Draft202012Validator.VALIDATORS[keyword]
+    check: Any = Draft202012Validator.VALIDATORS[keyword]
 
-    def members(
-        validator: Any, value: object, instance: object, schema: Mapping[str, Any]
-    ) -> Iterator[ValidationError]:
-        if not (isinstance(instance, Sequence | Mapping) and not isinstance(instance, str)):
-            return
-        if len(instance) <= schema.get(most, math.inf):
-            yield from check(validator, value, instance, schema) or ()
+    def members(validator: Any, value: object, instance: object, schema: Mapping[str, Any]) -> Any:
+        if isinstance(instance, list | dict) and len(instance) > schema.get(most, math.inf):
+            return None
+        return check(validator, value, instance, schema)
 
     return members
 
