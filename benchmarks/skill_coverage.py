@@ -11,7 +11,6 @@ measured once. Exit code 1 if fewer than 90% or more than 98% do.
 import argparse
 import hashlib
 import math
-import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,6 +30,7 @@ from builder.release.show.progress import Reporter
 from builder.tracks import TRACKS
 from grader.exam import Exam, choose_exam
 from grader.floors import Floors
+from grader.io.pipe import exit_with
 from grader.io.release import Release
 from grader.model import Truth
 from grader.pipeline import grade
@@ -169,4 +169,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(main)

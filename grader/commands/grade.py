@@ -64,6 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
     exam, submission = read_answers(arguments)
     if arguments.csv or arguments.parquet:
         exam.split.refuse_private_details("--csv and --parquet have one row per task")
+    if arguments.fail_under is not None:
+        exam.split.refuse_private_details("--fail-under tells how many points there are")
     graded = grade(exam, submission, slice_intervals=bool(arguments.json or arguments.html))
     if exam.keeps_ledger:
         (report,) = show_all(arguments.ledger, exam, [(submission.source, held(graded))])

@@ -68,7 +68,8 @@ def test_a_private_split_needs_its_host(
     hosted = [*arguments, str(tmp_path / "b"), "--private", str(release)]
     assert answer(["solver", *hosted]) == 0
     command = [str(tmp_path / "b"), "--release", str(release), "--split", "test"]
-    assert grade([*command, "--quiet", "--fail-under", "95"]) == 0
+    assert grade([*command, "--quiet", "--fail-under", "95"]) == 2
+    assert grade([*command, "--quiet", "--fail-under", "95", "--reveal"]) == 0
 
 
 def test_blind_answers_need_no_host(release: Path, tmp_path: Path) -> None:

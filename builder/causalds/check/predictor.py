@@ -23,18 +23,20 @@ ALPHA: Final = 0.1
 
 _DRAWS: Final = 300_000
 _FEWEST: Final = 256
-_MOST: Final = 1024
+_MOST: Final = 4096
 _UNITS: Final = 1000
 _CHUNK: Final = 500
 _ROUNDING: Final = 0.006
 _OF_DRAWS: Final = 6.0
-"""Points may differ by the first, and by the second over the draws of a row: who predicts from few
-draws loses about one part in as many as count."""
+"""Points may differ by the first, and by the second over the draws of a row that count: who
+predicts from few draws loses about one part in as many. Where the row tells much of the outcome,
+few of many draws count (the effective sample size of their weights)."""
 
 _SIGMAS: Final = 6.0
 
-Losses = tuple[Array, Array | None]
-"""Of each row: squared error, and interval score of a continuous outcome."""
+Losses = tuple[Array, Array | None, Array]
+"""Of each row: squared error, interval score of a continuous outcome, and one over the draws that
+count."""
 
 
 def ceiling_again(
@@ -57,7 +59,7 @@ def ceiling_again(
     loss = mean if interval else math.sqrt(mean)
     wide = spread if interval else spread / (2 * max(loss, 1e-12))
     points = scale / (scale + loss)
-    agrees = _ROUNDING + _OF_DRAWS / _draws(len(each))
+    agrees = _ROUNDING + _OF_DRAWS * float(found[2].mean())
     return points, agrees + _SIGMAS * wide * scale / (scale + loss) ** 2
 
 
@@ -76,7 +78,8 @@ def _losses(hidden: Hidden, rows: Mapping[str, Array]) -> Losses:
     ]
     squares = np.concatenate([part[0] for part in parts])
     scores = [part[1] for part in parts if part[1] is not None]
-    return squares, np.concatenate(scores) if scores else None
+    few = np.concatenate([part[2] for part in parts])
+    return squares, np.concatenate(scores) if scores else None, few
 
 
 def _draws(rows: int) -> int:
@@ -88,10 +91,11 @@ def _part(hidden: Hidden, rows: Mapping[str, Array], size: int) -> Losses:
     value, weight = _weighted(hidden, known, _draws(size))
     label = rows[hidden.y]
     share = weight / weight.sum(axis=1, keepdims=True)
+    few = (share**2).sum(axis=1)
     mean = (share * value).sum(axis=1)
     squares = (mean - label) ** 2
     if set(np.unique(label)) <= {0.0, 1.0}:
-        return squares, None
+        return squares, None, few
     order = np.argsort(value, axis=1)
     ranked = np.take_along_axis(share, order, axis=1)
     below = np.cumsum(ranked, axis=1) - 0.5 * ranked
@@ -100,7 +104,7 @@ def _part(hidden: Hidden, rows: Mapping[str, Array], size: int) -> Losses:
         np.array([np.interp(end, b, v) for b, v in pairs]) for end in (ALPHA / 2, 1 - ALPHA / 2)
     )
     miss = np.clip(low - label, 0.0, None) + np.clip(label - high, 0.0, None)
-    return squares, high - low + 2.0 / ALPHA * miss
+    return squares, high - low + 2.0 / ALPHA * miss, few
 
 
 def _weighted(hidden: Hidden, known: Mapping[str, Array], draws: int) -> tuple[Array, Array]:
