@@ -127,8 +127,9 @@ class Floors:
 
     What a variant's floor is measured with (``builder.floors``): ``policies(task, truth)`` are all
     ways of answering without story, data and values, each with its name and the answers that it
-    gives with equal chances; ``twin(settings, model)`` the settings of one batch of a public-truth
-    twin of an exam with this model (None without), the same for every split that has the exam;
+    gives with equal chances; ``twin(settings, model, variants)`` the settings of one batch of a
+    public-truth twin of an exam with this model (None without) in which these variants are asked,
+    the same for every split that has the exam;
     ``whole`` the points of an instance whose tasks count together, as (variant, regime, points).
     A track without policies or twin has no floors.
     """
@@ -137,7 +138,7 @@ class Floors:
     answer: Callable[[Guess, Task, Truth, np.random.Generator], str]
     points: Callable[[Task, Truth, str], float]
     policies: Callable[[Task, Truth], Iterable[tuple[str, Sequence[str]]]] | None = None
-    twin: Callable[[Any, Any], Any] | None = None
+    twin: Callable[[Any, Any, frozenset[str]], Any] | None = None
     whole: Callable[[Sequence[Graded]], tuple[str, str, float] | None] | None = None
 
 

@@ -1,7 +1,7 @@
 """Floors: what an answer that knows nothing earns, as a release's manifest states it."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -14,9 +14,12 @@ Floor = Mapping[str, Any]
 """``points`` (a share), ``se``, ``policy``, ``tasks``."""
 
 
-def rules_sha256(track: Track) -> str:
-    """Identifies how answers of a track are scored: its ``rules``, and its variants' shapes."""
-    told = {variant.key: _told(variant.shape) for variant in track.variants}
+def rules_sha256(track: Track, keys: Iterable[str]) -> str:
+    """Identifies how answers of a track are scored: its ``rules``, and the shapes of those of its
+    variants that are meant; what a later grader asks besides changes nothing.
+    """
+    shapes = {variant.key: variant.shape for variant in track.variants}
+    told = {key: _told(shapes[key]) for key in keys if key in shapes}
     text = canonical({"track": track.name, "rules": track.rules, "variants": told})
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
@@ -81,13 +84,12 @@ def _problems(
     """Why floors cannot be used, the first reason first."""
     if not entries:
         yield "the release has no floors for this exam"
-    if rules.get("grader") != rules_sha256(track):
+    for key in sorted({task.spec.key for task in tasks} - set(entries)):
+        yield f"{key} has no floor; measure them again"
+    if rules.get("grader") != rules_sha256(track, entries):
         yield "its floors were measured by the rules of another grader; measure them again"
     for task in tasks:
         entry = entries.get(task.spec.key)
-        if entry is None:
-            yield f"{task.spec.key} has no floor; measure them again"
-            return
         floor = find(entry, _regime(task)) if isinstance(entry, Mapping) else None
         points = floor.get("points") if isinstance(floor, Mapping) else None
         if not isinstance(points, (int, float)) or not 0 <= points <= 1:

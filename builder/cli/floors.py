@@ -77,7 +77,7 @@ def _chosen(config: "ReleaseConfig", wanted: str) -> "dict[str, dict[str, Twin]]
             twins = twins_of(split, exam)
             for track, twin in twins.items():
                 known = found.setdefault(exam.name, {}).setdefault(track, twin)
-                if known.sha256(track) != twin.sha256(track):
+                if (known.sha256(track), known.variants) != (twin.sha256(track), twin.variants):
                     raise UsageError(
                         f"{config.path}: splits.{split.name}.exams.{exam.name}: {track} is drawn "
                         "by other rules in another split; one exam has one floor, so give them "

@@ -38,7 +38,9 @@ def measure_exams(
     found: dict[str, dict[str, Any]] = {exam: {} for exam in exams}
     for (name, settings), members in pools.items():
         first = exams[members[0]][name]
-        mark = canonical([name, settings, seed, tasks, rules_sha256(GRADED[name]), source_sha256()])
+        graded = GRADED[name]
+        rules = rules_sha256(graded, [variant.key for variant in graded.variants])
+        mark = canonical([name, settings, seed, tasks, rules, source_sha256()])
         drawn = draw_twin(
             name,
             first.settings,
@@ -51,14 +53,17 @@ def measure_exams(
         )
         for exam in members:
             with reporter.stage(f"{exam}: {name}", 1) as advance:
-                model = exams[exam][name].model
-                found[exam][name] = floors_of(TRACKS[name], model, drawn)
+                twin = exams[exam][name]
+                found[exam][name] = floors_of(TRACKS[name], twin.model, drawn, twin.variants)
                 advance()
     return found
 
 
-def floors_of(track: Track, model: Any, twin: TwinPart) -> dict[str, Any]:
-    """The floors of an exam by variant, and by regime where there are several.
+def floors_of(
+    track: Track, model: Any, twin: TwinPart, variants: frozenset[str] | None = None
+) -> dict[str, Any]:
+    """The floors of an exam by variant (of ``variants`` only, where it does not ask all), and by
+    regime where there are several.
 
     Tasks count as often as the exam's own rules draw them.
     """
@@ -68,7 +73,8 @@ def floors_of(track: Track, model: Any, twin: TwinPart) -> dict[str, Any]:
         shares = track.exams.shares(model, twin.candidates)
     cells: dict[Cell, list[Measured]] = {}
     for one in twin.measured:
-        if shares is None or shares.get(one.task_id):
+        asked = variants is None or one.cell[0] in variants
+        if asked and (shares is None or shares.get(one.task_id)):
             cells.setdefault(one.cell, []).append(one)
     found: dict[str, Any] = {}
     for (key, regime), members in sorted(cells.items()):

@@ -64,7 +64,7 @@ def _of_exam(
     problems: list[str] = []
     farthest, count = 0.0, 0
     for name, floors in tracks.items():
-        if rules[name]["grader"] != rules_sha256(GRADED[name]):
+        if rules[name]["grader"] != rules_sha256(GRADED[name], floors):
             problems.append(f"{name}: measured by another grader's rules; measure again")
             continue
         tasks = _sample([task for task in chosen.tasks if task.track == name])

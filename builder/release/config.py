@@ -4,6 +4,7 @@ Everything that can be wrong with a configuration is found here, before any work
 problem is a one-line ``UsageError`` that names the file, the key and the fix.
 """
 
+import fnmatch
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +15,9 @@ from builder.settings import TomlTable, read_toml
 from builder.track import Track
 from builder.tracks import TRACKS
 from grader.errors import UsageError
+from grader.io.jsonio import clip
+from grader.names import did_you_mean
+from grader.tracks import TRACKS as GRADED
 
 Truth = Literal["public", "private"]
 
@@ -32,12 +36,18 @@ _RESERVED: Final = frozenset({"all"})  # `--exam all` and the Hub's split name f
 class Draw:
     """How many tasks of one track an exam takes; ``None`` means every task (left).
 
-    ``model`` is what the track's ``exams.parse`` made of an exam file, None without one.
+    ``model`` is what the track's ``exams.parse`` made of an exam file, None without one;
+    ``variants`` are the keys of the variants that it asks, None where it asks all.
     """
 
     track: str
     tasks: int | None
     model: Any = None
+    variants: frozenset[str] | None = None
+
+    def asks(self, key: str) -> bool:
+        """Whether the exam asks a variant."""
+        return self.variants is None or key in self.variants
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,15 +237,33 @@ def _draw(table: TomlTable, track: Track) -> Draw:
         exam = TomlTable(table.table("model").values, f"{table.where}exam ({file}): ")
         model = track.exams.parse(exam)
         return Draw(track.name, model.tasks, model)
-    table.only("tasks", "balance")
+    table.only("tasks", "balance", "variants")
     table.choice("balance", ("variant",), "variant")
     what = "a whole number of tasks, or 'all'"
     tasks = table.need("tasks", what)
+    variants = _asked_variants(table, track.name)
     if tasks == "all":
-        return Draw(track.name, None)
+        return Draw(track.name, None, variants=variants)
     if not isinstance(tasks, int) or tasks < 1:
         raise table.wrong("tasks", what)
-    return Draw(track.name, table.whole("tasks", 1, _MOST_TASKS))
+    return Draw(track.name, table.whole("tasks", 1, _MOST_TASKS), variants=variants)
+
+
+def _asked_variants(table: TomlTable, track: str) -> frozenset[str] | None:
+    """The keys of the variants that a draw names, by patterns such as ``family.*``."""
+    if "variants" not in table:
+        return None
+    known = [variant.key for variant in GRADED[track].variants]
+    found: set[str] = set()
+    for pattern in table.texts("variants", "a list of variants such as 'family.*'"):
+        matching = fnmatch.filter(known, pattern)
+        if not matching:
+            raise table.problem(
+                "variants",
+                f"no variant of {track} is called {clip(pattern)}{did_you_mean(pattern, known)}",
+            )
+        found.update(matching)
+    return frozenset(found)
 
 
 def _check_private_exams(table: TomlTable, split: SplitConfig) -> None:
@@ -248,12 +276,14 @@ def _check_private_exams(table: TomlTable, split: SplitConfig) -> None:
                 f"no exam takes the tasks of {track}; with private truth every task is in exactly "
                 f'one exam: add {track} = {{ tasks = "all" }}',
             )
-        if sum(draw.tasks is None for draw in draws) > 1:
-            raise table.problem(
-                "exams",
-                f"two exams take all tasks of {track}; with private truth every task is in "
-                "exactly one exam: give all but one a number",
-            )
+        known = [variant.key for variant in GRADED[track].variants]
+        for key in known:
+            if sum(draw.tasks is None and draw.asks(key) for draw in draws) > 1:
+                raise table.problem(
+                    "exams",
+                    f"two exams take all tasks of {track} ({key}); with private truth every task "
+                    "is in exactly one exam: give all but one a number, or other variants",
+                )
 
 
 def _without_secrets(document: Mapping[str, Any], tracks: Mapping[str, Track]) -> dict[str, Any]:

@@ -76,11 +76,12 @@ def draw_exams(
             built = exams.candidates(read)
             drawn[name] = ordered(exams.compose(draw.model, built, key, place), key)
             continue
-        pool = (
-            list(remaining.values())
-            if split.private
-            else one_sided(tasks, TRACKS[track].apart, key)
-        )
+        asked = [
+            task
+            for task in (remaining.values() if split.private else tasks)
+            if draw.asks(task.variant)
+        ]
+        pool = asked if split.private else one_sided(asked, TRACKS[track].apart, key)
         if draw.model is not None:
             pool = [task for task in pool if task.planned == name]
         if count is not None and count > len(pool):
@@ -97,7 +98,7 @@ def draw_exams(
     if split.private and remaining:
         raise UsageError(
             f"{where}: splits.{split.name}.exams: {len(remaining)} tasks of {track} are in no "
-            'exam; let the numbers add up, or let one exam take tasks = "all"'
+            'exam; let the numbers add up, or let one exam take tasks = "all" of all variants'
         )
     return {name: drawn[name] for name in draws}
 

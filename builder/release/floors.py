@@ -7,7 +7,7 @@ was measured.
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -42,10 +42,12 @@ class Floors:
 @dataclass(frozen=True, slots=True)
 class Twin:
     """What the floors of an exam's track are measured on: the settings of a batch of its twin, and
-    the exam's model (None: every task alike)."""
+    the exam's model (None: every task alike). ``variants`` are those that the exam asks, None all.
+    They are not part of the rules: what a variant's floor is does not depend on the others."""
 
     settings: Any
     model: Any
+    variants: frozenset[str] | None = None
 
     def sha256(self, track: str) -> str:
         """Identifies the rules by which the exam's tasks are drawn."""
@@ -72,13 +74,16 @@ def twins_of(
     for draw in exam.draws:
         twin = tracks[draw.track].floors.twin
         if twin is not None:
-            found[draw.track] = Twin(twin(settings[draw.track], draw.model), draw.model)
+            known = frozenset(variant.key for variant in GRADED[draw.track].variants)
+            batch = twin(settings[draw.track], draw.model, draw.variants or known)
+            found[draw.track] = Twin(batch, draw.model, draw.variants)
     return found
 
 
-def measured_rules(name: str, twin: Twin) -> dict[str, str]:
-    """The hashes by which floors are recognised as an exam's, and as this grader's."""
-    return {"exam": twin.sha256(name), "grader": rules_sha256(GRADED[name])}
+def measured_rules(name: str, twin: Twin, keys: Iterable[str]) -> dict[str, str]:
+    """The hashes by which floors of these variants are recognised as an exam's, and as this
+    grader's."""
+    return {"exam": twin.sha256(name), "grader": rules_sha256(GRADED[name], keys)}
 
 
 def stated_floors(config: ReleaseConfig, tracks: Mapping[str, Track] = TRACKS) -> Floors:
@@ -102,7 +107,9 @@ def stated_floors(config: ReleaseConfig, tracks: Mapping[str, Track] = TRACKS) -
             continue
         document = read_floors(file, name)
         for track in sorted({track for found in twins for track in found}):
-            wanted = [measured_rules(track, found[track]) for found in twins if track in found]
+            asked = [found[track] for found in twins if track in found]
+            keys = document["floors"][name].get(track, {})
+            wanted = [measured_rules(track, twin, keys) for twin in asked]
             problem = _problem(document, name, track, wanted)
             if problem:
                 remarks.append(
@@ -129,7 +136,9 @@ def write_floors(
         "format": 1,
         "seed": seed,
         "floors": {exam: dict(floors)},
-        "floor_rules": {exam: {name: measured_rules(name, twin) for name, twin in twins.items()}},
+        "floor_rules": {
+            exam: {name: measured_rules(name, twin, floors[name]) for name, twin in twins.items()}
+        },
     }
     problem = first_problem("floors", document)
     if problem is not None:

@@ -234,7 +234,7 @@ def _manifest(side: str, shards: dict[str, Any], commitments: dict[str, Any]) ->
                      "exams": {"demo": {"causalds": len(SECRET_TASKS)}}},
         },
     }  # fmt: skip
-    rules = {"exam": "4" * 64, "grader": rules_sha256(TRACKS["causalds"])}
+    rules = {"exam": "4" * 64, "grader": rules_sha256(TRACKS["causalds"], FLOORS)}
     manifest["floors"] = {exam: {"causalds": FLOORS} for exam in ("mini", "demo")}
     manifest["floor_rules"] = {exam: {"causalds": rules} for exam in ("mini", "demo")}
     if side == "private":

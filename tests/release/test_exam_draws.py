@@ -88,6 +88,19 @@ def test_private_exams_share_no_task_and_leave_none_over():
         draw_exams(_split("private", small=40), "ccr", TASKS, KEY, "x.toml")
 
 
+def test_exams_of_different_variants_share_a_split():
+    """A further exam beside the papers' own neither lends them tasks nor takes theirs."""
+    own = frozenset("de")
+    papers, ours = Draw("ccr", None, variants=frozenset("abc")), Draw("ccr", None, variants=own)
+    configs = (ExamConfig("papers", (papers,)), ExamConfig("ours", (ours,)))
+    for truth in ("public", "private"):
+        split = SplitConfig("dev", truth, "s", None, None, (("ccr", None),), configs)
+        drawn = draw_exams(split, "ccr", TASKS, KEY, "x.toml")
+        found = {name: {task_id[-1] for task_id in exam.task_ids} for name, exam in drawn.items()}
+        assert found == {"papers": set("abc"), "ours": own}
+        assert sum(len(exam.task_ids) for exam in drawn.values()) == len(TASKS)
+
+
 def test_asking_for_too_many_tasks_names_the_key_and_the_number_there_is():
     """The user needs both numbers to mend the split file."""
     with pytest.raises(UsageError, match=r"x.toml: .*exams.mini.ccr.tasks: 999 .* there are 123"):

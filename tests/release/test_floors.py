@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ from tiny_release import SECRET
 from baselines.release import open_exam
 from baselines.systems import answers, find_system
 from builder.cli.main import main
-from builder.floors.measure import best_policy
-from builder.floors.twin import Measured, draw_twin
+from builder.floors.measure import best_policy, floors_of
+from builder.floors.twin import Measured, TwinPart, draw_twin
 from builder.gate.floors import stated_floors as recomputed
 from builder.release.build import build_release
 from builder.release.config import ReleaseConfig, load_config
@@ -23,6 +24,7 @@ from builder.release.show.progress import Reporter
 from builder.tracks import TRACKS
 from grader.errors import UsageError
 from grader.exam import choose_exam
+from grader.floors import rules_sha256
 from grader.io.release import Release
 from grader.tracks import TRACKS as GRADED
 
@@ -253,7 +255,7 @@ def test_an_interrupted_measurement_goes_on_where_it_was(
     config: ReleaseConfig = load_config(measured)
     track = TRACKS["causalab"]
     assert track.floors.twin is not None
-    settings = track.floors.twin(dict(config.splits[0].tracks)["causalab"], None)
+    settings = track.floors.twin(dict(config.splits[0].tracks)["causalab"], None, frozenset())
 
     def draw() -> Any:
         return draw_twin(
@@ -301,3 +303,19 @@ def test_another_seeds_twin_gives_the_same_floors_within_their_errors(
         far[place] = off / error if error else off * 1e6
     assert max(far.values()) < 4.5, far
     assert sum(one > 2 for one in far.values()) <= len(far) / 8, far
+
+
+def test_an_exam_of_some_variants_has_their_floors_and_keeps_them_when_others_come() -> None:
+    """A release of today would have no skill tomorrow, when its grader asks one thing more."""
+    cells = [("f.a", ""), ("f.b", "")]
+    twin = TwinPart(tuple(Measured("t", "w", cell, ("always",), (0.5,)) for cell in cells), ())
+    track = TRACKS["causalab"]
+    assert set(floors_of(track, None, twin)) == {"f.a", "f.b"}
+    assert set(floors_of(track, None, twin, frozenset({"f.b"}))) == {"f.b"}
+    graded = GRADED["causalab"]
+    first, *others = graded.variants
+    narrower = replace(graded, variants=(first,))
+    assert rules_sha256(graded, [first.key]) == rules_sha256(narrower, [first.key])
+    assert rules_sha256(graded, [first.key]) != rules_sha256(graded, [first.key, others[0].key])
+    stricter = replace(graded, rules=graded.rules + 1)
+    assert rules_sha256(graded, [first.key]) != rules_sha256(stricter, [first.key])

@@ -65,6 +65,20 @@ CASES = {
         'causalds = { tasks = "all" }\n[splits.test.exams.more]\ncausalds = { tasks = "all" }',
         ["splits.test.exams: two exams take all"],
     ),
+    "private taken twice in part": (
+        'causalds = { tasks = "all" }',
+        'causalds = { tasks = "all" }\n[splits.test.exams.more]\n'
+        'causalds = { tasks = "all", variants = ["effect_estimate.*"] }',
+        ["splits.test.exams: two exams take all", "effect_estimate.ate_point"],
+    ),
+    "no such variant": (
+        "tasks = 20,", 'tasks = 20, variants = ["association.*", "effect.*"],',
+        ["exams.mini.causalds.variants: no variant of causalds", '"effect.*"'],
+    ),
+    "variants no list": (
+        "tasks = 20,", 'tasks = 20, variants = "association.*",',
+        ["exams.mini.causalds.variants: must be a list of variants"],
+    ),
     "a date": ('seed = "tiny 1"', "seed = 2024-01-01", ["splits.dev.seed", "is no setting"]),
     "infinity": ("scenes = 45", "scenes = inf", ["splits.dev.causalds.scenes", "is no setting"]),
     "no TOML": ('name = "tiny"', "name = tiny", ["invalid TOML", "line 2"]),

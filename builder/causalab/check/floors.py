@@ -110,7 +110,7 @@ _BATCH: Final = 10
 """Episodes of a suite in a batch of a twin, each of a graph of its own."""
 
 
-def twin(config: Config, _: object) -> Config:
+def twin(config: Config, _: object, __: frozenset[str]) -> Config:
     """A batch of a twin: the same suites and settings."""
     return replace(config, graphs=0, per_suite=_BATCH)
 

@@ -36,7 +36,7 @@ points need the spread alone, whose chance deviation averages out over scenes.""
 Policy = tuple[str, Sequence[str]]
 
 
-def twin(config: Config, model: ExamModel | None) -> Config:
+def twin(config: Config, model: ExamModel | None, _: frozenset[str]) -> Config:
     """A batch of a twin: the composition as it is, few rows, all views; told again only where an
     exam compares tellings."""
     told = model is not None and model.kind == "tellings"

@@ -101,7 +101,7 @@ _BATCH: Final = 40
 """Contexts of a purpose in a batch of a twin: whole turns of sizes and verdicts."""
 
 
-def twin(config: Config, _: object) -> Config:
+def twin(config: Config, _: object, __: frozenset[str]) -> Config:
     """A batch of a twin: every purpose that the exam has, simulated contexts in its own shares."""
     counts = dict(config.counts)
     simulated = counts["simulation"] + counts["long"]

@@ -111,7 +111,7 @@ _FORMULAS: Final = {
 }
 
 
-def twin(config: Config, _: object) -> Config:
+def twin(config: Config, _: object, __: frozenset[str]) -> Config:
     """A batch of a twin: so many records in every pool, each of a program of its own."""
     return Config(0, 0, _BATCH)
 
