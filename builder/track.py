@@ -213,13 +213,13 @@ class Track:
     returns one line per problem: ``world`` is its world row, ``truths`` its truth rows, ``labels``
     its row of labels or None, ``shown`` a scene row, or ``{"tasks": [task rows]}`` without scenes.
     ``read(world, shown)`` reads the story of a scene by :mod:`builder.reader`, where there is one.
-    ``inputs(variant, inputs)`` names the members that a task's declared inputs must have.
+    ``inputs(variant)`` names the members that a task's declared inputs must have.
 
     ``apart(a, b)``: of two variants asked about one instance, one's prompt answers the other, so
     that no exam may hold both.
     ``lends(shown, asked)``: the answers to ``asked``, as texts of an answer file, that the prompt
-    of ``shown`` prints, a task about the same instance; the gate hands them in. None: prompts of
-    the track print no answers.
+    of ``shown`` prints, a task about the same instance; the gate hands them in. None: there is
+    nothing to look for.
     ``scenes``: the track ships ``<name>_scenes``; without them prompts hold all there is.
     ``protocol``: all tasks of an instance are one protocol, even in a private-truth split.
     ``published(table)`` is the track's TOML table as a manifest may show it; ``composition(config,
@@ -238,7 +238,7 @@ class Track:
         [Mapping[str, Any], Sequence[Mapping[str, Any]], Mapping[str, Any] | None, Any], list[str]
     ]
     floors: Floors
-    inputs: Callable[[Variant, Mapping[str, Any]], frozenset[str]]
+    inputs: Callable[[Variant], frozenset[str]]
     read: Callable[[Mapping[str, Any], Mapping[str, Any]], StoryReading] | None = None
     scenes: bool = False
     protocol: bool = False

@@ -5,7 +5,7 @@ the order of words, measured variables taken for what the measurements predict, 
 abstention. Variants whose answers it would have to look up have the same answer always, by kind.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, assert_never
@@ -55,14 +55,11 @@ class NaiveDesk:
         """Any effect is the coefficient but the indirect one."""
         return self.indirect(task) if name == "NIE" else self.slope(task)
 
-    def slope(self, task: Task, leaving: Sequence[str] = ()) -> Estimate:
-        """Coefficient of the treatment with every other column as control, times the contrast.
-
-        Columns named in ``leaving`` are no controls. The 95% interval takes the error variance for
-        constant.
-        """
+    def slope(self, task: Task, *, controlled: bool = True) -> Estimate:
+        """Coefficient of the treatment times the contrast, with every other column as a control or
+        with none. The 95% interval takes the error variance for constant."""
         data, (x, y) = self.scene.data, ends(task)
-        others = [name for name in data if name not in (x, y, *leaving)]
+        others = [name for name in data if controlled and name not in (x, y)]
         outcome = data[y]
         design = np.column_stack([np.ones(len(outcome)), *(data[name] for name in [x, *others])])
         inverse = np.linalg.pinv(design.T @ design)
@@ -73,8 +70,9 @@ class NaiveDesk:
         return _within(float(beta[1]) * step, half)
 
     def indirect(self, task: Task) -> Estimate:
-        """The slope without the mediators as controls less that with them (Baron & Kenny 1986)."""
-        direct, total = self.slope(task), self.slope(task, task.inputs["mediators"])
+        """The slope without controls less that with them (Baron & Kenny 1986): every other column
+        is taken for a mediator."""
+        direct, total = self.slope(task), self.slope(task, controlled=False)
         return _within(total.value - direct.value, float(np.hypot(direct.error, total.error)))
 
     def sketch(self, task: Task) -> list[tuple[str, str]]:

@@ -69,5 +69,5 @@ TRACK: Final = Track(
         policies=policies,
         twin=twin,
     ),
-    inputs=lambda _, __: INPUTS,
+    inputs=lambda _: INPUTS,
 )

@@ -12,6 +12,7 @@ from builder.causalds.ask.registry import Question
 from builder.causalds.check.audit import audit_instance
 from builder.causalds.check.floors import WHY, floor_points, uninformed_answer
 from builder.causalds.check.leaks import LEAK_FACTS
+from builder.causalds.check.lent import lends
 from builder.causalds.check.policies import policies, twin
 from builder.causalds.check.shown import shown_problems
 from builder.causalds.check.story import reading
@@ -204,7 +205,7 @@ TRACK: Final = Track(
         policies=policies,
         twin=twin,
     ),
-    inputs=lambda variant, inputs: ASKERS[variant.key].declares(inputs),
+    inputs=lambda variant: ASKERS[variant.key].inputs,
     scenes=True,
     exams=ExamFiles(
         parse=parse_exam,
@@ -217,4 +218,5 @@ TRACK: Final = Track(
     composition=composition,
     leak_facts=LEAK_FACTS,
     shown=shown_problems,
+    lends=lends,
 )

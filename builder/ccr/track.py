@@ -178,6 +178,6 @@ TRACK: Final = Track(
         twin=twin,
         whole=whole,
     ),
-    inputs=lambda variant, _: INPUTS[variant.shape.name],
+    inputs=lambda variant: INPUTS[variant.shape.name],
     protocol=True,
 )

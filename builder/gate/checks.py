@@ -150,7 +150,7 @@ def _row_problems(task: TaskRow, spec: Variant) -> Iterator[str]:
         "input_mode": (task.input_mode, spec.shape.input_mode),
         "answer_schema": (task.answer_schema, spec.shape.name),
         "answer_file": (task.answer_file, task.task_id + spec.shape.suffix),
-        "inputs_json": (sorted(task.inputs), sorted(TRACKS[spec.track].inputs(spec, task.inputs))),
+        "inputs_json": (sorted(task.inputs), sorted(TRACKS[spec.track].inputs(spec))),
     }
     for column, (found, wanted) in expected.items():
         if found != wanted:

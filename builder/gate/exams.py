@@ -6,7 +6,7 @@ a composed exam is what was requested of it.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Any, Final
 
@@ -57,7 +57,7 @@ def exam_findings(opened: Release, split: str, manifest: Mapping[str, Any]) -> l
     wanted = {t.task_id: t for exam in exams for t in exam.tasks if t.shape.suffix != ".csv"}
     truths = opened.truths(split, list(wanted.values())) if wanted else {}
     return [
-        _borrowed(split, exams, truths),
+        _borrowed(split, [_with_prompts(opened, split, exam) for exam in exams], truths),
         _varied(split, exams, truths),
         _as_requested(split, exams),
     ]
@@ -80,6 +80,18 @@ def _exams(opened: Release, split: str, manifest: Mapping[str, Any]) -> list[Hel
         compositions = {track: axes for track, axes in compositions.items() if axes}
         found.append(HeldExam(name, [tasks[i] for i in ids], compositions, name in bundles))
     return found
+
+
+def _with_prompts(opened: Release, split: str, exam: HeldExam) -> HeldExam:
+    """The exam as far as prompts may answer other tasks: those that do not ask alone about their
+    instance, prompts included."""
+    asked = Counter(task.instance_id for task in exam.tasks)
+    together = [
+        task
+        for task in exam.tasks
+        if TRACKS[task.track].lends is not None and asked[task.instance_id] > 1
+    ]
+    return replace(exam, tasks=opened.with_prompts(split, together) if together else ())
 
 
 def _borrowed(split: str, exams: Sequence[HeldExam], truths: Mapping[str, Truth]) -> Finding:

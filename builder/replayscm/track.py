@@ -84,7 +84,7 @@ TRACK: Final = Track(
         policies=policies,
         twin=twin,
     ),
-    inputs=lambda variant, _: INPUTS[variant.shape.name],
+    inputs=lambda variant: INPUTS[variant.shape.name],
     apart=_apart,
     lends=_lends,
 )

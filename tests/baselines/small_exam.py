@@ -121,12 +121,9 @@ def inputs(key: str, of: ShownScene) -> dict[str, Any]:
         "rows": 200, "alpha": 0.1 if family == "prediction" else 0.05, "x0": -0.5, "x1": 0.5,
         "variables": len(columns) + (U in of.story), "observed": columns, "available": others,
         "candidates": others, "variable": others[0], "conditioning_var": others[0],
-        "mediators": [M] if M in of.story else [],
         "estimand": "NIE" if family == "mediation_effect" else "ETT",
     }  # fmt: skip
-    declared = ASKERS[key].inputs
-    named = {"estimand": usual["estimand"]} if "estimand" in declared else {}
-    return {name: usual[name] for name in sorted(ASKERS[key].declares(named))}
+    return {name: usual[name] for name in sorted(ASKERS[key].inputs)}
 
 
 def ask(key: str, of: ShownScene, **other: Any) -> Task:

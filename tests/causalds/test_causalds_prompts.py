@@ -2,14 +2,20 @@
 
 import json
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from case_files import CASE_FILES
 from causalds_scenes import asked, public, rows, world
 
 from builder.causalds.ask import ASKERS
+from builder.causalds.check.graph import graph_of, mediators
+from builder.gate.exams import HeldExam, _borrowed
 from builder.words.types import facts_from_json
 from builder.words.verify import verify
+from grader.io.release import task_of, truth_of
+from grader.shape import Task
 from grader.tracks import VARIANTS
 
 ALL = [(key, task, truth, built) for built in public() for key, task, truth in asked(built)]
@@ -82,10 +88,45 @@ def test_inputs_follow_the_contract() -> None:
     """Graders, baselines and workspaces read these members by name."""
     for key, task, _, built in ALL:
         inputs = json.loads(task["inputs_json"])
-        assert set(inputs) == ASKERS[key].declares(inputs)
+        assert set(inputs) == ASKERS[key].inputs
         if "columns" in inputs:
             scene = rows(built, "_scenes")[0]
             assert inputs["columns"] == [column["name"] for column in scene["columns"]]
+
+
+def _answering(tasks: Sequence[Task]) -> set[tuple[str, str]]:
+    """Variants of which one's prompt answers the other, were all the tasks in one exam."""
+    truths = {truth["task_id"]: truth_of(truth) for _, _, truth, _ in ALL}
+    problems = _borrowed("dev", [HeldExam("all", tasks, {}, matched=False)], truths).problems
+    return {match.groups() for text in problems if (match := _ANSWERS.search(text))}
+
+
+_ANSWERS = re.compile(r"\((\S+)\) answers \S+ \((\S+)\)")
+
+
+def test_no_prompt_answers_another_task_about_its_scene() -> None:
+    """Who is told what lies between treatment and outcome is told what must not be controlled."""
+    assert _answering([task_of(task) for _, task, _, _ in ALL]) == set()
+
+
+def test_the_gate_finds_prompts_that_list_the_mediators() -> None:
+    """Such a list is the whole answer where nothing else is affected by what lies between."""
+    telling = []
+    for _, row, _, built in ALL:
+        task, hidden = task_of(row), world(built)
+        if "natural" in task.prompt:
+            graph = graph_of(hidden["world"]["edges"], hidden["variables"])
+            between = mediators(graph, hidden["treatment"], hidden["outcome"])
+            names = "".join(f"\n- {hidden['variables'][node]['name']}" for node in between)
+            task = replace(
+                task, prompt=task.prompt.replace("\n\n## Answer", f"\n{names}\n\n## Answer", 1)
+            )
+        telling.append(task)
+    found = _answering(telling)
+    assert {asked for _, asked in found} == {"bias_diagnostic.forbidden_controls_list"}
+    assert {shown.partition(".")[0] for shown, _ in found} == {
+        "counterfactual_identification", "mediation_effect",
+    }  # fmt: skip
 
 
 def test_no_two_prompts_are_equal() -> None:

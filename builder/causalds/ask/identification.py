@@ -119,14 +119,12 @@ def counterfactual(scene: Scene, rng: np.random.Generator) -> Iterator[Question]
     yield _asked(scene, inputs, "ETT", treated(scene), scene.truths.ett is not None)
     if not mediated(motif, scene.plan):
         return
-    between = mediators(scene, rng)
     verdicts = {
         "NDE": is_identifiable(*motif.effect, "nde"),
         "NIE": is_identifiable(*motif.effect, "nie"),
     }
     for name, verdict in verdicts.items():
-        text = natural(scene, between, (name,))
-        yield _asked(scene, {**inputs, "mediators": between}, name, text, verdict)
+        yield _asked(scene, inputs, name, natural(scene, name), verdict)
 
 
 def _asked(
@@ -170,24 +168,19 @@ def treated(scene: Scene) -> str:
     )
 
 
-def natural(scene: Scene, between: list[str], wanted: tuple[str, ...]) -> str:
-    """One natural effect or both."""
+def natural(scene: Scene, *wanted: str) -> str:
+    """One natural effect or both. The mediators are defined, not named: a list of them would
+    answer what else is asked of the scene, the forbidden controls and part of the graph."""
     x, y = bold(scene.treatment), bold(scene.outcome)
     formulas = " and\n\n".join(NATURAL[name] for name in wanted)
     return (
-        f"Consider how {x} affects {y}: directly, and through the variables on chains of effects "
-        f"from the one to the other (in no particular order):\n\n{bullets(between)}\n\n"
-        f"With X = {x}, Y = {y}, M all of these variables together, {levels(scene)}, take\n\n"
-        f"{formulas}.\n\n"
+        f"Consider how {x} affects {y}: directly, and through the variables between them. Let M be "
+        "all of these together: every variable, measured or not, that lies on some chain of direct "
+        f"effects from {x} to {y}, other than these two. With X = {x}, Y = {y}, {levels(scene)}, "
+        f"take\n\n{formulas}.\n\n"
         f"Here Y(x, M(x')) is what {y} would be for the same {record(scene)} if {x} were set to x "
         "while each of the variables M took the value that it would have had under x'."
     )
-
-
-def mediators(scene: Scene, rng: np.random.Generator) -> list[str]:
-    """The story names of all nodes between treatment and outcome, in a random order."""
-    nodes = scene.motif.graph.mediators(scene.motif.treatment, scene.motif.outcome)
-    return any_order(rng, [scene.name(node) for node in nodes])
 
 
 _BOOLEAN: Final = f"{fields({'identifiable': TRUTH_VALUE})}\n\n{RIGHT_OR_WRONG}"

@@ -17,7 +17,7 @@ from builder.causalds.ask.effect_forms import (
     rules,
 )
 from builder.causalds.ask.eligible import mediated, mediated_and_direct, natural_verdicts
-from builder.causalds.ask.identification import mediators, natural
+from builder.causalds.ask.identification import natural
 from builder.causalds.ask.registry import LEVELS, Question, Truth, asks
 from builder.causalds.ask.wording import (
     LABEL,
@@ -44,12 +44,10 @@ def _sign_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
 
 def _effects(scene: Scene, rng: np.random.Generator) -> Iterator[AskedEffect]:
     """The natural effects that this scene is asked about."""
-    between = mediators(scene, rng)
     direct = scene.motif.treatment in scene.motif.graph.parents(scene.motif.outcome)
     for name, value in (("NDE", scene.truths.nde), ("NIE", scene.truths.nie)):
         if direct or name == "NIE":
-            inputs = {"mediators": between, "estimand": name}
-            text = natural(scene, between, (name,))
+            inputs, text = {"estimand": name}, natural(scene, name)
             yield AskedEffect(name, text, value, inputs=inputs, detail=name, zero=False)
 
 
@@ -57,7 +55,7 @@ asks_effects(
     _effects,
     [f"mediation_effect.{name}" for name in ("effect_point", "effect_uq_95", "sign_only")],
     (2, 3, 0),
-    LEVELS | {"mediators", "estimand"},
+    LEVELS | {"estimand"},
     (_number_classes, _sign_classes),
     mediated,
 )
@@ -66,7 +64,7 @@ asks_effects(
 @asks(
     "mediation_effect.direct_vs_indirect_dominance",
     rank=1,
-    inputs=LEVELS | {"mediators"},
+    inputs=LEVELS,
     classes=lambda motif, plan: (
         ("direct", "indirect") if all(natural_verdicts(motif)) else ("None",)
     ),
@@ -74,7 +72,6 @@ asks_effects(
 )
 def direct_vs_indirect_dominance(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Which of the two natural effects is larger in absolute value."""
-    between = mediators(scene, rng)
     nde, nie = scene.truths.nde, scene.truths.nie
     label = None
     if nde is not None and nie is not None:
@@ -88,7 +85,7 @@ def direct_vs_indirect_dominance(scene: Scene, rng: np.random.Generator) -> Iter
     }
     yield Question(
         question=(
-            f"{natural(scene, between, ('NDE', 'NIE'))}\n\nWhich of the two is larger in absolute "
+            f"{natural(scene, 'NDE', 'NIE')}\n\nWhich of the two is larger in absolute "
             f"value?\n\n{listed(labels)}\n\n{rules(scene, 'NDE', 'NIE', zero=False)}\n\n"
             "Where both are identifiable, you may rely on this: the difference of |NDE| and |NIE| "
             f"is at least {number(EFFECT_MARGIN)} standard deviations of Y away from the edge of "
@@ -98,6 +95,6 @@ def direct_vs_indirect_dominance(scene: Scene, rng: np.random.Generator) -> Iter
             f"{fields({'dominant': LABEL})}\n\nThe labels are {either(labels)}. "
             f"{abstain('NDE or the NIE', 'a label')} {RIGHT_OR_WRONG}"
         ),
-        inputs={**effect_inputs(scene), "mediators": between},
+        inputs=effect_inputs(scene),
         truth=Truth(target={"accepted": [label]}, should_abstain=nde is None or nie is None),
     )

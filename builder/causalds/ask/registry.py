@@ -21,7 +21,6 @@ from builder.scm.quantities import Quantity
 
 ENDS: Final = frozenset({"treatment", "outcome"})
 LEVELS: Final = ENDS | {"x0", "x1"}
-NATURAL_EFFECTS: Final = ("NDE", "NIE")
 
 Hosts = Callable[[Motif, ScenePlan], bool]
 """(graph with its ends, plan) -> whether such a scene can be asked the variant at all."""
@@ -88,12 +87,6 @@ class Asker:
     def possible_classes(self, plan: ScenePlan) -> tuple[str, ...]:
         """The classes of answers in scenes of this plan, which must be able to host the variant."""
         return self.classes(plan.query, plan)
-
-    def declares(self, inputs: Mapping[str, object]) -> frozenset[str]:
-        """The members that the inputs of a task must have; who names a natural effect names the
-        mediators that it runs through, too."""
-        natural = inputs.get("estimand") in NATURAL_EFFECTS
-        return self.inputs | {"mediators"} if natural else self.inputs
 
 
 _FOUND: Final[dict[str, Asker]] = {}

@@ -6,7 +6,6 @@ from typing import Final
 
 import numpy as np
 
-from builder.causalds.ask.registry import NATURAL_EFFECTS
 from builder.causalds.make.scene import Scene
 from builder.seeds import shuffled
 from builder.words.types import Variable
@@ -46,7 +45,7 @@ def reading(scene: Scene) -> str:
 
 def identifiable(name: str) -> str:
     """What it is for the effect of this name to be identifiable."""
-    return IDENTIFIABLE + (_CROSS_WORLD if name in NATURAL_EFFECTS else "")
+    return IDENTIFIABLE + (_CROSS_WORLD if name in ("NDE", "NIE") else "")
 
 
 def zero_effect(scene: Scene, name: str) -> str:

@@ -28,10 +28,9 @@ def shown_problems(task: TaskRow, scene: SceneRow, private: bool) -> Iterator[st
     listed = [name for names in lists for name in names]
     named = {*listed, *(inputs[role] for role in _ROLES if role in inputs)}
     strange = sorted(named - {_concept(name) for name in columns}) if columns else []
-    told = {*named, *inputs.get("mediators", ())}  # a mediator may be unmeasured: no column then
-    if strange or any(name not in task.prompt for name in told):
+    if strange or any(name not in task.prompt for name in named):
         yield f"names that no column or prompt has: {', '.join(strange)}"
-    if any(len(set(names)) < len(names) for names in (*lists, inputs.get("mediators", ()))):
+    if any(len(set(names)) < len(names) for names in lists):
         yield "a list names a variable twice"
 
 

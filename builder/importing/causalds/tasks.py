@@ -105,9 +105,6 @@ def inputs_of(item: Item, scene: PublishedScene) -> dict[str, object]:
             for level in ("x0", "x1")
             if document.get("inputs", level) is not None
         }
-        inputs["mediators"] = _listed(document, scene, "mediators") or sorted(
-            scene.graph.mediators(scene.treatment, scene.outcome)
-        )
     if spec.family == "prediction":
         _check_columns(document, spec)
         stated = document.get("inputs", "columns") is not None
@@ -117,8 +114,7 @@ def inputs_of(item: Item, scene: PublishedScene) -> dict[str, object]:
     if spec.shape.pool == "nrel_interval":
         inputs["alpha"] = _alpha(document, spec)
     inputs |= _specific(item.asked(scene))
-    declared = ASKERS[spec.key].declares(inputs)
-    return {name: value for name, value in inputs.items() if name in declared}
+    return {name: value for name, value in inputs.items() if name in ASKERS[spec.key].inputs}
 
 
 def _specific(asked: AskedTask) -> dict[str, object]:

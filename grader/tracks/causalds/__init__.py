@@ -42,8 +42,8 @@ What they read of the public inputs
 (conditioning_var: likewise). Beside these a task states, for its reader, ``treatment`` and
 ``outcome``, and where they apply ``x0``, ``x1``, ``conditioning_var`` (sign_before_after,
 delta_point, delta_sign_only), ``variable`` (the collider_phenomenon cells and
-collider_bias_boolean), ``observed`` (method_label, identifiable_boolean), ``estimand`` ("ETT",
-"NDE" or "NIE": counterfactual identification and mediation, but not dominance) and ``mediators``.
+collider_bias_boolean), ``observed`` (method_label, identifiable_boolean) and ``estimand`` ("ETT",
+"NDE" or "NIE": counterfactual identification and mediation, but not dominance).
 """
 
 from typing import Final
