@@ -71,6 +71,36 @@ def test_in_a_gaussian_world_it_is_the_regression_on_what_is_observed() -> None:
         assert off.mean() < 0.01 and off.max() < 0.1
 
 
+def test_several_unmeasured_causes_in_a_ring_are_integrated_as_finely_as_one() -> None:
+    """Each shared by two neighbours of four variables, so that none can be left out: the regression
+    once more, its coefficients from the world's weights."""
+    shared = {"u": ("x", "y"), "v": ("x", "a"), "w": ("a", "b"), "t": ("b", "y")}
+    edges = [("x", "y"), *((u, child) for u, pair in shared.items() for child in pair)]
+    names = ("u", "v", "w", "t", "a", "b", "x", "y")
+    parents = {name: tuple(p for p, child in edges if child == name) for name in names}
+    world = World(
+        LatentDAG(names, tuple(edges), frozenset(shared)),
+        tuple(
+            linear(n, parents[n], (0.9, -0.7, 0.5)[: len(parents[n])], 1.0 if n in shared else 0.6)
+            for n in names
+        ),
+    )
+    assert set(relevant_latents(world, "y")) == set(shared)
+    values = world.simulate(stream(b"best", "ring"), 100)
+    best = BestPredictor(world, "y", {name: values[name] for name in ("a", "b", "x", "y")})
+    weights = np.array([
+        [dict(zip(node.parents, node.parameters["weights"], strict=True)).get(p, 0.0)  # type: ignore[arg-type]
+         for p in names] for node in world.nodes
+    ])  # fmt: skip
+    inverse = np.linalg.inv(np.eye(8) - weights)
+    cov = inverse @ np.diag([1.0] * 4 + [0.36] * 4) @ inverse.T
+    mean = inverse @ np.full(8, 0.3)
+    seen = np.stack([values[name] for name in ("a", "b", "x")])
+    gain = cov[7, 4:7] @ np.linalg.inv(cov[4:7, 4:7])
+    expected = mean[7] + gain @ (seen - mean[4:7, None])
+    assert np.abs(best.predictions[0] - expected).max() < 0.02
+
+
 def test_its_points_are_the_graders() -> None:
     """The formula is stated here again; what the grader gives its predictions decides."""
     values = WORLD.simulate(stream(b"best", "rows"), 200)

@@ -8,9 +8,9 @@ Both are integrated over grids: unmeasured variables over the normal score of th
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, Final
 
 import numpy as np
@@ -24,13 +24,25 @@ from grader.tracks.causalds.shapes import PREDICTION_ALPHA
 _GRID: Final = 96
 _REACH: Final = 7.0
 """The grid covers so many noise scales beyond the extreme conditional means."""
-_NODES: Final = {0: 0, 1: 24, 2: 13, 3: 9}
-"""Quadrature nodes of an unmeasured variable by how many there are; of more, 7 each."""
+_NODES: Final = (24, 13, 9)
+"""Quadrature nodes of every unmeasured variable: as many as ``_ROW`` allows, or the last."""
+_ROW: Final = 20_000
+"""Numbers that a row may take."""
 _SCORES: Final = 4.8
 """They are equally spaced in the normal score of its noise, up to this."""
-_CELLS: Final = 2_000_000
-"""Numbers held at once."""
+_CELLS: Final = 100_000
+"""Numbers held at once: what stays in a processor's cache."""
 _DIGITS: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """How the unmeasured variables that matter are integrated out: nodes of each, in the order of
+    their axes; these axes in the order of summing; the most numbers at once for a row."""
+
+    sizes: Mapping[str, int]
+    order: Sequence[int]
+    cells: int
 
 
 @dataclass(frozen=True)
@@ -61,37 +73,42 @@ class BestPredictor:
     @cached_property
     def predictions(self) -> tuple[Array, Array, Array]:
         """Conditional means and the ends of the central interval, each (rows,)."""
-        hidden = relevant_latents(self.world, self.outcome)
-        size = len(self.rows[self.outcome])
-        # An unmeasured binary variable takes two values, whatever the number of nodes.
-        each = [
-            2 if self.world.node(name).kind == "binary" else _NODES.get(len(hidden), 7)
-            for name in hidden
-        ]
-        step = max(1, _CELLS // (math.prod(each) * _GRID))
+        size, plan = len(self.rows[self.outcome]), self._plan
+        step = max(1, _CELLS // plan.cells)
         parts = [
-            self._posterior(slice(start, start + step), hidden, each)
-            for start in range(0, size, step)
+            self._posterior(slice(start, start + step), plan) for start in range(0, size, step)
         ]
         means, low, high = (np.concatenate(column) for column in zip(*parts, strict=True))
         return means, low, high
 
-    def _posterior(
-        self, rows: slice, hidden: Sequence[str], each: Sequence[int]
-    ) -> tuple[Array, Array, Array]:
-        """The same for some rows. Axes: row, combination of unmeasured values, grid of y."""
+    @cached_property
+    def _plan(self) -> _Plan:
+        """The finest quadrature that a row may take."""
+        hidden = relevant_latents(self.world, self.outcome)
+        scopes = _scopes(self.world, hidden, self.outcome)
+        ends = 2 if self.world.node(self.outcome).kind == "binary" else _GRID
+        for nodes in _NODES:
+            # An unmeasured binary variable takes two values, whatever the number of nodes.
+            sizes = {
+                name: 2 if self.world.node(name).kind == "binary" else nodes for name in hidden
+            }
+            order, cells = _elimination(scopes, {**sizes, self.outcome: ends}, hidden)
+            if cells <= _ROW:
+                break
+        return _Plan(sizes, [hidden.index(name) + 1 for name in order], cells)
+
+    def _posterior(self, rows: slice, plan: _Plan) -> tuple[Array, Array, Array]:
+        """The same for some rows. Axes: row, one for every unmeasured variable, grid of y."""
+        inner = (1,) * (len(plan.sizes) + 1)
         known = {
-            name: np.asarray(column[rows], dtype=np.float64)[:, None, None]
+            name: np.asarray(column[rows], dtype=np.float64).reshape(-1, *inner)
             for name, column in self.rows.items()
             if name != self.outcome
         }
-        grid = self._grid(known, hidden, each)
-        values = {**known, self.outcome: grid}
-        weight = np.ones((grid.shape[0], math.prod(each), grid.shape[2]))
-        for density in self._densities(values, hidden, each):
-            weight = weight * density
-        total = weight.sum(axis=1)
-        y = grid[:, 0, :]
+        grid = self._grid(known, plan)
+        factors = list(self._densities({**known, self.outcome: grid}, plan))
+        y = grid.reshape(len(grid), -1)
+        total = np.broadcast_to(_integrated(factors, plan.order), y.shape)
         if self.world.node(self.outcome).kind == "binary":
             chance = total[:, 1] / total.sum(axis=1)
             return chance, chance, chance
@@ -107,85 +124,120 @@ class BestPredictor:
         )
         return means, low, high
 
-    def _grid(
-        self, known: Mapping[str, Array], hidden: Sequence[str], each: Sequence[int]
-    ) -> Array:
-        """Values of the outcome that can matter in each row: (rows, 1, grid)."""
-        size = next((len(column) for column in known.values()), 1)
+    def _grid(self, known: Mapping[str, Array], plan: _Plan) -> Array:
+        """Values of the outcome that can matter in each row: (rows, 1, ..., grid)."""
+        size = len(next(iter(known.values())))
+        inner = (1,) * len(plan.sizes)
         if self.world.node(self.outcome).kind == "binary":
-            return np.broadcast_to(np.array([0.0, 1.0]), (size, 1, 2))
-        parents = self.world.node(self.outcome).parents
-        before = [name for name in hidden if self.outcome not in self.world.ancestors((name,))]
+            return np.broadcast_to(np.array([0.0, 1.0]), (size, *inner, 2))
         values = dict(known)
-        for _ in self._densities(values, before, each[: len(before)]):
-            pass
-        mean, scale = self._moments(self.outcome, {name: values[name] for name in parents})
-        shape = (size, math.prod(each[: len(before)]), 1)
-        mean, scale = (np.broadcast_to(part, shape)[:, :, 0] for part in (mean, scale))
-        low = (mean - _REACH * scale).min(axis=1)
-        high = (mean + _REACH * scale).max(axis=1)
-        return np.linspace(low, high, _GRID, axis=1)[:, None, :]
+        for name in plan.sizes:
+            if self.outcome not in self.world.ancestors((name,)):
+                self._spread(name, values, plan)
+        mean, scale = self._moments(self.outcome, values)
+        low, high = (mean - _REACH * scale), (mean + _REACH * scale)
+        ends = (low.reshape(len(low), -1).min(axis=1), high.reshape(len(high), -1).max(axis=1))
+        first, last = (np.broadcast_to(end, size) for end in ends)
+        points = np.linspace(first, last, _GRID, axis=1)
+        return points.reshape(size, *inner, _GRID)
 
-    def _densities(
-        self, values: dict[str, Array], hidden: Sequence[str], each: Sequence[int]
-    ) -> Iterator[Array]:
-        """Gives ``hidden`` their values, then the weights of nodes and the densities of what y or
-        they take part in, each to be multiplied."""
-        free = {*hidden, self.outcome}
+    def _densities(self, values: dict[str, Array], plan: _Plan) -> Iterator[Array]:
+        """Gives the unmeasured their values, then the weights of nodes and the densities of what
+        y or they take part in, each over the axes that it depends on and to be multiplied."""
+        free = {*plan.sizes, self.outcome}
         for name in self.world.order:
-            node = self.world.node(name)
-            if name in hidden:
-                place = list(hidden).index(name)
-                yield self._spread(name, values, place, each)
-            elif free.intersection((name, *node.parents)) and values.keys() >= {
-                name,
-                *node.parents,
-            }:
+            if name in plan.sizes:
+                yield self._spread(name, values, plan)
+            elif free.intersection((name, *self.world.node(name).parents)):
                 yield self._density(name, values)
 
-    def _spread(
-        self, name: str, values: dict[str, Array], place: int, each: Sequence[int]
-    ) -> Array:
+    def _spread(self, name: str, values: dict[str, Array], plan: _Plan) -> Array:
         """Puts the quadrature values of an unmeasured variable on its axis; their weights."""
-        count = each[place]
-        inner = (math.prod(each[:place]), count, math.prod(each[place + 1 :]))
-
-        def along(column: Array) -> Array:
-            return np.broadcast_to(column[None, :, None], inner).reshape(1, -1, 1)
-
+        axis = [count if one == name else 1 for one, count in plan.sizes.items()]
         law = self.world.node(name).noise
         if law is None:
-            values[name] = along(np.array([0.0, 1.0]))
+            values[name] = np.array([0.0, 1.0]).reshape(1, *axis, 1)
             return self._density(name, values)
-        scores = np.linspace(-_SCORES, _SCORES, count)
-        noise = law.from_uniform(special.ndtr(scores))
+        scores = np.linspace(-_SCORES, _SCORES, plan.sizes[name])
+        noise = np.asarray(law.from_uniform(special.ndtr(scores)))
         mean, scale = self._moments(name, values)
-        values[name] = mean + scale * along(np.asarray(noise))
-        return along(np.exp(-0.5 * scores * scores))
-
-    def _moments(self, name: str, values: Mapping[str, Array]) -> tuple[Array, Array]:
-        """Conditional mean and noise scale of a continuous node over all axes."""
-        flat, shape = self._flat(name, values)
-        mean = self.world.conditional_mean(name, flat)
-        scale = self.world.noise_scale(name, flat)
-        return tuple(np.broadcast_to(p, math.prod(shape)).reshape(shape) for p in (mean, scale))  # type: ignore[return-value]
+        values[name] = mean + scale * noise.reshape(1, *axis, 1)
+        return np.exp(-0.5 * scores * scores).reshape(1, *axis, 1)
 
     def _density(self, name: str, values: Mapping[str, Array]) -> Array:
-        """Density or probability of a node's value over all axes."""
-        flat, shape = self._flat(name, values, itself=True)
-        density = self.world.conditional_density(name, flat[name], flat)
-        return np.broadcast_to(density, math.prod(shape)).reshape(shape)
+        """Density or probability of a node's value, over the axes of it and of its parents."""
+        law = self.world.node(name).noise
+        if law is None:
+            chance = self._over(self.world.conditional_mean, name, values)
+            return np.where(values[name] == 1.0, chance, 1.0 - chance)
+        mean, scale = self._moments(name, values)
+        return law.density((values[name] - mean) / scale) / scale
 
-    def _flat(
-        self, name: str, values: Mapping[str, Array], *, itself: bool = False
-    ) -> tuple[dict[str, Array], tuple[int, ...]]:
-        """The parents (and the node) as plain columns, which is what equations take."""
-        names = [*self.world.node(name).parents, *([name] if itself else [])]
-        if not names:
-            return {}, (1, 1, 1)
-        columns = np.broadcast_arrays(*(values[one] for one in names))
-        flat = {one: column.ravel() for one, column in zip(names, columns, strict=True)}
-        return flat, columns[0].shape
+    def _moments(self, name: str, values: Mapping[str, Array]) -> tuple[Array, Array]:
+        """Conditional mean and noise scale of a continuous node, over the axes of its parents."""
+        equations = self.world.conditional_mean, self.world.noise_scale
+        mean, scale = (self._over(equation, name, values) for equation in equations)
+        return mean, scale
+
+    def _over(
+        self,
+        equation: Callable[[str, Mapping[str, Array]], Array],
+        name: str,
+        values: Mapping[str, Array],
+    ) -> Array:
+        """``equation`` of a node over the axes of its parents alone, which it takes as columns: a
+        network is not run again for every value of the node itself."""
+        parents = self.world.node(name).parents
+        columns = np.broadcast_arrays(*(values[parent] for parent in parents))
+        shape = columns[0].shape if columns else (1,) * next(iter(values.values())).ndim
+        flat = {one: column.ravel() for one, column in zip(parents, columns, strict=True)}
+        return np.broadcast_to(equation(name, flat), math.prod(shape)).reshape(shape)
+
+
+def _integrated(factors: Sequence[Array], order: Sequence[int]) -> Array:
+    """The product of ``factors`` summed over the axes in ``order``, all but the first and the last;
+    a factor has size 1 along an axis on which it does not depend. (rows, grid), either may be 1."""
+    left = list(factors)
+    for axis in order:
+        along = sorted((one for one in left if one.shape[axis] > 1), key=lambda one: one.size)
+        summed = reduce(np.multiply, along).sum(axis=axis, keepdims=True)
+        left = [*(one for one in left if one.shape[axis] == 1), summed]
+    total = reduce(np.multiply, left)
+    return total.reshape(len(total), -1)
+
+
+def _elimination(
+    scopes: Sequence[frozenset[str]], sizes: Mapping[str, int], hidden: Sequence[str]
+) -> tuple[list[str], int]:
+    """An order in which to sum over ``hidden`` (variable elimination: what makes the smallest
+    product goes first), and the most numbers that one product has."""
+    left, most = list(scopes), 1
+    order: list[str] = []
+
+    def product(name: str) -> frozenset[str]:
+        return frozenset().union(*(scope for scope in left if name in scope))
+
+    def cells(name: str) -> int:
+        return math.prod(sizes[one] for one in product(name))
+
+    while len(order) < len(hidden):
+        name = min((one for one in hidden if one not in order), key=cells)
+        most = max(most, cells(name))
+        left = [*(scope for scope in left if name not in scope), product(name) - {name}]
+        order.append(name)
+    return order, max(most, *(math.prod(sizes[one] for one in scope) for scope in left))
+
+
+def _scopes(world: World, hidden: Sequence[str], outcome: str) -> list[frozenset[str]]:
+    """What each equation depends on, of ``hidden`` and the outcome, where the row is known."""
+    axes: dict[str, frozenset[str]] = {}
+    scopes = []
+    for name in world.order:
+        above = frozenset().union(*(axes[parent] for parent in world.node(name).parents))
+        scope = above | {name} if name in hidden or name == outcome else above
+        scopes.append(scope)
+        axes[name] = scope if name in hidden else scope & {name}
+    return scopes
 
 
 def relevant_latents(world: World, outcome: str) -> tuple[str, ...]:
