@@ -1,7 +1,6 @@
 """Building causalab: what is planned, what becomes public, and what suites have in common."""
 
 import json
-import time
 from typing import Any
 
 import pytest
@@ -191,12 +190,10 @@ def test_a_private_rows_public_side_has_no_member_of_the_private_one() -> None:
 
 
 @pytest.mark.slow
-def test_all_suites_of_a_release_are_built_within_half_a_minute() -> None:
-    """2,500 episodes of dev and 1,000 of test, in one process."""
-    start = time.process_time()
+def test_all_suites_of_a_release_are_built() -> None:
+    """2,500 episodes of dev and 1,000 of test; how long they take is ``benchmarks.causalab``'s."""
     count = 0
     for table, private in (({"graphs": 50}, False), ({"per_suite": 20}, True)):
         for spec in specs(private=private, **table):
             count += len(TRACK.build(spec).rows["causalab"])
     assert count == 3500
-    assert time.process_time() - start < 30

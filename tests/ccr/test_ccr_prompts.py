@@ -22,6 +22,7 @@ from builder.ccr.ask.themes import THEMES
 from builder.ccr.make.graph import CutTree, Pair, cut_tree
 from builder.ccr.make.model import context_from_json
 from builder.ccr.track import TRACK
+from grader.io.schemas import folder
 from grader.model import RawAnswer, Truth
 from grader.score import score_answer
 from grader.shape import Task
@@ -138,12 +139,23 @@ def test_the_order_of_cutpoints_is_not_drawn_as_a_chain() -> None:
         assert "->" not in prompt and "up to 1% are rounding" in prompt
 
 
+SCHEMA_EXAMPLES = {
+    name: [
+        example
+        for example in json.loads((folder() / "answers" / f"{name}.json").read_text())["examples"]
+        if not isinstance(example.get("value"), str)  # a word, which the prompt lists
+    ]
+    for name in ("quantities", "deduction")
+}
+
+
 @pytest.mark.parametrize(
     "variant",
     ["direct.boolean", "direct.linear", "direct.trap", "deductive.boolean", "deductive.linear"],
 )
 def test_the_form_of_an_answer_holds_blanks_and_no_number(variant: str) -> None:
-    """The example 0.25 was within 10% of one truth in fourteen."""
+    """The example 0.25 was within 10% of one truth in fourteen. The examples of the schema, which
+    lies beside the prompt, are never right either."""
     purpose, _, kind = variant.partition(".")
     changes = {"purpose": "linear" if kind != "boolean" else purpose, "variant": variant}
     changes |= {"verdict": "value"} if purpose == "deductive" else {}
@@ -156,6 +168,8 @@ def test_the_form_of_an_answer_holds_blanks_and_no_number(variant: str) -> None:
         raw = RawAnswer(task.answer_file, json.dumps(answer).encode())
         scored = score_answer(task, truth, raw)
         assert (scored.status, scored.points) == ("scored", 0.0)
+        for example in SCHEMA_EXAMPLES[task.answer_schema]:
+            assert points(task, truth, example) == 0.0
         if purpose == "direct":
             assert sorted(answer["quantities"]) == sorted(perfect(task)["quantities"])  # type: ignore[arg-type]
 

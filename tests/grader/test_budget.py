@@ -13,7 +13,7 @@ from small_release import TASKS, answer_file, task_id
 
 from grader.exam import Exam
 from grader.pipeline import grade
-from grader.submission import collect
+from grader.submission import collect, packed
 from grader.submission.budget import Limits
 from grader.submission.packed import read_parquet_answers
 from grader.submission.submission import Submission
@@ -117,19 +117,17 @@ def test_a_sparse_file_of_lines_is_not_read(
     monkeypatch.setattr(collect, "MAX_LINES_FILE", 1 << 30)
     with (gold / "answers.jsonl").open("wb") as handle:
         handle.truncate(1 << 40)
-    start = time.monotonic()
     run = runner.grade(gold)
-    assert time.monotonic() - start < 30
     assert any("answers.jsonl: over 1 GiB" in notice for notice in run.report["notices"])
     only_changed(run, set())
 
 
 def refused(path: Path) -> str:
-    """What a table is refused with, and that it is refused by its footer, without a scan."""
+    """What a table is refused with, by its footer: a scan would fail and say so."""
     found = Submission(path)
-    start = time.process_time()
-    read_parquet_answers(path, "answers.parquet", {task_id("ate"): ".json"}, found)
-    assert time.process_time() - start < 0.5
+    with pytest.MonkeyPatch.context() as without:
+        without.setattr(packed, "_NUMBERED", "no_such_table")
+        read_parquet_answers(path, "answers.parquet", {task_id("ate"): ".json"}, found)
     assert not found.answers
     (notice,) = found.notices
     return notice

@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
+from jsonschema.exceptions import ValidationError
 from small_release import TASKS, task_id
 
 from grader.errors import Invalid
@@ -202,16 +204,25 @@ MEMBERS = ("0", "{}", "[]", '""', '"a"', "[0]", '{"from":"a","to":"b"}', '{"from
 
 
 @pytest.mark.parametrize("name", sorted(n for n in TASKS if TASKS[n].key.count(".")))
-def test_a_mebibyte_of_members_is_refused_in_bounded_work(dev: Exam, name: str) -> None:
+def test_a_long_list_of_members_is_refused_in_bounded_work(
+    dev: Exam, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In an ``anyOf`` the library once collected half a million errors: 28 s and 1.5 GiB."""
+    errors, make = [0], ValidationError.__init__
+
+    def counted(*arguments: Any, **named: Any) -> None:
+        errors[0] += 1
+        make(*arguments, **named)
+
+    monkeypatch.setattr(ValidationError, "__init__", counted)
     (task,) = (task for task in dev.split.tasks if task.task_id == task_id(name))
     if task.shape.suffix != ".json":
         pytest.skip("not JSON")
     for member in MEMBERS[:3]:
         text = json.dumps({task.shape.field: None}).replace("null", list_of(member, 1 << 18))
-        start = time.process_time()
+        errors[0] = 0
         check(task, RawAnswer("x", text.encode()))
-        assert time.process_time() - start < 1.5, member
+        assert errors[0] < 100, member
 
 
 @pytest.mark.parametrize("name", ["adjustment_set", "adjustment_sets", "edges", "forbidden"])

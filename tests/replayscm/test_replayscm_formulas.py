@@ -1,7 +1,5 @@
 """The formula language: what it accepts, what it means, and that size and depth cannot hurt."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -121,12 +119,11 @@ def test_what_is_no_formula_is_refused_with_a_one_line_message(text: str) -> Non
     ["(and " + "A " * 1_000_000 + ")", "(not " * 10_000 + "A" + ")" * 10_000, "(and A " * 3000],
 )
 def test_huge_and_deep_formulas_stop_at_the_limit_at_once(text: str) -> None:
-    """A hostile answer must cost neither memory nor the recursion limit."""
-    start = time.perf_counter()
+    """A hostile answer must not reach the recursion limit; how the work grows is looked at in
+    ``tests/grader/test_linear_work.py``."""
     with pytest.raises(FormulaError) as refused:
         parse(text)
     assert refused.value.kind == "limit"
-    assert time.perf_counter() - start < 2
 
 
 def test_the_limits_themselves_are_allowed() -> None:

@@ -2,9 +2,19 @@
 
 Unmeasured variables and the outcome are drawn from their equations, given the row; a draw counts in
 proportion to the density that it gives what was observed of their effects (likelihood weighting).
+Who predicts from few draws loses more than who knows the distribution. The draws are therefore
+split: what is lost by all of them less what is lost by either half says how the loss falls as draws
+are added, and is taken off once more (Richardson's extrapolation); what parts the halves says how
+sure the result is.
+
 Where the held-out rows are shown, the stored ceiling must be what that earns on them. Under
 measurements the rows are not known: units of the world stand in for them, and chance may part the
 two.
+
+How much is seen, of 169 ceilings with 100 to 500 rows: one that is 0.03 off in 99% of numbers and
+97% of intervals, one that is 0.01 off in two thirds and one third. Under measurements a wrong one
+is seen for sure from 0.1 on; the views of a scene share their ceiling, so that its clean view
+tells, where it has one.
 """
 
 import math
@@ -26,17 +36,15 @@ _FEWEST: Final = 256
 _MOST: Final = 4096
 _UNITS: Final = 1000
 _CHUNK: Final = 500
-_ROUNDING: Final = 0.006
-_OF_DRAWS: Final = 6.0
-"""Points may differ by the first, and by the second over the draws of a row that count: who
-predicts from few draws loses about one part in as many. Where the row tells much of the outcome,
-few of many draws count (the effective sample size of their weights)."""
+_GRID: Final = (0.001, 0.008)
+"""Points may differ by so much beside what chance explains, without unmeasured variables and with
+some: the stored ones come from a grid, which is coarse for a row that tells nearly all of one."""
 
-_SIGMAS: Final = 6.0
+_SIGMAS: Final = 5.0
 
-Losses = tuple[Array, Array | None, Array]
-"""Of each row: squared error, interval score of a continuous outcome, and one over the draws that
-count."""
+Losses = tuple[Array, Array, Array]
+"""Of each row: the loss, extrapolated; by how much the extrapolation lowers it; and an error of
+the size that chance gives it."""
 
 
 def ceiling_again(
@@ -44,67 +52,89 @@ def ceiling_again(
 ) -> tuple[float, float]:
     """The share of the points, and how far a right one may be from it."""
     scale = 1.0 + float(labels.std())
-    shown = bool(features)
-    if shown:
-        assert features is not None
-        rows = {**features, hidden.y: labels}
-        found = _losses(hidden, rows)
-    else:
-        found = _fresh(hidden)
-    each = found[1] if interval else found[0]
-    assert each is not None
-    mean = float(each.mean())
+    found = _losses(hidden, {**features, hidden.y: labels}) if features else _fresh(hidden)
+    each, lowered, chance = found[interval]
+    mean = max(float(each.mean()), 0.0)
     # The error of a mean of rows, and of as many rows again where others stand in for them.
-    spread = 0.0 if shown else float(each.std()) * math.sqrt(1 / len(each) + 1 / len(labels))
+    spread = 0.0 if features else float(each.std()) * math.sqrt(1 / len(each) + 1 / len(labels))
+    doubt = math.hypot(spread, math.sqrt(float((chance**2).sum())) / len(each))
+    wide = abs(float(lowered.mean())) + _SIGMAS * doubt
     loss = mean if interval else math.sqrt(mean)
-    wide = spread if interval else spread / (2 * max(loss, 1e-12))
+    wide = wide if interval else wide / (2 * max(loss, 1e-12))
     points = scale / (scale + loss)
-    agrees = _ROUNDING + _OF_DRAWS * float(found[2].mean())
-    return points, agrees + _SIGMAS * wide * scale / (scale + loss) ** 2
+    grid = _GRID[bool(hidden.latent)]
+    return points, grid + wide * scale / (scale + loss) ** 2
 
 
 @lru_cache(maxsize=2)
-def _fresh(hidden: Hidden) -> Losses:
+def _fresh(hidden: Hidden) -> tuple[Losses, ...]:
     """The losses on units of the world, for all views of a scene."""
     units = {name: column[:_UNITS] for name, column in hidden.population.factual.items()}
     return _losses(hidden, {n: c for n, c in units.items() if n not in hidden.latent})
 
 
-def _losses(hidden: Hidden, rows: Mapping[str, Array]) -> Losses:
+def _losses(hidden: Hidden, rows: Mapping[str, Array]) -> tuple[Losses, ...]:
+    """Squared errors and, of a continuous outcome, interval scores."""
     size = len(rows[hidden.y])
     parts = [
         _part(hidden, {name: column[start : start + _CHUNK] for name, column in rows.items()}, size)
         for start in range(0, size, _CHUNK)
     ]
-    squares = np.concatenate([part[0] for part in parts])
-    scores = [part[1] for part in parts if part[1] is not None]
-    few = np.concatenate([part[2] for part in parts])
-    return squares, np.concatenate(scores) if scores else None, few
+    return tuple(
+        (np.concatenate(each), np.concatenate(lowered), np.concatenate(chance))
+        for each, lowered, chance in (zip(*kind, strict=True) for kind in zip(*parts, strict=True))
+    )
 
 
 def _draws(rows: int) -> int:
     return min(_MOST, max(_FEWEST, _DRAWS // rows))
 
 
-def _part(hidden: Hidden, rows: Mapping[str, Array], size: int) -> Losses:
+def _part(hidden: Hidden, rows: Mapping[str, Array], size: int) -> list[Losses]:
     known = {name: column for name, column in rows.items() if name != hidden.y}
     value, weight = _weighted(hidden, known, _draws(size))
     label = rows[hidden.y]
-    share = weight / weight.sum(axis=1, keepdims=True)
-    few = (share**2).sum(axis=1)
-    mean = (share * value).sum(axis=1)
-    squares = (mean - label) ** 2
-    if set(np.unique(label)) <= {0.0, 1.0}:
-        return squares, None, few
+    kinds = [_squared] if set(np.unique(label)) <= {0.0, 1.0} else [_squared, _scored]
     order = np.argsort(value, axis=1)
-    ranked = np.take_along_axis(share, order, axis=1)
-    below = np.cumsum(ranked, axis=1) - 0.5 * ranked
-    pairs = list(zip(below, np.take_along_axis(value, order, axis=1), strict=True))
-    low, high = (
-        np.array([np.interp(end, b, v) for b, v in pairs]) for end in (ALPHA / 2, 1 - ALPHA / 2)
-    )
+    value, weight = (np.take_along_axis(part, order, axis=1) for part in (value, weight))
+    # Neighbours in order of drawing, not of size: the halves are independent of each other.
+    odd = order % 2 == 1
+    halves = [
+        (value[half].reshape(len(label), -1), weight[half].reshape(len(label), -1))
+        for half in (odd, ~odd)
+    ]
+    return [
+        _extrapolated(*(loss(v, w, label) for v, w in ((value, weight), *halves))) for loss in kinds
+    ]
+
+
+def _extrapolated(whole: Array, one: Array, other: Array) -> Losses:
+    """What infinitely many draws would lose, from that of all and that of either half."""
+    lowered = (one + other) / 2 - whole
+    return whole - lowered, lowered, (one - other) / 2
+
+
+def _shares(weight: Array) -> Array:
+    """Weights that sum to one; of draws that all count for nothing, each counts alike."""
+    total = weight.sum(axis=1, keepdims=True)
+    return np.where(total > 0.0, weight / np.where(total > 0.0, total, 1.0), 1 / weight.shape[1])
+
+
+def _squared(value: Array, weight: Array, label: Array) -> Array:
+    """The squared error of the mean."""
+    found: Array = ((_shares(weight) * value).sum(axis=1) - label) ** 2
+    return found
+
+
+def _scored(value: Array, weight: Array, label: Array) -> Array:
+    """The interval score of the central interval; the draws of a row stand in order of size."""
+    share = _shares(weight)
+    below = np.cumsum(share, axis=1) - 0.5 * share
+    ends = (ALPHA / 2, 1 - ALPHA / 2)
+    low, high = np.array([np.interp(ends, *row) for row in zip(below, value, strict=True)]).T
     miss = np.clip(low - label, 0.0, None) + np.clip(label - high, 0.0, None)
-    return squares, high - low + 2.0 / ALPHA * miss, few
+    found: Array = high - low + 2.0 / ALPHA * miss
+    return found
 
 
 def _weighted(hidden: Hidden, known: Mapping[str, Array], draws: int) -> tuple[Array, Array]:
