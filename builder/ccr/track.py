@@ -22,6 +22,7 @@ from builder.ccr.ask.themes import THEMES, Words
 from builder.ccr.check.audit import audit_instance
 from builder.ccr.check.floors import WHY, floor_points, policies, twin, uninformed_answer, whole
 from builder.ccr.check.leaks import LEAK_FACTS
+from builder.ccr.frontier.tasks import make
 from builder.ccr.make.graph import Pair, cut_tree, numbered
 from builder.ccr.make.quantities import (
     Quantities,
@@ -30,13 +31,14 @@ from builder.ccr.make.quantities import (
 )
 from builder.ccr.make.sampling import Sampled, measurable, references, sample_context, sample_linear
 from builder.ccr.make.units import pair_units
-from builder.ccr.plan.config import parse_config
+from builder.ccr.plan.config import FRONTIER, parse_config
 from builder.ccr.plan.contexts import TRACK_NAME, ContextPlan, plan_contexts
 from builder.seeds import attempt_key, stream
 from builder.track import Built, Floors, InstanceSpec, Track
 
 INPUTS: Final[Mapping[str, frozenset[str]]] = {
     "unit_answers": frozenset({"cause", "effect", "units"}),
+    "case_answers": frozenset({"cause", "effect", "units"}),
     "quantities": frozenset({"quantities"}),
     "deduction": frozenset({"measure", "cause", "effect", "cut_tree"}),
 }
@@ -56,6 +58,10 @@ def build(spec: InstanceSpec) -> Built:
     with clock("contexts"):
         if plan.purpose == "linear":
             world, tasks = _linear(spec, plan, key)
+        elif plan.purpose == FRONTIER:
+            file = f"{rows.task_id(spec, str(plan.variant))}.json"
+            world, task, rejections = make(plan, file, key, spec.label)
+            tasks = [task]
         else:
             sampled, words = draw(plan, key, spec.label)
             rejections = sampled.rejections
@@ -106,7 +112,7 @@ def _simulation(
     for pair in measurable(sampled.tree, sampled.quantities):
         label = f"simulation.pair/{place[pair[0]]}/{place[pair[1]]}"
         units = pair_units(sampled.context, sampled.tree, pair, stream(key, f"units/{label}"))
-        cases = case_lines(words, units, stream(key, f"cases/{label}"))
+        cases = case_lines(words, units.bits, stream(key, f"cases/{label}"))
         file = f"{rows.task_id(spec, label)}.json"
         tasks.append(
             pair_task(

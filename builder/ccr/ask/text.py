@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 
 from builder.ccr.ask.themes import Words
 from builder.ccr.make.graph import Pair
-from builder.ccr.make.model import BooleanContext, LinearContext
-from builder.ccr.make.units import Units
+from builder.ccr.make.model import Bits, BooleanContext, LinearContext
 from builder.texts import Texts
 
 _TEXTS: Final = Texts(__file__)
@@ -74,7 +73,10 @@ def context_text(context: BooleanContext, words: Words, rng: np.random.Generator
 def _rule(context: BooleanContext, words: Words, node: int, rng: np.random.Generator) -> str:
     state = _capital(words.states[node])
     own = words.owns[node]
-    parents = [words.states[p] for p in context.parents[node]]
+    parents = [
+        (words.negations if denial else words.states)[p]
+        for p, denial in zip(context.parents[node], context.denials(node), strict=True)
+    ]
     parents = [parents[k] for k in rng.permutation(len(parents))]
     if not parents:
         return f"{state} exactly when {own}."
@@ -96,12 +98,15 @@ def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def case_lines(words: Words, units: Units, rng: np.random.Generator) -> list[str]:
-    """One line for each unit: every variable's item, in one random order for the whole task."""
+def case_lines(words: Words, cases: Bits, rng: np.random.Generator) -> list[str]:
+    """One line for each case: every variable's item, in one random order for the whole task.
+
+    ``cases`` are the bits, shape (nodes, cases).
+    """
     columns: list[list[str]] = []
-    count = units.bits.shape[1]
+    count = cases.shape[1]
     drawn = rng.integers(0, 1 << 30, (len(words.items) + len(words.extras), count)).tolist()
-    for (false, true), bits, draws in zip(words.items, units.bits.tolist(), drawn, strict=False):
+    for (false, true), bits, draws in zip(words.items, cases.tolist(), drawn, strict=False):
         sizes = (len(false), len(true))
         options = (false, true)
         columns.append(
@@ -144,6 +149,20 @@ def simulation_prompt(
     )
 
 
+class Listed(Protocol):
+    """A quantity that a prompt may list."""
+
+    @property
+    def measure(self) -> str:
+        """``pns``, ``pn``, ``ps`` or ``ate``."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """How the prompt calls it."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Quantity:
     """One listed quantity: ``measure`` of a pair, or (``product``) of a path of the cut tree."""
@@ -159,19 +178,21 @@ class Quantity:
 
 
 def direct_prompt(
-    context: BooleanContext, words: Words, story: str, asked: Sequence[Quantity], answer_file: str,
-    rng: np.random.Generator,
+    context: BooleanContext, words: Words, story: str, asked: Sequence[Listed], answer_file: str,
+    rng: np.random.Generator, note: str = "",
 ) -> str:  # fmt: skip
-    """The full model with its probabilities, and the quantities to state."""
+    """The full model with its probabilities, and the quantities to state; a ``note`` follows what
+    these mean."""
     order = rng.permutation(len(words.owns))
     measures = list(dict.fromkeys(quantity.measure for quantity in asked))
+    meanings = [_TEXTS(f"meaning.{measure}") for measure in measures]
     return _TEXTS(
         "direct",
         story=story,
         odds="\n".join(f"- {words.owns[v]}: {context.tenths[v] / 10:g}" for v in order),
         example=f"{_capital(words.states[0])}: {words.names[0]}",
-        meanings="\n".join(_TEXTS(f"meaning.{measure}") for measure in measures),
-        state=_state(asked, answer_file),
+        meanings="\n".join([*meanings, note] if note else meanings),
+        state=state_quantities([q.text for q in asked], answer_file),
     )
 
 
@@ -193,7 +214,7 @@ def linear_prompt(
         "linear",
         equations="\n".join(lines),
         meaning=_TEXTS("meaning.linear_ate"),
-        state=_state(asked, answer_file),
+        state=state_quantities([q.text for q in asked], answer_file),
     )
 
 
@@ -205,8 +226,9 @@ def _sum(terms: Sequence[tuple[float, str]]) -> str:
     return f"-{told[2:]}" if told.startswith("-") else told[2:]
 
 
-def _state(asked: Sequence[Quantity], answer_file: str) -> str:
-    listed = [f"- Q{number}: {quantity.text}" for number, quantity in enumerate(asked, start=1)]
+def state_quantities(asked: Sequence[str], answer_file: str) -> str:
+    """The request to state quantities, called Q1 and on in this order, and the answer's form."""
+    listed = [f"- Q{number}: {quantity}" for number, quantity in enumerate(asked, start=1)]
     example = ", ".join(f'"Q{number}": <number>' for number in range(1, len(asked) + 1))
     return _TEXTS("state", quantities="\n".join(listed), answer_file=answer_file, example=example)
 

@@ -7,12 +7,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from typing import Any, Final, Literal
 
 import numpy as np
 
-from builder.ccr.plan.config import Config
-from builder.ccr.plan.contexts import LINEAR_VARIANTS
+from builder.ccr.plan.config import FRONTIER, Config
+from builder.ccr.plan.contexts import FRONTIER_VARIANTS, LINEAR_VARIANTS
 from builder.track import Graded
 from grader.io.jsonio import canonical
 from grader.model import Truth
@@ -21,12 +22,16 @@ from grader.tracks.ccr.contexts import evaluate_context
 
 WHY: Final[Mapping[str, str]] = {
     "unit_answers": "always yes: no effect anywhere, a PNS of 0, never within 0.1",
+    "case_answers": "always yes: the share of cases in which all three suppositions end in yes",
     "quantities": "0 throughout: never within 0.1 of a value that is not 0",
     "deduction": "always inconsistent: the share of contradictory givens",
 }
 """Why a constant answer scores what it scores, by answer shape."""
 
-_WORLDS: Final = ("factual", "do_true", "do_false")
+_WORLDS: Final = {
+    "unit_answers": ("factual", "do_true", "do_false"),
+    "case_answers": ("do_true", "do_false", "joint"),
+}
 _WORDS: Final = ("inconsistent", "insufficient")
 
 
@@ -38,8 +43,9 @@ def uninformed_answer(
     match task.shape.kind:
         case "units":
             units = int(task.inputs["units"])
-            drawn = {world: (rng.random(units) < 0.5).tolist() for world in _WORLDS}
-            return canonical(drawn if random else {world: [True] * units for world in _WORLDS})
+            worlds = _WORLDS[task.shape.name]
+            drawn = {world: (rng.random(units) < 0.5).tolist() for world in worlds}
+            return canonical(drawn if random else {world: [True] * units for world in worlds})
         case "quantities":
             names = sorted(task.inputs["quantities"])
             values = rng.random(len(names)).tolist() if random else [0.0] * len(names)
@@ -56,6 +62,13 @@ def floor_points(task: Task, truth: Truth, answer: str) -> float:
     content = json.loads(answer)
     target = truth.target
     match task.shape.kind:
+        case "units" if task.shape.name == "case_answers":
+            lists = [
+                (answers, content[name]) for name, answers in sorted(target["answers"].items())
+            ]
+            count = len(lists[0][0])
+            hits = [all((bits[k] == "1") == told[k] for bits, told in lists) for k in range(count)]
+            return hits.count(True) / count
         case "units":
             return float(_near(target["exact"]["pns"], _pns(target, content)))
         case "quantities":
@@ -107,6 +120,7 @@ def twin(config: Config, _: object, __: frozenset[str]) -> Config:
     simulated = counts["simulation"] + counts["long"]
     wanted = {name: _BATCH * bool(count) for name, count in counts.items()}
     wanted["linear"] *= len(LINEAR_VARIANTS)
+    wanted[FRONTIER] *= len(FRONTIER_VARIANTS)
     for name in ("simulation", "long"):
         wanted[name] = round(_BATCH * counts[name] / simulated) if simulated else 0
     return replace(config, counts=tuple(wanted.items()))
@@ -115,13 +129,20 @@ def twin(config: Config, _: object, __: frozenset[str]) -> Config:
 def policies(task: Task, _: Truth) -> Iterator[tuple[str, Sequence[str]]]:
     """The policies for a task by name, each with its one answer."""
     match task.shape.kind:
+        case "units" if task.shape.name == "case_answers":
+            units = int(task.inputs["units"])
+            names = _WORLDS["case_answers"]
+            for told in product((True, False), repeat=len(names)):
+                lists = {name: [one] * units for name, one in zip(names, told, strict=True)}
+                yield " ".join("yes" if one else "no" for one in told), [canonical(lists)]
         case "units":
             units = int(task.inputs["units"])
             for share in _SHARES:
                 moved = [place < round(share * units) for place in range(units)]
                 worlds = {"factual": moved, "do_true": moved, "do_false": [False] * units}
                 yield f"the cause moves {share:.0%} of the units", [canonical(worlds)]
-            yield "always yes", [canonical({world: [True] * units for world in _WORLDS})]
+            always = {world: [True] * units for world in _WORLDS["unit_answers"]}
+            yield "always yes", [canonical(always)]
         case "quantities":
             names = sorted(task.inputs["quantities"])
             for value in _NUMBERS:

@@ -138,13 +138,18 @@ def enumerated_quantities(context: Context) -> dict[Pair, Quantities]:
         high, low = (evaluate(context, bits, {x: level}) for level in (True, False))
         for effect in tree.nodes[start + 1 :]:
             y = context.dag.index[effect]
-            found[cause, effect] = _by_definition(weights, factual[x], factual[y], high[y], low[y])
+            found[cause, effect] = by_definition(weights, factual[x], factual[y], high[y], low[y])
     return found
 
 
-def _by_definition(
+def by_definition(
     weights: NDArray[np.int64], x: Bits, y: Bits, high: Bits, low: Bits
 ) -> Quantities:
+    """All four measures of cases with these weights, by definition; 0 where nothing is to count.
+
+    ``x`` and ``y`` are cause and effect as things are, ``high`` and ``low`` the effect where the
+    cause is made to hold, and not to hold.
+    """
     def mass(event: Bits) -> int:
         return int(weights[event].sum())
 
@@ -158,24 +163,30 @@ def _by_definition(
     }
 
 
-def twin_quantities(context: BooleanContext, pair: Pair) -> Quantities:
+def twin_quantities(
+    context: BooleanContext, pair: Pair, evidence: Mapping[str, bool] | None = None
+) -> Quantities:
     """One pair's quantities by eliminating one node after another: a third route, for any size.
 
     The state is (factual, under do(1), under do(0)) of the nodes still needed; nothing is assumed
-    about components, monotonicity or confounding.
+    about components, monotonicity or confounding. With ``evidence`` only cases count in which
+    these nodes have these values, as things are.
     """
     x, y = (context.dag.index[name] for name in pair)
-    needed = ancestors(context.dag, y)
+    seen = {context.dag.index[name]: level for name, level in (evidence or {}).items()}
+    needed = sorted({v for node in (x, y, *seen) for v in ancestors(context.dag, node)})
     last = {p: v for v in needed for p in context.parents[v]}
     live: list[int] = []
     states: dict[tuple[tuple[bool, bool, bool], ...], int] = {(): 1}
     for node in needed:
         grown: dict[tuple[tuple[bool, bool, bool], ...], int] = {}
-        kept = [k for k, v in enumerate(live) if v in (x, y) or last[v] > node]
+        kept = [k for k, v in enumerate(live) if v in (x, y) or last.get(v, node) > node]
         for state, weight in states.items():
             values = dict(zip(live, state, strict=True))
             for bit, mass in ((True, context.tenths[node]), (False, TENTHS - context.tenths[node])):
                 triple = _triple(context, node, bit, values)
+                if triple[0] != seen.get(node, triple[0]):
+                    continue
                 if node == x:
                     triple = (triple[0], True, False)
                 key = (*(state[k] for k in kept), triple)
@@ -190,9 +201,12 @@ def _triple(
     bit: bool,
     values: Mapping[int, tuple[bool, bool, bool]],
 ) -> tuple[bool, bool, bool]:
-    parents = [values[p] for p in context.parents[node]]
-    if not parents:
+    if not context.parents[node]:
         return (bit, bit, bit)
+    parents = [
+        tuple(value != denial for value in values[p])
+        for p, denial in zip(context.parents[node], context.denials(node), strict=True)
+    ]
     among = any if context.among[node] == "or" else all
     own = any if context.own[node] == "or" else all
     first, second, third = (own((bit, among(row))) for row in zip(*parents, strict=True))

@@ -12,6 +12,9 @@ LONG_COMPONENTS: Final = 9
 """Components of a long context."""
 
 PURPOSES: Final = ("simulation", "long", "direct", "deductive", "linear")
+FRONTIER: Final = "frontier"
+"""The purpose of instances of the frontier exam."""
+
 _OTHERS: Final = ("components", "nodes", "kinds", "operators", "probability", "themes")
 _MOST: Final = 1_000_000
 _LARGEST: Final = 12
@@ -40,8 +43,8 @@ def parse_config(table: TomlTable) -> Config:
     Raises ``UsageError`` naming the key and the fix for an unknown key, a wrong type or range, and
     for sizes and operators that cannot reach a measurable PNS, with the bound.
     """
-    table.only(*PURPOSES, *_OTHERS)
-    counts = tuple((name, table.whole(name, 0, _MOST, 0)) for name in PURPOSES)
+    table.only(*PURPOSES, FRONTIER, *_OTHERS)
+    counts = tuple((name, table.whole(name, 0, _MOST, 0)) for name in (*PURPOSES, FRONTIER))
     if not any(count for _, count in counts):
         raise table.problem("simulation", "no context is asked for; write simulation = 6")
     config = Config(

@@ -16,13 +16,14 @@ import numpy as np
 from builder.ccr.ask.questions import VERDICTS
 from builder.ccr.make.graph import KINDS
 from builder.ccr.make.sampling import Design, draw_kinds
-from builder.ccr.plan.config import LONG_COMPONENTS, Config
+from builder.ccr.plan.config import FRONTIER, LONG_COMPONENTS, PURPOSES, Config
 from builder.release.instance_keys import keyed_specs, plan_stream
 from builder.seeds import shuffled
 from builder.track import Asked, InstanceSpec
 from grader.io.jsonio import canonical
 
 TRACK_NAME: Final = "ccr"
+FRONTIER_VARIANTS: Final = ("frontier.direct", "frontier.evidence", "frontier.simulation")
 LINEAR_VARIANTS: Final = ("direct.linear", "deductive.linear", "direct.trap")
 _VERDICT_TURNS: Final = ("value", "inconsistent", "value", "insufficient")
 
@@ -71,15 +72,28 @@ class ContextPlan:
 def plan_contexts(
     config: Config, split: str, count_root: bytes, private: bool
 ) -> list[InstanceSpec]:
-    """The instance specs of a split, in index order."""
-    rng = plan_stream(count_root, TRACK_NAME, split, "plan")
+    """The instance specs of a split, in index order.
+
+    Instances of the frontier exam come after all others, so that these are the same without them.
+    """
+    rng, frontier = (
+        plan_stream(count_root, TRACK_NAME, split, purpose) for purpose in ("plan", FRONTIER)
+    )
+    counts = dict(config.counts)
     plans = [
-        _plan(config, purpose, turn, rng)
-        for purpose, count in config.counts
-        for turn in range(count)
+        _plan(config, purpose, turn, rng) for purpose in PURPOSES for turn in range(counts[purpose])
     ]
-    place = (TRACK_NAME, split)
-    return keyed_specs(shuffled(rng, plans), place, ("ctx", "context"), count_root, private)
+    plans = shuffled(rng, plans)
+    further = [_frontier_plan(config, turn) for turn in range(counts[FRONTIER])]
+    plans += shuffled(frontier, further)
+    return keyed_specs(plans, (TRACK_NAME, split), ("ctx", "context"), count_root, private)
+
+
+def _frontier_plan(config: Config, turn: int) -> ContextPlan:
+    """Variants take turns, and themes once every variant had one."""
+    variant = FRONTIER_VARIANTS[turn % len(FRONTIER_VARIANTS)]
+    theme = config.themes[turn // len(FRONTIER_VARIANTS) % len(config.themes)]
+    return ContextPlan(FRONTIER, variant, None, (), (), "", config.tenths, theme, (1, 1))
 
 
 def _plan(config: Config, purpose: str, turn: int, rng: np.random.Generator) -> ContextPlan:

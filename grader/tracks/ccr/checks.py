@@ -16,6 +16,9 @@ from grader.shape import Task
 RUNGS: Final = ("factual", "do_true", "do_false")
 """The three answers to every case: association, and the two interventions."""
 
+SUPPOSITIONS: Final = ("do_true", "do_false", "joint")
+"""The three answers to every case of a frontier simulation."""
+
 INVALID: Final = -1
 """An entry that is neither yes nor no."""
 
@@ -28,6 +31,16 @@ Answers = dict[str, list[int]]
 
 def check_units(task: Task, document: dict[str, Any]) -> tuple[Answers, ...]:
     """The answer set, as the only member of a tuple (:func:`merge_units` joins several)."""
+    return (_aligned(task, document, RUNGS),)
+
+
+def check_cases(task: Task, document: dict[str, Any]) -> Answers:
+    """The answers to the three suppositions of every case."""
+    return _aligned(task, document, SUPPOSITIONS)
+
+
+def _aligned(task: Task, document: dict[str, Any], names: Sequence[str]) -> Answers:
+    """The lists of these names, each with one entry for every case of the task."""
     for role in ("cause", "effect"):
         if role in document and document[role] != task.inputs[role]:
             raise Invalid(
@@ -36,14 +49,14 @@ def check_units(task: Task, document: dict[str, Any]) -> tuple[Answers, ...]:
                 f"({task.inputs[role]}); is the file named after another task?",
             )
     units = int(task.inputs["units"])
-    for rung in RUNGS:
-        if len(document[rung]) != units:
+    for name in names:
+        if len(document[name]) != units:
             raise Invalid(
                 "wrong_length",
-                f"at /{rung}: {len(document[rung])} answers, but there are {units} cases; give "
+                f"at /{name}: {len(document[name])} answers, but there are {units} cases; give "
                 "one for each, in their order",
             )
-    return ({rung: _entries(document[rung]) for rung in RUNGS},)
+    return {name: _entries(document[name]) for name in names}
 
 
 def merge_units(attempts: Sequence[Checked]) -> Checked:

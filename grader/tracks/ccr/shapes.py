@@ -8,9 +8,15 @@ from grader.io.jsonio import pretty
 from grader.model import Truth
 from grader.shape import Shape, Task
 from grader.submission.check import check_json
-from grader.tracks.ccr.checks import check_deduction, check_quantities, check_units, merge_units
+from grader.tracks.ccr.checks import (
+    check_cases,
+    check_deduction,
+    check_quantities,
+    check_units,
+    merge_units,
+)
 from grader.tracks.ccr.numbers import score_deduction, score_quantities
-from grader.tracks.ccr.simulation import score_pair
+from grader.tracks.ccr.simulation import score_cases, score_pair
 
 
 def _gold_units(task: Task, truth: Truth) -> str:
@@ -33,6 +39,10 @@ _shape = partial(Shape, pool="pass", metric="rae", input_mode="prompt")
 UNIT_ANSWERS: Final = _shape(
     "unit_answers", "units", "do_true", check=partial(check_json, then=check_units),
     score=score_pair, gold=_gold_units, merge=merge_units,
+)  # fmt: skip
+CASE_ANSWERS: Final = _shape(
+    "case_answers", "units", "do_true", metric="accuracy",
+    check=partial(check_json, then=check_cases), score=score_cases, gold=_gold_units,
 )  # fmt: skip
 QUANTITIES: Final = _shape(
     "quantities", "quantities", "quantities", check=partial(check_json, then=check_quantities),
