@@ -15,6 +15,7 @@ from baselines.release import OpenedExam, ShownScene
 from baselines.replayscm.floors import copy, majority
 from baselines.replayscm.structure import structure_and_formulas
 from baselines.replayscm.symbolic import symbolic
+from baselines.shortcuts import SHORTCUTS
 from baselines.solving import (
     Solver,
     SolveTask,
@@ -74,6 +75,8 @@ ONE_TRACK: Final[tuple[tuple[str, str, str, Solver], ...]] = (
     ("ccr", "ccr-biased", "a shifted model; invalid but consistent", from_prompts(ccr.biased)),
     ("ccr", "ccr-global-wrong", "local pairs right, the global one wrong",
      from_all_prompts(ccr.global_wrong)),
+    ("ccr", "enumerator", "reads every prompt of the frontier exam, goes through all patterns",
+     from_prompts(ccr.enumerating)),
     ("causalab", "solver", "experiments until one model explains every reading",
      in_laboratory("solver", lambda _: agents.solver)),
     ("causalab", "observer", "regression on the prior records, no experiment",
@@ -89,6 +92,7 @@ ONE_TRACK: Final[tuple[tuple[str, str, str, Solver], ...]] = (
      from_prompts(majority)),
     ("replayscm", "copy", "every mechanism the root that agrees most often, or its negation",
      from_prompts(copy)),
+    *SHORTCUTS,
 )  # fmt: skip
 """Systems that answer one track: the track, name, note, and what answers it."""
 

@@ -7,6 +7,7 @@ which class each must reach.
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
+from baselines.ccr.frontier import enumerator, paper_formulas
 from baselines.ccr.solver import divide, solve
 from baselines.ccr.story import Simulation, read_simulation
 from baselines.solving import SolveTask, generator
@@ -33,12 +34,20 @@ def simulate(
 
 
 def _simulating(answer: Callable[[Task, Simulation], Answer]) -> SolveTask:
-    """``answer`` for simulation tasks; all others are solved."""
-    return lambda task: (
-        answer(task, read_simulation(task.prompt))
-        if task.family == "simulation"
-        else solve(task.prompt)
-    )
+    """``answer`` for simulation tasks; all others are solved, those of the frontier exam as the
+    paper would."""
+
+    def solver(task: Task) -> Answer:
+        if task.family == "simulation":
+            return answer(task, read_simulation(task.prompt))
+        return paper_formulas(task) if task.family == "frontier" else solve(task.prompt)
+
+    return solver
+
+
+def enumerating(task: Task) -> Answer:
+    """Frontier tasks by enumeration, all others as :func:`perfect`."""
+    return enumerator(task) if task.family == "frontier" else perfect(task)
 
 
 @_simulating
@@ -121,4 +130,6 @@ def naive(task: Task) -> Answer:
         return truncates(2)(task)
     if task.family == "deductive":
         return divide(task.prompt)
+    if task.family == "frontier":
+        return paper_formulas(task)
     return {"quantities": dict.fromkeys(task.inputs["quantities"], 0.5)}

@@ -44,12 +44,17 @@ def model(story: ToldModel, prompt: str) -> BooleanContext:
         match = story.theme.own.fullmatch(clause)
         if match is not None:
             odds[match[1], match[2]] = round(10 * float(number))
-    rules = [story.rules[name] for name in story.dag.nodes]
+    dag = story.dag
+    rules = [story.rules[name] for name in dag.nodes]
     return BooleanContext(
-        story.dag,
+        dag,
         tuple(rule.own for rule in rules),
         tuple(rule.among for rule in rules),
         tuple(odds[rule.holder, rule.need] for rule in rules),
+        tuple(
+            tuple(dict(zip(rule.parents, rule.denied, strict=True))[p] for p in dag.parents(name))
+            for name, rule in zip(dag.nodes, rules, strict=True)
+        ),
     )
 
 

@@ -41,13 +41,17 @@ _PALETTE: Final = re.compile(r"(\w+) \(((?:\w+, )+\w+)\)")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One variable's rule: its own condition (whose, and how much) joined with its parents."""
+    """One variable's rule: its own condition (whose, and how much) joined with its parents.
+
+    ``denied``, aligned with ``parents``: whether a parent enters by its denial.
+    """
 
     holder: str
     need: str
     parents: tuple[str, ...]
     own: Operator
     among: Operator
+    denied: tuple[bool, ...]
 
 
 @dataclass(frozen=True)
@@ -115,7 +119,11 @@ class ToldModel:
             rule = self.rules[node]
             if not rule.parents or left == 0:
                 return bits[node]
-            values = [look(p, None if left is None else left - 1) for p in rule.parents]
+            steps = None if left is None else left - 1
+            values = [
+                look(p, steps) != denial
+                for p, denial in zip(rule.parents, rule.denied, strict=True)
+            ]
             joined = any(values) if rule.among == "or" else all(values)
             if node in overlooked:
                 return joined
@@ -149,12 +157,14 @@ def _rule(theme: Theme, body: str) -> Rule:
     clauses = told["listed"].split("; ") if told["listed"] else []
     everything = [told["own"], *clauses] if told["own"] else clauses
     conditions = [match for clause in everything if (match := theme.own.fullmatch(clause))]
-    parents = [match[1] for clause in clauses if (match := theme.state.fullmatch(clause))]
+    states = [match for clause in clauses if (match := theme.state.fullmatch(clause))]
+    parents, denied = [match[1] for match in states], [bool(match["not"]) for match in states]
     if len(conditions) != 1 or len(parents) + 1 != len(everything):
         raise ValueError(f"not one condition of its own, or an unknown one: {body}")
     among: Operator = "and" if told["quantity"] == "all of these hold" else "or"
     holder, need = conditions[0].groups()
-    return Rule(holder, need, tuple(parents), _JOINTS.get(told["joint"], among), among)
+    own = _JOINTS.get(told["joint"], among)
+    return Rule(holder, need, tuple(parents), own, among, tuple(denied))
 
 
 @dataclass(frozen=True)
@@ -183,12 +193,12 @@ def read_simulation(prompt: str) -> Simulation:
 def read_question(story: ToldModel, question: str) -> tuple[dict[str, bool], str]:
     """What is supposed, if anything, and the variable that is asked about."""
     suppose = re.match(
-        r"Suppose it is made to hold that (.*?), .* Under this supposition, (.*)", question
+        r"Suppose it is made to hold that (.*?)(?:, whatever .*?)?\. Under this supposition, (.*)",
+        question,
     )
     if suppose is None:
         return {}, _asked(story, question)
-    name, level = story.state(suppose[1])
-    return {name: level}, _asked(story, suppose[2])
+    return dict(map(story.state, suppose[1].split(" and "))), _asked(story, suppose[2])
 
 
 def _asked(story: ToldModel, question: str) -> str:

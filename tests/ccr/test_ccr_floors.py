@@ -7,6 +7,7 @@ import pytest
 from ccr_grading import Exam
 
 from builder.ccr.check.floors import WHY, floor_points, uninformed_answer
+from builder.ccr.plan.contexts import FRONTIER_VARIANTS
 from builder.ccr.track import INPUTS
 from grader.model import RawAnswer, Truth
 from grader.score import score
@@ -25,6 +26,7 @@ CONTEXTS = {
     "deductive.linear": {
         "purpose": "linear", "variant": "deductive.linear", "verdict": "value"
     },
+    **{variant: {"purpose": "frontier", "variant": variant} for variant in FRONTIER_VARIANTS},
 }  # fmt: skip
 
 

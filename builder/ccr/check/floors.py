@@ -12,8 +12,8 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from builder.ccr.plan.config import FRONTIER, Config
-from builder.ccr.plan.contexts import FRONTIER_VARIANTS, LINEAR_VARIANTS
+from builder.ccr.plan.config import Config
+from builder.ccr.plan.contexts import VARIANTS_OF
 from builder.track import Graded
 from grader.io.jsonio import canonical
 from grader.model import Truth
@@ -68,7 +68,7 @@ def floor_points(task: Task, truth: Truth, answer: str) -> float:
             ]
             count = len(lists[0][0])
             hits = [all((bits[k] == "1") == told[k] for bits, told in lists) for k in range(count)]
-            return hits.count(True) / count
+            return 1 - (1 - hits.count(True) / count)  # a loss, as the grader states it
         case "units":
             return float(_near(target["exact"]["pns"], _pns(target, content)))
         case "quantities":
@@ -114,15 +114,15 @@ _BATCH: Final = 40
 """Contexts of a purpose in a batch of a twin: whole turns of sizes and verdicts."""
 
 
-def twin(config: Config, _: object, __: frozenset[str]) -> Config:
-    """A batch of a twin: every purpose that the exam has, simulated contexts in its own shares."""
+def twin(config: Config, _: object, variants: frozenset[str]) -> Config:
+    """A batch of a twin: every purpose whose variants the exam asks, simulated contexts in its own
+    shares."""
     counts = dict(config.counts)
     simulated = counts["simulation"] + counts["long"]
-    wanted = {name: _BATCH * bool(count) for name, count in counts.items()}
-    wanted["linear"] *= len(LINEAR_VARIANTS)
-    wanted[FRONTIER] *= len(FRONTIER_VARIANTS)
+    asked = {name: count for name, count in config.counts if variants & {*VARIANTS_OF[name]}}
+    wanted = {name: _BATCH * bool(asked.get(name)) * len(VARIANTS_OF[name]) for name in counts}
     for name in ("simulation", "long"):
-        wanted[name] = round(_BATCH * counts[name] / simulated) if simulated else 0
+        wanted[name] = round(_BATCH * asked.get(name, 0) / simulated) if simulated else 0
     return replace(config, counts=tuple(wanted.items()))
 
 
@@ -131,16 +131,16 @@ def policies(task: Task, _: Truth) -> Iterator[tuple[str, Sequence[str]]]:
     match task.shape.kind:
         case "units" if task.shape.name == "case_answers":
             units = int(task.inputs["units"])
-            names = _WORLDS["case_answers"]
-            for told in product((True, False), repeat=len(names)):
-                lists = {name: [one] * units for name, one in zip(names, told, strict=True)}
-                yield " ".join("yes" if one else "no" for one in told), [canonical(lists)]
+            worlds = _WORLDS["case_answers"]
+            for said in product((True, False), repeat=len(worlds)):
+                lists = {world: [one] * units for world, one in zip(worlds, said, strict=True)}
+                yield " ".join("yes" if one else "no" for one in said), [canonical(lists)]
         case "units":
             units = int(task.inputs["units"])
             for share in _SHARES:
                 moved = [place < round(share * units) for place in range(units)]
-                worlds = {"factual": moved, "do_true": moved, "do_false": [False] * units}
-                yield f"the cause moves {share:.0%} of the units", [canonical(worlds)]
+                effect = {"factual": moved, "do_true": moved, "do_false": [False] * units}
+                yield f"the cause moves {share:.0%} of the units", [canonical(effect)]
             always = {world: [True] * units for world in _WORLDS["unit_answers"]}
             yield "always yes", [canonical(always)]
         case "quantities":

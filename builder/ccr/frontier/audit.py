@@ -65,9 +65,7 @@ def _cases(
         yield "a list of answers is constant"
 
 
-def _value(
-    context: BooleanContext, node: int, bits: list[bool], done: Mapping[int, bool]
-) -> bool:
+def _value(context: BooleanContext, node: int, bits: list[bool], done: Mapping[int, bool]) -> bool:
     """Whether one node holds in one case, from its rule."""
     if node in done:
         return done[node]

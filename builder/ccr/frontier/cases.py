@@ -20,7 +20,7 @@ from builder.ccr.make.model import Bits
 ASKED: Final = ("do_true", "do_false", "joint")
 """The three suppositions."""
 
-BLOCKS: Final = (3, 5)
+BLOCKS: Final = (2, 5)
 """Least and most blocks of twelve cases: five benefit, five harm, one always, one never."""
 
 _BLOCK: Final = {(True, False): 5, (False, True): 5, (True, True): 1, (False, False): 1}
@@ -28,7 +28,7 @@ _BLOCK: Final = {(True, False): 5, (False, True): 5, (True, True): 1, (False, Fa
 COPIED: Final = Fraction(6, 10)
 """The most cells that copied facts may get right."""
 
-CONSTANT: Final = Fraction(7, 10)
+CONSTANT: Final = 0.75
 """The largest share of one answer in a list."""
 
 
@@ -64,40 +64,48 @@ class Cases:
 
 
 def choose_cases(table: Enumeration, pair: Pair, rng: np.random.Generator) -> Cases:
-    """Cases about a pair, in random order; raises ``Rejected`` where there are too few."""
+    """Cases about a pair, in random order; raises ``Rejected`` where none will do.
+
+    The further variable is one between the two, if one will do: it is what the cause acts through.
+    """
     dag = table.context.dag
     x, y = (dag.index[name] for name in pair)
-    others = [v for v in ancestors(dag, y) if v not in (x, y)]
-    # A variable between the two, if there is one: it is what the cause acts through.
-    between = [v for v in others if x in ancestors(dag, v)]
-    other = int(rng.choice(between or others))
-    level = bool(rng.random() < 0.5)
     high, low = table.under((x, True))[y], table.under((x, False))[y]
-    joint = table.under((x, True), (other, level))[y]
-    blocks = int(rng.integers(BLOCKS[0], BLOCKS[1] + 1))
-    chosen: list[int] = []
-    for (when_true, when_false), count in _BLOCK.items():
-        cell = (high == when_true) & (low == when_false)
-        chosen += _halves(cell, joint, count * blocks, rng)
-    places = np.array(chosen)[rng.permutation(len(chosen))]
-    lists = high[places], low[places], joint[places]
-    found = Cases(
-        pair, dag.nodes[other], level, table.bits[:, places], lists, table.factual[y][places]
-    )
-    shares = [Fraction(int(row.sum()), len(places)) for row in lists]
-    if not all(1 - CONSTANT <= share <= CONSTANT for share in shares):
-        raise Rejected("a list that is nearly constant")
-    if any((lists[2] == row).mean() > SAME for row in lists[:2]):
-        raise Rejected("the further variable makes little difference")
-    if found.copied > COPIED:
-        raise Rejected("copied facts are right too often")
-    return found
+    cells = {kind: (high == kind[0]) & (low == kind[1]) for kind in _BLOCK}
+    blocks = min(int(cells[kind].sum()) // count for kind, count in _BLOCK.items())
+    if blocks < BLOCKS[0]:
+        raise Rejected("a cell with too few cases")
+    blocks = int(rng.integers(BLOCKS[0], min(blocks, BLOCKS[1]) + 1))
+    others = [v for v in ancestors(dag, y) if v not in (x, y)]
+    order = [others[k] for k in rng.permutation(len(others))]
+    for other in sorted(order, key=lambda v: x not in ancestors(dag, v)):
+        level = bool(rng.random() < 0.5)
+        joint = table.under((x, True), (other, level))[y]
+        chosen = [
+            place
+            for kind, count in _BLOCK.items()
+            for place in _halves(cells[kind], joint, count * blocks, rng)
+        ]
+        places = np.array(chosen)[rng.permutation(len(chosen))]
+        lists = high[places], low[places], joint[places]
+        bits, factual = table.bits[:, places], table.factual[y][places]
+        found = Cases(pair, dag.nodes[other], level, bits, lists, factual)
+        if _fair(found):
+            return found
+    raise Rejected("lists that are nearly constant, or told by the facts")
+
+
+def _fair(cases: Cases) -> bool:
+    """Whether no list is nearly constant or nearly another one, and copied facts are wrong."""
+    first, second, third = cases.answers
+    shares = [row.mean() for row in cases.answers]
+    if max(max(share, 1 - share) for share in shares) > CONSTANT:
+        return False
+    return cases.copied <= COPIED and max((third == first).mean(), (third == second).mean()) <= SAME
 
 
 def _halves(cell: Bits, joint: Bits, count: int, rng: np.random.Generator) -> list[int]:
     """``count`` different patterns of a cell, as evenly as can be over the third answer."""
     yes, no = (rng.permutation(np.flatnonzero(cell & (joint == kind))) for kind in (True, False))
-    if len(yes) + len(no) < count:
-        raise Rejected("a cell with too few cases")
     half = min(len(yes), max(count - len(no), count // 2 + int(rng.integers(2)) * (count % 2)))
     return [*yes[:half].tolist(), *no[: count - half].tolist()]

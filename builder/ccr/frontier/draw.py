@@ -9,17 +9,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
 from itertools import combinations
+from operator import or_
 from typing import Final, TypeVar
 
 import numpy as np
 
 from builder.attempts import Rejected, listed
-from builder.causal.graph import LatentDAG
 from builder.ccr.ask.themes import THEMES, Words
 from builder.ccr.frontier.cases import Cases, choose_cases
 from builder.ccr.frontier.effects import Enumeration, Estimand, Evidence
-from builder.ccr.make.graph import Pair, ancestors, numbered, parent_lists
+from builder.ccr.make.graph import Pair, numbered
 from builder.ccr.make.model import BooleanContext, Operator
 from builder.ccr.make.quantities import Quantities
 from builder.seeds import stream
@@ -74,6 +75,9 @@ def draw(variant: str, theme: str, tenths: tuple[int, int], key: bytes, where: s
     rejections: Counter[str] = Counter()
     while rejections.total() < MAX_TRIES:
         context = random_context(tenths, rng)
+        if {node for edge in context.dag.edges for node in edge} < {*context.dag.nodes}:
+            rejections["a variable that is joined to none"] += 1
+            continue
         try:
             asked, cases = ASKERS[variant](Enumeration(context), rng)
         except Rejected as rejected:
@@ -134,14 +138,24 @@ def _operators(count: int, rng: np.random.Generator) -> list[Operator]:
     return ["or" if drawn else "and" for drawn in (rng.random(count) < 0.5).tolist()]
 
 
-def confounded_pairs(dag: LatentDAG) -> Iterator[Pair]:
+def confounded_pairs(context: BooleanContext) -> Iterator[Pair]:
     """Every pair whose cause has a cause that also acts on the effect past it."""
-    for x, cause in enumerate(dag.nodes):
-        above = {*ancestors(dag, x)} - {x}
-        without = numbered([[p for p in row if p != x] for row in parent_lists(dag)])
-        for y in range(x + 1, len(dag.nodes)):
-            if x in ancestors(dag, y) and above & {*ancestors(without, y)}:
-                yield cause, dag.nodes[y]
+    nodes = context.dag.nodes
+    above = _upstream(context.parents, None)
+    for x, cause in enumerate(nodes):
+        past = _upstream(context.parents, x)
+        for y in range(x + 1, len(nodes)):
+            if above[y] >> x & 1 and above[x] & past[y] & ~(1 << x):
+                yield cause, nodes[y]
+
+
+def _upstream(parents: Sequence[Sequence[int]], without: int | None) -> list[int]:
+    """Each node with all that reaches it, as a bit mask; not by way of the node ``without``."""
+    masks: list[int] = []
+    for node, row in enumerate(parents):
+        reached = [masks[p] for p in row if p != without]
+        masks.append(reduce(or_, reached, 1 << node))
+    return masks
 
 
 def tellable(values: Quantities) -> bool:
@@ -161,7 +175,7 @@ def _pairs(table: Enumeration, evidence: Evidence = ()) -> list[Pair]:
     known = {name for name, _ in evidence}
     return [
         pair
-        for pair in confounded_pairs(table.context.dag)
+        for pair in confounded_pairs(table.context)
         if not known & {*pair}
         and tellable(values := table.quantities(pair, evidence))
         and seeing_misses(table.conditioned(pair, evidence), values)

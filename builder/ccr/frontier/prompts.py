@@ -35,9 +35,7 @@ def cases_prompt(
     later = question[0].lower() + question[1:]
     besides = (words.states if cases.level else words.negations)[other]
     states = words.states[cause], words.negations[cause], f"{words.states[cause]} and {besides}"
-    first, second, third = (
-        _TEXTS("supposition", state=state, question=later) for state in states
-    )
+    first, second, third = (_TEXTS("supposition", state=state, question=later) for state in states)
     lines = case_lines(words, cases.bits, rng)
     return _TEXTS(
         "simulation",

@@ -32,7 +32,7 @@ def _boolean(plan: ContextPlan, file: str, key: bytes, where: str) -> Made:
     drawn = draw(plan.variant, plan.theme, plan.tenths, key, where)
     story = context_text(drawn.context, drawn.words, stream(key, "story"))
     task = (_estimands if drawn.cases is None else _cases)(plan.variant, drawn, story, file, key)
-    world = {"context": drawn.context.to_json(), "theme": plan.theme}
+    world: dict[str, object] = {"context": drawn.context.to_json(), "theme": plan.theme}
     return world, task, drawn.rejections
 
 

@@ -150,6 +150,7 @@ def by_definition(
     ``x`` and ``y`` are cause and effect as things are, ``high`` and ``low`` the effect where the
     cause is made to hold, and not to hold.
     """
+
     def mass(event: Bits) -> int:
         return int(weights[event].sum())
 

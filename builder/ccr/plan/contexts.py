@@ -8,6 +8,7 @@ task is never another's answer.
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -25,6 +26,16 @@ from grader.io.jsonio import canonical
 TRACK_NAME: Final = "ccr"
 FRONTIER_VARIANTS: Final = ("frontier.direct", "frontier.evidence", "frontier.simulation")
 LINEAR_VARIANTS: Final = ("direct.linear", "deductive.linear", "direct.trap")
+VARIANTS_OF: Final[Mapping[str, tuple[str, ...]]] = {
+    "simulation": ("simulation.pair",),
+    "long": ("simulation.pair",),
+    "direct": ("direct.boolean",),
+    "deductive": ("deductive.boolean",),
+    "linear": LINEAR_VARIANTS,
+    FRONTIER: FRONTIER_VARIANTS,
+}
+"""The variants that contexts of each purpose are asked."""
+
 _VERDICT_TURNS: Final = ("value", "inconsistent", "value", "insufficient")
 
 
