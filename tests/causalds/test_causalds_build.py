@@ -134,11 +134,11 @@ def test_tables_hold_the_observed_variables_and_no_others() -> None:
 def test_column_order_is_unrelated_to_the_graph() -> None:
     """In the reference release the order was topological in all scenes; here any order does."""
     firsts: Counter[str] = Counter()
-    for spec in specs(scenes=300, motifs={"chain": 1}, rows={"train": 50, "test": 20}):
+    for spec in specs(scenes=96, motifs={"chain": 1}, rows={"train": 50, "test": 20}):
         order = world(TRACK.build(spec))["columns"]
         firsts["".join(order)] += 1
     assert len(firsts) == 6
-    assert all(abs(count - 50) < 30 for count in firsts.values()), firsts
+    assert all(abs(count - 16) < 12 for count in firsts.values()), firsts
 
 
 def test_truths_do_not_depend_on_the_rows() -> None:
@@ -177,7 +177,7 @@ def test_no_directed_path_means_an_effect_of_exactly_zero() -> None:
 def test_signs_are_asked_only_outside_the_margin() -> None:
     """A label within sampling error of its opposite would be a coin flip."""
     labels: Counter[str] = Counter()
-    for spec in specs(scenes=84, rows={"train": 50, "test": 20}):
+    for spec in specs(scenes=42, rows={"train": 50, "test": 20}):
         built = TRACK.build(spec)
         r = world(built)["quantities"]["association"]
         asked = tasks(built).get("association.sign_only")

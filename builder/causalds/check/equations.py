@@ -19,6 +19,9 @@ Numbers = Mapping[str, Any]
 
 _CUT_OFF: Final = 8.0
 _CERTAINTY: Final = 0.02
+_BLOCK: Final = 2048
+"""Units that go through a network at once: more leave the cache, and matrix products then start
+threads that cost more than they save."""
 
 
 class NotAuditable(Exception):
@@ -123,7 +126,12 @@ def _piecewise(p: Numbers, columns: Columns) -> Array:
 
 
 def _neural(p: Numbers, columns: Columns) -> Array:
-    layer = np.column_stack(_z(p, columns))
+    z = np.column_stack(_z(p, columns))
+    blocks = [_network(p, z[start : start + _BLOCK]) for start in range(0, len(z), _BLOCK)]
+    return np.concatenate(blocks)
+
+
+def _network(p: Numbers, layer: Array) -> Array:
     used_weights, used_biases = 0, 0
     for width in map(int, p["widths"]):
         count = width * layer.shape[1]

@@ -76,8 +76,10 @@ class Population:
         return self.run({})
 
     def run(self, do: Mapping[str, float | Array]) -> dict[str, Array]:
-        """The same units under an intervention: one value for all, or one for each."""
+        """The same units under an intervention: one value for all, or one for each. What it does
+        not reach is as it was."""
         values: dict[str, Array] = {}
+        reached = set(do)
         waiting = list(self.world["nodes"])
         while waiting:
             node = next(n for n in waiting if all(p in values for p in n["parents"]))
@@ -86,6 +88,10 @@ class Population:
             if name in do:
                 values[name] = np.full(DRAWS, do[name])
                 continue
+            if do and reached.isdisjoint(node["parents"]):
+                values[name] = self.factual[name]
+                continue
+            reached.add(name)
             columns = [values[parent] for parent in node["parents"]]
             mean = conditional_mean(node, columns, DRAWS)
             if node["noise"] is None:

@@ -66,15 +66,21 @@ def ceiling_again(
     return points, grid + wide * scale / (scale + loss) ** 2
 
 
-@lru_cache(maxsize=2)
 def _fresh(hidden: Hidden) -> tuple[Losses, ...]:
-    """The losses on units of the world, for all views of a scene."""
+    """The losses on units of the world."""
     units = {name: column[:_UNITS] for name, column in hidden.population.factual.items()}
     return _losses(hidden, {n: c for n, c in units.items() if n not in hidden.latent})
 
 
 def _losses(hidden: Hidden, rows: Mapping[str, Array]) -> tuple[Losses, ...]:
     """Squared errors and, of a continuous outcome, interval scores."""
+    return _kept(hidden, tuple((name, column.tobytes()) for name, column in sorted(rows.items())))
+
+
+@lru_cache(maxsize=2)
+def _kept(hidden: Hidden, stored: tuple[tuple[str, bytes], ...]) -> tuple[Losses, ...]:
+    """The losses on these rows, for the tasks and views of a scene that ask of the same."""
+    rows = {name: np.frombuffer(column) for name, column in stored}
     size = len(rows[hidden.y])
     parts = [
         _part(hidden, {name: column[start : start + _CHUNK] for name, column in rows.items()}, size)
@@ -152,6 +158,10 @@ def _weighted(hidden: Hidden, known: Mapping[str, Array], draws: int) -> tuple[A
         node = next(n for n in waiting if all(p in values for p in n["parents"]))
         waiting.remove(node)
         name = node["name"]
+        if name not in drawn:
+            values[name] = np.broadcast_to(known[name][:, None], shape)
+            if not drawn.intersection(node["parents"]):
+                continue
         columns = [values[parent].ravel() for parent in node["parents"]]
         mean = np.reshape(conditional_mean(node, columns, size * draws), shape)
         scale = None
@@ -160,11 +170,7 @@ def _weighted(hidden: Hidden, known: Mapping[str, Array], draws: int) -> tuple[A
         if name in drawn:
             own = noise[name][places]
             values[name] = np.asarray(own < mean, float) if scale is None else mean + scale * own
-            continue
-        values[name] = np.broadcast_to(known[name][:, None], shape)
-        if not drawn.intersection(node["parents"]):
-            continue
-        if scale is None:
+        elif scale is None:
             weight = weight * np.where(values[name] == 1.0, mean, 1.0 - mean)
         else:
             law = noise_law(node["noise"])
