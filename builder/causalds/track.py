@@ -30,8 +30,9 @@ from builder.causalds.make.scene import (
     narrate,
     sample_hidden_world,
 )
+from builder.causalds.plan.beside import ByAxis
 from builder.causalds.plan.config import Config, parse_config, with_exams
-from builder.causalds.plan.realised import ByAxis, composition_table
+from builder.causalds.plan.realised import composition_table
 from builder.causalds.plan.scenes import TRACK_NAME, plan_scenes
 from builder.causalds.plan.types import ScenePlan
 from builder.causalds.plan.views import CLEAN
@@ -49,6 +50,9 @@ WANTED_ATTEMPTS: Final = 30
 PROFILE_ATTEMPTS: Final = 30
 """Tries at a world with the planned mechanisms, before the plainest ones take their place: for one
 dense graph in several hundred none is in range."""
+
+WILD_PROFILE_ATTEMPTS: Final = 5
+"""The same for a wild graph, of which more is wanted: each of its attempts draws several worlds."""
 
 PLAINEST: Final = ("linear_additive", "single_regulator_logistic")
 """Continuous and binary profile that find a world in range for any graph."""
@@ -94,7 +98,7 @@ def _try(spec: InstanceSpec, attempt: int, wordless: int, clock: Clock) -> dict[
     Raises :class:`Rejected`.
     """
     plan = ScenePlan.from_json(spec.config_json)
-    if attempt >= PROFILE_ATTEMPTS:
+    if attempt >= (PROFILE_ATTEMPTS if plan.wild is None else WILD_PROFILE_ATTEMPTS):
         plan = replace(plan, continuous=PLAINEST[0], binary=PLAINEST[1])
     # A story does not depend on the world, so what a language model wrote serves every attempt.
     words = attempt_key(spec.key, attempt if plan.llm is None else wordless)

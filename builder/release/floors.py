@@ -8,7 +8,7 @@ was measured.
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, is_dataclass
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -56,8 +56,16 @@ class Twin:
 
 
 def plain(value: Any) -> Any:
-    """Settings as JSON values."""
-    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
+    """Settings as JSON values; what counts only where it is set (``UNLESS_SET``) is left out
+    elsewhere."""
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    unset = [
+        one.name
+        for one in fields(value)
+        if one.metadata.get("unless_set") and getattr(value, one.name) is None
+    ]
+    return {name: member for name, member in asdict(value).items() if name not in unset}
 
 
 def floors_file(toml: Path, exam: str) -> Path:

@@ -18,7 +18,7 @@ Parameters are rounded as they are drawn, and the world is built from the rounde
 processor, whose sums differ in their last bits, draws the same world.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -42,6 +42,8 @@ MIN_STRENGTH: Final = 0.1
 MIN_NOISE_SHARE: Final = 0.2
 
 _PILOT_UNITS: Final = 4096
+_GLANCE: Final = 128
+"""Units that show in which direction a mechanism goes."""
 _SAFETY: Final = 0.06
 """Relative margin of the accepted range: several errors of a pilot sd, heavy tails included."""
 _MAX_DRAWS: Final = 1000
@@ -60,6 +62,7 @@ def sample_world(
     *,
     outcome: str,
     profile: Profile = DEFAULT_PROFILE,
+    signs: Mapping[tuple[str, str], int] | None = None,
 ) -> World:
     """Draw a world over ``graph``; equal generators give equal worlds.
 
@@ -72,6 +75,8 @@ def sample_world(
         kinds: kind of every node; nodes not listed are continuous.
         outcome: the node held to the tighter range of the outcome.
         profile: admissible mechanisms and noise families.
+        signs: edge -> 1 or -1, the direction in which the child's mean moves with that parent, on
+            average; edges not listed, and all without it, are free.
 
     Raises:
         ValueError: ``kinds`` or ``outcome`` names a node that the graph does not have.
@@ -85,8 +90,10 @@ def sample_world(
     for name in graph.topological_order():
         kind: Kind = kinds.get(name, "continuous")
         bounds = OUTCOME_SD_RANGE if name == outcome else SD_RANGE
+        parents = graph.parents(name)
+        wanted = [(signs or {}).get((parent, name), 0) for parent in parents]
         nodes[name], pilot[name] = _draw_node(
-            rng, name, kind, graph.parents(name), profile, pilot, bounds
+            rng, name, kind, parents, profile, pilot, bounds, wanted
         )
     return World(graph, tuple(nodes[name] for name in graph.nodes))
 
@@ -99,11 +106,14 @@ def _draw_node(
     profile: Profile,
     pilot: Values,
     bounds: tuple[float, float],
+    wanted: Sequence[int],
 ) -> tuple[Node, Array]:
     columns = [pilot[parent] for parent in parents]
     summaries = [Parent.seen_in(column) for column in columns]
     for _ in range(_MAX_DRAWS):
         node = _candidate(rng, name, kind, parents, profile, summaries)
+        if any(wanted) and not _directed(node, columns, wanted):
+            continue
         mean = MECHANISMS[node.mechanism].mean(node.parameters, columns)
         if node.noise is None:
             values = np.asarray(rng.random(_PILOT_UNITS) < mean, dtype=np.float64)
@@ -177,14 +187,30 @@ def _accepted(
     )
 
 
+def _directed(node: Node, columns: Sequence[Array], wanted: Sequence[int]) -> bool:
+    """Whether the mean moves with every parent in the wanted direction (0: either), on average;
+    a part of the sample shows it."""
+    few = [column[:_GLANCE] for column in columns]
+    return all(
+        sign * float(np.mean(change)) >= 0.0
+        for sign, (change, _) in zip(wanted, _changes(node, few), strict=True)
+    )
+
+
 def edge_strengths(node: Node, columns: Sequence[Array], sd: float) -> list[float]:
     """Strength of the edge from each parent, given samples (n,) of the parents and the child's sd.
 
     Mean absolute change of the child's conditional mean as one parent moves by one of its standard
     deviations around its sampled values (a binary parent: from 0 to 1, times its sd), over ``sd``.
     """
+    return [
+        float(np.mean(np.abs(change))) * weight / sd for change, weight in _changes(node, columns)
+    ]
+
+
+def _changes(node: Node, columns: Sequence[Array]) -> Iterator[tuple[Array, float]]:
+    """What moving one parent does to the child's mean, (n,), and the weight of that: by parent."""
     mean = MECHANISMS[node.mechanism].mean
-    strengths = []
     for i, column in enumerate(columns):
         spread = float(column.std())
         binary = bool(np.all((column == 0.0) | (column == 1.0)))
@@ -193,9 +219,7 @@ def edge_strengths(node: Node, columns: Sequence[Array], sd: float) -> list[floa
             if binary
             else (column - 0.5 * spread, column + 0.5 * spread)
         )
-        change = [
+        ends = [
             mean(node.parameters, [*columns[:i], moved, *columns[i + 1 :]]) for moved in (low, high)
         ]
-        gap = float(np.mean(np.abs(change[1] - change[0])))
-        strengths.append(gap * (spread if binary else 1.0) / sd)
-    return strengths
+        yield np.asarray(ends[1] - ends[0]), spread if binary else 1.0

@@ -10,7 +10,7 @@ of the names, so that none of them can meet another, whatever the seeds.
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
@@ -57,11 +57,17 @@ def part_of(domain: str, names: Sequence[str]) -> Part:
 class Namer:
     """Deals domains to the scenes of a split and finds names for each, none twice.
 
-    ``scenes`` is their number. The order of calls matters, so a split is named as a whole, while it
-    is planned.
+    ``scenes`` is their number, ``taken`` holds sets of names given out already, each with its
+    domain. The order of calls matters, so a split is named as a whole, while it is planned.
     """
 
-    def __init__(self, rng: np.random.Generator, scenes: int, part: Part) -> None:
+    def __init__(
+        self,
+        rng: np.random.Generator,
+        scenes: int,
+        part: Part,
+        taken: Iterable[tuple[str | None, frozenset[str]]] = (),
+    ) -> None:
         self._rng = rng
         self._part = part
         self._cap = max(1, int(LARGEST_SHARE * scenes))
@@ -70,7 +76,7 @@ class Namer:
         # Whole rounds of all domains, so that the deal is even; the last round is cut short.
         self._dealt = [int(i) for _ in range(rounds) for i in rng.permutation(count)][:scenes]
         self._told: Counter[int] = Counter()
-        self._sets: set[tuple[str, frozenset[str]]] = set()
+        self._sets: set[tuple[str | None, frozenset[str]]] = set(taken)
         self._matches: set[Naming] = set()
 
     def deal(self) -> int:

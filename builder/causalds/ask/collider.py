@@ -71,6 +71,14 @@ def _opens_or_seems_to(motif: Motif, plan: ScenePlan) -> bool:
     return any(_opens(motif, z) or _seems_to_open(motif, z) for z in motif.others)
 
 
+def _bias_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
+    if plan.wild is None:
+        return (str(opens_path(motif, plan)),)
+    openers = {z for z in motif.others if _opens(motif, z)}
+    innocent = any(_seems_to_open(motif, z) for z in motif.others if z not in openers)
+    return (*(("True",) if openers else ()), *(("False",) if innocent else ()))
+
+
 def _presence_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
     present, absent = opens_path(motif, plan), association_vanishes(motif, plan)
     return (*(("True",) if present else ()), *(("False",) if absent else ()))
@@ -164,16 +172,19 @@ def induced_association_strength_point(
     "bias_diagnostic.collider_bias_boolean",
     rank=0,
     inputs=_NAMED,
-    classes=lambda motif, plan: (str(opens_path(motif, plan)),),
+    classes=_bias_classes,
     hosts=_opens_or_seems_to,
 )
 def collider_bias_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Whether controlling for a named variable opens a non-causal path: about those that do, where
-    there are any, else about one that might seem to."""
+    there are any, else about one that might seem to. On a wild graph about one of each."""
     openers = _openers(scene)
     seeming = [node for node in scene.others if _seems_to_open(scene.motif, node)]
+    asked = openers[:MOST_NAMED] or seeming[:1]
+    if scene.plan.wild is not None:
+        asked = [*openers[:1], *[node for node in seeming if node not in openers][:1]]
     x_name, y_name = scene.treatment.name, scene.outcome.name
-    for node in openers[:MOST_NAMED] or seeming[:1]:
+    for node in asked:
         z = bold(scene.variables[node])
         yield Question(
             question=(
@@ -192,7 +203,7 @@ def collider_bias_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Qu
             ),
             answer=f"{fields({'bias_present': TRUTH_VALUE})}\n\n{RIGHT_OR_WRONG}",
             inputs=_inputs(scene, node),
-            truth=Truth(target={"accepted": [bool(openers)]}),
+            truth=Truth(target={"accepted": [node in openers]}),
             detail=node,
         )
 

@@ -31,7 +31,7 @@ from builder.causalds.ask.wording import (
 )
 from builder.causalds.make.scene import Scene
 from builder.causalds.plan.types import ScenePlan
-from builder.scm.margins import clear_largest_change, clear_sign
+from builder.scm.margins import association_margin, clear_largest_change, clear_sign
 
 MOST_NAMED: Final = 3
 """A scene's questions name at most so many variables to condition on."""
@@ -183,9 +183,25 @@ def argmax_change(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
 def named(scene: Scene) -> list[str]:
     """The nodes that questions name: the first few in table order.
 
-    That order is random and the same in every view and every telling of a scene.
+    That order is random and the same in every view and every telling of a scene. Of a wild graph
+    that wants the sign of the association to change, those given which it does come first.
     """
-    return scene.others[:MOST_NAMED]
+    wild = scene.plan.wild
+    if wild is None or wild.wanted.flipped is None:
+        return scene.others[:MOST_NAMED]
+    turned = [node for node in scene.others if _turns(scene, node)]
+    rest = [node for node in scene.others if node not in turned]
+    return (turned if wild.wanted.flipped else rest)[:MOST_NAMED]
+
+
+def _turns(scene: Scene, node: str) -> bool:
+    """Whether the association changes sign given a node, clearly in every view."""
+    margin = association_margin(measured=True)
+    signs = [
+        clear_sign(quantity, margin)
+        for quantity in (scene.truths.association, scene.truths.partial[node])
+    ]
+    return set(signs) == {"+", "-"}
 
 
 def partial(scene: Scene, node: str) -> str:

@@ -18,8 +18,8 @@ from builder.causalds.exams.cells import Cell, Hosts
 from builder.causalds.exams.draw import composition
 from builder.causalds.exams.model import FAMILIES, ExamModel
 from builder.causalds.exams.quotas import deal_cells
+from builder.causalds.plan.beside import ByAxis, beside
 from builder.causalds.plan.blueprint import largest_remainder
-from builder.causalds.plan.realised import ByAxis, beside
 from builder.causalds.plan.types import ScenePlan
 from builder.seeds import pick
 from grader.errors import UsageError

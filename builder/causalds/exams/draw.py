@@ -23,7 +23,7 @@ from builder.causalds.exams.cells import (
 )
 from builder.causalds.exams.model import ExamModel
 from builder.causalds.exams.quotas import deal_cells
-from builder.causalds.plan.realised import ByAxis, beside
+from builder.causalds.plan.beside import ByAxis, beside
 from builder.causalds.plan.views import VIEWS
 from builder.seeds import hmac_key, pick, stream
 from builder.track import DrawnExam, Read

@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,8 +13,9 @@ from builder.causalds.make.recover import need_scikit_learn
 from builder.causalds.plan.blueprint import Composition, Impossible, check
 from builder.causalds.plan.view_settings import check_measured_outcomes, view_settings
 from builder.causalds.plan.views import VIEWS, View
+from builder.causalds.plan.wild_settings import WildSettings, wild_settings
 from builder.scm.profiles import BINARY_PROFILES, CONTINUOUS_PROFILES, mixture_weights
-from builder.settings import LARGEST_WEIGHT, TomlTable
+from builder.settings import LARGEST_WEIGHT, UNLESS_SET, TomlTable
 from builder.words.llm.settings import Settings, settings_for
 from builder.words.verbalise import DEFAULT, VERBALISERS
 from grader.errors import UsageError
@@ -41,6 +42,7 @@ _KEYS: Final = (
     "words",
     "tellings",
     "llm",
+    "wild",
 )
 
 
@@ -61,7 +63,8 @@ class Config:
     ``composition`` says which structures; ``continuous`` and ``binary`` are weights of mechanism
     profiles; ``treatment_binary`` and ``outcome_binary`` are the shares of scenes whose treatment
     or outcome is binary; ``words`` names the verbaliser; ``tellings`` is the number of scenes that
-    are told four ways (with public truth only); ``llm`` says how the verbaliser ``llm`` asks.
+    are told four ways (with public truth only); ``llm`` says how the verbaliser ``llm`` asks;
+    ``wild`` what the scenes on wild graphs are like, if there are any.
     """
 
     scenes: int
@@ -79,6 +82,7 @@ class Config:
     words: str = DEFAULT
     tellings: int = 0
     llm: Settings | None = None
+    wild: WildSettings | None = field(default=None, metadata=UNLESS_SET)
 
 
 def with_exams(config: Config, exams: tuple[tuple[str, ExamModel], ...], where: str) -> Config:
@@ -133,6 +137,7 @@ def parse_config(table: TomlTable) -> Config:
         words=words,
         tellings=table.whole("tellings", 0, scenes, 0),
         llm=settings_for(words, table),
+        wild=wild_settings(table.table("wild")) if "wild" in table else None,
     )
     if config.diagnostics:
         need_scikit_learn(f"{table.where}diagnostics")

@@ -31,14 +31,18 @@ def name_scenes(
     split: str,
     private: bool,
 ) -> list[ScenePlan]:
-    """The plans with their names, no two with the same set of them.
+    """The plans with their names, no two with the same set of them. Wild scenes have theirs.
 
     A graph that is drawn again must still be able to host the planned variant. Raises
     :class:`UsageError` when the knowledge graph has too few names.
     """
-    namer = Namer(rng, len(plans), "private" if private else "public")
+    sets = [(plan.domain, frozenset(dict(plan.names).values())) for plan in plans if plan.wild]
+    namer = Namer(rng, len(plans), "private" if private else "public", sets)
     named = []
     for plan in plans:
+        if plan.wild is not None:
+            named.append(plan)
+            continue
         first = namer.deal()
         found, naming = plan, namer.name(plan.query.graph, plan.kinds, first)
         for _ in range(_REDRAWS if _is_drawn(plan) else 0):

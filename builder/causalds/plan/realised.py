@@ -9,21 +9,20 @@ from collections.abc import Mapping, Sequence
 
 from builder.causal.identification import is_identifiable
 from builder.causal.motifs import MOTIFS, PLANTED
+from builder.causalds.plan.beside import ByAxis, ByName, beside
 from builder.causalds.plan.blueprint import PLANTED_FROM, Composition
 from builder.causalds.plan.config import Config
 from builder.causalds.plan.tellings import retold
 from builder.causalds.plan.types import ScenePlan
+from builder.causalds.plan.wild_realised import wild_table
+from builder.causalds.plan.wild_settings import WildSettings
 from builder.words.knowledge import domains
-
-ByName = dict[str, dict[str, float]]
-ByAxis = dict[str, ByName]
-"""Axis -> name -> {"requested": scenes, a fraction where the share gives one, "realised": scenes}.
-"""
 
 
 def composition_table(config: Config, plans: Sequence[ScenePlan]) -> ByAxis:
     """Requested and realised numbers of scenes by axis; one told several times counts once."""
-    plans = [plan for plan in plans if not retold(plan)]
+    wild = [plan for plan in plans if plan.wild is not None]
+    plans = [plan for plan in plans if not retold(plan) and plan.wild is None]
     total = len(plans)
     parts = config.composition
     grafts = {
@@ -61,6 +60,7 @@ def composition_table(config: Config, plans: Sequence[ScenePlan]) -> ByAxis:
         ),
         "outcome": _axis(_kinds(config.outcome_binary), total, [p.outcome_kind for p in plans]),
         **_names(plans),
+        **wild_table(config.wild or WildSettings(), wild),
     }
 
 
@@ -79,15 +79,6 @@ def _names(plans: Sequence[ScenePlan]) -> ByAxis:
     sets = {frozenset(dict(plan.names).values()) for plan in plans}
     found = (len(told), max(told.values()), sum(p.redrawn for p in plans), len(plans) - len(sets))
     return {"names": beside(wanted, Counter(dict(zip(wanted, found, strict=True))))}
-
-
-def beside(requested: Mapping[str, float], realised: Counter[str]) -> ByName:
-    """Requested, rounded, beside realised numbers; names that nobody requested come last."""
-    names = [*requested, *sorted(set(realised) - set(requested))]
-    return {
-        name: {"requested": round(requested.get(name, 0.0), 2), "realised": realised[name]}
-        for name in names
-    }
 
 
 def _axis(shares: Mapping[str, float], total: int, found: Sequence[str]) -> ByName:

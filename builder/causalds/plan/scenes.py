@@ -7,7 +7,7 @@ information about the plan.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -18,15 +18,16 @@ from builder.causalds.ask.eligible import association_vanishes
 from builder.causalds.exams.assign import assign
 from builder.causalds.plan.blueprint import Impossible, Structure, largest_remainder, structures
 from builder.causalds.plan.config import Config
+from builder.causalds.plan.deal import dealt, kind_of, spread
 from builder.causalds.plan.names import KNOWLEDGE, name_scenes
 from builder.causalds.plan.tellings import told_again
 from builder.causalds.plan.types import ScenePlan, graph_members
+from builder.causalds.plan.wild import Regions, wild_scenes
 from builder.release.instance_keys import keyed_specs, plan_stream
 from builder.scm.profiles import STRAIGHT
 from builder.seeds import pick, shuffled
 from builder.track import InstanceSpec
 from builder.words.llm.seeding import Dealer
-from builder.words.types import Kind
 from grader.errors import UsageError
 
 TRACK_NAME: Final = "causalds"
@@ -54,6 +55,19 @@ def plan_scenes(config: Config, split: str, count_root: bytes, private: bool) ->
     if config.words == KNOWLEDGE:
         names = plan_stream(count_root, TRACK_NAME, split, "names")
         plans = name_scenes(plans, config, names, split, private)
+    if config.tellings and not private:
+        again = plan_stream(count_root, TRACK_NAME, split, "tellings")
+        where = f"splits.{split}.causalds.tellings"
+        plans = told_again(plans, config.tellings, again, count_root, where)
+    if config.wild is not None and not private:
+        # They come last, so that all other scenes are what they were without them.
+        wild = plan_stream(count_root, TRACK_NAME, split, "wild")
+        sets = {frozenset(dict(plan.names).values()) for plan in plans}
+        try:
+            plans += wild_scenes(wild, config, Regions(wild, config, "public", sets))
+        except Impossible as problem:
+            where = f"splits.{split}.{TRACK_NAME}.{problem.key}"
+            raise UsageError(f"{where}: {problem.fix}") from None
     if config.llm is not None:
         draws = plan_stream(count_root, TRACK_NAME, split, "llm")
         dealer = Dealer(config.llm, f"{TRACK_NAME}.llm", draws)
@@ -61,10 +75,6 @@ def plan_scenes(config: Config, split: str, count_root: bytes, private: bool) ->
             replace(p, llm=config.llm, seeds=dealer.deal(p.query.graph, p.kinds, p.outcome))
             for p in plans
         ]
-    if config.tellings and not private:
-        again = plan_stream(count_root, TRACK_NAME, split, "tellings")
-        where = f"splits.{split}.causalds.tellings"
-        plans = told_again(plans, config.tellings, again, count_root, where)
     return keyed_specs(plans, (TRACK_NAME, split), ("scene", "scene"), count_root, private)
 
 
@@ -84,10 +94,10 @@ def _plans(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
     place_of = {name: i for i, name in reversed(list(enumerate(s.motif.name for s in found)))}
     treatments = _treatments(rng, config.treatment_binary, found)
     slots = sorted(enumerate(found), key=lambda s: (place_of[s[1].motif.name], treatments[s[0]]))
-    outcomes = _spread(rng, config.outcome_binary, config.scenes)
-    measured = _spread(rng, config.outcome_measured, config.scenes)
-    continuous = _dealt(rng, config.continuous, config.scenes)
-    binary = _dealt(rng, config.binary, config.scenes)
+    outcomes = spread(rng, config.outcome_binary, config.scenes)
+    measured = spread(rng, config.outcome_measured, config.scenes)
+    continuous = dealt(rng, config.continuous, config.scenes)
+    binary = dealt(rng, config.binary, config.scenes)
     return [
         ScenePlan(
             motif=structure.motif.name,
@@ -97,8 +107,8 @@ def _plans(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
             outcome=structure.motif.outcome,
             continuous=continuous[turn],
             binary=binary[turn],
-            treatment_kind=_kind(treatments[place]),
-            outcome_kind=_kind(outcomes[turn]),
+            treatment_kind=kind_of(treatments[place]),
+            outcome_kind=kind_of(outcomes[turn]),
             variant=None,
             train=config.train,
             test=config.test,
@@ -128,26 +138,8 @@ def _treatments(rng: np.random.Generator, share: float, found: Sequence[Structur
             f"{math.floor(100 * len(free) / len(found)) / 100:g}, or plant no {CONTINUOUS_ONLY}",
         )
     wanted = min(share * len(found) / len(free), 1.0) if free else 0.0
-    flags = dict(zip(free, _spread(rng, wanted, len(free)), strict=True)) if free else {}
+    flags = dict(zip(free, spread(rng, wanted, len(free)), strict=True)) if free else {}
     return [flags.get(i, False) for i in range(len(found))]
-
-
-def _dealt(rng: np.random.Generator, weights: Mapping[str, float], total: int) -> list[str]:
-    """``total`` names in their shares, by largest remainder, in a random order."""
-    counts = largest_remainder(weights, total)
-    return shuffled(rng, [name for name, count in counts.items() for _ in range(count)])
-
-
-def _spread(rng: np.random.Generator, share: float, total: int) -> list[bool]:
-    """``total`` flags, the nearest whole number of them true, evenly spaced from a random start."""
-    true = largest_remainder({"yes": share, "no": 1.0 - share}, total)["yes"]
-    start = int(rng.integers(total))
-    turned = ((start + i) % total for i in range(total))
-    return [(i + 1) * true // total > i * true // total for i in turned]
-
-
-def _kind(binary: bool) -> Kind:
-    return "binary" if binary else "continuous"
 
 
 def _both_answers(rng: np.random.Generator, plans: list[ScenePlan]) -> list[ScenePlan]:

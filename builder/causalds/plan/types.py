@@ -7,6 +7,7 @@ from typing import Any
 from builder.causal.graph import LatentDAG
 from builder.causal.motifs import Motif
 from builder.causalds.plan.views import CLEAN, View
+from builder.causalds.plan.wanted import Wild
 from builder.track import Asked
 from builder.words.llm.settings import Request, Seed, Settings
 from builder.words.naming import Naming
@@ -38,6 +39,7 @@ class ScenePlan:
     knowledge graph, ``domain`` and ``names`` are what it is told with, and ``redrawn`` says that
     its structure had to be drawn again because the first had no match there. ``llm`` (how a
     language model is asked) and ``seeds`` (pairs it may start from) are set with ``llm`` words.
+    ``wild`` is set for wild graphs (``docs/causalds-scenes.md``).
     """
 
     motif: str
@@ -68,6 +70,7 @@ class ScenePlan:
     world_key: str | None = None
     llm: Settings | None = None
     seeds: tuple[Seed, ...] = ()
+    wild: Wild | None = None
 
     @property
     def asked(self) -> Asked:
@@ -112,6 +115,8 @@ class ScenePlan:
         members = asdict(self)
         if self.llm is None:
             del members["llm"], members["seeds"]
+        if self.wild is None:
+            del members["wild"]
         return members
 
     @staticmethod
@@ -126,4 +131,6 @@ class ScenePlan:
         if "llm" in record:
             record["llm"] = Settings.from_json(record["llm"])
             record["seeds"] = tuple(Seed.from_json(seed) for seed in record["seeds"])
+        if "wild" in record:
+            record["wild"] = Wild.from_json(record["wild"])
         return ScenePlan(**record)

@@ -1,0 +1,148 @@
+"""Scenes on wild graphs: quotas by stratum, conditions on the equations, and what is asked."""
+
+import json
+from collections import Counter
+from functools import cache
+from typing import Any
+
+import pytest
+from causalds_scenes import ROOT, asked, rows, specs, table, world
+
+from builder.causal.identification import is_identifiable
+from builder.causal.strata import in_stratum
+from builder.causalds.check.audit import audit_instance
+from builder.causalds.plan.scenes import plan_scenes
+from builder.causalds.plan.types import ScenePlan
+from builder.causalds.track import TRACK
+from builder.settings import TomlTable
+from builder.track import Built, InstanceSpec
+from builder.words.knowledge import domain
+from grader.errors import UsageError
+
+PLAIN = {"continuous": {"linear_additive": 1}, "binary": {"single_regulator_logistic": 1}}
+SOME = {
+    "several_controls": 2,
+    "m_bias": 1,
+    "front_door": 1,
+    "hedge_elsewhere": 1,
+    "natural_kept": 1,
+}
+
+
+@cache
+def planned() -> tuple[InstanceSpec, ...]:
+    """Two ordinary scenes and twelve wild ones."""
+    wild = {"scenes": 12, "strata": SOME, "measured": [7, 9], "latent": [1, 2], "rows": [200, 300]}
+    return tuple(specs(scenes=2, profiles=PLAIN, wild=wild))
+
+
+@cache
+def built() -> Built:
+    """The first wild scene without a binary end."""
+    for spec in planned():
+        plan = ScenePlan.from_json(spec.config_json)
+        if plan.wild and {plan.treatment_kind, plan.outcome_kind} == {"continuous"}:
+            return TRACK.build(spec)
+    raise AssertionError("no such scene")
+
+
+def _wild() -> list[ScenePlan]:
+    plans = [ScenePlan.from_json(spec.config_json) for spec in planned()]
+    return [plan for plan in plans if plan.wild is not None]
+
+
+def test_quotas_by_stratum_are_met_exactly() -> None:
+    """Each graph lies in the stratum that it is reported under, and is of the size asked for."""
+    plans = _wild()
+    found = Counter(plan.structure for plan in plans)
+    assert found == {f"wild_{name}": 2 * share for name, share in SOME.items()}
+    for plan in plans:
+        assert plan.wild is not None and in_stratum(plan.wild.stratum, *plan.query.effect)
+        assert 7 <= len(plan.query.graph.observed) <= 9 and 1 <= len(plan.latent) <= 2
+        assert 2.0 <= 2 * len(plan.edges) / len(plan.nodes) <= 3.5
+        assert not any(plan.query.graph.parents(u) for u in plan.latent)
+
+
+def test_wishes_have_their_shares_among_identifiable_scenes() -> None:
+    """Wishes that one stratum cannot grant change hands; their numbers stay."""
+    wanted = [
+        plan.wild.wanted
+        for plan in _wild()
+        if plan.wild is not None and is_identifiable(*plan.query.effect, "ate")
+    ]
+    assert len(wanted) == 8
+    assert sum(bool(one.reversed) for one in wanted) == 4
+    assert sum(bool(one.misled) for one in wanted) == 6
+
+
+def test_other_scenes_are_what_they_are_without_wild_ones() -> None:
+    """A split that asks for wild scenes keeps the keys and plans of all others."""
+    plain = specs(scenes=2, profiles=PLAIN)
+    assert [spec.config_json for spec in plain] == [s.config_json for s in planned()[:2]]
+    assert [spec.key for spec in plain] == [spec.key for spec in planned()[:2]]
+    assert "wild" not in plain[0].config_json
+
+
+def test_a_wild_graph_is_an_induced_part_of_its_domain() -> None:
+    """Every direct effect and every absence of one is told by the knowledge graph."""
+    sets = set()
+    for plan in _wild():
+        assert plan.domain is not None
+        names, clauses = dict(plan.names), domain(plan.domain).mechanism_clauses
+        told = {(a, b) for a, b in clauses if {a, b} <= set(names.values())}
+        assert told == {(names[a], names[b]) for a, b in plan.edges}
+        sets.add(frozenset(names.values()))
+    assert len(sets) == len(_wild()), "no set of names is given out twice"
+
+
+def test_the_world_does_what_its_plan_wants() -> None:
+    """Signs, sizes and dominance hold of the published numbers."""
+    record = world(built())
+    plan = ScenePlan.from_json(json.dumps(record["plan"]))
+    assert plan.wild is not None
+    told: dict[str, Any] = record["quantities"]
+    ate, r, sd = (told[key] for key in ("ate", "association", "outcome_sd"))
+    if ate is None:
+        assert plan.wild.stratum in ("hedge_elsewhere", "natural_kept")
+        return
+    assert 0.15 <= abs(ate["value"]) / sd["value"] <= 1.5
+    assert (ate["value"] * r["value"] < 0) is plan.wild.wanted.reversed
+
+
+def test_every_truth_of_a_wild_scene_has_its_second_derivation() -> None:
+    """The same audit as for motifs, nothing left out; and collider questions of both kinds."""
+    found = built()
+    (shown,), (hidden,) = rows(found, "_scenes"), rows(found, "_worlds")
+    labels = next(iter(rows(found, "_labels")), None)
+    assert audit_instance(hidden, rows(found, "_truth"), labels, shown) == []
+    bias = [
+        truth for key, _, truth in asked(found) if key == "bias_diagnostic.collider_bias_boolean"
+    ]
+    answers = {json.loads(row["target_json"])["accepted"][0] for row in bias}
+    assert len(answers) == len(bias) > 0
+
+
+@pytest.mark.parametrize(
+    ("wild", "message"),
+    [
+        ({"scene": 1}, "wild.scene: unknown key; did you mean 'scenes'?"),
+        ({"strata": {"mbias": 1}}, "wild.strata.mbias: unknown key; did you mean 'm_bias'?"),
+        ({"strata": {"m_bias": 0}}, "wild.strata: no weight is positive"),
+        ({"measured": [9, 8]}, "wild.measured: 9 is more than 8; swap them"),
+        ({"measured": [7, 13]}, "wild.measured: must be two whole numbers from 3 to 12"),
+        ({"reversed": 2}, "wild.reversed: must be a number from 0 to 1"),
+    ],
+)
+def test_a_wrong_table_is_refused_in_one_line(wild: dict[str, object], message: str) -> None:
+    """Before any graph is drawn."""
+    with pytest.raises(UsageError) as caught:
+        TRACK.parse(TomlTable(table(wild=wild), "x.toml: splits.dev.causalds."))
+    assert message in str(caught.value)
+
+
+def test_a_quota_that_no_graph_can_meet_is_said_before_the_build() -> None:
+    """Three measured variables hold no front door with two decoys."""
+    wild = {"scenes": 1, "strata": {"front_door": 1}, "measured": [3, 3], "latent": [1, 1]}
+    config = TRACK.parse(TomlTable(table(scenes=1, wild=wild), "x.toml: splits.dev.causalds."))
+    with pytest.raises(UsageError, match=r"causalds\.wild: no graph in \d+ has stratum front_door"):
+        plan_scenes(config, "dev", ROOT, False)
