@@ -2,19 +2,25 @@
 
 A JSON file beside the private side. A team is named by the maintainer: by the name of its file or
 folder up to the first ``@`` (``acme@2.parquet`` is the second of ``acme``). What is shown is the
-team's figure so far; the same answers again are not counted.
+team's figure so far; the same answers again are not counted. The final ranking is made once: it
+stands in the ledger, too, and what comes later has no place in it and no new figure.
 """
 
+import fcntl
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from grader.errors import UsageError
 from grader.exam import Exam
 from grader.io.files import write_text
-from grader.io.jsonio import canonical, pretty
+from grader.io.jsonio import canonical, clip, pretty
 from grader.pipeline import Graded
 from grader.report.ladder import SUBMISSIONS, Ladder, weights
 from grader.report.redact import with_figure
@@ -25,13 +31,28 @@ _HELD: Final = "held"
 
 
 def answers_sha256(graded: Graded) -> str:
-    """The same for equal answers, however they were handed in and whatever the system is called."""
+    """The same for equal answers, however they were handed in and whatever the system is called.
+
+    Whatever they are worth, too: boards show it, so that it is of what was handed in alone.
+    """
     digest = hashlib.sha256()
-    for task_id, checked in graded.checked.items():
-        answer = checked.answer
-        told = canonical(answer) if isinstance(answer, (dict, list)) else repr(answer)
-        digest.update(f"{task_id} {checked.status} {checked.abstained} {told}\n".encode())
+    for task_id, told in graded.told.items():
+        answer = canonical(_plain(told.answer))
+        digest.update(f"{task_id} {told.status} {told.abstained} {answer}\n".encode())
     return digest.hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    """An answer as JSON that equal ones share: no set has an order, no object an address."""
+    if is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, frozenset):
+        return sorted((_plain(item) for item in value), key=canonical)
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    return value
 
 
 def ladder_of(graded: Graded) -> Ladder:
@@ -59,16 +80,59 @@ def show_all(
     Each stands with its submission's file; ``path`` is the ledger's, by default beside the private
     side. Raises ``UsageError`` for a file that is no ledger.
     """
-    ledger = Ledger(path or default_path(exam), exam)
     kept = []
-    for source, report in reports:
-        own = report[_HELD]
-        ladder = Ladder(own["instances"])
-        if own["points"] is not None:
-            ledger.enter(team_of(source), own["answers"], own["points"], ladder)
-        kept.append((team_of(source), ladder, {k: v for k, v in report.items() if k != _HELD}))
-    ledger.save()
+    with _alone(path or default_path(exam), exam) as ledger:
+        for source, report in reports:
+            own = report[_HELD]
+            ladder = Ladder(own["instances"])
+            if own["points"] is not None:
+                ledger.enter(team_of(source), own["answers"], own["points"], ladder)
+            kept.append((team_of(source), ladder, {k: v for k, v in report.items() if k != _HELD}))
     return [ledger.show(report, team, ladder) for team, ladder, report in kept]
+
+
+def refuse_several(sources: Sequence[Path]) -> None:
+    """Raise ``UsageError`` where a team has several submissions: the best of many is no finalist.
+
+    The final half told nobody anything, but the best of a hundred random submissions to it looks
+    good by chance.
+    """
+    for team, count in Counter(map(team_of, sources)).items():
+        if count > 1:
+            raise UsageError(
+                f"--final: {count} submissions of team {clip(team)}; a team has one in the final "
+                "ranking, so leave the one that it chose"
+            )
+
+
+def close(path: Path | None, exam: Exam, handed: Mapping[Path, str]) -> frozenset[Path]:
+    """Record the final ranking of submissions by :func:`answers_sha256`; those that come too late.
+
+    The first call closes the exam; later ones rank the same answers alone.
+    """
+    with _alone(path or default_path(exam), exam) as ledger:
+        late = ledger.close({team_of(source): answers for source, answers in handed.items()})
+    return frozenset(source for source in handed if team_of(source) in late)
+
+
+@contextmanager
+def _alone(path: Path, exam: Exam) -> "Iterator[Ledger]":
+    """The ledger, for one process at a time: read, and in the end written."""
+    path = path.resolve()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise UsageError(
+            f"{path}: no place for a ledger ({error.strerror}); give another --ledger"
+        ) from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        ledger = Ledger(path, exam)
+        yield ledger
+        ledger.save()
+    finally:
+        os.close(lock)
 
 
 def default_path(exam: Exam) -> Path:
@@ -93,14 +157,27 @@ class Ledger:
         self._document = _read(path)
         split = exam.split
         key = "/".join(filter(None, (split.release.name, split.name, exam.name, split.track)))
+        self._key = key
         self._teams: dict[str, list[dict[str, Any]]] = self._document["exams"].setdefault(key, {})
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the final ranking was made."""
+        return self._key in self._document["finals"]
 
     def enter(self, team: str, answers: str, points: float, ladder: Ladder) -> None:
         """Count a submission: the hash of its answers, and its points over the shown half."""
         before = self._teams.setdefault(team, [])
         if all(entry["answers"] != answers for entry in before):
-            figure = ladder.shown([entry["figure"] for entry in before], points)
+            earlier = [entry["figure"] for entry in before]
+            best = earlier[-1] if earlier else None
+            figure = best if self.is_closed else ladder.shown(earlier, points)
             before.append({"answers": answers, "figure": figure})
+
+    def close(self, handed: Mapping[str, str]) -> frozenset[str]:
+        """Make the final ranking; the teams whose answers come too late for it."""
+        ranked = self._document["finals"].setdefault(self._key, dict(handed))
+        return frozenset(team for team, answers in handed.items() if ranked.get(team) != answers)
 
     def save(self) -> None:
         """Write the ledger down, whole or not at all."""
@@ -134,11 +211,13 @@ class Ledger:
 
 def _read(path: Path) -> dict[str, Any]:
     if not path.exists():
-        return {"format": FORMAT, "exams": {}}
+        return {"format": FORMAT, "exams": {}, "finals": {}}
     try:
         document: dict[str, Any] = json.loads(path.read_bytes())
         teams = [entries for exam in document["exams"].values() for entries in exam.values()]
         entries = [(entry["answers"], entry["figure"]) for own in teams for entry in own]
+        finals = document.setdefault("finals", {}).values()
+        entries += [(answers, None) for ranked in finals for answers in ranked.values()]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         entries = [(None, None)]
     if not all(isinstance(a, str) and isinstance(f, float | int | None) for a, f in entries):

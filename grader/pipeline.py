@@ -11,7 +11,7 @@ from grader.exam import Exam
 from grader.io.jsonio import clip
 from grader.io.release import CORRECTED
 from grader.model import Checked, RawAnswer, Score, Unit
-from grader.report.aggregate import Totals, aggregate
+from grader.report.aggregate import Totals, aggregate, with_statuses
 from grader.report.attempts import with_attempts
 from grader.report.build import build_report, finite
 from grader.report.ladder import overall
@@ -19,7 +19,7 @@ from grader.report.redact import redact, with_figure
 from grader.score import score, verify
 from grader.shape import Task
 from grader.submission.attempts import merge, read
-from grader.submission.budget import Budget, Limits
+from grader.submission.budget import REASON, Budget, Limits
 from grader.submission.check import check
 from grader.submission.collect import submissions_in
 from grader.submission.submission import Submission, with_notice
@@ -35,6 +35,8 @@ class Graded:
 
     exam: Exam
     submission: Submission
+    told: Answers
+    """What can be said of the answers without the truth."""
     checked: Answers
     scores: Sequence[Score]
     totals: Totals
@@ -71,8 +73,9 @@ def grade(
     them; what the others add stands in the report's ``attempts``.
     """
     submission = read(source, exam.split.tasks, limits) if isinstance(source, Path) else source
-    attempts, notices = verify_attempts(exam, submission, check_attempts(exam, submission))
-    checked = merge_attempts(exam, attempts)
+    signed = sign_attempts(exam, submission.source, check_attempts(exam, submission))
+    attempts, notices = verify_attempts(exam, submission, signed)
+    told, checked = merge_attempts(exam, signed), merge_attempts(exam, attempts)
     scores = score_tasks(exam, checked, submission.budget)
     totals = aggregate(
         scores,
@@ -87,13 +90,27 @@ def grade(
         grid = [score_tasks(exam, attempt, submission.budget) for attempt in attempts]
         report = finite(with_attempts(report, submission.attempts, grid, exam.truths, attempts))
     if not exam.split.reveal:
-        report = _held_back(exam, report)
-    return Graded(exam, submission, checked, scores, totals, report)
+        report = _held_back(exam, report, _before_the_truth(scores, told))
+    return Graded(exam, submission, told, checked, scores, totals, report)
 
 
-def _held_back(exam: Exam, report: dict[str, Any]) -> dict[str, Any]:
+def _before_the_truth(scores: Sequence[Score], told: Answers) -> Sequence[Score]:
+    """Score rows with statuses that no truth decided: whether a transcript replays is a fact of it.
+
+    One whose host's key was not checked could be made up, to ask.
+    """
+    rows = []
+    for row in scores:
+        known = told[row.task_id]
+        if row.status != known.status and row.reason != REASON:
+            row = replace(row, status=known.status, reason=known.reason)
+        rows.append(row)
+    return rows
+
+
+def _held_back(exam: Exam, report: dict[str, Any], rows: Sequence[Score]) -> dict[str, Any]:
     """The redacted report; at the end, with the points of the half that nobody was told of."""
-    silent = redact(report)
+    silent = redact(with_statuses(report, rows))
     if not exam.is_final or report["points"] is None:
         return silent
     ends, shows = report["points_interval"], report["detectable"] or 0.0
@@ -134,13 +151,12 @@ def _check(task: Task, raw: RawAnswer | None, budget: Budget) -> Checked:
 
 
 def verify_attempts(
-    exam: Exam, submission: Submission, attempts: Sequence[Answers]
+    exam: Exam, submission: Submission, signed: Sequence[Answers]
 ) -> tuple[Sequence[Answers], list[str]]:
     """The answers with the statuses that count, and what the submitter is told so far.
 
-    Transcripts must be signed with the host's key, where one was given, and replay.
+    ``signed`` is what :func:`sign_attempts` gives; transcripts must replay.
     """
-    signed = sign_attempts(exam, submission.source, attempts)
     verified = [
         {task.task_id: _verify(exam, task, checked, submission.budget) for task in exam.tasks}
         for checked in signed

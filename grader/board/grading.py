@@ -15,8 +15,9 @@ from typing import Any, Final, Self
 from grader.board.cache import Cache, submission_sha256
 from grader.board.workers import Failed, Limits, run_limited
 from grader.exam import Exam
-from grader.ledger import answers_sha256, held, show_all
+from grader.ledger import answers_sha256, close, held, show_all
 from grader.pipeline import Graded, grade
+from grader.submission.budget import Limits as Budget
 
 _MOST_LEAVES: Final = 120
 """Members of a track's part with more figures are drawn on pages and stand in no table."""
@@ -66,6 +67,7 @@ def grade_all(
     *,
     workers: int,
     limits: Limits,
+    budget: Budget | None = None,
     cache: Cache | None = None,
     slice_intervals: bool = False,
     refuse: Callable[[Graded], None] = lambda _graded: None,
@@ -73,8 +75,9 @@ def grade_all(
 ) -> list[Result]:
     """Every submission, graded on its own, in the order of ``sources``.
 
-    ``refuse`` raises ``UsageError`` for a submission that must not be on the board; ``advance`` is
-    called for each as it is finished.
+    ``limits`` are a worker's, ``budget`` is what the answers of one may cost. ``refuse`` raises
+    ``UsageError`` for a submission that must not be on the board; ``advance`` is called for each as
+    it is finished.
     """
     # Read once, before there are workers, which then share it.
     _ = exam.truths, exam.floors, exam.split.bundles, exam.differing
@@ -83,7 +86,8 @@ def grade_all(
         known = None if cache is None else submission_sha256(source)
         if cache is not None and known is not None and (text := cache.find(known)) is not None:
             return text
-        text = json.dumps(_graded(exam, source, slice_intervals, refuse)).encode("ascii")
+        graded = grade(exam, source, slice_intervals=slice_intervals, limits=budget)
+        text = json.dumps(_told(graded, source, refuse)).encode("ascii")
         if cache is not None and known is not None:
             cache.keep(known, text)
         return text
@@ -104,6 +108,17 @@ def with_figures(ledger: Path | None, exam: Exam, entries: Sequence[Entry]) -> l
     ]
 
 
+def in_time(ledger: Path | None, exam: Exam, results: Sequence[Result]) -> list[Result]:
+    """Results of the final ranking, of which the ledger tells the answers that come too late."""
+    graded = {r.source: r for r in results if isinstance(r, Entry)}
+    handed = {
+        source: str(entry.brief["submission"]["answers_sha256"]) for source, entry in graded.items()
+    }
+    late = close(ledger, exam, handed)
+    why = "handed in after the final ranking, which is made once"
+    return [NotGraded(r.source, why) if r.source in late else r for r in results]
+
+
 def _result(source: Path, outcome: bytes | Failed) -> Result:
     if isinstance(outcome, Failed):
         return NotGraded(source, outcome.reason)
@@ -113,17 +128,14 @@ def _result(source: Path, outcome: bytes | Failed) -> Result:
     return Entry.of(source, outcome)
 
 
-def _graded(
-    exam: Exam, source: Path, slice_intervals: bool, refuse: Callable[[Graded], None]
-) -> dict[str, Any]:
+def _told(graded: Graded, source: Path, refuse: Callable[[Graded], None]) -> dict[str, Any]:
     """The report of a submission, or ``left_out`` and why."""
-    graded = grade(exam, source, slice_intervals=slice_intervals)
     if (stranger := _stranger(graded, source)) is not None:
         return {"left_out": stranger}
     refuse(graded)
     name = source.name.encode("utf-8", errors="replace").decode("utf-8")
     told = {"file": name, "answers_sha256": answers_sha256(graded)}
-    report = held(graded) if exam.keeps_ledger else graded.report
+    report = held(graded) if graded.exam.keeps_ledger else graded.report
     return {**report, "submission": {**report["submission"], **told}}
 
 

@@ -83,12 +83,13 @@ def _answered(exam: Exam, task: Task, arguments: argparse.Namespace) -> list[Lin
 
     Raises ``UsageError`` where the score may not be seen or nothing can be drawn.
     """
-    from grader.pipeline import check_attempts, verify_attempts
+    from grader.pipeline import check_attempts, sign_attempts, verify_attempts
     from grader.submission.collect import collect
 
     exam.split.refuse_private_details("the score of one task tells its truth")
     submission = collect(arguments.answers, exam.split.tasks)
-    (verified,), _ = verify_attempts(exam, submission, check_attempts(exam, submission))
+    signed = sign_attempts(exam, submission.source, check_attempts(exam, submission))
+    (verified,), _ = verify_attempts(exam, submission, signed)
     truth, checked = exam.truths[task.task_id], verified[task.task_id]
     if arguments.html is not None:
         _draw(arguments.html, task, truth, checked)

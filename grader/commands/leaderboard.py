@@ -21,7 +21,15 @@ from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING, Any, Final
 
-from grader.commands.common import EXAM, add, add_documents, check_outputs, open_split
+from grader.commands.common import (
+    EXAM,
+    add,
+    add_documents,
+    add_limits,
+    check_outputs,
+    limits_of,
+    open_split,
+)
 from grader.errors import UsageError
 from grader.exam import Exam
 from grader.io.files import replacing, write_text
@@ -43,7 +51,7 @@ MEMORY: Final = 2048
 SECONDS: Final = 300
 _NO_MATTER: Final = frozenset(
     ("submissions", "release", "private", "transcript_key", "ledger", "json", "html", "workers",
-     "memory", "seconds", "cache", "no_cache", "sessions")
+     "memory", "wall", "cache", "no_cache", "sessions")
 )  # fmt: skip
 """Options that change no report, or that the key of a grading has by their content."""
 
@@ -54,7 +62,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--final",
         action="store_true",
-        help="of a private split, once: rank by the half of which no figure was ever shown",
+        help="of a private split, once: rank one submission of each team by the half of which no "
+        "figure was ever shown",
     )
     add(parser, *EXAM, "--truth", "--transcript-key", "--ledger")
     parser.add_argument(
@@ -71,7 +80,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"of one submission (default {MEMORY})",
     )  # fmt: skip
     effort.add_argument(
-        "--seconds", type=_positive, default=SECONDS, metavar="S",
+        "--seconds", dest="wall", type=_positive, default=SECONDS, metavar="S",
         help=f"of one submission (default {SECONDS})",
     )  # fmt: skip
     effort.add_argument(
@@ -80,6 +89,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "then causal-exams in $XDG_CACHE_HOME or ~/.cache)",
     )  # fmt: skip
     effort.add_argument("--no-cache", action="store_true", help="grade anew and keep nothing")
+    add_limits(parser)
     add_documents(
         parser, "all reports, best first", "full reports of a private split, for your eyes only"
     )
@@ -93,19 +103,21 @@ def _positive(text: str) -> int:
 
 def run(arguments: argparse.Namespace) -> int:
     """Grade all, rank, print and write."""
-    from grader.board.grading import Entry, LeftOut, NotGraded, grade_all, with_figures
+    from grader.board.grading import Entry, LeftOut, NotGraded, grade_all, in_time, with_figures
     from grader.board.sessions import refuse_others, told
     from grader.board.workers import Limits
     from grader.draw.table import in_terminal
+    from grader.ledger import refuse_several
     from grader.show.leaderboard import failures, leaderboard
     from grader.show.terminal import console
 
     check_outputs(arguments)
     # Several exams and none chosen: say so before any submission is graded.
     exam = open_split(arguments).choose_exam_for()
+    sources = submissions(arguments.submissions)
     if arguments.final:
         exam = exam.final()
-    sources = submissions(arguments.submissions)
+        refuse_several(sources)
     counted = _sessions(arguments, exam)
     cache = _cache(arguments, exam)
     with _progress() as progress:
@@ -119,12 +131,15 @@ def run(arguments: argparse.Namespace) -> int:
             exam,
             sources,
             workers=arguments.workers,
-            limits=Limits(arguments.memory << 20, arguments.seconds),
+            limits=Limits(arguments.memory << 20, arguments.wall),
+            budget=limits_of(arguments),
             cache=cache,
             slice_intervals=_detailed(arguments),
             refuse=refuse_others,
             advance=advance,
         )
+    if exam.is_final:
+        results = in_time(arguments.ledger, exam, results)
     entries = [result for result in results if isinstance(result, Entry)]
     if exam.keeps_ledger and entries:
         entries = with_figures(arguments.ledger, exam, entries)

@@ -45,6 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
         figure("climb", "climb at most", points),
     )
     note = f"A figure comes in steps of {ladder.step:g} points, about half of the instances."
+    if ledger.is_closed:
+        note += " The final ranking was made: no new figure is shown."
     table = Table.of(f"Ledger of {exam.name}", columns, ledger.teams(ladder), note=note)
     console().print(in_terminal(table))
     return 0

@@ -106,6 +106,14 @@ def aggregate(
     return Totals(parts, census, replicates, skills, units)
 
 
+def with_statuses(report: Mapping[str, Any], scores: Sequence[Score]) -> dict[str, Any]:
+    """``report`` with the census and slices of rows that may have other statuses."""
+    with ScoreTable(scores) as table:
+        tracks = {name: {**part, "slices": {}} for name, part in report["tracks"].items()}
+        _fill_slices(table, tracks)
+        return {**report, "census": _census(table, len(scores)), "tracks": tracks}
+
+
 def track_summaries(results: Mapping[str, Results]) -> dict[str, TrackSummary]:
     """What each track says of itself beside the mean of its tasks' points."""
     return {
@@ -177,14 +185,19 @@ def _parts(table: ScoreTable) -> dict[str, dict[str, Any]]:
             "readings": {},
             "slices": {},
         }
-    for row in table.query("slices"):
-        row["skill"] = on_scale(row["points"], row["floor"], row["ceiling"])
-        axis = parts[row.pop("track")]["slices"].setdefault(row.pop("axis"), {})
-        axis[row.pop("level")] = row
+    _fill_slices(table, parts)
     for row in table.query("usage"):
         track = row.pop("track")
         parts[track]["usage"] = {**row, "tokens_per_quality": {}}
     return parts
+
+
+def _fill_slices(table: ScoreTable, parts: Mapping[str, dict[str, Any]]) -> None:
+    """The points and counts of every level of every axis, into each track's ``slices``."""
+    for row in table.query("slices"):
+        row["skill"] = on_scale(row["points"], row["floor"], row["ceiling"])
+        axis = parts[row.pop("track")]["slices"].setdefault(row.pop("axis"), {})
+        axis[row.pop("level")] = row
 
 
 def _census(table: ScoreTable, expected: int) -> dict[str, Any]:

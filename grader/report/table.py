@@ -3,6 +3,7 @@
 What every track has stands in ``grader/report/sql``, what is a track's own in its folder's ``sql``.
 """
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
@@ -27,11 +28,20 @@ def sql(name: str) -> str:
     return (folder / "sql" / f"{file}.sql").read_text(encoding="utf-8")
 
 
+@cache
+def _database(process: int) -> duckdb.DuckDBPyConnection:
+    """The database of a process, since a new one takes as long as the queries of a small exam.
+
+    It holds nothing itself; what a connection makes is temporary and goes with it.
+    """
+    return duckdb.connect(config={"threads": 1, "enable_external_access": "false"})
+
+
 class ScoreTable:
-    """An in-memory database with one table, ``scores``; no access to the outside."""
+    """A connection with a temporary table, ``scores``; no access to the outside."""
 
     def __init__(self, scores: Sequence[Score]) -> None:
-        self.connection = duckdb.connect(config={"threads": 1, "enable_external_access": "false"})
+        self.connection = _database(os.getpid()).cursor()
         self.connection.execute(sql("schema"))
         names = [field.name for field in fields(Score)]
         self.fill("scores", names, list(map(attrgetter(*names), scores)))

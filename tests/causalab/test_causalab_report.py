@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from causalab_episodes import make_row, random_episode
 from lab_tasks import grade, task_and_truth
+from lab_verification import resealed
 
 from grader import pipeline
 from grader.board.sessions import refuse_others
@@ -17,11 +18,13 @@ from grader.cli import main
 from grader.draw import page as draw
 from grader.draw.table import in_terminal
 from grader.errors import UsageError
-from grader.exam import choose_exam
+from grader.exam import Split, choose_exam
+from grader.io.jsonio import canonical
 from grader.io.release import Release
 from grader.io.schemas import first_problem, schema
 from grader.laboratory.episode import Episode
 from grader.laboratory.session import Laboratory
+from grader.ledger import answers_sha256
 from grader.model import RawAnswer, Score, TrackSummary
 from grader.report.table import Results, ScoreTable
 from grader.show.terminal import console
@@ -325,6 +328,31 @@ def test_a_board_says_how_many_sessions_were_started(mini_release: Path, tmp_pat
     assert main(command) == 0
     (row,) = json.loads(out.read_text("utf-8"))
     assert row["report"]["submission"]["sessions"] == {"started": 4, "tasks": 2, "most": 3}
+
+
+def test_a_private_report_does_not_say_whether_a_made_up_session_replays(
+    mini_release: Path, tmp_path: Path
+) -> None:
+    """Else each transcript asks the hidden mechanism; equal answers have one hash all the same."""
+    split = Split.open(Release.open(mini_release), None, "mini", "causalab")
+    known, private = (replace(split, reveal=r).choose_exam_for() for r in (True, False))
+    task = known.tasks[0]
+    session = Laboratory(episode_of(task, known.truths[task.task_id]))
+    session.intervene(session.episode.names[0], 50)
+    session.predict(1)
+    lines = [json.loads(canonical(line)) for line in session.transcript]
+    lines[1]["reading"][session.episode.names[1]] += 1
+    shown, hashes = [], []
+    for number, text in enumerate((session.transcript_text(), resealed(lines).decode())):
+        folder = tmp_path / str(number) / "team"
+        folder.mkdir(parents=True)
+        (folder / task.answer_file).write_text(text, encoding="utf-8")
+        assert pipeline.grade(known, folder).report["census"]["invalid"] == number
+        report = pipeline.grade(private, folder).report
+        shown.append({**report, "submission": {}})
+        hashes.append([answers_sha256(pipeline.grade(private, folder)) for _ in range(2)])
+    assert shown[0] == shown[1] and shown[0]["census"]["scored"] == 1
+    assert hashes[0][0] == hashes[0][1] != hashes[1][0] == hashes[1][1]
 
 
 def test_verify_finds_an_episode_that_contradicts_itself() -> None:

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from causalab_episodes import chain_episode, make_row, random_episode
 from lab_tasks import grade, task_and_truth
-from lab_verification import verify
+from lab_verification import resealed, verify
 
 from grader.io.jsonio import canonical
 from grader.laboratory.episode import Episode
 from grader.laboratory.session import Laboratory, Refused
-from grader.laboratory.transcript import TranscriptError, content_of, seal, write_line
+from grader.laboratory.transcript import TranscriptError, content_of, write_line
 from grader.tracks.causalab.gold import true_hypothesis
 
 KEY = b"a host's key of some length"
@@ -33,17 +33,6 @@ def honest(episode: Episode, key: bytes | None = None) -> Laboratory:
     session.intervene("moisture", 70)
     session.predict(episode.frequency, true_hypothesis(episode))
     return session
-
-
-def resealed(lines: Sequence[Line], key: bytes | None = None) -> bytes:
-    """The lines with indices, count and chain computed anew, as a forger without a key would."""
-    done: list[Line] = []
-    for index, line in enumerate(lines):
-        content = {**content_of(line), "index": index}
-        if content.get("event") == "closed":
-            content["lines"] = len(lines)
-        done.append(seal(content, done[-1]["digest"] if done else "", key))
-    return "".join(write_line(line) for line in done).encode()
 
 
 def plain(lines: Sequence[Line]) -> bytes:

@@ -120,6 +120,18 @@ def test_a_grading_is_reused_where_all_agrees(
             assert "graded again" in runner.capsys.readouterr().err
 
 
+def test_a_board_has_a_budget_for_each_submission(runner: Runner, board: Path) -> None:
+    """As ``grade`` has, with the same options; it is part of what a kept grading is of."""
+    file = runner.place / "board.json"
+    dev = ("--release", runner.release, "--split", "dev", "--json", file)
+    counts = []
+    for cells in ("50000", "1"):
+        assert runner.run("leaderboard", board, *dev, "--max-cells", cells).code == 0
+        first = json.loads(file.read_text("utf-8"))[0]
+        counts.append(first["report"]["census"]["invalid_reasons"].get("budget", 0))
+    assert counts[0] == 0 < counts[1]
+
+
 def test_a_damaged_or_foreign_grading_is_not_believed(tmp_path: Path) -> None:
     """Cut, changed or exchanged: it is made again."""
     kept = gradings.Cache(tmp_path / "kept", "context")

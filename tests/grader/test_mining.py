@@ -1,10 +1,14 @@
 """Private truth cannot be mined: clients without knowledge against what a submitter is shown."""
 
+import fcntl
 import json
 import math
 import random
+import shutil
 import statistics
+import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -12,6 +16,7 @@ from grading import Runner
 
 from grader.exam import Split
 from grader.io.release import Release
+from grader.ledger import Ledger, show_all
 from grader.model import Unit
 from grader.report.ladder import CLIMB, SUBMISSIONS, Ladder, overall, shown_half, weights
 
@@ -221,8 +226,52 @@ def test_the_ledger_counts_submissions_and_says_what_they_told(
     assert line["report"]["points"] is None, "an exam of eight tasks has no figure to show"
     told = runner.run("ledger", *at, *ledger).out
     assert "acme" in told and "1/100" in told and "0/0" in told
-    final = runner.run("leaderboard", folder, *at, "--final").out
-    assert "100.0" in final
     (tmp_path / "ledger.json").write_text('{"exams": [1]}')
     assert "is no ledger" in runner.fails("grade", folder / "acme@1", *at, *ledger)
     assert "public" in runner.fails("ledger", "--release", runner.release, "--split", "dev")
+
+
+def test_the_final_ranking_is_made_once(runner: Runner, tmp_path: Path) -> None:
+    """One submission of each team, the same answers again, and nothing that comes later."""
+    at = ("--release", runner.release, "--split", "test")
+    ledger = ("--ledger", tmp_path / "ledger.json")
+    folder = tmp_path / "in"
+    assert runner.run("gold", *at, "--out", folder / "acme@1", "--reveal").code == 0
+    shutil.copytree(folder / "acme@1", folder / "acme@2")
+    command = ("leaderboard", folder, *at, *ledger, "--final")
+    assert "2 submissions of team" in runner.fails(*command)
+    assert not (tmp_path / "ledger.json").exists()
+    (folder / "acme@2").rename(folder / "bell")
+    first = runner.run(*command).out
+    assert first.count("100.0") >= 2
+    assert runner.run(*command).out == first
+    for file in (folder / "acme@1").iterdir():
+        file.write_text("{}")
+    shutil.copytree(folder / "bell", folder / "later")
+    again = runner.run(*command)
+    for late in ("acme@1", "later"):
+        assert f"failed: {late}: handed in after the final ranking" in again.err
+    assert "failed: bell" not in again.err
+    assert "no new figure" in runner.run("ledger", *at, *ledger).out
+    exam = Split.open(Release.open(runner.release), "test").choose_exam_for()
+    closed = Ledger(tmp_path / "ledger.json", exam)
+    closed.enter("acme", "hash", 80.0, Ladder(130))
+    assert closed.show({}, "acme", Ladder(130)) == {}, "no figure after the end"
+
+
+def test_two_boards_at_once_lose_no_submission(release: Path, tmp_path: Path) -> None:
+    """Whoever comes second waits, and reads what the first has written."""
+    path = tmp_path / "ledger.json"
+    exam = Split.open(Release.open(release), "test").choose_exam_for()
+    held = {"held": {"answers": "b", "points": 50.0, "instances": 130}}
+    with path.with_name("ledger.json.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with ThreadPoolExecutor() as pool:
+            second = pool.submit(show_all, path, exam, [(Path("bell.parquet"), held)])
+            time.sleep(0.1)
+            assert not second.done() and not path.exists()
+            first = Ledger(path, exam)
+            first.enter("acme", "a", 50.0, Ladder(130))
+            first.save()
+            fcntl.flock(lock, fcntl.LOCK_UN)
+    assert [row["team"] for row in Ledger(path, exam).teams(Ladder(130))] == ["acme", "bell"]

@@ -1,5 +1,5 @@
 -- One row per graded task. Everything the report says is an aggregate of this table.
-CREATE TABLE scores (
+CREATE TEMP TABLE scores (
     task_id        VARCHAR PRIMARY KEY,
     instance_id    VARCHAR NOT NULL,
     track          VARCHAR NOT NULL,
@@ -32,7 +32,7 @@ CREATE TABLE scores (
 );
 
 -- What answering cost, as submitted (usage.jsonl); tokens are prompt and completion.
-CREATE TABLE usage (
+CREATE TEMP TABLE usage (
     task_id       VARCHAR PRIMARY KEY,
     input_tokens  DOUBLE,
     output_tokens DOUBLE,
@@ -42,7 +42,7 @@ CREATE TABLE usage (
 );
 
 -- The two readings, one under the other: the same aggregates serve both.
-CREATE VIEW losses AS
+CREATE TEMP VIEW losses AS
     SELECT 'paper' AS reading, task_id, track, paper_pool AS pool, paper_loss AS loss
     FROM scores WHERE paper_pool IS NOT NULL
     UNION ALL
@@ -50,7 +50,7 @@ CREATE VIEW losses AS
     FROM scores;
 
 -- Each task once for every axis that people compare along.
-CREATE VIEW axes AS
+CREATE TEMP VIEW axes AS
     SELECT scores.*, slice.axis AS axis, slice.level AS level
     FROM (
         SELECT task_id, unnest([

@@ -40,8 +40,8 @@ def repeats(attempts: Sequence[Sequence[Score]]) -> dict[str, Any]:
 
 def _fill(table: ScoreTable, attempts: Sequence[Sequence[Score]]) -> None:
     table.connection.execute(
-        "CREATE TABLE attempts (attempt INTEGER, task_id VARCHAR, pool VARCHAR, passed BOOLEAN, "
-        "valid BOOLEAN, loss DOUBLE, fixed_loss DOUBLE)"
+        "CREATE TEMP TABLE attempts (attempt INTEGER, task_id VARCHAR, pool VARCHAR, "
+        "passed BOOLEAN, valid BOOLEAN, loss DOUBLE, fixed_loss DOUBLE)"
     )
     table.fill(
         "attempts",

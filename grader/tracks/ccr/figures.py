@@ -1,23 +1,18 @@
-"""The figures beside the headline, each named once: its SQL, its heading, and who may see it."""
+"""The figures beside the headline, each named once: its SQL and its heading."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
-
-About = Literal["tasks", "contexts", "compositions", "pairs", "answered pairs", "anything", "truth"]
 
 
 @dataclass(frozen=True, slots=True)
 class ContextFigure:
     """One figure: its name in a report, and the SQL that makes it of the tables in ``schema.sql``.
 
-    ``about`` is what it is a figure of: a redacted report keeps it where there is enough of that,
-    always (``anything``: it follows from the exam and the answers) or never (``truth``). ``label``
-    heads its column in a table.
+    ``label`` heads its column in a table.
     """
 
     name: str
     sql: str
-    about: About
     label: str = ""
 
 
@@ -38,46 +33,40 @@ def _stated(family: str) -> str:
 
 def _classes(table: Literal["contexts", "compositions"]) -> tuple[ContextFigure, ...]:
     return tuple(
-        ContextFigure(f"{table}_{name.lower()}", _share(f"class = '{name}'", table), table, name)
+        ContextFigure(f"{table}_{name.lower()}", _share(f"class = '{name}'", table), name)
         for name in CLASSES
     )
 
 
 FIGURES: Final = (
-    ContextFigure(
-        "points_simulation", "100 * " + _mean("share", "contexts"), "tasks", "simulation"
-    ),
-    ContextFigure("points_stated", "100 * " + _mean("points", "stated"), "tasks"),
-    ContextFigure("points_direct", _stated("direct"), "tasks", "direct"),
-    ContextFigure("points_deductive", _stated("deductive"), "tasks", "deductive"),
-    ContextFigure("contexts", "(SELECT count(*) FROM ccr_contexts)", "anything"),
-    ContextFigure("complete_share", _share("complete", "contexts"), "contexts", "complete"),
+    ContextFigure("points_simulation", "100 * " + _mean("share", "contexts"), "simulation"),
+    ContextFigure("points_stated", "100 * " + _mean("points", "stated")),
+    ContextFigure("points_direct", _stated("direct"), "direct"),
+    ContextFigure("points_deductive", _stated("deductive"), "deductive"),
+    ContextFigure("contexts", "(SELECT count(*) FROM ccr_contexts)"),
+    ContextFigure("complete_share", _share("complete", "contexts"), "complete"),
     *_classes("contexts"),
-    ContextFigure("compositions", "(SELECT count(*) FROM ccr_compositions)", "truth"),
+    ContextFigure("compositions", "(SELECT count(*) FROM ccr_compositions)"),
     *_classes("compositions"),
-    ContextFigure("compositions_near_valid", _share("near_valid", "compositions"), "compositions"),
+    ContextFigure("compositions_near_valid", _share("near_valid", "compositions")),
     *(
         ContextFigure(
-            f"{name}_vc", _share(f"{name}_valid AND {name}_consistent", "compositions"),
-            "compositions",
+            f"{name}_vc", _share(f"{name}_valid AND {name}_consistent", "compositions")
         )
         for name in ("pn", "ps", "ate")
     ),
-    ContextFigure("pairs_valid", _share("valid", "pairs"), "pairs", "pairs valid"),
-    ContextFigure("pairs_near_valid", _share("near", "pairs"), "pairs"),
-    ContextFigure("median_eta", "(SELECT median(eta) FROM ccr_pairs)", "truth"),
+    ContextFigure("pairs_valid", _share("valid", "pairs"), "pairs valid"),
+    ContextFigure("pairs_near_valid", _share("near", "pairs")),
+    ContextFigure("median_eta", "(SELECT median(eta) FROM ccr_pairs)"),
     *(
         ContextFigure(
-            f"accuracy_{rung}", _mean(rung, "pairs"), "answered pairs",
-            f"acc. {rung.replace('_', ' ')}",
+            f"accuracy_{rung}", _mean(rung, "pairs"), f"acc. {rung.replace('_', ' ')}"
         )
         for rung in ("factual", "do_true", "do_false")
     ),
-    ContextFigure(
-        "monotonicity_violations", _mean("violations", "pairs"), "answered pairs", "violations"
-    ),
+    ContextFigure("monotonicity_violations", _mean("violations", "pairs"), "violations"),
     *(
-        ContextFigure(name, f"(SELECT CAST(sum({column}) AS BIGINT) FROM ccr_pairs)", "anything")
+        ContextFigure(name, f"(SELECT CAST(sum({column}) AS BIGINT) FROM ccr_pairs)")
         for name, column in (
             ("unit_answers", "answers"),
             ("unit_answers_invalid", "invalid"),

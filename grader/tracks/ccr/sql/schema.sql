@@ -1,5 +1,5 @@
 -- What Algorithm 1 says of a submission; filled by grader/tracks/ccr/summary.py.
-CREATE TABLE ccr_pairs (
+CREATE TEMP TABLE ccr_pairs (
     instance_id   VARCHAR NOT NULL,
     cause         VARCHAR NOT NULL,
     effect        VARCHAR NOT NULL,
@@ -18,7 +18,7 @@ CREATE TABLE ccr_pairs (
     invalid       BIGINT  NOT NULL,
     unreadable_factual BIGINT NOT NULL  -- those of them that are factual
 );
-CREATE TABLE ccr_compositions (
+CREATE TEMP TABLE ccr_compositions (
     instance_id  VARCHAR NOT NULL,
     path         VARCHAR NOT NULL,
     edges        INTEGER NOT NULL,
@@ -32,13 +32,13 @@ CREATE TABLE ccr_compositions (
     ps_valid     BOOLEAN NOT NULL, ps_consistent  BOOLEAN NOT NULL,
     ate_valid    BOOLEAN NOT NULL, ate_consistent BOOLEAN NOT NULL
 );
-CREATE TABLE ccr_contexts (
+CREATE TEMP TABLE ccr_contexts (
     instance_id VARCHAR NOT NULL,
     class       VARCHAR NOT NULL,
     complete    BOOLEAN NOT NULL,
     share       DOUBLE  NOT NULL      -- of compositions that are valid and consistent
 );
-CREATE TABLE ccr_stated (
+CREATE TEMP TABLE ccr_stated (
     task_id     VARCHAR NOT NULL,
     instance_id VARCHAR NOT NULL,
     family      VARCHAR NOT NULL,     -- direct or deductive
