@@ -16,8 +16,9 @@ from builder.replayscm.make.synthesis import smallest_formulas
 from grader.io.jsonio import canonical
 from grader.model import Truth
 from grader.tracks.replayscm.boolean import evaluate, parse, size, truth_table
-from grader.tracks.replayscm.certificates import only_program, problem_of, prove
+from grader.tracks.replayscm.certificates import problem_of
 from grader.tracks.replayscm.problem import Problem, Worlds, pack, parse_map, read_problem
+from grader.tracks.replayscm.proof import only_program, prove
 
 
 def test_the_sizes_of_smallest_formulas_are_those_found_before() -> None:

@@ -160,7 +160,7 @@ def _readings(shape: Shape, truths: Sequence[Mapping[str, Any]]) -> list[tuple[s
     match shape.kind:
         case "predictions" | "name":
             return []  # rows of data, names of the scene at hand: nothing that scenes share
-        case "edges" | "quantities" | "program" | "alternative" | "session":
+        case "edges" | "quantities" | "program" | "alternative" | "session" | "cells":
             # The answer spells the hidden world out.
             return [("structure", [truth["structure"] for truth in truths])]
         case "set" | "sets" | "names":

@@ -9,7 +9,7 @@ from builder.replayscm.check.interpreter import Tree, exact_worlds, read, replay
 from grader.io.release import task_of, truth_of
 from grader.shape import Task
 from grader.tracks.replayscm.certificates import problem_of
-from grader.tracks.replayscm.scoring import LEVELS
+from grader.tracks.replayscm.scoring import LADDER
 
 Row = Mapping[str, Any]
 
@@ -45,15 +45,33 @@ def _record_problems(
 ) -> Iterator[str]:
     names = list(task.inputs["variables"])
     gold = {name: read(text) for name, text in target["gold"].items()}
-    for label, worlds in (("training", task.inputs["worlds"]), ("held-out", target["heldout"])):
+    further = target.get("shifted", {"worlds": []})["worlds"]
+    for label, worlds in (
+        ("training", task.inputs["worlds"]),
+        ("held-out", target["heldout"]),
+        ("shifted", further),
+    ):
         if not all(exact_worlds(gold, names, worlds)):
             yield f"the interpreter does not reproduce the {label} worlds"
     if target["heldout"] != record["heldout"] or target["gold"] != record["program"]["mechanisms"]:
         yield "the held-out worlds or the hidden program are not those of the instance"
     if task.inputs["worlds"] != record["levels"][target["level"]]:
         yield "the training worlds are not those of the record's level"
+    if "asked" in task.inputs:
+        yield from _asked_problems(task, target)
     if target["counterexample"] is not None:
         yield from _cell_problems(target, names)
+
+
+def _asked_problems(task: Task, target: Mapping[str, Any]) -> Iterator[str]:
+    """A row asked about shows the cells of the held-out row that are set or roots, and no other."""
+    names, computed = task.inputs["variables"], set(target["gold"])
+    for shown, world in zip(task.inputs["asked"], target["heldout"], strict=True):
+        hidden = [name in computed and name not in world["targets"] for name in names]
+        (row,) = world["rows"]
+        masked = "".join("?" if h else bit for h, bit in zip(hidden, row, strict=True))
+        if shown != {**world, "rows": [masked]}:
+            yield f"{shown['id']} is not the held-out row with its computed cells hidden"
 
 
 def _cell_problems(target: Mapping[str, Any], names: list[str]) -> Iterator[str]:
@@ -86,7 +104,7 @@ def _shared_problems(record: Mapping[str, Any], rows: Mapping[str, Row]) -> Iter
 
 def _ladder_problems(record: Mapping[str, Any]) -> Iterator[str]:
     """The levels show the same program with more and more evidence."""
-    ladder = [level for level in LEVELS if level in record["levels"]]
+    ladder = [level for level in LADDER if level in record["levels"]]
     for less, more in pairwise(ladder):
         before, after = record["levels"][less], record["levels"][more]
         if len(after) <= len(before) or after[: len(before)] != before:

@@ -9,8 +9,7 @@ import numpy as np
 
 from builder.replayscm.make.determinacy import Deviation, completable_pairs
 from builder.replayscm.make.programs import HiddenProgram, name_of
-from builder.replayscm.make.search import Choice, fit, formula_of
-from builder.replayscm.make.synthesis import smallest_formulas
+from builder.replayscm.make.search import Choice, fit, formula_of, smallest_choice
 from builder.replayscm.make.tables import Rows, Tables, bits, sets_of
 from grader.tracks.replayscm.boolean import Formula
 
@@ -56,7 +55,7 @@ def counterexample(
 
 def _wrong(tables: Tables, heldout: Rows, deviation: Deviation) -> Choice:
     """The smallest train-consistent function that is wrong at the deviation's pattern."""
-    sets, smallest = sets_of(tables.n), smallest_formulas()
+    sets = sets_of(tables.n)
     child, k = deviation.child, deviation.set_index
     values = heldout.values[deviation.row]
     here = 1 << int(values @ sets.weights[:, k])
@@ -65,5 +64,4 @@ def _wrong(tables: Tables, heldout: Rows, deviation: Deviation) -> Choice:
         zeros |= here
     else:
         ones |= here
-    table = smallest.smallest(ones, zeros, len(sets.members[k]))
-    return Choice(int(smallest.sizes[table]), sets.members[k], table)
+    return smallest_choice(ones, zeros, sets.members[k])

@@ -127,15 +127,17 @@ def audit(
     truth = disclosed_setting(program, disclosure, blocks)
     settings = [truth]
     if disclosure == "hidden_roots":
-        settings += [s for s in root_settings(program.n) if s.roots != truth.roots]
+        settings += [
+            hidden_setting(program.n, roots)
+            for roots in viable_root_sets(tables)
+            if roots != truth.roots
+        ]
     target = tabulate(heldout)
     wrong = (target.ones & ~tables.ones) | (target.zeros & ~tables.zeros)
     undetermined = np.zeros(heldout.values.shape, dtype=bool)
     count, unique, first = 0, True, None
     for setting in settings:
-        admitted = _admitted(tables, setting)
-        if setting is not truth and closure(admitted, setting) != (1 << program.n) - 1:
-            continue
+        admitted = admitted_sets(tables, setting)
         completable = _completable(admitted, setting)
         deviating = completable & (wrong != 0)
         found = int(deviating.sum())
@@ -143,18 +145,49 @@ def audit(
         if found:
             rows = _rows_at_risk(tables, heldout, deviating)
             for row in rows:
-                undetermined[row] |= _undetermined(tables, heldout, row, admitted, setting)
+                cells = heldout.values[row], heldout.clamped[row]
+                undetermined[row] |= reached(tables, *cells, admitted, setting).any(axis=0)
             first = first or _first(tables, heldout, deviating, setting)
         unique &= setting is truth and is_unique(program, tables, completable)
     return Audit(count == 0, unique, count, undetermined, first)
 
 
+def hidden_setting(n: int, roots: int) -> Setting:
+    """These roots (as bits), nothing else disclosed."""
+    everything = (1 << n) - 1
+    return Setting(roots, {v: everything & ~(1 << v) for v in range(n) if not roots >> v & 1})
+
+
 def root_settings(n: int) -> Iterator[Setting]:
     """Every set of three roots, nothing else disclosed."""
-    everything = (1 << n) - 1
     for chosen in combinations(range(n), ROOTS):
-        roots = bits(chosen)
-        yield Setting(roots, {v: everything & ~(1 << v) for v in range(n) if not roots >> v & 1})
+        yield hidden_setting(n, bits(chosen))
+
+
+def viable_root_sets(tables: Tables) -> list[int]:
+    """The sets of three roots (as bits) from which the closure reaches everything, in order.
+
+    All closures grow together. Of the sets that fit a variable only the smallest matter.
+    """
+    consistent, masks = tables.consistent(), sets_of(tables.n).masks
+    smallest = [_minimal(masks[flags]) for flags in consistent]
+    starts = np.array([setting.roots for setting in root_settings(tables.n)], dtype=np.int64)
+    known, before = starts, np.zeros_like(starts)
+    while (known != before).any():
+        before = known
+        for v, choices in enumerate(smallest):
+            placed = ((choices[:, None] & ~known[None, :]) == 0).any(axis=0)
+            known = known | (placed.astype(np.int64) << v)
+    return [int(roots) for roots in starts[known == (1 << tables.n) - 1]]
+
+
+def _minimal(masks: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The sets that hold no other of them; ``masks`` ascend by size."""
+    kept: list[int] = []
+    for mask in masks.tolist():
+        if all(other & ~mask for other in kept):
+            kept.append(mask)
+    return np.array(kept, dtype=np.int64)
 
 
 def is_unique(program: HiddenProgram, tables: Tables, completable: Flags) -> bool:
@@ -171,11 +204,11 @@ def is_unique(program: HiddenProgram, tables: Tables, completable: Flags) -> boo
 
 def completable_pairs(tables: Tables, setting: Setting) -> Flags:
     """(2) for every (V, S), shape (n, sets)."""
-    return _completable(_admitted(tables, setting), setting)
+    return _completable(admitted_sets(tables, setting), setting)
 
 
-def _admitted(tables: Tables, setting: Setting) -> Flags:
-    """Consistent sets that the disclosure admits."""
+def admitted_sets(tables: Tables, setting: Setting) -> Flags:
+    """Consistent sets that the disclosure admits, shape (n, sets)."""
     consistent, masks = tables.consistent(), sets_of(tables.n).masks
     admitted = np.zeros_like(consistent)
     for child, allowed in setting.allowed.items():
@@ -231,11 +264,14 @@ def _first(tables: Tables, heldout: Rows, deviating: Flags, setting: Setting) ->
     return Deviation(setting, child, k, int(np.flatnonzero(rows)[0]))
 
 
-def _undetermined(
-    tables: Tables, heldout: Rows, row: int, admitted: Flags, setting: Setting
+def reached(
+    tables: Tables, values: NDArray[np.int64], clamped: Flags, admitted: Flags, setting: Setting
 ) -> Flags:
-    """(5) for one row: which cells some train-exact candidate gets wrong, (n,)."""
-    values, clamped, sets = heldout.values[row], heldout.clamped[row], sets_of(tables.n)
+    """(5) for one row: which sets D of wrong variables train-exact candidates have, (sets, n).
+
+    ``values`` are right ones, of the hidden program or of any other candidate; shape (n,).
+    """
+    sets = sets_of(tables.n)
     free = [v for v in setting.endogenous if not clamped[v]]
     # One column per set D of wrong variables.
     wrong = ((np.arange(1 << len(free))[None, :] >> np.arange(len(free))[:, None]) & 1).astype(bool)
@@ -261,7 +297,7 @@ def _undetermined(
         for v, masks, possible in options:
             fits = possible & ((masks[:, None] & ~known[None, :]) == 0)
             known = known | (fits.any(axis=0).astype(np.int64) << v)
-    reached = known == (1 << tables.n) - 1
-    flags = np.zeros(tables.n, dtype=bool)
-    flags[free] = (wrong & reached[None, :]).any(axis=1)
-    return flags
+    complete = known == (1 << tables.n) - 1
+    found = np.zeros((int(complete.sum()), tables.n), dtype=bool)
+    found[:, free] = wrong[:, complete].T
+    return found

@@ -9,13 +9,19 @@ programming over the sets of variables already placed. Nothing here knows the hi
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from graphlib import TopologicalSorter
 from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from builder.causal.bits import members
-from builder.replayscm.make.determinacy import Setting, completable_pairs, root_settings
+from builder.replayscm.make.determinacy import (
+    Setting,
+    completable_pairs,
+    hidden_setting,
+    viable_root_sets,
+)
 from builder.replayscm.make.programs import name_of
 from builder.replayscm.make.synthesis import smallest_formulas
 from builder.replayscm.make.tables import Tables, bits, sets_of
@@ -52,6 +58,11 @@ class Found:
         chosen = sorted(self.choices.items())
         return {name_of(v): formula_of(choice, self.roots) for v, choice in chosen}
 
+    def order(self) -> tuple[int, ...]:
+        """The variables with a choice, parents first."""
+        graph = {v: set(choice.members) & self.choices.keys() for v, choice in self.choices.items()}
+        return tuple(TopologicalSorter(graph).static_order())
+
 
 def formula_of(choice: Choice, roots: Sequence[int]) -> Formula:
     """The smallest formula of a choice; a constant mentions the first root."""
@@ -61,10 +72,15 @@ def formula_of(choice: Choice, roots: Sequence[int]) -> Formula:
 
 def fit(tables: Tables, child: int, k: int) -> Choice:
     """The smallest function of set ``k`` that completes the partial table of ``child``."""
-    sets, smallest = sets_of(tables.n), smallest_formulas()
-    members = sets.members[k]
-    table = smallest.smallest(int(tables.ones[child, k]), int(tables.zeros[child, k]), len(members))
-    return Choice(int(smallest.sizes[table]), members, table)
+    parents = sets_of(tables.n).members[k]
+    return smallest_choice(int(tables.ones[child, k]), int(tables.zeros[child, k]), parents)
+
+
+def smallest_choice(ones: int, zeros: int, parents: tuple[int, ...]) -> Choice:
+    """The smallest function of ``parents`` that is 1 on ``ones`` and 0 on ``zeros`` (patterns)."""
+    smallest = smallest_formulas()
+    table = smallest.smallest(ones, zeros, len(parents))
+    return Choice(int(smallest.sizes[table]), parents, table)
 
 
 def first_fit(tables: Tables, child: int, k: int, cap: int) -> Choice | None:
@@ -136,6 +152,7 @@ def best_order(
 
 def search_with_roots(tables: Tables) -> Found | None:
     """The best program over all sets of three roots; ties go to the first set."""
-    found = [search(tables, setting) for setting in root_settings(tables.n)]
+    settings = (hidden_setting(tables.n, roots) for roots in viable_root_sets(tables))
+    found = [search(tables, setting) for setting in settings]
     reached = [program for program in found if program is not None]
     return min(reached, key=lambda program: (program.total, program.roots), default=None)

@@ -44,14 +44,18 @@ class World:
         return self.intervention.targets
 
 
-def worlds_json(worlds: Sequence[World], prefix: str) -> list[dict[str, Any]]:
-    """Worlds as a task or truth row holds them, in order, labelled ``prefix_00`` and on."""
+def worlds_json(
+    worlds: Sequence[World], prefix: str, listing: Sequence[int]
+) -> list[dict[str, Any]]:
+    """Worlds as a task or truth row holds them, in order, labelled ``prefix_00`` and on.
+
+    Targets and cells come in the order in which the task lists the variables."""
     return [
         {
             "id": f"{prefix}_{k:02d}",
             "mode": world.intervention.mode,
-            "targets": [name_of(v) for v in world.targets],
-            "rows": ["".join(str(int(bit)) for bit in row) for row in world.rows],
+            "targets": [name_of(v) for v in listing if v in world.targets],
+            "rows": ["".join(str(int(row[v])) for v in listing) for row in world.rows],
         }
         for k, world in enumerate(worlds)
     ]

@@ -1,11 +1,11 @@
-"""The pools: which question is asked of which evidence (ReplaySCM Table A.1, and Certified)."""
+"""The pools: which question is asked of which evidence (ReplaySCM Table A.1, and ours)."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from builder.replayscm.make.determinacy import Disclosure
 
-Level = Literal["original", "extra", "cex", "certified"]
+Level = Literal["original", "extra", "cex", "certified", "determined", "open"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,11 @@ class Pool:
     def alternative(self) -> bool:
         """Whether the task supplies a reference and asks for another program."""
         return self.variant.startswith("alternative.")
+
+    @property
+    def frontier(self) -> bool:
+        """Whether it is one of ours with larger programs, each with evidence of its own kind."""
+        return self.variant.startswith("frontier.")
 
 
 POOLS: Final[dict[str, Pool]] = {
@@ -40,3 +45,12 @@ POOLS: Final[dict[str, Pool]] = {
         Pool("Hid-Cert", "induction.hidden", "hidden", "certified"),
     )
 }
+"""The paper's pools and Certified."""
+
+DETERMINED: Final = Pool("Frontier", "frontier.hidden_roots", "hidden_roots", "determined")
+"""Large programs, hidden order and roots, every record determined by its evidence."""
+
+UNDETERMINED: Final = Pool("Open-Cells", "frontier.undetermined", "hidden", "open")
+"""Rows of which some cells are left open: which ones is the question."""
+
+EVERY_POOL: Final[dict[str, Pool]] = POOLS | {p.label: p for p in (DETERMINED, UNDETERMINED)}

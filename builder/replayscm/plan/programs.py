@@ -1,12 +1,15 @@
 """Planning: which program is asked in which pools."""
 
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from builder.release.instance_keys import keyed_specs, plan_stream
 from builder.replayscm.plan.config import Config
-from builder.replayscm.plan.pools import POOLS
+from builder.replayscm.make import determined, undetermined
+from builder.replayscm.plan.pools import DETERMINED, EVERY_POOL, POOLS, UNDETERMINED, Pool
 from builder.seeds import shuffled
 from builder.track import Asked, InstanceSpec
 from grader.errors import UsageError
@@ -17,10 +20,16 @@ TRACK_NAME: Final = "replayscm"
 
 @dataclass(frozen=True, slots=True)
 class ProgramPlan:
-    """The pools of one program; a ``matched`` program is in all of them."""
+    """The pools of one program; a ``matched`` program is in all of the paper's.
+
+    ``variables`` is the number of variables of a frontier program, 0 of others, whose number is
+    drawn; ``shifted``: it has held-out worlds under other root distributions.
+    """
 
     pools: tuple[str, ...]
     matched: bool
+    variables: int = 0
+    shifted: bool = False
 
     @property
     def asked(self) -> Asked:
@@ -28,19 +37,26 @@ class ProgramPlan:
         count = len(self.pools)
         if count > 1:
             return Asked((count, count))
-        return Asked(levels=(("variant", POOLS[self.pools[0]].variant),))
+        return Asked(levels=(("variant", EVERY_POOL[self.pools[0]].variant),))
 
     def to_json(self) -> str:
         """Canonical JSON."""
         asked = self.asked
         shown = {"tasks": asked.tasks, **dict(asked.levels)}
-        return canonical({"pools": self.pools, "matched": self.matched, **shown})
+        more = {"variables": self.variables, "shifted": self.shifted}
+        told = {name: value for name, value in more.items() if value}
+        return canonical({"pools": self.pools, "matched": self.matched, **told, **shown})
 
     @staticmethod
     def from_json(text: str) -> "ProgramPlan":
         """What :meth:`to_json` wrote."""
         record = json.loads(text)
-        return ProgramPlan(tuple(record["pools"]), record["matched"])
+        return ProgramPlan(
+            tuple(record["pools"]),
+            record["matched"],
+            record.get("variables", 0),
+            record.get("shifted", False),
+        )
 
 
 def plan_programs(
@@ -48,19 +64,31 @@ def plan_programs(
 ) -> list[InstanceSpec]:
     """The instance specs of a split, in index order.
 
-    The order is random, so the index carries no information about the pools.
+    The order is random, so the index carries no information about the pools; frontier programs
+    follow, dealt evenly over their sizes, so that the others are the same with and without them.
 
     Raises ``UsageError`` for shared programs in a private-truth split.
     """
-    if private and not config.per_pool:
+    if private and config.full:
         raise UsageError(
             f"splits.{split}.{TRACK_NAME}.full: with private truth every program is in one record "
             "only, or one prompt would give away another; write per_pool = 40 instead"
         )
-    plans = [ProgramPlan((label,), False) for label in POOLS for _ in range(config.per_pool)]
-    plans += [ProgramPlan(tuple(POOLS), True)] * config.matched
+    plan = partial(ProgramPlan, shifted=config.shifted)
+    plans = [plan((label,), False) for label in POOLS for _ in range(config.per_pool)]
+    plans += [plan(tuple(POOLS), True)] * config.matched
     for label in ("Ord-Full", "Hid-Full"):
-        plans += [ProgramPlan((label,), False)] * (config.full - config.matched)
-    rng = plan_stream(count_root, TRACK_NAME, split, "plan")
+        plans += [plan((label,), False)] * (config.full - config.matched)
+    plans = shuffled(plan_stream(count_root, TRACK_NAME, split, "plan"), plans)
+    frontier = [*_dealt(DETERMINED, determined.VARIABLES, config.frontier)]
+    frontier += _dealt(UNDETERMINED, undetermined.VARIABLES, config.undetermined)
+    plans += shuffled(plan_stream(count_root, TRACK_NAME, split, "frontier"), frontier)
     place = (TRACK_NAME, split)
-    return keyed_specs(shuffled(rng, plans), place, ("program", "program"), count_root, private)
+    return keyed_specs(plans, place, ("program", "program"), count_root, private)
+
+
+def _dealt(pool: Pool, sizes: Sequence[int], count: int) -> Iterator[ProgramPlan]:
+    """Plans of so many programs, sizes in turn, the largest first."""
+    for place in range(count):
+        size = sizes[-1 - place % len(sizes)]
+        yield ProgramPlan((pool.label,), False, size, pool is DETERMINED)

@@ -11,6 +11,7 @@ from typing import Any, Final
 from grader.model import Mark, Truth
 from grader.shape import Task
 from grader.tracks.replayscm.boolean import size
+from grader.tracks.replayscm.controls import by_place, shifted
 from grader.tracks.replayscm.experiment import best_separation, separation, shows_difference
 from grader.tracks.replayscm.problem import make_program, pack, parse_map
 from grader.tracks.replayscm.replay import Replay, replay
@@ -20,7 +21,10 @@ from grader.tracks.replayscm.submission import Submission
 DEEPEST: Final = 3
 """Edits at this depth and deeper are counted together (Table G.5)."""
 
-LEVELS = ("original", "extra", "cex", "certified")
+LADDER: Final = ("original", "extra", "cex", "certified")
+"""Levels of evidence about one program, each of which begins with the worlds of the one before."""
+
+LEVELS: Final = (*LADDER, "determined", "open")
 
 
 def facts(truth: Truth) -> dict[str, Any]:
@@ -41,6 +45,7 @@ def induction(task: Task, truth: Truth, answer: Submission) -> Mark:
     train, test = replay(program, problem.training), replay(program, heldout)
     heldout_exact = train.exact and test.exact
     root_exact = set(program.roots) == set(truth.target["roots"])
+    gold = parse_map(truth.target["gold"])
     extra: dict[str, Any] = {
         "train_exact": int(train.exact),
         "train_world_exact": train.world_rate,
@@ -52,9 +57,11 @@ def induction(task: Task, truth: Truth, answer: Submission) -> Mark:
         "heldout_exact": int(heldout_exact),
         "ast_size": sum(size(formula) for formula in program.mechanisms.values()),
         "alternative": int(train.exact),
+        **shifted(problem, truth, program, train.exact),
+        **by_place(problem, gold, program.mechanisms),
     }
     if root_exact:
-        structure = compare(program.mechanisms, parse_map(truth.target["gold"]))
+        structure = compare(program.mechanisms, gold)
         extra |= structure.metrics
         extra["alternative"] = int(train.exact and bool(structure.changed))
     solved = heldout_exact and root_exact
