@@ -59,6 +59,13 @@ def _informed(scene: ShownScene, *, corrected: bool = False) -> SolveTask:
     return make_solver(scene, corrected=corrected)
 
 
+def inducing(solve: SolveTask) -> Solver:
+    """A solver of replayscm that gives programs; which cells are open it leaves unanswered."""
+    return lambda exam, tasks: from_prompts(solve)(
+        exam, [t for t in tasks if t.shape.kind != "cells"]
+    )
+
+
 ONE_TRACK: Final[tuple[tuple[str, str, str, Solver], ...]] = (
     ("causalds", "double-sampling", "informed, with estimates corrected by the calibration rows",
      from_scenes(partial(_informed, corrected=True))),
@@ -83,15 +90,15 @@ ONE_TRACK: Final[tuple[tuple[str, str, str, Solver], ...]] = (
      in_laboratory("observer", lambda _: agents.observer)),
     ("causalab", "greedy-stop", "commits to the first model that fits",
      in_laboratory("greedy-stop", lambda _: agents.greedy_stop)),
-    ("replayscm", "symbolic", "exact search, smallest train-exact program",
+    ("replayscm", "symbolic", "exact search, smallest train-exact program; and all open cells",
      from_prompts(symbolic)),
     ("replayscm", "structure+dsl",
      "BDeu hill climbing for parents, an exact fitter for formulas",
-     from_prompts(structure_and_formulas)),
+     inducing(structure_and_formulas)),
     ("replayscm", "majority", "every mechanism its variable's most frequent value",
-     from_prompts(majority)),
+     inducing(majority)),
     ("replayscm", "copy", "every mechanism the root that agrees most often, or its negation",
-     from_prompts(copy)),
+     inducing(copy)),
     *SHORTCUTS,
 )  # fmt: skip
 """Systems that answer one track: the track, name, note, and what answers it."""
@@ -132,7 +139,7 @@ SYSTEMS: Final = (
         {
             "causalds": from_scenes(_naive),
             "ccr": from_prompts(ccr.naive),
-            "replayscm": from_prompts(majority),
+            "replayscm": inducing(majority),
             "causalab": in_laboratory("naive", lambda _: agents.observer, otherwise=nothing),
         },
     ),
@@ -143,7 +150,7 @@ SYSTEMS: Final = (
         {
             "causalds": from_scenes(_informed),
             "ccr": from_prompts(ccr.perfect),
-            "replayscm": from_prompts(symbolic),
+            "replayscm": inducing(symbolic),
             "causalab": in_laboratory("informed", lambda _: agents.solver, otherwise=nothing),
         },
     ),

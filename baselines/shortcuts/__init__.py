@@ -6,8 +6,11 @@ not speak of.
 
 from typing import Final
 
-from baselines.shortcuts import ccr
+from baselines.shortcuts import ccr, replayscm
 from baselines.solving import Solver
 
-SHORTCUTS: Final[tuple[tuple[str, str, str, Solver], ...]] = (*ccr.SHORTCUTS,)
+SHORTCUTS: Final[tuple[tuple[str, str, str, Solver], ...]] = (
+    *ccr.SHORTCUTS,
+    *replayscm.SHORTCUTS,
+)
 """The track, the name, what the rule is, and what answers by it."""

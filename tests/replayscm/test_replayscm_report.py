@@ -79,7 +79,8 @@ def test_deltas_are_paired_by_program(scores: list[Score], report: dict[str, Any
     """Table D.1: first minus second over the programs that both pools hold."""
     (delta,) = [
         d for d in report["deltas"]
-        if (d["first"], d["second"], d["metric"]) == ("Ord-Match", "Block", "train_exact")
+        if (d["first"], d["second"], d["metric"], d["subset"])
+        == ("Ord-Match", "Block", "train_exact", "all")
     ]  # fmt: skip
     assert delta["programs"] == 5
     by_program: dict[str, dict[str, float]] = {}
@@ -110,8 +111,10 @@ def test_the_page_shows_ladder_and_scatter_with_escaped_names(report: dict[str, 
     html = draw.page("title", "", sections([submission]), "")
     assert html.count("<svg") == 3 and "Hid-Roots" in html and "<b>bold" not in html
     assert "paper: symbolic exact-search" in html
-    (pools,) = of_report(submission)
-    assert len(pools.rows) == len(report["pools"])
+    determined, pools, by_place = of_report(submission)
+    assert len(pools.rows) == len(report["pools"]) and by_place.rows
+    share = report["determination"][0]["share"]
+    assert report["determination"][0]["determined"] and f"{100 * share:.1f}%" in determined.title
     assert sections([{"submission": {"system": "x"}, "tracks": {}}]) == []
 
 

@@ -26,6 +26,7 @@ def write_prompt(inputs: Mapping[str, Any], variant: Variant, answer_file: str) 
         lines = "\n".join(f"{name} = {text}" for name, text in inputs["reference"].items())
         sections.append(("Reference program", f"```\n{lines}\n```"))
     told = {name: _TEXTS(f"answer.{name}.{kind}") for name in ("members", "example")}
+    told["wrapped"] = _TEXTS(f"answer.wrapped.{'cells' if asked else 'program'}")
     question = _TEXTS(f"question.{kind}")
     if variant.family == "frontier" and not asked:
         question = f"{question} {_TEXTS('question.determined')}"

@@ -148,11 +148,17 @@ _FORMULAS: Final = {
 }
 
 
-def twin(config: Config, _: object, __: frozenset[str]) -> Config:
-    """A batch of a twin: so many records in every pool, each of a program of its own."""
-    ours = {"frontier": config.frontier, "undetermined": config.undetermined}
-    asked = {name: _BATCH for name, count in ours.items() if count}
-    return Config(0, 0, _BATCH if config.full or config.per_pool else 0, **asked)
+def twin(config: Config, _: object, variants: frozenset[str]) -> Config:
+    """A batch of a twin: so many records in every pool that the exam asks and the split has, each
+    of a program of its own."""
+    paper = any(not key.startswith("frontier.") for key in variants)
+    return Config(
+        0,
+        0,
+        _BATCH if paper and (config.full or config.per_pool) else 0,
+        _BATCH if config.frontier and "frontier.hidden_roots" in variants else 0,
+        _BATCH if config.undetermined and "frontier.undetermined" in variants else 0,
+    )
 
 
 def policies(task: Task, _: Truth) -> Iterator[tuple[str, Sequence[str]]]:

@@ -95,7 +95,7 @@ def _heldout(
         mode: Mode = list(MODES)[int(rng.choice(len(MODES), p=list(MODES.values())))]
         targets = () if mode == "none" else draw_targets(rng, groups, int(rng.integers(1, 4)))
         intervention = intervene(rng, mode, targets)
-        senseless = mode != "none" and not targets or is_vacuous(program, intervention)
+        senseless = (mode != "none" and not targets) or is_vacuous(program, intervention)
         if intervention not in chosen and not senseless:
             chosen.append(intervention)
     return [simulate(rng, program, units, one) for one in chosen]

@@ -85,7 +85,7 @@ def draw_groups(rng: np.random.Generator, n: int, edges: Sequence[Edge]) -> Grou
     """Both ends of each edge together; of the other variables, some in pairs."""
     taken = {v for edge in edges for v in edge}
     waiting = [int(v) for v in rng.permutation(n) if int(v) not in taken]
-    groups = list(edges)
+    groups: list[tuple[int, ...]] = list(edges)
     while waiting:
         first = waiting.pop()
         joined = waiting and rng.random() < JOINED

@@ -6,7 +6,6 @@ cell is shown by a witness, a legal train-exact program that gives another value
 one; that no other cell is open follows from (5).
 """
 
-from collections.abc import Sequence
 from typing import Final
 
 import numpy as np

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Final
 
 from builder.release.instance_keys import keyed_specs, plan_stream
-from builder.replayscm.plan.config import Config
 from builder.replayscm.make import determined, undetermined
+from builder.replayscm.plan.config import Config
 from builder.replayscm.plan.pools import DETERMINED, EVERY_POOL, POOLS, UNDETERMINED, Pool
 from builder.seeds import shuffled
 from builder.track import Asked, InstanceSpec
@@ -88,7 +88,7 @@ def plan_programs(
 
 
 def _dealt(pool: Pool, sizes: Sequence[int], count: int) -> Iterator[ProgramPlan]:
-    """Plans of so many programs, sizes in turn, the largest first."""
+    """Plans of so many programs, sizes in turn."""
     for place in range(count):
-        size = sizes[-1 - place % len(sizes)]
+        size = sizes[place % len(sizes)]
         yield ProgramPlan((pool.label,), False, size, pool is DETERMINED)

@@ -5,12 +5,12 @@ distribution of the training worlds, and not the mechanisms, does worse there. M
 place of their variable in the prompt show whether places are read as a cue.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from grader.model import Truth
-from grader.tracks.replayscm.boolean import Formula, equivalent
-from grader.tracks.replayscm.problem import Problem, Program, pack
+from grader.tracks.replayscm.boolean import Formula, evaluate
+from grader.tracks.replayscm.problem import Problem, Program, Worlds, pack
 from grader.tracks.replayscm.replay import replay
 
 PLACES: Final = 5
@@ -38,15 +38,21 @@ def shifted(problem: Problem, truth: Truth, program: Program, fits: bool) -> dic
 
 
 def by_place(
-    problem: Problem, gold: Mapping[str, Formula], mechanisms: Mapping[str, Formula]
+    worlds: Sequence[Worlds], gold: Iterable[str], mechanisms: Mapping[str, Formula]
 ) -> dict[str, int]:
-    """By fifth of the list of variables: mechanisms of the hidden program, and how many of them the
-    answer has as the same function."""
+    """By fifth of the list of variables: those with a hidden mechanism (``gold``), and how many of
+    them have one in the answer that gives, on the cells as they stand in ``worlds``, every computed
+    cell. So each mechanism is judged by itself, whatever the others do, and one that only differs
+    where nothing is asked is right."""
+    names, computed = worlds[0].names, set(gold)
     counts = {f"{what}_place_{k}": 0 for k in range(PLACES) for what in ("asked", "right")}
-    for place, name in enumerate(problem.names):
-        if name in gold:
-            fifth = PLACES * place // len(problem.names)
+    for place, name in enumerate(names):
+        if name in computed:
+            fifth = PLACES * place // len(names)
             counts[f"asked_place_{fifth}"] += 1
-            right = name in mechanisms and equivalent(mechanisms[name], gold[name])
-            counts[f"right_place_{fifth}"] += right
+            counts[f"right_place_{fifth}"] += name in mechanisms and all(
+                not (evaluate(mechanisms[name], w.values, w.full) ^ w.values[name])
+                & ~w.clamped[name]
+                for w in worlds
+            )
     return counts

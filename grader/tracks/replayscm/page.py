@@ -19,6 +19,8 @@ def sections(reports: Sequence[Report]) -> list[Section]:
         "TrainExact as less is disclosed": ladder(parts, "train_exact"),
         "HeldoutWorldExact as less is disclosed": ladder(parts, "heldout_world_exact"),
         "training against held-out replay": [train_against_heldout(parts)],
+        "records that the evidence determines, and others": filled(tables.determination(parts)),
+        "mechanisms by place in the prompt": filled(tables.places(parts)),
         "replay by pool": [tables.pools(parts, published=True)],
         "where alternatives edit the supplied program, by depth": filled(tables.edits(parts)),
         "does a supplied program help?": filled(tables.supplied(parts)),

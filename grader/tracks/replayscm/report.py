@@ -1,7 +1,7 @@
 """What the report says of replayscm beyond points: pools, intervals and same-program deltas."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import Any, Final
@@ -32,9 +32,17 @@ PAIRS: Final = (
 )
 """Pairs of pools whose difference is paired by program (Table D.1): first minus second."""
 
-TABLES: Final = ("edits", "supplied", "discovery")
+TABLES: Final = ("edits", "supplied", "discovery", "determination", "places")
 """Where alternatives are edited (G.5), whether a supplied program helps (G.1), alternatives found
-with less and more evidence (F.13, F.14)."""
+with less and more evidence (F.13, F.14); records that are determined and records that are not;
+mechanisms by the place of their variable in the prompt."""
+
+SUBSETS: Final[Mapping[str, frozenset[float]]] = {
+    "all": frozenset({0.0, 1.0}),
+    "determined": frozenset({1.0}),
+    "open": frozenset({0.0}),
+}
+"""Every figure over all records, over those that the evidence determines, and over the others."""
 
 METRICS: Final = ("train_exact", "heldout_world_exact", "heldout_exact")
 
@@ -49,24 +57,25 @@ def extras(table: ScoreTable, scores: Sequence[Score]) -> dict[str, Any]:
 
     ``pools`` maps a pool to its rates (``sql/pools.sql``) and, for the three
     replay metrics, central 95% intervals from bootstrapping programs; ``deltas`` lists paired
-    differences with theirs. Stored answers count as fixed. ``edits``, ``supplied`` and
-    ``discovery`` are the rows of ``sql/<name>.sql``.
+    differences with theirs, by subset: over all programs, over those determined in both pools, and
+    over those open in both. Stored answers count as fixed. ``edits``, ``supplied``, ``discovery``,
+    ``determination`` and ``places`` are the rows of ``sql/<name>.sql``.
     """
     pools = {row.pop("pool"): row for row in table.query("replayscm/pools")}
     values = _by_pool(scores)
     draw = cache(lambda programs: Draws.of(programs, bootstrap.seed_of(programs)))
     for pool, rates in pools.items():
         if not pool.startswith("Alt-"):
-            rates["intervals"] = {}
-            programs = sorted(values[pool])
-            for metric in METRICS:
-                column = [values[pool][program][metric] for program in programs]
-                rates["intervals"][metric] = _interval(programs, column, draw)
+            rates["intervals"] = _intervals(values[pool], sorted(values[pool]), draw)
+            for name in ("determined", "open"):
+                programs = _subset(values[pool], name)
+                rates[f"intervals_{name}"] = _intervals(values[pool], programs, draw)
     deltas = [
         delta
         for first, second in PAIRS
         if first in values and second in values
-        for delta in _deltas(values, first, second, draw)
+        for subset in SUBSETS
+        for delta in _deltas(values, first, second, subset, draw)
     ]
     tables = {name: table.query(f"replayscm/{name}") for name in TABLES}
     return {"pools": pools, "deltas": deltas, **tables}
@@ -85,12 +94,31 @@ def _interval(programs: Sequence[str], column: Sequence[float], draw: Draw) -> l
     return bootstrap.percentile_interval(draw(tuple(programs)).means(clusters))
 
 
+Figures = Mapping[str, Mapping[str, float]]
+"""Program, metric: the figures of one pool."""
+
+
+def _subset(values: Figures, name: str) -> list[str]:
+    """The programs of a pool whose record is of this subset."""
+    return sorted(p for p, found in values.items() if found["determined"] in SUBSETS[name])
+
+
+def _intervals(
+    values: Figures, programs: Sequence[str], draw: Draw
+) -> dict[str, list[float] | None]:
+    """The interval of every replay metric over some programs of a pool."""
+    return {
+        metric: _interval(programs, [values[program][metric] for program in programs], draw)
+        for metric in METRICS
+    }
+
+
 def _by_pool(scores: Sequence[Score]) -> dict[str, dict[str, dict[str, float]]]:
-    """Pool, program, metric: zero for what was not answered validly."""
+    """Pool, program, metric: zero for what was not answered validly; and what is determined."""
     found: dict[str, dict[str, dict[str, float]]] = {}
     for score in scores:
         extra = json.loads(score.extra_json)
-        values = {metric: float(extra.get(metric) or 0) for metric in METRICS}
+        values = {m: float(extra.get(m) or 0) for m in (*METRICS, "determined")}
         found.setdefault(score.structure, {})[score.instance_id] = values
         if extra["matched"] and score.structure.endswith("-Full"):
             matched = score.structure.replace("-Full", "-Match")
@@ -99,9 +127,10 @@ def _by_pool(scores: Sequence[Score]) -> dict[str, dict[str, dict[str, float]]]:
 
 
 def _deltas(
-    values: dict[str, dict[str, dict[str, float]]], first: str, second: str, draw: Draw
+    values: Mapping[str, Figures], first: str, second: str, subset: str, draw: Draw
 ) -> list[dict[str, Any]]:
-    programs = sorted(values[first].keys() & values[second].keys())
+    shared = set(_subset(values[first], subset)) & set(_subset(values[second], subset))
+    programs = sorted(shared)
     if not programs:
         return []
     found = []
@@ -112,6 +141,7 @@ def _deltas(
                 "first": first,
                 "second": second,
                 "metric": metric,
+                "subset": subset,
                 "programs": len(programs),
                 "delta": sum(differences) / len(differences),
                 "interval": _interval(programs, differences, draw),

@@ -58,7 +58,7 @@ def induction(task: Task, truth: Truth, answer: Submission) -> Mark:
         "ast_size": sum(size(formula) for formula in program.mechanisms.values()),
         "alternative": int(train.exact),
         **shifted(problem, truth, program, train.exact),
-        **by_place(problem, gold, program.mechanisms),
+        **by_place((problem.training, heldout), gold, program.mechanisms),
     }
     if root_exact:
         structure = compare(program.mechanisms, gold)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from grader.draw.table import Cell, Column, Table, word
+from grader.draw.words import percent, points
 from grader.show.systems import SYSTEM, Part, Report, levels_of, part_of, rows_of
 
 PUBLISHED: Final[Mapping[str, Mapping[str, tuple[float, float, float]]]] = {
@@ -27,9 +28,11 @@ On other items than ours: for orientation only.
 
 
 def of_report(report: Report) -> list[Table]:
-    """The pools of one submission; a redacted report has none."""
-    table = pools([part_of(report, "replayscm")])
-    return [table.without("system")] if table.rows else []
+    """What the evidence determines, the pools, and places in the prompt; a redacted report has
+    none of them."""
+    parts = [part_of(report, "replayscm")]
+    found = [determination(parts), pools(parts), places(parts)]
+    return [table.without("system") for table in found if table.rows]
 
 
 def rate(value: float | None, denominator: int | None = None) -> str:
@@ -46,6 +49,47 @@ def _rate(key: str, heading: str, about: str | None = None) -> Column:
     return Column(heading, lambda row: rate(row[key], row[about] if about else None))
 
 
+def determination(parts: Sequence[Part]) -> Table:
+    """Records that the evidence determines and records that it does not, apart."""
+    columns = (
+        SYSTEM,
+        word("pools"),
+        Column("evidence", lambda row: "determines" if row["determined"] else "leaves open"),
+        word("tasks"),
+        Column("share", lambda row: percent(row["share"])),
+        Column("points", lambda row: points(row["points"])),
+        _rate("train_exact", "TrainExact"),
+        _rate("heldout_exact", "HeldoutExact"),
+        _rate("shifted_exact", "HoExact shifted", "n_shifted"),
+        _rate("cell_precision", "open cells: precision"),
+        _rate("cell_recall", "recall"),
+    )
+    note = (
+        "determines: every legal program that fits the training worlds replays every held-out "
+        "world; elsewhere a held-out score is also a matter of luck or of a prior. shifted: "
+        "held-out worlds under other root distributions; they do not count"
+    )
+    rows = rows_of(parts, "determination")
+    paper = {row["determined"]: row["share"] for row in rows if row["pools"] == "paper"}
+    # The share is the exam's: it is the same for every system.
+    share = f": {percent(paper.get(True, 0.0))} of those in the paper's pools" if paper else ""
+    return Table.of(f"replayscm: determined records{share}", columns, rows, 3, note)
+
+
+def places(parts: Sequence[Part]) -> Table:
+    """Right mechanisms by the place of their variable in the prompt."""
+    columns = (
+        SYSTEM,
+        word("pool"),
+        word("fifth", "fifth of the list"),
+        word("mechanisms"),
+        _rate("right_rate", "right", "mechanisms"),
+    )
+    return Table.of(
+        "replayscm: mechanisms by place in the prompt", columns, rows_of(parts, "places"), 3
+    )
+
+
 def pools(parts: Sequence[Part], published: bool = False) -> Table:
     """What was reached in each pool; with ``published``, the paper's rows below."""
     columns = (
@@ -56,6 +100,10 @@ def pools(parts: Sequence[Part], published: bool = False) -> Table:
         _rate("train_exact", "TrainExact"),
         _rate("heldout_world_exact", "HeldoutWorld"),
         _rate("heldout_exact", "HeldoutExact"),
+        word("n_determined", "determined"),
+        _rate("heldout_exact_determined", "HoExact det.", "n_determined"),
+        _rate("heldout_exact_undetermined", "HoExact open"),
+        _rate("shifted_exact", "HoExact shifted", "n_shifted"),
         _rate("parent_f1", "parent F1"),
         _rate("joint", "Alt joint"),
         _rate("heldout_given_train", "HoExact | train", "n_train_exact"),
@@ -71,7 +119,7 @@ def pools(parts: Sequence[Part], published: bool = False) -> Table:
     if not published:
         return table
     rows: list[Sequence[str | Cell]] = [
-        [Cell(name, "name"), pool, "", "", *map(rate, rates), *[""] * 5]
+        [Cell(name, "name"), pool, "", "", *map(rate, rates), *[""] * 9]
         for name, found in PUBLISHED.items()
         for pool, rates in found.items()
     ]

@@ -1,11 +1,12 @@
 -- One row per pool of replayscm (Tables 1-3, C.1-C.4, E.1, G.2-G.8). A missing or invalid answer
 -- counts zero in every unconditioned rate and leaves the conditional ones. Ord-Match and Hid-Match
 -- are the matched programs of the full pools. Every count that a rate is conditioned on stands
--- beside it, so that rates over 1 to 5 can be suppressed where they are shown.
+-- beside it, so that rates over 1 to 5 can be suppressed where they are shown. Open cells are no
+-- programs: their pool stands in determination.sql alone.
 WITH marks AS (
     SELECT
         instance_id, structure, points, CAST(extra_json AS JSON) AS e
-    FROM scores WHERE track = 'replayscm'
+    FROM scores WHERE track = 'replayscm' AND structure <> 'Open-Cells'
 ),
 flat AS (
     SELECT
@@ -27,6 +28,9 @@ flat AS (
         CAST(e->>'$.heldout_exact' AS DOUBLE)                    AS heldout_if_valid,
         CAST(e->>'$.heldout_cell' AS DOUBLE)                     AS heldout_cell_if_valid,
         CAST(e->>'$.root_exact' AS DOUBLE)                       AS root_if_valid,
+        CAST(e->>'$.shifted_exact' AS DOUBLE)                    AS shifted_if_valid,
+        CAST(e->>'$.shifted_world_exact' AS DOUBLE)              AS shifted_world_if_valid,
+        structure IN ('Hid-Roots', 'Frontier')                   AS hides_roots,
         CAST(e->>'$.parent_recall' AS DOUBLE)         AS parent_recall,
         CAST(e->>'$.parent_f1' AS DOUBLE)             AS parent_f1,
         CAST(e->>'$.parent_shd' AS DOUBLE)            AS parent_shd,
@@ -73,6 +77,10 @@ SELECT
     avg(coalesce(heldout_world_if_valid, 0)) FILTER (pool NOT LIKE 'Alt-%') AS heldout_world_exact,
     avg(coalesce(heldout_if_valid, 0)) FILTER (pool NOT LIKE 'Alt-%')       AS heldout_exact,
     avg(coalesce(heldout_cell_if_valid, 0)) FILTER (pool NOT LIKE 'Alt-%')  AS heldout_cell,
+    count(shifted_if_valid)                                                 AS n_shifted,
+    avg(shifted_if_valid)                                                   AS shifted_exact,
+    avg(shifted_world_if_valid)                                             AS shifted_world_exact,
+    avg(heldout_if_valid) FILTER (shifted_if_valid IS NOT NULL)             AS heldout_if_shifted,
     avg(coalesce(heldout_world_if_valid, 0)) FILTER (pool NOT LIKE 'Alt-%')
         / nullif(avg(train_world_exact), 0)                                 AS retention,
     CAST(sum(train_exact) AS BIGINT)                                        AS n_train_exact,
@@ -99,13 +107,13 @@ SELECT
     avg(coalesce(heldout_if_valid, 0)) FILTER (NOT determined) AS heldout_exact_undetermined,
     CAST(sum(wrong_determined) AS BIGINT)                 AS reasoning_error_cells,
     CAST(sum(wrong_undetermined) AS BIGINT)               AS missing_evidence_cells,
-    avg(coalesce(root_if_valid, 0)) FILTER (pool = 'Hid-Roots')  AS root_exact,
-    count(*) FILTER (pool = 'Hid-Roots' AND root_if_valid = 1)   AS n_root_exact,
-    avg(train_exact) FILTER (pool = 'Hid-Roots' AND root_if_valid = 1)            AS train_given_root,
-    avg(heldout_world_if_valid) FILTER (pool = 'Hid-Roots' AND root_if_valid = 1) AS heldout_world_given_root,
-    avg(heldout_if_valid) FILTER (pool = 'Hid-Roots' AND root_if_valid = 1)       AS heldout_given_root,
-    count(*) FILTER (pool = 'Hid-Roots' AND coalesce(root_if_valid, 0) = 0)       AS n_root_wrong,
-    avg(train_exact) FILTER (pool = 'Hid-Roots' AND coalesce(root_if_valid, 0) = 0) AS train_given_root_wrong,
+    avg(coalesce(root_if_valid, 0)) FILTER (hides_roots)  AS root_exact,
+    count(*) FILTER (hides_roots AND root_if_valid = 1)   AS n_root_exact,
+    avg(train_exact) FILTER (hides_roots AND root_if_valid = 1)            AS train_given_root,
+    avg(heldout_world_if_valid) FILTER (hides_roots AND root_if_valid = 1) AS heldout_world_given_root,
+    avg(heldout_if_valid) FILTER (hides_roots AND root_if_valid = 1)       AS heldout_given_root,
+    count(*) FILTER (hides_roots AND coalesce(root_if_valid, 0) = 0)       AS n_root_wrong,
+    avg(train_exact) FILTER (hides_roots AND coalesce(root_if_valid, 0) = 0) AS train_given_root_wrong,
     avg(joint) FILTER (pool LIKE 'Alt-%')                 AS joint,
     avg(experiment_valid) FILTER (pool LIKE 'Alt-%')      AS experiment_valid,
     avg(separates) FILTER (pool LIKE 'Alt-%')             AS separates,

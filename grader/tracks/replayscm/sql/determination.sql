@@ -1,0 +1,36 @@
+-- Records whose evidence determines the held-out cells and records whose evidence does not, apart, for
+-- the paper's pools (with Certified) and for each frontier pool. Rates are over all tasks; a missing or
+-- invalid answer counts zero. Where open cells are asked, points are their F1.
+WITH marks AS (
+    SELECT
+        CASE WHEN family = 'frontier' THEN structure ELSE 'paper' END AS pools,
+        family, points, CAST(extra_json AS JSON) AS e
+    FROM scores WHERE track = 'replayscm'
+),
+flat AS (
+    SELECT
+        pools, family, points,
+        CAST(e->>'$.determined' AS INTEGER) = 1          AS determined,
+        CAST(e->>'$.level' AS INTEGER) = 5               AS asks_cells,
+        coalesce(CAST(e->>'$.train_exact' AS DOUBLE), 0) AS train_exact,
+        CAST(e->>'$.heldout_exact' AS DOUBLE)            AS heldout_exact,
+        CAST(e->>'$.shifted_exact' AS DOUBLE)            AS shifted_exact,
+        coalesce(CAST(e->>'$.precision' AS DOUBLE), 0)   AS cell_precision,
+        coalesce(CAST(e->>'$.recall' AS DOUBLE), 0)      AS cell_recall
+    FROM marks
+)
+SELECT
+    pools, determined,
+    count(*)                                                    AS tasks,
+    count(*) / sum(count(*)) OVER (PARTITION BY pools)          AS share,
+    100 * avg(points)                                           AS points,
+    avg(train_exact) FILTER (NOT asks_cells)                    AS train_exact,
+    avg(coalesce(heldout_exact, 0))
+        FILTER (family <> 'alternative' AND NOT asks_cells)     AS heldout_exact,
+    avg(shifted_exact)                                          AS shifted_exact,
+    count(shifted_exact)                                        AS n_shifted,
+    avg(cell_precision) FILTER (asks_cells)                     AS cell_precision,
+    avg(cell_recall) FILTER (asks_cells)                        AS cell_recall
+FROM flat
+GROUP BY pools, determined
+ORDER BY pools DESC, determined DESC;
