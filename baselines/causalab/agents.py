@@ -139,7 +139,7 @@ def observer(laboratory: Lines) -> None:
     value = base + sum(float(c) * public["reactor"][n]
                        for n, c in zip(names, coefficients, strict=True))  # fmt: skip
     hypothesis = write_hypothesis(target, public["family"], edges, base, terms)
-    _predict(laboratory, value, hypothesis)
+    predict(laboratory, value, hypothesis)
 
 
 def _correlated(names: list[str], centred: "np.ndarray[Any, Any]") -> list[tuple[str, str]]:
@@ -183,7 +183,7 @@ def random_agent(laboratory: Lines, rng: np.random.Generator) -> None:
     edges = [(a, b) for i, a in enumerate(order) for b in order[i + 1 :] if rng.random() < 0.5]
     terms = {a: (float(rng.uniform(-3, 3)), 0.0) for a, b in edges if b == target}
     hypothesis = write_hypothesis(target, public["family"], edges, float(rng.uniform(0, 50)), terms)
-    _predict(laboratory, float(rng.uniform(*public["reactor_range"])), hypothesis)
+    predict(laboratory, float(rng.uniform(*public["reactor_range"])), hypothesis)
 
 
 def _experiment(laboratory: Lines, notebook: Notebook, name: str, value: float) -> None:
@@ -203,9 +203,10 @@ def _commit(laboratory: Lines, notebook: Notebook, found: Explanation) -> None:
     hypothesis = write_hypothesis(
         notebook.target, public["family"], found.edges, base, equation.coefficients
     )
-    _predict(laboratory, value, hypothesis)
+    predict(laboratory, value, hypothesis)
 
 
-def _predict(laboratory: Lines, value: float, hypothesis: Mapping[str, Any]) -> None:
+def predict(laboratory: Lines, value: float, hypothesis: Mapping[str, Any]) -> None:
+    """The prediction, brought into the reactor's range, with the final hypothesis."""
     low, high = laboratory.public["reactor_range"]
     laboratory.ask({"op": "predict", "value": min(max(value, low), high), "hypothesis": hypothesis})

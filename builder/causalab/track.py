@@ -8,17 +8,23 @@ from builder.causalab import rows
 from builder.causalab.check.audit import audit_instance
 from builder.causalab.check.floors import WHY, floor_points, policies, twin, uninformed_answer
 from builder.causalab.check.leaks import LEAK_FACTS
-from builder.causalab.make.episode import draw
+from builder.causalab.make.episode import Parts, draw
+from builder.causalab.noisy.episode import draw_noisy
 from builder.causalab.plan.config import parse_config
 from builder.causalab.plan.graphs import TRACK_NAME, GraphPlan, plan_graphs
+from builder.causalab.plan.suites import Setting, Suite
 from builder.seeds import attempt_key
 from builder.track import Built, Floors, InstanceSpec, Row, Track
+from grader.shape import Variant
 
 INPUTS: Final = frozenset(
     {"variables", "target", "family", "mode", "frequency_may_be_parent", "shifts"}
     | {"records", "chain", "opening", "reactor", "reactor_range", "budget", "tolerance"}
 )
 """What ``inputs_json`` declares."""
+
+NOISY_INPUTS: Final = frozenset({"noise", "common_cause", "record_bases"})
+"""What it declares too where readings have errors."""
 
 MAX_ATTEMPTS: Final = 100
 """Tries at the numbers of one graph before it is declared infeasible."""
@@ -40,10 +46,7 @@ def _try(
 ) -> dict[str, list[Row]]:
     with clock("episodes"):
         key = attempt_key(spec.key, attempt)
-        parts = [
-            draw(plan.graph, suite, setting, plan.fixed and setting == "wide", plan.mode, key)
-            for suite, setting in plan.episodes
-        ]
+        parts = [_episode(plan, suite, setting, key) for suite, setting in plan.episodes]
         names = [rows.task_id(spec, *episode) for episode in plan.episodes]
         found = list(zip(names, parts, strict=True))
         return {
@@ -51,6 +54,16 @@ def _try(
             "causalab_truth": [rows.truth_row(spec, *entry) for entry in found],
             "causalab_worlds": [rows.world_row(spec, plan, attempt)],
         }
+
+
+def _episode(plan: GraphPlan, suite: Suite, setting: Setting, key: bytes) -> Parts:
+    if suite.errors is not None:
+        return draw_noisy(plan.graph, suite, key)
+    return draw(plan.graph, suite, setting, plan.fixed and setting == "wide", plan.mode, key)
+
+
+def _inputs(variant: Variant) -> frozenset[str]:
+    return INPUTS | NOISY_INPUTS if variant.family == "noisy" else INPUTS
 
 
 TRACK: Final = Track(
@@ -69,5 +82,5 @@ TRACK: Final = Track(
         policies=policies,
         twin=twin,
     ),
-    inputs=lambda _: INPUTS,
+    inputs=_inputs,
 )

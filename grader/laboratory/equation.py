@@ -10,7 +10,7 @@ from grader.io.jsonio import clip
 
 Token = tuple[str, str]
 Term = tuple[str, int]
-"""A parent and its power."""
+"""A parent and its power; of a product of two, ``product_of`` its parents and 1."""
 Factor = Callable[[str], tuple[str, Term]]
 
 BASE: Final = ("", 0)
@@ -24,6 +24,16 @@ _TOKEN: Final = re.compile(
 
 class BadHypothesis(ValueError):
     """A hypothesis that does not follow the schema; the message says what to change."""
+
+
+def product_of(parents: Iterable[str]) -> str:
+    """What a product of two parents is called."""
+    return "*".join(sorted(parents))
+
+
+def causes_of(term: Term) -> list[str]:
+    """The parents in a term."""
+    return term[0].split("*")
 
 
 @dataclass(slots=True)
@@ -63,10 +73,10 @@ class Equation:
         )
 
 
-def read_equation(tokens: Iterable[Token], factor: Factor) -> Equation:
+def read_equation(tokens: Iterable[Token], factor: Factor, products: bool = False) -> Equation:
     """The equation that ``tokens`` spell; ``factor`` says what a name is.
 
-    Raises :class:`BadHypothesis`.
+    With ``products`` terms may have two variables. Raises :class:`BadHypothesis`.
     """
     equation = Equation(False, None, {})
     rest = deque(tokens)
@@ -74,7 +84,7 @@ def read_equation(tokens: Iterable[Token], factor: Factor) -> Equation:
         sign = 1.0
         while rest and rest[0] in _SIGNS:
             sign *= _SIGNS[rest.popleft()]
-        equation.add(sign, *_product(rest, factor))
+        equation.add(sign, *_product(rest, factor, products))
         if rest and rest[0] not in _SIGNS:
             raise BadHypothesis(
                 f"freq_equation: {clip(rest[0][1])} is not expected there; "
@@ -83,7 +93,9 @@ def read_equation(tokens: Iterable[Token], factor: Factor) -> Equation:
     return equation
 
 
-def _product(rest: deque[Token], factor: Factor) -> tuple[float | None, Term | None, Term | None]:
+def _product(
+    rest: deque[Token], factor: Factor, products: bool
+) -> tuple[float | None, Term | None, Term | None]:
     """The number, the coefficient's name and the variable of the product that ``rest`` begins."""
     number: float | None = None
     symbol: Term | None = None
@@ -96,9 +108,8 @@ def _product(rest: deque[Token], factor: Factor) -> tuple[float | None, Term | N
             what, term = factor(text)
             if what == "variable":
                 power = _power(rest)
-                if variable is not None:
-                    raise BadHypothesis("freq_equation: a product of two variables")
-                variable = term[0], power
+                found = term[0], power
+                variable = found if variable is None else _both(variable, found, products)
             elif symbol is not None:
                 raise BadHypothesis("freq_equation: two coefficients in one term")
             else:
@@ -110,6 +121,18 @@ def _product(rest: deque[Token], factor: Factor) -> tuple[float | None, Term | N
         if not rest or rest[0] != ("operator", "*"):
             return number, symbol, variable
         rest.popleft()
+
+
+def _both(first: Term, second: Term, products: bool) -> Term:
+    """The product of two variables as a term."""
+    if not products:
+        raise BadHypothesis("freq_equation: a product of two variables")
+    if (first[1], second[1]) != (1, 1) or "*" in first[0] or first == second:
+        raise BadHypothesis(
+            "freq_equation: a product is of two different variables, each once; "
+            "write a square as name^2"
+        )
+    return product_of((first[0], second[0])), 1
 
 
 def tokens_of(text: str) -> list[Token]:

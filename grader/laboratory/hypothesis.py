@@ -7,8 +7,9 @@ past data, hypothesis, experiment), of which only the hypothesis is read.
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
+from types import MappingProxyType
 from typing import Any, Final
 
 from grader.io.jsonio import clip
@@ -18,6 +19,8 @@ from grader.laboratory.equation import (
     BadHypothesis,
     Equation,
     Term,
+    causes_of,
+    product_of,
     read_equation,
     tokens_of,
 )
@@ -35,12 +38,14 @@ class Hypothesis:
 
     ``edges`` are (parent, child) without repeats. ``terms`` maps every declared parent of the
     target to its coefficients ``(linear, quadratic)``; ``None`` stands for a coefficient that is
-    not known yet, as does ``base``. A term the equation does not have is 0.
+    not known yet, as does ``base``. A term the equation does not have is 0. ``products`` maps two
+    parents, called by :func:`~grader.laboratory.equation.product_of`, to their coefficient.
     """
 
     edges: frozenset[tuple[str, str]]
     base: float | None
     terms: Mapping[str, tuple[float | None, float | None]]
+    products: Mapping[str, float | None] = field(default_factory=dict)
 
     def predict(self, values: Mapping[str, float]) -> float | None:
         """The target for property ``values``; ``None`` while a coefficient is unknown."""
@@ -49,6 +54,11 @@ class Hypothesis:
             if total is None or linear is None or quadratic is None:
                 return None
             total += quadratic * values[parent] ** 2 + linear * values[parent]
+        for pair, coefficient in self.products.items():
+            if total is None or coefficient is None:
+                return None
+            first, second = causes_of((pair, 1))
+            total += coefficient * values[first] * values[second]
         return total
 
 
@@ -77,7 +87,8 @@ def parse_hypothesis(
 
 class _Parser:
     def __init__(self, public: Mapping[str, Any], spellings: Mapping[str, str]) -> None:
-        self._quadratic = public["family"] == "quadratic"
+        self._products = public["family"] == "interacting"
+        self._quadratic = self._products or public["family"] == "quadratic"
         self._target = public["target"]["name"]
         self._target_acts = public["frequency_may_be_parent"]
         self._spellings = spellings
@@ -103,9 +114,12 @@ class _Parser:
             raise BadHypothesis("freq_equation: the base is missing; write base + …")
         terms = {
             parent: (coefficients.get((parent, 1), 0.0), coefficients.get((parent, 2), 0.0))
-            for parent in sorted({parent for parent, _ in coefficients})
+            for parent in sorted({parent for term in coefficients for parent in causes_of(term)})
         }
-        return Hypothesis(edges, base, terms)
+        products = {
+            pair: number for (pair, _), number in sorted(coefficients.items()) if "*" in pair
+        }
+        return Hypothesis(edges, base, terms, products)
 
     def _node(self, name: object, where: str) -> str:
         node = self._spellings.get(plain(name)) if isinstance(name, str) else None
@@ -156,7 +170,8 @@ class _Parser:
         """The (parent, power) that a coefficient's name means."""
         found = self._term_or_none(key)
         if found is None:
-            forms = "c_<name> and c2_<name>" if self._quadratic else "c_<name>"
+            forms = "c_<name>, c2_<name>" if self._quadratic else "c_<name>"
+            forms += " and cx_<name>_<name>" if self._products else ""
             declared = ", ".join(self._properties())
             raise BadHypothesis(
                 f"coefficients: {clip(key)} names no term; write base, {forms}, "
@@ -180,6 +195,17 @@ class _Parser:
             node = self._spellings.get(plain(name))
             if node is not None and node != self._target:
                 return node, power
+        return self._product_or_none(key) if self._products else None
+
+    def _product_or_none(self, key: str) -> Term | None:
+        """The product that a coefficient ``cx_<name>_<name>`` belongs to."""
+        if not key.startswith("cx_"):
+            return None
+        spelled = plain(key[3 : 2 * MAX_NAME + 4])
+        for start, first in self._spellings.items():
+            second = self._spellings.get(spelled.removeprefix(start))
+            if spelled.startswith(start) and second and self._target not in (first, second):
+                return (product_of((first, second)), 1) if first != second else None
         return None
 
     def _properties(self) -> Iterable[str]:
@@ -193,7 +219,7 @@ class _Parser:
             if self._spellings.get(plain(tokens[0][1])) != self._target:
                 raise BadHypothesis(f"freq_equation: its left side is not {self._target}")
             tokens = tokens[2:]
-        return read_equation(tokens, self._factor)
+        return read_equation(tokens, self._factor, self._products)
 
     def _factor(self, name: str) -> tuple[str, Term]:
         """What a name in the equation is: ``base``, a ``symbol`` of a term, or a ``variable``."""
@@ -220,7 +246,7 @@ class _Parser:
     ) -> None:
         """Parents in edges, equation and coefficients are the same."""
         parents = {parent for parent, child in edges if child == self._target}
-        in_equation = {parent for parent, _ in equation.terms}
+        in_equation = {parent for term in equation.terms for parent in causes_of(term)}
         if parents != in_equation:
             odd = min(parents ^ in_equation)
             sides = ("edges", "freq_equation") if odd in parents else ("freq_equation", "edges")
@@ -240,7 +266,8 @@ class _Parser:
                 term = f"{parent}^2" if power == 2 else parent
                 _same(f"the coefficient of {term}", number, coefficients[parent, power])
         for parent in sorted(parents):
-            if not any(coefficients.get((parent, power), 0.0) != 0 for power in (1, 2)):
+            if not any(value != 0 for term, value in coefficients.items()
+                       if parent in causes_of(term)):  # fmt: skip
                 raise BadHypothesis(
                     f"coefficients: {parent} adds 0, so it is no parent of {self._target}; leave "
                     "out its edge and term, or write null for what is not known"
@@ -285,15 +312,17 @@ def write_hypothesis(
     edges: Iterable[tuple[str, str]],
     base: float | None,
     terms: Mapping[str, tuple[float | None, float | None]],
+    products: Mapping[str, float | None] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """A hypothesis in the language: ``terms`` maps the target's parents to (linear, quadratic).
 
-    Coefficients that are exactly zero are left out, and with both of them the parent.
+    ``products`` maps what :func:`~grader.laboratory.equation.product_of` calls two parents to their
+    coefficient. Coefficients that are exactly zero are left out, and with all of them the parent.
     """
     parts, coefficients = ["base"], {"base": base}
     kept = {edge for edge in edges if edge[1] != target}
     for parent, (linear, quadratic) in terms.items():
-        if family == "quadratic" and quadratic != 0:
+        if family != "linear" and quadratic != 0:
             parts.append(f"c2_{parent}*{parent}^2")
             coefficients[f"c2_{parent}"] = quadratic
             kept.add((parent, target))
@@ -301,6 +330,12 @@ def write_hypothesis(
             parts.append(f"c_{parent}*{parent}")
             coefficients[f"c_{parent}"] = linear
             kept.add((parent, target))
+    for pair, coefficient in products.items():
+        if coefficient != 0:
+            first, second = causes_of((pair, 1))
+            parts.append(f"cx_{first}_{second}*{pair}")
+            coefficients[f"cx_{first}_{second}"] = coefficient
+            kept |= {(first, target), (second, target)}
     return {
         "edges": [{"from": parent, "to": child} for parent, child in sorted(kept)],
         "freq_equation": " + ".join(parts),

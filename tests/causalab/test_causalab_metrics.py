@@ -11,7 +11,7 @@ from grader.laboratory.episode import Episode
 from grader.laboratory.hypothesis import Hypothesis
 from grader.laboratory.session import Laboratory
 from grader.tracks.causalab.gold import true_hypothesis
-from grader.tracks.causalab.metrics import overlap, rates, roots, rounding_slack, shd, tolerance
+from grader.tracks.causalab.metrics import overlap, rates, reading_slack, roots, shd, tolerance
 from grader.tracks.causalab.scoring import score_hypothesis
 
 TRUE = {("density", "moisture"), ("moisture", TARGET), ("density", TARGET)}
@@ -89,7 +89,7 @@ def test_roots_are_the_ancestors_of_the_target_without_parents() -> None:
 def test_the_coefficient_tolerance_is_relative_plus_what_rounding_does() -> None:
     """0.01 over a range of 100 is 1e-4 of a line's slope; 3 may be off by 3.1e-3."""
     episode = chain_episode()
-    assert rounding_slack(episode, "moisture", 1) == pytest.approx(1e-4)
+    assert reading_slack(episode, "moisture", 1) == pytest.approx(1e-4)
     assert tolerance(episode, "moisture", 1, 3.0) == pytest.approx(3.1e-3)
     for error, right in ((3.0e-3, 1.0), (3.2e-3, 0.5)):
         terms: dict[str, tuple[float | None, float | None]] = {
@@ -127,8 +127,8 @@ def test_both_terms_of_a_quadratic_count_where_the_reference_sees_the_linear_one
     found = scored(edges, wrong, episode=episode)
     assert (found["coefficient_f1"], found["coefficient_f1_reference"]) == (0.75, 1.0)
     # A square may be off by 1e-3 of itself and by what rounding does over the range.
-    assert rounding_slack(episode, "density", 2) == pytest.approx(4e-6)
-    assert rounding_slack(episode, "density", 1) == pytest.approx(4e-4)
+    assert reading_slack(episode, "density", 2) == pytest.approx(4e-6)
+    assert reading_slack(episode, "density", 1) == pytest.approx(4e-4)
 
 
 def test_undecided_pairs_leave_both_sides_of_the_edge_f1() -> None:

@@ -255,7 +255,8 @@ def test_an_interrupted_measurement_goes_on_where_it_was(
     config: ReleaseConfig = load_config(measured)
     track = TRACKS["causalab"]
     assert track.floors.twin is not None
-    settings = track.floors.twin(dict(config.splits[0].tracks)["causalab"], None, frozenset())
+    asked = frozenset({"laboratory.linear"})
+    settings = track.floors.twin(dict(config.splits[0].tracks)["causalab"], None, asked)
 
     def draw() -> Any:
         return draw_twin(

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
+from builder.causalab.check.noisy import noisy_problems
 from builder.causalab.check.pairs import undecided_again
 from builder.causalab.plan.suites import IMPORTED, read_label
 
@@ -42,15 +43,18 @@ def audit_instance(
 
 
 def _episode(world: Json, label: str, public: Json, private: Json, row: Json) -> Iterator[str]:
+    if row["value"] != private["frequency"] or row["should_abstain"]:
+        yield "the truth row's value is not the reactor's frequency"
+    low, high = public["reactor_range"]
+    if not low <= private["frequency"] <= high:
+        yield "the target is outside the reactor's range"
+    if label.startswith("noisy/"):
+        yield from noisy_problems(world, label, public, private)
+        return
     if not label.startswith(IMPORTED):
         yield from _design(world, label, public, private)
         yield from _disturbance(public, private)
     yield from _readings(public, private)
-    low, high = public["reactor_range"]
-    if not low <= private["frequency"] <= high:
-        yield "the target is outside the reactor's range"
-    if row["value"] != private["frequency"] or row["should_abstain"]:
-        yield "the truth row's value is not the reactor's frequency"
     pairs = [tuple(pair) for pair in private["undecided"]]
     again = undecided_again(public, private)
     if sorted(again) != sorted(pairs):

@@ -7,13 +7,13 @@ experiments follow from what the agent is told, so no laboratory is needed to wr
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise, product
 from typing import Any, Final, Literal
 
 import numpy as np
 
 from builder.causalab.plan.config import Config
+from builder.causalab.plan.suites import NOISY
 from grader.io.jsonio import canonical
 from grader.laboratory.session import ENGINE_VERSION
 from grader.laboratory.transcript import seal, write_line
@@ -110,9 +110,11 @@ _BATCH: Final = 10
 """Episodes of a suite in a batch of a twin, each of a graph of its own."""
 
 
-def twin(config: Config, _: object, __: frozenset[str]) -> Config:
-    """A batch of a twin: the same suites and settings."""
-    return replace(config, graphs=0, per_suite=_BATCH)
+def twin(config: Config, _: object, variants: frozenset[str]) -> Config:
+    """A batch of a twin: the same suites and settings, as far as their variants are asked."""
+    episodes = tuple(one for one in config.episodes if one[0].variant in variants)
+    noisy = _BATCH if any(suite.variant in variants for suite in NOISY.values()) else 0
+    return Config(0, _BATCH if episodes else 0, episodes, config.mode, noisy if config.noisy else 0)
 
 
 def policies(task: Task, _: Truth) -> Iterator[tuple[str, Sequence[str]]]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from statistics import mean, median, pvariance
 from typing import Final
 
-from builder.causalab.plan.suites import SIZES, SUITES, label, read_label
+from builder.causalab.plan.suites import NOISY, SIZES, SUITES, label, read_label
 from builder.causalab.plan.topology import FREQUENCY, colliders, forks
 from builder.release.show.generation_report import Record, markdown_table, print_report
 from grader.io.pipe import exit_with
@@ -35,7 +35,7 @@ def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
     targets: dict[str, list[Record]] = {}
     for task, target in truths.items():
         targets.setdefault(labels[task], []).append(target)
-    suites = list(SUITES)
+    suites = [*SUITES, *NOISY]
     placed = ((suites.index(read_label(text)[0].name), text) for text in targets)
     return [
         f"{len(worlds)} graphs, {len(labels)} episodes.",

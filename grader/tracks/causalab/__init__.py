@@ -12,7 +12,7 @@ from grader.tracks.causalab.summary import summarise
 from grader.tracks.causalab.tables import of_report
 from grader.tracks.causalab.variants import CAUSALAB
 
-SETTINGS: Final = ("reference", "wide")
+SETTINGS: Final = ("reference", "wide", "noisy")
 
 
 def facts(truth: Truth) -> dict[str, Any]:

@@ -3,10 +3,12 @@
 Only verified readings are used, never an agent's own notes of them.
 """
 
-from collections.abc import Sequence
-from typing import Any
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from grader.laboratory.episode import Episode
+from grader.laboratory.equation import causes_of
 from grader.laboratory.hypothesis import EMPTY, Hypothesis
 from grader.laboratory.model import ROUNDING
 from grader.tracks.causalab.equivalence import class_size
@@ -14,6 +16,7 @@ from grader.tracks.causalab.evidence import Evidence
 from grader.tracks.causalab.identification import identify
 from grader.tracks.causalab.metrics import hypothesis_metrics, tolerance
 
+Reading = Mapping[str, float]
 Trajectory = list[dict[str, Any]]
 
 _PROGRESS = (
@@ -24,6 +27,9 @@ _PROGRESS = (
     "root_f1",
     "coefficient_f1",
 )
+
+_ERRORS: Final = 3.0
+"""Standard deviations that a residual may have."""
 
 SHARES = (0, 25, 50, 75)
 """Percent of a session's interventions; its end is scored anyway."""
@@ -94,30 +100,56 @@ def equation_fits(evidence: Evidence, hypothesis: Hypothesis) -> list[bool]:
     """Whether the hypothesised target equation fits, reading by reading.
 
     A residual is allowed the reading's rounding and what a coefficient within tolerance may
-    cause, and the bound of a hidden disturbance where one can shift the target.
+    cause, and the bound of a hidden disturbance where one can shift the target. Where readings
+    have errors it is allowed three standard deviations of what they do to it, and no more.
     """
     episode = evidence.episode
-    hidden = episode.disturbance
     fits = []
     for step, reading in evidence.readings:
         predicted = hypothesis.predict(reading)
         if predicted is None:
             fits.append(False)
             continue
-        bound = 2 * ROUNDING
-        for parent, pair in hypothesis.terms.items():
-            for power, value in enumerate(pair, start=1):
-                if value:
-                    slack = tolerance(episode, parent, power, value)
-                    bound += slack * abs(reading[parent]) ** power
-        if hidden is not None and step and episode.target in hidden.nodes:
-            bound += hidden.bound
+        if episode.noise is None:
+            bound = _rounding_bound(episode, hypothesis, step, reading)
+        else:
+            bound = _ERRORS * episode.noise.sd * math.sqrt(1 + _steepness(hypothesis, reading))
         fits.append(abs(reading[episode.target] - predicted) <= bound)
     return fits
 
 
-def graph_fits(evidence: Evidence, hypothesis: Hypothesis) -> bool:
-    """Whether some coefficients make the hypothesised graph fit every reading."""
+def _rounding_bound(episode: Episode, hypothesis: Hypothesis, step: int, reading: Reading) -> float:
+    bound, hidden = 2 * ROUNDING, episode.disturbance
+    for parent, pair in hypothesis.terms.items():
+        for power, value in enumerate(pair, start=1):
+            if value:
+                slack = tolerance(episode, parent, power, value)
+                bound += slack * abs(reading[parent]) ** power
+    if hidden is not None and step and episode.target in hidden.nodes:
+        bound += hidden.bound
+    return bound
+
+
+def _steepness(hypothesis: Hypothesis, reading: Reading) -> float:
+    """The squared length of the hypothesised target's gradient where the reading is."""
+    slopes = {
+        parent: (linear or 0.0) + 2 * (quadratic or 0.0) * reading[parent]
+        for parent, (linear, quadratic) in hypothesis.terms.items()
+    }
+    for pair, coefficient in hypothesis.products.items():
+        first, second = causes_of((pair, 1))
+        slopes[first] += (coefficient or 0.0) * reading[second]
+        slopes[second] += (coefficient or 0.0) * reading[first]
+    return sum(slope * slope for slope in slopes.values())
+
+
+def graph_fits(evidence: Evidence, hypothesis: Hypothesis) -> bool | None:
+    """Whether some coefficients make the hypothesised graph fit every reading.
+
+    ``None`` where readings have errors: any graph fits some of them.
+    """
+    if evidence.episode.noise is not None:
+        return None
     episode = evidence.episode
     place = {node: index for index, node in enumerate(episode.nodes)}
     return all(
@@ -134,8 +166,8 @@ def diagnose(evidence: Evidence, hypothesis: Hypothesis, *, committed: bool) -> 
     """Budget, identification, consistency and premature stopping, as score figures.
 
     ``committed`` is whether a prediction was made. Identification and premature stopping are
-    ``None`` under a hidden disturbance, premature stopping also where nothing can be set: who has
-    no experiment cannot stop too early.
+    ``None`` under a hidden disturbance and where readings have errors, premature stopping also
+    where nothing can be set: who has no experiment cannot stop too early.
     """
     episode = evidence.episode
     used, remaining = evidence.steps, episode.budget - evidence.steps
@@ -149,8 +181,8 @@ def diagnose(evidence: Evidence, hypothesis: Hypothesis, *, committed: bool) -> 
         "budget_share": used / episode.budget if episode.budget else None,
         "class_size": sizes[-1],
         "consistency": sum(fits) / len(fits) if fits else None,
-        "consistent": int(graph_ok and all(fits)),
-        "graph_consistent": int(graph_ok),
+        "consistent": None if graph_ok is None else int(graph_ok and all(fits)),
+        "graph_consistent": None if graph_ok is None else int(graph_ok),
         "graph_step": None,
         "equation_step": None,
         "steps_after": None,

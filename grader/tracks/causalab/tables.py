@@ -13,10 +13,10 @@ _UNSIGNED: Final = (
     "Only --transcript-key with the host's key proves that the session took place."
 )
 _NOTE: Final = (
-    "Accuracy is within the stated tolerance, with Wilson’s 95% interval; edge F1 is over the "
-    "pairs that experiments can decide. Class size: graphs that the interventions made leave "
-    "equivalent (up to 5 nodes). Premature: predicted although experiments left could still tell "
-    "candidates apart."
+    "Accuracy is within the stated tolerance, with Wilson’s 95% interval; edge F1 is over all "
+    "pairs, and beside it over those that experiments decide, which count. Class size: graphs that "
+    "the interventions made leave equivalent (up to 5 nodes). Premature: predicted although "
+    "experiments left could still tell candidates apart."
 )
 
 

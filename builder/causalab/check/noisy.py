@@ -1,0 +1,340 @@
+"""The second derivation of an episode whose readings have errors.
+
+States are computed in exact fractions and errors from the key by the published rule. What is
+decided is looked at by other means: sessions with the engine itself under other keys; marginal
+likelihoods from the readings' covariance instead of sums over features; and the best graph with an
+edge against the best without it, instead of sums over all graphs. Only what to set next is the
+planner's, since what its policy decides is the definition.
+"""
+
+import hashlib
+import hmac
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from builder.causalab.noisy.episode import ACCURATE, DECIDED
+from builder.causalab.noisy.notebook import Told
+from builder.causalab.noisy.planner import Planner
+from builder.causalab.plan.suites import NOISY
+from grader.io.jsonio import canonical
+from grader.laboratory.episode import Episode
+from grader.laboratory.session import Laboratory
+
+Json = Mapping[str, Any]
+Floats = NDArray[np.float64]
+
+SESSIONS: Final = 20
+FAIR: Final = math.log(5)
+"""Log odds at which the judge, who sums and compares otherwise, is asked about decided pairs."""
+SURE: Final = math.log(19)
+"""Those at which a verdict is held."""
+MOSTLY: Final = 0.75
+"""The share of the sessions in which a decided pair is judged so at least: of 20, what happens with
+95% happens fewer than 15 times once in 3,000."""
+_STEP: Final = Fraction(1, 20)
+"""What rounding on the way may change a property by; frequency by as much for each unit of
+slope."""
+
+
+def noisy_problems(world: Json, label: str, public: Json, private: Json) -> Iterator[str]:
+    """What is wrong with an episode; nothing when every truth is derived again."""
+    problems = [*_design(world, label, public, private), *_shown(public, private)]
+    yield from problems
+    if not problems:  # no session is possible where the sides contradict each other
+        yield from _decided(public, private)
+
+
+def _design(world: Json, label: str, public: Json, private: Json) -> Iterator[str]:
+    suite = NOISY[label.partition("/")[2]]
+    assert suite.errors is not None
+    stated = (private["suite"], private["setting"], public["family"], public["mode"])
+    if stated != (suite.name, "noisy", "interacting", "shift"):
+        yield "the truth is of another suite"
+    edges = sorted([t["parent"], node] for node, ts in private["equations"].items() for t in ts)
+    if edges != sorted(map(list, world["edges"])):
+        yield "the equations have other edges than the graph"
+    told = (len(public["records"]), public["budget"], public["noise"], public["tolerance"])
+    wanted = (suite.observations, suite.budget, suite.errors.noise, suite.errors.tolerance)
+    if told != wanted or public["common_cause"] != suite.errors.common_cause:
+        yield "what is told is not the suite's"
+    if public["budget"] >= len(public["variables"]):
+        yield "the budget is not below the number of properties"
+    target = public["target"]["name"]
+    for node, terms in private["equations"].items():
+        low, high = (0.6, 1.6) if node == target else (0.5, 1.2)
+        curves = [t["quadratic"] for t in terms if t["quadratic"]]
+        sizes = all(low <= abs(t["linear"]) <= high for t in terms)
+        if len(terms) > 3 or not sizes or (curves and node != target):
+            yield f"{node}: not an equation of its setting"
+        if not all(0.01 <= abs(value) <= 0.02 for value in curves):
+            yield f"{node}: a square that is none of its setting"
+    if [0.01 <= abs(one["coefficient"]) <= 0.02 for one in private["products"]] != [True]:
+        yield "not one product of its setting"
+    seen = [record[target] for record in public["records"]]
+    beyond = max(min(seen) - private["frequency"], private["frequency"] - max(seen))
+    if beyond < 0.25 * (max(seen) - min(seen)):
+        yield "the target is within the range of the records"
+
+
+def _shown(public: Json, private: Json) -> Iterator[str]:
+    """Every reading is the exact state and the error that the key gives."""
+    common = private["common_cause"]
+    key = bytes.fromhex(private["noise_key"])
+    amounts = (
+        [Fraction(0)] * (len(private["records"]) + 2)
+        if common is None
+        else [_exact(u) for u in (*common["records"], common["manipulator"], common["reactor"])]
+    )
+    target = public["target"]["name"]
+    shown: list[tuple[str, Json, Json, Fraction, object]] = [
+        (f"record {k + 1}", bases, public["records"][k], amounts[k], {"record": k})
+        for k, bases in enumerate(private["records"])
+    ]
+    opening = {"settings": [], "step": 0}
+    shown.append(("the opening", private["manipulator"], public["opening"], amounts[-2], opening))
+    reactor = {**public["reactor"], target: private["frequency"]}
+    shown.append(("the reactor", private["reactor"], reactor, amounts[-1], None))
+    for where, bases, reading, amount, moment in shown:
+        states, slope = _states(private, bases, amount, target)
+        for node, value in reading.items():
+            error = _error(key, moment, node, public["noise"]) if moment else Fraction(0)
+            slack = _STEP * (1 + slope) if node == target else _STEP
+            if abs(_exact(value) - states[node] - error) > slack:
+                yield f"{where}: {node} is not its equation's value and its error"
+
+
+def _states(
+    private: Json, bases: Json, amount: Fraction, target: str
+) -> tuple[dict[str, Fraction], Fraction]:
+    """All values without rounding, and how steep frequency is there."""
+    weights = (private["common_cause"] or {"weights": {}})["weights"]
+    found: dict[str, Fraction] = {}
+    equations = private["equations"]
+    while len(found) < len(bases):
+        for node in bases:
+            if node not in found and all(t["parent"] in found for t in equations[node]):
+                total = _exact(bases[node]) + _exact(weights.get(node, 0)) * amount
+                found[node] = total + sum(
+                    _exact(t["linear"]) * found[t["parent"]] for t in equations[node]
+                )
+    slopes = dict.fromkeys(found, Fraction(0))
+    total = _exact(private["base"])
+    for term in equations[target]:
+        value, linear, square = found[term["parent"]], term["linear"], term["quadratic"]
+        total += (_exact(linear) + _exact(square) * value) * value
+        slopes[term["parent"]] += _exact(linear) + 2 * _exact(square) * value
+    for one in private["products"]:
+        first, second, size = one["first"], one["second"], _exact(one["coefficient"])
+        total += size * found[first] * found[second]
+        slopes[first] += size * found[second]
+        slopes[second] += size * found[first]
+    return {**found, target: total}, sum(map(abs, slopes.values()), Fraction(0))
+
+
+def _error(key: bytes, moment: object, node: str, spread: float) -> Fraction:
+    """Twelve numbers of 16 bits, added up, less their middle."""
+    told = canonical([canonical(moment), node]).encode("utf-8")
+    digest = hmac.new(key, told, hashlib.sha256).hexdigest()
+    numbers = [int(digest[4 * k : 4 * k + 4], 16) for k in range(12)]
+    return (Fraction(sum(numbers), 1 << 16) - 6) * _exact(spread)
+
+
+def _exact(value: float) -> Fraction:
+    return Fraction(repr(float(value)))
+
+
+def _decided(public: Json, private: Json) -> Iterator[str]:
+    """The decided pairs, seen in other sessions by another judge."""
+    names = [entry["name"] for entry in public["variables"]]
+    nodes = [*names, public["target"]["name"]]
+    truth = {(t["parent"], node) for node, ts in private["equations"].items() for t in ts}
+    undecided = {tuple(pair) for pair in private["undecided"]}
+    if len(truth - undecided) < DECIDED * len(truth) or private["accurate"] < ACCURATE:
+        yield "too little of the episode is decided"
+    odds = odds_again(public, private, SESSIONS)
+    fair, sure = (odds >= FAIR).mean(axis=0), (odds >= SURE).mean(axis=0)
+    pairs = [
+        (parent, node, fair[i, j], sure[i, j])
+        for i, node in enumerate(nodes)
+        for j, parent in enumerate(names)
+        if i != j
+    ]
+    for parent, node, share, _ in pairs:
+        if (parent, node) not in undecided and share < MOSTLY:
+            yield f"{parent} to {node} is decided, but clear in {share:.0%} of other sessions"
+    clear = sum(held == 1 for parent, node, _, held in pairs if (parent, node) in undecided)
+    if clear > max(2, len(undecided) / 2):
+        yield f"{clear} of {len(undecided)} undecided pairs are clear in all other sessions"
+
+
+def odds_again(public: Json, private: Json, sessions: int) -> Floats:
+    """Log odds for the truth of each pair (session, node, parent) in other sessions.
+
+    The judge takes the best graph with the edge against the best without it.
+    """
+    told = Told.of(public)
+    count = len(told.names)
+    labs = [Laboratory(_with_key(public, private, k)) for k in range(sessions)]
+    planner = Planner(told, sessions)
+    for _ in range(told.budget):
+        places, values = planner.choose()
+        readings = [
+            list(lab.intervene(told.names[int(p)], float(v)).values())
+            for lab, p, v in zip(labs, places, values, strict=True)
+        ]
+        planner.see(places, values, np.array(readings).T)
+    true = np.zeros((count + 1, count), dtype=bool)
+    nodes = [*told.names, public["target"]["name"]]
+    for i, node in enumerate(nodes):
+        for term in private["equations"][node]:
+            true[i, told.names.index(term["parent"])] = True
+    seen = np.stack([reading.T for reading in planner.notebook.readings], axis=1)
+    own = np.stack([bases.T for bases in planner.notebook.own], axis=1)
+    odds = _judged(told, seen, own, planner.belief.bends.T)
+    return np.where(true, odds, -odds)
+
+
+def _with_key(public: Json, private: Json, number: int) -> Episode:
+    """The episode with other errors after the opening: records and opening stay as they are."""
+    episode = Episode.of("again", public, private)
+    assert episode.noise is not None
+    told = f"other errors {number}".encode()
+    key = hmac.new(episode.noise.key, told, hashlib.sha256).digest()
+    return replace(episode, noise=replace(episode.noise, key=key))
+
+
+def _judged(told: Told, seen: Floats, own: Floats, bends: Floats) -> Floats:
+    """Log odds of every pair (session, node, parent): the best graph with the edge against the best
+    without it.
+
+    ``seen`` has shape (session, reading, node), ``own`` (session, reading, property), ``bends``
+    (session, feature).
+    """
+    sessions, count = len(seen), len(told.names)
+    scores = np.full((count, 1 << count, sessions), -np.inf)
+    for node in range(count):
+        others = [i for i in range(count) if i != node]
+        for size in range(4):
+            for chosen in combinations(others, size):
+                mask = sum(1 << i for i in chosen)
+                scores[node, mask] = _property_evidence(told, seen, own, node, chosen)
+    found = np.zeros((sessions, count + 1, count))
+    for node in range(count):
+        for parent in range(count):
+            if node != parent:
+                with_edge, without = (
+                    _best(scores, node, parent, wanted) for wanted in (True, False)
+                )
+                found[:, node, parent] = with_edge - without
+    error = _frequency_error(told, seen, bends)
+    values = {
+        chosen: _frequency_evidence(told, seen, error, chosen)
+        for size in range(1, 4)
+        for chosen in combinations(range(count), size)
+    }
+    for parent in range(count):
+        with_edge = np.max([v for chosen, v in values.items() if parent in chosen], axis=0)
+        without = np.max([v for chosen, v in values.items() if parent not in chosen], axis=0)
+        found[:, count, parent] = with_edge - without
+    return found
+
+
+def _property_evidence(
+    told: Told, seen: Floats, own: Floats, node: int, chosen: Sequence[int]
+) -> Floats:
+    """Log density (session,) of a property's readings given its causes, coefficients integrated
+    out.
+
+    Rows are correlated by what they share: each cause's coefficient, the unknown own base, what an
+    unmeasured cause adds.
+    """
+    sessions, readings, _ = seen.shape
+    unset = np.isnan(own[:, :, node])
+    left = seen[:, :, node] - np.where(unset, 50.0, own[:, :, node])
+    error = told.noise**2 * (1 + len(chosen))
+    given = 0 if told.confounded else len(told.records)
+    size = readings + given
+    covariance = np.zeros((sessions, size, size))
+    covariance[:, range(readings), range(readings)] = error
+    covariance[:, :readings, :readings] += 29.0**2 * (unset[:, :, None] & unset[:, None, :])
+    causes = seen[:, :, list(chosen)]
+    if told.confounded:
+        covariance += 40.0**2
+    else:
+        records = np.repeat(told.records[None], sessions, axis=0)
+        causes = np.concatenate([causes, records[:, :, list(chosen)]], axis=1)
+        left = np.concatenate([left, records[:, :, node] - 50.0], axis=1)
+        rest = range(readings, size)
+        covariance[:, rest, rest] = told.record_spread**2 + error
+    covariance += causes @ causes.transpose(0, 2, 1)
+    return np.asarray(_density(left, covariance) + len(chosen) * np.log(0.35 / 0.65))
+
+
+def _frequency_error(told: Told, seen: Floats, bends: Floats) -> Floats:
+    """Variance (session, row) of frequency's rows: the steeper it is, the more its causes' errors
+    count."""
+    count = len(told.names)
+    scaled = _scaled(told, seen)
+    slopes = bends[:, None, 1 : 1 + count]
+    slopes = slopes + 2 * bends[:, None, 1 + count : 1 + 2 * count] * scaled
+    for place, (i, j) in enumerate(combinations(range(count), 2), start=1 + 2 * count):
+        slopes[:, :, i] += bends[:, place, None] * scaled[:, :, j]
+        slopes[:, :, j] += bends[:, place, None] * scaled[:, :, i]
+    return np.asarray(told.noise**2 * (1 + ((slopes / 50.0) ** 2).sum(axis=2)))
+
+
+def _scaled(told: Told, seen: Floats) -> Floats:
+    """The properties of records and readings around the middle of their range."""
+    records = np.repeat(told.records[None], len(seen), axis=0)
+    rows = np.concatenate([records, seen], axis=1)
+    return np.asarray((rows[:, :, : len(told.names)] - 50.0) / 50.0)
+
+
+def _frequency_evidence(told: Told, seen: Floats, error: Floats, chosen: Sequence[int]) -> Floats:
+    """The same for frequency, a polynomial of its causes."""
+    scaled = _scaled(told, seen)
+    parts = [100.0 * np.ones_like(scaled[:, :, 0])]
+    parts += [90.0 * scaled[:, :, i] for i in chosen]
+    parts += [35.0 * scaled[:, :, i] ** 2 for i in chosen]
+    parts += [35.0 * scaled[:, :, i] * scaled[:, :, j] for i, j in combinations(chosen, 2)]
+    rows = np.stack(parts, axis=2)
+    covariance = rows @ rows.transpose(0, 2, 1)
+    size = range(covariance.shape[1])
+    covariance[:, size, size] += error
+    records = np.repeat(told.records[None, :, -1], len(seen), axis=0)
+    left = np.concatenate([records, seen[:, :, -1]], axis=1)
+    return np.asarray(_density(left, covariance) + len(chosen) * np.log(0.35 / 0.65))
+
+
+def _density(left: Floats, covariance: Floats) -> Floats:
+    """Log densities (session,) of centred normal vectors, up to a constant."""
+    _, determinant = np.linalg.slogdet(covariance)
+    solved = np.linalg.solve(covariance, left[:, :, None])[:, :, 0]
+    return np.asarray(-0.5 * ((left * solved).sum(axis=1) + determinant))
+
+
+def _best(scores: Floats, node: int, parent: int, wanted: bool) -> Floats:
+    """The largest total score (session,) of a graph without a circle that has the edge, or has it
+    not."""
+    count, masks, _ = scores.shape
+    inside = scores.copy()
+    has = np.array([bool(mask >> parent & 1) for mask in range(masks)])
+    inside[node, has != wanted] = -np.inf
+    for bit in range(count):
+        with_bit = np.array([mask for mask in range(masks) if mask >> bit & 1])
+        inside[:, with_bit] = np.maximum(inside[:, with_bit], inside[:, with_bit ^ 1 << bit])
+    best = np.full(inside.shape[1:], -np.inf)
+    best[0] = 0.0
+    for mask in range(1, masks):
+        best[mask] = np.max(
+            [best[mask ^ 1 << last] + inside[last, mask ^ 1 << last]
+             for last in range(count) if mask >> last & 1], axis=0
+        )  # fmt: skip
+    return np.asarray(best[-1])

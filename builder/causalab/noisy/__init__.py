@@ -1,0 +1,1 @@
+"""Episodes whose readings have errors: the planner, and what its policy decides."""

@@ -1,0 +1,160 @@
+"""Building noisy suites: what they have, what is decided of them, and that others are as before."""
+
+import copy
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from baselines.causalab.host import host
+from baselines.causalab.planner import planner
+from baselines.shortcuts.causalab import least_squares, mimic
+from builder.causalab.check.floors import twin
+from builder.causalab.noisy.cholesky import solved
+from builder.causalab.noisy.orders import edge_chances
+from builder.causalab.plan.config import Config
+from builder.causalab.plan.suites import NOISY, SUITES
+from builder.causalab.track import TRACK
+from builder.settings import TomlTable
+from builder.track import Built
+from grader.errors import UsageError
+from grader.laboratory.episode import Episode
+from grader.tracks.causalab.scoring import score_hypothesis
+
+Rows = tuple[Built, dict[str, Any], dict[str, Any]]
+
+
+def config(**table: object) -> Config:
+    return TRACK.parse(TomlTable(table, "splits.dev.causalab."))
+
+
+@pytest.fixture(scope="module")
+def built() -> Mapping[str, Rows]:
+    """An episode of two suites, public and private side: as many as a test file can afford."""
+    found = {}
+    for spec in TRACK.plan(config(noisy=1), "dev", b"noisy 5", False):
+        if any(f"noisy/{name}" in spec.config_json for name in ("curved", "confounded")):
+            made = TRACK.build(spec)
+            public = json.loads(str(made.rows["causalab"][0]["inputs_json"]))
+            private = json.loads(str(made.rows["causalab_truth"][0]["target_json"]))
+            found[private["suite"]] = made, public, private
+    return found
+
+
+def audit(made: Built, public: Mapping[str, Any], private: Mapping[str, Any]) -> list[str]:
+    task = {**made.rows["causalab"][0], "inputs_json": json.dumps(public)}
+    truth = {**made.rows["causalab_truth"][0], "target_json": json.dumps(private)}
+    return TRACK.audit(made.rows["causalab_worlds"][0], [truth], None, {"tasks": [task]})
+
+
+def test_suites_of_the_paper_do_not_change_beside_noisy_ones() -> None:
+    """Their bytes are published: a further exam must not move them."""
+    alone = TRACK.plan(config(graphs=3, suites=["main-4", "main-5"]), "dev", b"r", False)
+    both = TRACK.plan(config(graphs=3, suites=["main-4", "main-5"], noisy=2), "dev", b"r", False)
+    assert both[: len(alone)] == alone
+    assert len(both) == len(alone) + 2 * len(NOISY)
+    graphs = {spec.config_json.partition('"names"')[2] for spec in both}
+    assert len(graphs) == len(both)
+
+
+@pytest.mark.parametrize("name", ["curved", "confounded"])
+def test_what_a_noisy_suite_has(built: Mapping[str, Rows], name: str) -> None:
+    made, public, private = built[name]
+    episode = Episode.of("t", public, private)
+    assert made.rows["causalab"][0]["variant"] == name
+    assert made.rows["causalab"][0]["family"] == "noisy"
+    assert episode.budget < len(episode.names)
+    shown = [record["frequency"] for record in public["records"]]
+    assert not min(shown) <= episode.frequency <= max(shown)
+    assert (episode.common_cause is not None) == (name == "confounded")
+    assert len(episode.undecided & episode.edges) <= 0.4 * len(episode.edges)
+    assert private["accurate"] >= 0.9
+    prompt = str(made.rows["causalab"][0]["prompt"])
+    assert "standard deviation 2" in prompt and "$" not in prompt
+    assert ("one more cause in common" in prompt) == (name == "confounded")
+
+
+@pytest.mark.parametrize("name", ["curved", "confounded"])
+def test_the_gate_derives_the_truth_again(built: Mapping[str, Rows], name: str) -> None:
+    assert audit(*built[name]) == []
+
+
+def test_the_gate_finds_what_is_wrong(built: Mapping[str, Rows]) -> None:
+    """A pair called decided that no session decides, and a reading that its key does not give."""
+    made, public, private = built["curved"]
+    assert private["undecided"]
+    all_decided = {**private, "undecided": []}
+    assert any("is decided, but clear in" in line for line in audit(made, public, all_decided))
+    moved = copy.deepcopy(public)
+    moved["reactor"][
+        "density" if "density" in moved["reactor"] else next(iter(moved["reactor"]))
+    ] += 1
+    problems = audit(made, moved, private)
+    assert any("the reactor" in line for line in problems)
+
+
+def score(episode: Episode, agent: Any) -> dict[str, Any]:
+    lines = [json.loads(line) for line in host(episode, agent, "x").splitlines()]
+    stated = next(line["record"] for line in lines if line["event"] == "hypothesis")
+    prediction = next(line["value"] for line in lines if line["event"] == "prediction")
+    return score_hypothesis(episode, stated, prediction)
+
+
+def test_the_planner_does_what_a_straight_line_cannot(built: Mapping[str, Rows]) -> None:
+    for made, public, private in built.values():
+        episode = Episode.of(str(made.rows["causalab"][0]["task_id"]), public, private)
+        good, line, copied = (score(episode, agent) for agent in (planner, least_squares, mimic))
+        assert good["accurate"] == 1 and good["edge_f1"] > 0.9
+        assert line["edge_f1"] < good["edge_f1"] and copied["edge_f1_full"] == 0
+        assert not line["accurate"] and not copied["accurate"]
+
+
+def test_sums_over_orders_are_those_over_graphs() -> None:
+    """Three nodes: all orders and all parent sets written out."""
+    from itertools import permutations, product
+
+    rng = np.random.default_rng(1)
+    scores = rng.uniform(0.1, 1, (3, 8, 2))
+    for node in range(3):
+        scores[node, [mask for mask in range(8) if mask >> node & 1]] = 0
+    total, with_edge = np.zeros(2), np.zeros((3, 3, 2))
+    for order in permutations(range(3)):
+        before = {node: sum(1 << other for other in order[:k]) for k, node in enumerate(order)}
+        for masks in product(range(8), repeat=3):
+            if any(mask & ~before[node] for node, mask in enumerate(masks)):
+                continue
+            weight = np.prod([scores[node, mask] for node, mask in enumerate(masks)], axis=0)
+            total += weight
+            for node, mask in enumerate(masks):
+                for parent in range(3):
+                    with_edge[node, parent] += weight * (mask >> parent & 1)
+    assert np.allclose(edge_chances(scores), with_edge / total)
+
+
+def test_many_systems_are_solved_at_once() -> None:
+    rng = np.random.default_rng(2)
+    parts = rng.normal(size=(5, 5, 7))
+    matrix = np.einsum("ikb,jkb->ijb", parts, parts) + np.eye(5)[:, :, None]
+    right = rng.normal(size=(5, 2, 7))
+    found, determinant = solved(matrix, right)
+    for k in range(7):
+        assert np.allclose(found[:, :, k], np.linalg.solve(matrix[:, :, k], right[:, :, k]))
+        assert np.isclose(determinant[k], np.linalg.slogdet(matrix[:, :, k])[1])
+
+
+def test_a_twin_builds_what_its_exam_asks() -> None:
+    both = config(graphs=2, suites=["main-4", "quad-hard"], noisy=3)
+    noisy = frozenset(suite.variant for suite in NOISY.values())
+    assert twin(both, None, noisy) == Config(0, 0, (), "shift", 10)
+    paper = twin(both, None, frozenset({"laboratory.linear"}))
+    assert (paper.noisy, {suite.name for suite, _ in paper.episodes}) == (0, {"main-4"})
+    assert twin(config(graphs=2), None, noisy | {"laboratory.linear"}).noisy == 0
+    assert set(SUITES).isdisjoint(NOISY)
+
+
+@pytest.mark.parametrize("table", [{}, {"noisy": 0}, {"noisy": -1, "graphs": 2}, {"noisy": "x"}])
+def test_bad_tables_are_named(table: dict[str, object]) -> None:
+    with pytest.raises(UsageError, match=r"splits\.dev\.causalab\.(noisy|graphs)"):
+        config(**table)
