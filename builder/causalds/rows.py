@@ -19,6 +19,7 @@ from builder.release.schemas import TASKS, TRUTH, labels_schema, scenes_schema, 
 from builder.scm.quantities import Quantity
 from builder.seeds import public_id
 from builder.track import InstanceSpec, Row
+from builder.words.narration import Narration
 from grader.shape import Variant
 
 SCHEMAS: Final[Mapping[str, pa.Schema]] = {
@@ -151,12 +152,20 @@ def _world(
             "nde": _quantity(truths.nde),
             "nie": _quantity(truths.nie),
         },
+        **_implied(narration),
         "attestations": [attestation.to_json() for attestation in narration.telling.attestations],
         "views": {shown.view.name: _view(scene, shown) for shown in views},
         "tasks": {name: key for name, (key, _, _) in tasks.items()},
         "task_views": {name: view for name, (_, view, _) in tasks.items()},
         "task_details": {name: detail for name, (_, _, detail) in tasks.items() if detail},
     }
+
+
+def _implied(narration: Narration) -> dict[str, object]:
+    """What an implied story states, in the order of its attestations' records."""
+    if narration.implied is None:
+        return {}
+    return {"statements": [list(statement.what) for statement in narration.implied.statements]}
 
 
 def _view(scene: Scene, shown: Observation) -> dict[str, object]:

@@ -13,16 +13,15 @@ is called so once where it acts, however many effects it has: the size of a stor
 the shape of its graph.
 """
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from dataclasses import dataclass
 
 import numpy as np
 
 from builder.seeds import pick, shuffled
 from builder.words import frames
-from builder.words.types import Attestation, Facts, Setting, Telling, Variable
+from builder.words.draft import Draft, fill, tell_variables
+from builder.words.types import Facts, Setting, Telling
 from builder.words.verify import verify
 
 _OPENER_RATE = 0.3
@@ -35,61 +34,11 @@ _SPLIT_FROM = 7
 """From so many effects on, they fill two paragraphs."""
 
 
-_VOWEL = re.compile(r"[aeio]|u(?!ni)|hour")
-"""How a word starts that takes "an"."""
-
-
 class UnfaithfulStoryError(Exception):
     """A story that does not tell exactly the facts it was given: a bug, never data."""
 
 
-T = TypeVar("T")
 Edge = tuple[str, str]
-
-
-@dataclass
-class _Draft:
-    """What has been written so far: sentences with the facts each of them attests."""
-
-    rng: np.random.Generator
-    setting: Setting
-    facts: Facts
-    attestations: list[Attestation] = field(default_factory=list)
-    left: dict[Sequence[Any], list[Any]] = field(default_factory=dict)
-    """What has not been dealt yet, by the list it is dealt from."""
-
-    def deal(self, items: tuple[T, ...]) -> T:
-        """The next item of a list, in seeded order; reshuffled only once all have been dealt."""
-        left: list[T] = self.left.setdefault(items, [])
-        if not left:
-            left += shuffled(self.rng, items)
-        return left.pop()
-
-    def sentence(self, text: str) -> str:
-        """``text`` with its scenery filled in, capitalised and closed with a full stop."""
-        theme = self.setting.theme
-        count = frames.COUNT_WORDS[len(self.facts.variables)]
-        if _VOWEL.match(theme.record):
-            text = re.sub(r"\b([Aa]) (?=\{record\})", r"\1n ", text)
-        for slot, value in (
-            ("people", theme.people),
-            ("People", theme.people[0].upper() + theme.people[1:]),
-            ("book", theme.book),
-            ("records", theme.records),
-            ("record", theme.record),
-            ("count", count),
-            ("Count", count.capitalize()),
-        ):
-            text = text.replace(f"{{{slot}}}", value)
-        text = text[0].upper() + text[1:]
-        return text if text.endswith(".") else text + "."
-
-    def chance(self, rate: float) -> bool:
-        return bool(self.rng.random() < rate)
-
-    def attest(self, sentence: str, *whats: tuple[str, ...]) -> str:
-        self.attestations.extend(Attestation(what, sentence) for what in whats)
-        return sentence
 
 
 @dataclass(frozen=True)
@@ -108,8 +57,8 @@ def tell(rng: np.random.Generator, setting: Setting, facts: Facts) -> Telling:
     fact. Raises :class:`UnfaithfulStoryError` when the verifier finds the text to tell anything
     else than the facts.
     """
-    draft = _Draft(rng, setting, facts)
-    opening, variables, effects = [setting.opening], _tell_variables(draft), _tell_effects(draft)
+    draft = Draft(rng, setting, facts)
+    opening, variables, effects = [setting.opening], tell_variables(draft), _tell_effects(draft)
     closed, no_direction, as_it_happened = (
         draft.sentence(draft.deal(lines))
         for lines in (frames.NO_MORE_EFFECTS, frames.NO_DIRECTION, frames.AS_IT_HAPPENED)
@@ -143,50 +92,10 @@ def _arrange(
     return [opening, variables, effects[0] + last]
 
 
-# --- variables -----------------------------------------------------------------------------------
-
-
-def _tell_variables(draft: _Draft) -> list[str]:
-    """The variables paragraph: how many there are, then each of them in a seeded order."""
-    rng, facts = draft.rng, draft.facts
-    nodes = list(facts.variables)
-    order = shuffled(rng, nodes)
-    sentences = [draft.sentence(draft.deal(frames.COUNT_INTROS))]
-    while order:
-        node = order.pop(0)
-        first = facts.variables[node]
-        told = {"a": first}
-        hidden = node in facts.unmeasured
-        if hidden:
-            lines = frames.NEVER_MEASURED
-        elif first.states is not None:
-            lines = frames.TWO_STATES
-        elif order and _plain(facts, order[0]) and draft.chance(0.6):
-            told["b"] = facts.variables[order.pop(0)]
-            alike = first.unit == told["b"].unit
-            lines = frames.TWO_MEASURED_ALIKE if alike else frames.TWO_MEASURED
-        else:
-            lines = frames.ONE_MEASURED
-        text = _fill(draft.deal(lines), told)
-        for slot, variable in told.items():
-            zero, one = variable.states or ("", "")
-            for place, value in ((f"unit_{slot}", variable.unit), ("zero", zero), ("one", one)):
-                text = text.replace(f"{{{place}}}", str(value))
-        kind = "unmeasured" if hidden else "node"
-        whats = [(kind, variable.name) for variable in told.values()]
-        sentences.append(draft.attest(draft.sentence(text), *whats))
-    return sentences
-
-
-def _plain(facts: Facts, node: str) -> bool:
-    """Whether a node is measured and continuous."""
-    return node not in facts.unmeasured and facts.variables[node].kind == "continuous"
-
-
 # --- effects -------------------------------------------------------------------------------------
 
 
-def _tell_effects(draft: _Draft) -> list[list[str]]:
+def _tell_effects(draft: Draft) -> list[list[str]]:
     """The effects in one paragraph or two: every edge once, in a seeded order."""
     rng, facts = draft.rng, draft.facts
     plans = _plan_sentences(draft, len(facts.edges))
@@ -210,7 +119,7 @@ def _tell_effects(draft: _Draft) -> list[list[str]]:
     return [sentences[:middle], sentences[middle:]]
 
 
-def _plan_sentences(draft: _Draft, effects: int) -> list[_Sentence]:
+def _plan_sentences(draft: Draft, effects: int) -> list[_Sentence]:
     """How many effects each sentence tells, with mechanism or not: a matter of chance alone."""
     plans: list[_Sentence] = []
     plain_so_far = True
@@ -228,7 +137,7 @@ def _plan_sentences(draft: _Draft, effects: int) -> list[_Sentence]:
 
 
 def _choose_mentions(
-    draft: _Draft, plans: Sequence[_Sentence], groups: Sequence[Sequence[Edge]]
+    draft: Draft, plans: Sequence[_Sentence], groups: Sequence[Sequence[Edge]]
 ) -> tuple[dict[Edge, set[str]], set[Edge]]:
     """Where a binary variable is named by its state, and an unmeasured one called so.
 
@@ -262,7 +171,7 @@ def _choose_mentions(
 class _Told:
     """Puts effects into words."""
 
-    draft: _Draft
+    draft: Draft
     by_state: dict[Edge, set[str]]
     unmeasured: set[Edge]
 
@@ -301,7 +210,7 @@ class _Told:
         """Two effects in the words of one."""
         variables = self.draft.facts.variables
         numbers = tuple(range(len(frames.PAIRS[relation])))
-        return _fill(
+        return fill(
             frames.PAIRS[relation][self.draft.deal(numbers)],
             {
                 "cause": variables[first[0]],
@@ -331,7 +240,7 @@ class _Told:
         for slot, variable in (("cause", cause), ("effect", effect)):
             if slot in slots and variable.states is not None:
                 mentions[slot] = f"whether {variable.mention} {variable.states[1]}"
-        return _fill(frame.text, {"cause": cause, "effect": effect}, mentions, frozenset(slots))
+        return fill(frame.text, {"cause": cause, "effect": effect}, mentions, frozenset(slots))
 
     def clause(self, edge: Edge) -> str | None:
         """The mechanism of an effect, where the facts give one."""
@@ -351,27 +260,3 @@ def ordered(group: Sequence[Edge]) -> tuple[tuple[Edge, Edge], frames.Relation]:
     if first[0] == second[0]:
         return (first, second), "fork"
     return (first, second), "join" if first[1] == second[1] else "apart"
-
-
-def _fill(
-    template: str,
-    variables: dict[str, Variable],
-    mentions: dict[str, str] | None = None,
-    singular: frozenset[str] = frozenset(),
-) -> str:
-    """A frame with its variables named and its bracketed words agreeing with the slot before.
-
-    Slots in ``singular`` hold a clause ("whether …"), which takes a singular verb.
-    """
-    parts: list[str] = []
-    plural = False
-    for piece in re.split(r"(\{\w+\}|\[[\w/]+\])", template):
-        slot = piece[1:-1]
-        if piece.startswith("{") and slot in variables:
-            plural = variables[slot].plural and slot not in singular
-            parts.append((mentions or {}).get(slot, variables[slot].mention))
-        elif piece.startswith("["):
-            parts.append(frames.number_forms(slot)[plural])
-        else:
-            parts.append(piece)
-    return "".join(parts)

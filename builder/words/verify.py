@@ -29,8 +29,9 @@ def verify(story: str, attestations: Iterable[Attestation], facts: Facts) -> lis
     """
     sentences = split_sentences(story)
     told, problems = _read(sentences, facts)
-    problems += _compare(told, facts)
-    problems += _check_attestations(attestations, told, sentences)
+    edges: set[What] = {("edge", *edge) for edge in facts.named_edges()}
+    problems += compare(told, variables_told(facts) | edges)
+    problems += check_attestations(attestations, told, sentences)
     problems += [*check_words(story, facts), *check_no_direction(story)]
     return problems
 
@@ -47,20 +48,20 @@ def split_sentences(story: str) -> list[str]:
     return [part for part in re.split(r"(?<=[.?!])\s+", story.strip()) if part]
 
 
-_What = tuple[str, ...]
-_Told = list[tuple[str, _What]]
+What = tuple[str, ...]
+Told = list[tuple[str, What]]
 """Facts with the sentences they were read in."""
-_Clauses = Sequence[tuple[tuple[str, str], str]]
+Clauses = Sequence[tuple[tuple[str, str], str]]
 """Mechanisms with the names of the cause and effect that they belong to."""
 
 
-def _read(sentences: Sequence[str], facts: Facts) -> tuple[_Told, list[str]]:
+def _read(sentences: Sequence[str], facts: Facts) -> tuple[Told, list[str]]:
     """Every fact with its sentence, and the sentences about variables that cannot be read."""
     variables, clauses = list(facts.variables.values()), sorted(facts.mechanism_clauses.items())
-    told: _Told = []
+    told: Told = []
     problems: list[str] = []
     for sentence in sentences:
-        masked = _mask(sentence, variables, clauses)
+        masked = mask(sentence, variables, clauses)
         if "«" not in masked:
             continue
         found = set(_parses(masked.removesuffix("."), variables, clauses))
@@ -71,7 +72,7 @@ def _read(sentences: Sequence[str], facts: Facts) -> tuple[_Told, list[str]]:
     return told, problems
 
 
-def _mask(sentence: str, variables: Sequence[Variable], clauses: _Clauses) -> str:
+def mask(sentence: str, variables: Sequence[Variable], clauses: Clauses) -> str:
     """The sentence with the i-th variable's name as «i» and the k-th mechanism as ‹k›."""
     for k in sorted(range(len(clauses)), key=lambda k: -len(clauses[k][1])):
         how = clauses[k][1]
@@ -167,12 +168,10 @@ def _regex(template: str, clauses: frozenset[str] = frozenset()) -> str:
 
 
 def _parses(
-    masked: str, variables: Sequence[Variable], clauses: _Clauses
-) -> Iterator[tuple[_What, ...]]:
+    masked: str, variables: Sequence[Variable], clauses: Clauses
+) -> Iterator[tuple[What, ...]]:
     """Every way to read a sentence."""
-    for pattern, kind in _roster():
-        if (match := pattern.fullmatch(masked)) is not None:
-            yield _roster_parse(match, kind, variables)
+    yield from roster_readings(masked, variables)
     starts = {0, *(m.end() for m in [_openers().match(masked)] if m is not None)}
     for start in sorted(starts):
         rest = masked[start:]
@@ -184,9 +183,16 @@ def _parses(
                 yield from _whole_parses(match.groupdict(), variables, clauses)
 
 
+def roster_readings(masked: str, variables: Sequence[Variable]) -> Iterator[tuple[What, ...]]:
+    """Every way to read a sentence as one about variables alone: units, states, unmeasured."""
+    for pattern, kind in _roster():
+        if (match := pattern.fullmatch(masked)) is not None:
+            yield _roster_parse(match, kind, variables)
+
+
 def _roster_parse(
     match: re.Match[str], kind: str, variables: Sequence[Variable]
-) -> tuple[_What, ...]:
+) -> tuple[What, ...]:
     groups = match.groupdict()
     name = variables[int(groups["a"])].name
     if kind == "states":
@@ -200,7 +206,7 @@ def _roster_parse(
     return (first, ("node", other, groups.get("unit_b") or groups["unit_a"]))
 
 
-def _pair_parse(match: re.Match[str], variables: Sequence[Variable]) -> tuple[_What, ...]:
+def _pair_parse(match: re.Match[str], variables: Sequence[Variable]) -> tuple[What, ...]:
     """Two effects told in one breath: what the second leaves out it shares with the first."""
     groups = match.groupdict()
     a, b = int(groups["cause"]), int(groups["effect"])
@@ -215,8 +221,8 @@ def _pair_parse(match: re.Match[str], variables: Sequence[Variable]) -> tuple[_W
 
 
 def _whole_parses(
-    groups: Mapping[str, str | None], variables: Sequence[Variable], clauses: _Clauses
-) -> Iterator[tuple[_What, ...]]:
+    groups: Mapping[str, str | None], variables: Sequence[Variable], clauses: Clauses
+) -> Iterator[tuple[What, ...]]:
     """One core or two, each with the mechanism told for it, if that is its own."""
     told = [groups.get("how"), groups.get("other_how")]
     found = []
@@ -227,8 +233,8 @@ def _whole_parses(
     yield from product(*found)
 
 
-def _core_parses(text: str, variables: Sequence[Variable]) -> set[_What]:
-    found: set[_What] = set()
+def _core_parses(text: str, variables: Sequence[Variable]) -> set[What]:
+    found: set[What] = set()
     for pattern in _cores():
         match = pattern.fullmatch(text)
         if match is None:
@@ -245,10 +251,9 @@ def _core_parses(text: str, variables: Sequence[Variable]) -> set[_What]:
     return found
 
 
-def _compare(told: _Told, facts: Facts) -> list[str]:
-    """Differences between what the text tells and what it should tell."""
-    counts = Counter(what for _, what in told)
-    wanted: set[tuple[str, ...]] = {("edge", *edge) for edge in facts.named_edges()}
+def variables_told(facts: Facts) -> set[What]:
+    """What must be told of the variables: unit or states, or that they were never measured."""
+    wanted: set[What] = set()
     for node, variable in facts.variables.items():
         if node in facts.unmeasured:
             wanted.add(("unmeasured", variable.name))
@@ -256,19 +261,25 @@ def _compare(told: _Told, facts: Facts) -> list[str]:
             wanted.add(("states", variable.name, *variable.states))
         else:
             wanted.add(("node", variable.name, str(variable.unit)))
+    return wanted
+
+
+def compare(told: Told, wanted: set[What]) -> list[str]:
+    """Differences between what the text tells and what it should tell."""
+    counts = Counter(what for _, what in told)
     problems = [f"not told: {' / '.join(what)}" for what in sorted(wanted - counts.keys())]
     problems += [f"told but not so: {' / '.join(what)}" for what in sorted(counts.keys() - wanted)]
     problems += [f"told twice: {' / '.join(what)}" for what, n in sorted(counts.items()) if n > 1]
     return problems
 
 
-def _check_attestations(
-    attestations: Iterable[Attestation], told: _Told, sentences: Sequence[str]
+def check_attestations(
+    attestations: Iterable[Attestation], told: Told, sentences: Sequence[str]
 ) -> list[str]:
     """Attestations whose sentence is missing or says something else, and facts without one."""
     read = {
         (("node", what[1]) if what[0] == "states" else what[:2], sentence)
-        if what[0] != "edge"
+        if what[0] in ("node", "states", "unmeasured")
         else (what, sentence)
         for sentence, what in told
     }

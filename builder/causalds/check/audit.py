@@ -14,9 +14,11 @@ import numpy as np
 
 from builder.causalds.check.equations import Array, NotAuditable
 from builder.causalds.check.hidden import Hidden
+from builder.causalds.check.implied import audit_implied, audit_moved, read_statements
 from builder.causalds.check.quantities import TOLERANCE, audit_quantities
 from builder.causalds.check.rows import audit_scene
 from builder.causalds.check.tasks import Case, audit_task
+from builder.implied.verify import verify_implied
 from builder.words.attested import verify_attested
 from builder.words.types import Attestation, facts_from_json
 from builder.words.verbalise import LLM
@@ -71,11 +73,18 @@ def _audit_world(hidden: Hidden, scene_row: Row) -> list[str]:
     attestations = [
         Attestation(tuple(item["what"]), item["sentence"]) for item in record["attestations"]
     ]
-    # A language model's story fits no frame: it is checked by the sentences given as evidence.
-    check = verify_attested if record["plan"].get("words") == LLM else verify
-    problems = [f"story: {text}" for text in check(scene_row["story"], attestations, facts)]
+    told = scene_row["story"], attestations, facts
+    if "statements" in record:
+        found = [*verify_implied(*told, read_statements(record)), *audit_implied(hidden)]
+    elif record["plan"].get("words") == LLM:
+        # A language model's story fits no frame: it is checked by the sentences given as evidence.
+        found = verify_attested(*told)
+    else:
+        found = verify(*told)
+    problems = [f"story: {text}" for text in found]
     try:
         problems += [f"quantities: {text}" for text in audit_quantities(hidden)]
+        problems += [f"story: {text}" for text in audit_moved(hidden)]
         problems += _levels(hidden)
     except NotAuditable as error:  # unknown equations are reported by ``audit_scene``, too
         problems.append(f"cannot be audited: {error}")

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from builder.reader import Reading, read_story, told_unmeasured
+from builder.reader import Reading, claims_of, deduce, read_story, told_unmeasured
 from builder.track import StoryReading
 from builder.words.verbalise import LLM
 
@@ -24,6 +24,8 @@ _STATE: Final = "is open"
 Edge = tuple[str, str]
 
 _read = lru_cache(maxsize=4)(read_story)
+_claims = lru_cache(maxsize=4)(claims_of)
+_deduced = lru_cache(maxsize=4)(deduce)
 """Kept while the views of a scene, which share its story, are read one after another."""
 
 
@@ -33,7 +35,10 @@ def reading(world_row: Mapping[str, Any], scene_row: Mapping[str, Any]) -> Story
     Only what was told by rules is read with certainty; a language model's text need not be.
     """
     record = json.loads(world_row["world_json"])
-    problems = tuple(_problems(record, scene_row["story"]))
+    if "statements" in record:
+        problems = tuple(_implied_problems(record, scene_row["story"]))
+    else:
+        problems = tuple(_problems(record, scene_row["story"]))
     return StoryReading(problems, certain=record["plan"].get("words") != LLM)
 
 
@@ -53,6 +58,27 @@ def _problems(record: Mapping[str, Any], story: str) -> Iterator[str]:
     unmeasured = {names[node] for node in world["latent"]}
     for name in sorted(hidden ^ unmeasured):
         yield f"{name} reads as {'' if name in hidden else 'not '}unmeasured, which is not so"
+
+
+def _implied_problems(record: Mapping[str, Any], story: str) -> Iterator[str]:
+    """What an implied story is read to say otherwise than it states, and what follows from that."""
+    variables, world = record["variables"], record["world"]
+    names = {node: str(variable["name"]) for node, variable in variables.items()}
+    claims = _claims(story, tuple(sorted(names.values())))
+    stated = {tuple(what) for what in record["statements"]}
+    yield from (f"cannot be read: {' / '.join(what)}" for what in sorted(stated - {*claims}))
+    yield from (f"reads, but is not so: {' / '.join(what)}" for what in sorted({*claims} - stated))
+    measured = sorted(names[node] for node in names if node not in world["latent"])
+    values = [text for one in variables.values() for text in one["states"] or [one["unit"]] if text]
+    hidden = told_unmeasured(story, sorted(names.values()), values)
+    for name in sorted(hidden ^ {names[node] for node in world["latent"]}):
+        yield f"{name} reads as {'' if name in hidden else 'not '}unmeasured, which is not so"
+    if {*claims} == stated:
+        found = _deduced(tuple(measured), claims)
+        if found.graphs != 1:
+            yield f"what it says leaves {'no graph' if not found.graphs else 'several graphs'}"
+        elif found.edges != {(names[a], names[b]) for a, b in world["edges"]}:
+            yield "what it says leaves another graph"
 
 
 def _edge_problems(

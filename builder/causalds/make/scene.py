@@ -16,6 +16,7 @@ from builder.attempts import Rejected
 from builder.causal.identification import is_identifiable
 from builder.causal.motifs import Motif
 from builder.causalds.make.looks import Look, acceptable
+from builder.causalds.make.moved import clear_pairs
 from builder.causalds.make.predictor import BestPredictor
 from builder.causalds.make.wild import sample_wild_world
 from builder.causalds.plan.types import ScenePlan
@@ -222,13 +223,17 @@ def _truths(motif: Motif, world: World, binary_treatment: bool, key: bytes) -> T
     )
 
 
-def narrate(plan: ScenePlan, key: bytes) -> Narration:
+def narrate(plan: ScenePlan, key: bytes, world: World | None = None) -> Narration:
     """Names the variables of a planned scene and tells its story.
 
-    Raises :class:`Rejected` when a language model does not manage it within its budgets, and
+    An implied story says only of pairs with a clear effect in ``world`` that one makes a difference
+    to the other; no other story depends on it. Raises :class:`Rejected` when a language model does
+    not manage it within its budgets, or no story within the limits implies the graph, and
     ``ValueError`` (our bug) when an answer could spell two of the names by one word.
     """
-    subject = Subject(plan.query.graph, plan.kinds, plan.naming, plan.request)
+    subject = Subject(plan.query.graph, plan.kinds, plan.naming, plan.request, plan.implied)
+    if plan.implied is not None and world is not None:
+        subject = replace(subject, clear=clear_pairs(world, stream(key, "moved")))
     try:
         narration = VERBALISERS[plan.words](subject, key)
     except NarrationFailed as failure:

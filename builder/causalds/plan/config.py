@@ -14,10 +14,11 @@ from builder.causalds.plan.blueprint import Composition, Impossible, check
 from builder.causalds.plan.view_settings import check_measured_outcomes, view_settings
 from builder.causalds.plan.views import VIEWS, View
 from builder.causalds.plan.wild_settings import WildSettings, wild_settings
+from builder.implied.choose import SHARES
 from builder.scm.profiles import BINARY_PROFILES, CONTINUOUS_PROFILES, mixture_weights
 from builder.settings import LARGEST_WEIGHT, UNLESS_SET, TomlTable
 from builder.words.llm.settings import Settings, settings_for
-from builder.words.verbalise import DEFAULT, VERBALISERS
+from builder.words.verbalise import DEFAULT, LLM, VERBALISERS
 from grader.errors import UsageError
 
 _MOST: Final = 1_000_000
@@ -43,6 +44,7 @@ _KEYS: Final = (
     "tellings",
     "llm",
     "wild",
+    "implied",
 )
 
 
@@ -65,6 +67,7 @@ class Config:
     or outcome is binary; ``words`` names the verbaliser; ``tellings`` is the number of scenes that
     are told four ways (with public truth only); ``llm`` says how the verbaliser ``llm`` asks;
     ``wild`` what the scenes on wild graphs are like, if there are any.
+    ``implied`` are the least and the largest share of edges that a story leaves to be worked out.
     """
 
     scenes: int
@@ -83,6 +86,7 @@ class Config:
     tellings: int = 0
     llm: Settings | None = None
     wild: WildSettings | None = field(default=None, metadata=UNLESS_SET)
+    implied: tuple[float, float] | None = field(default=None, metadata=UNLESS_SET)
 
 
 def with_exams(config: Config, exams: tuple[tuple[str, ExamModel], ...], where: str) -> Config:
@@ -138,6 +142,7 @@ def parse_config(table: TomlTable) -> Config:
         tellings=table.whole("tellings", 0, scenes, 0),
         llm=settings_for(words, table),
         wild=wild_settings(table.table("wild")) if "wild" in table else None,
+        implied=_implied(table, words),
     )
     if config.diagnostics:
         need_scikit_learn(f"{table.where}diagnostics")
@@ -154,6 +159,20 @@ def parse_config(table: TomlTable) -> Config:
     except Impossible as problem:
         raise table.problem(problem.key, problem.fix) from None
     return config
+
+
+def _implied(table: TomlTable, words: str) -> tuple[float, float] | None:
+    """The shares of edges that stories leave to be worked out: one for all, or a range."""
+    if "implied" not in table:
+        return None
+    if words == LLM:
+        raise table.problem(
+            "implied", "a language model tells every edge; remove the key, or use other words"
+        )
+    if isinstance(table.values["implied"], list):
+        return table.number_range("implied", *SHARES)
+    share = table.number("implied", *SHARES)
+    return share, share
 
 
 def _composition(table: TomlTable) -> Composition:

@@ -23,6 +23,7 @@ from builder.causalds.plan.names import KNOWLEDGE, name_scenes
 from builder.causalds.plan.tellings import told_again
 from builder.causalds.plan.types import ScenePlan, graph_members
 from builder.causalds.plan.wild import Regions, wild_scenes
+from builder.implied.choose import outside_limits
 from builder.release.instance_keys import keyed_specs, plan_stream
 from builder.scm.profiles import STRAIGHT
 from builder.seeds import pick, shuffled
@@ -75,7 +76,33 @@ def plan_scenes(config: Config, split: str, count_root: bytes, private: bool) ->
             replace(p, llm=config.llm, seeds=dealer.deal(p.query.graph, p.kinds, p.outcome))
             for p in plans
         ]
+    if config.implied is not None:
+        shares = plan_stream(count_root, TRACK_NAME, split, "implied")
+        where = f"splits.{split}.{TRACK_NAME}.implied"
+        plans = _implied(shares, config.implied, plans, where)
     return keyed_specs(plans, (TRACK_NAME, split), ("scene", "scene"), count_root, private)
+
+
+def _implied(
+    rng: np.random.Generator, shares: tuple[float, float], plans: list[ScenePlan], where: str
+) -> list[ScenePlan]:
+    """The plans, each with the share of edges that its story leaves to be worked out, evenly spread
+    over the range; tellings of one scene share theirs. Raises ``UsageError`` for a graph that no
+    story can imply."""
+    for plan in plans:
+        if (reason := outside_limits(plan.query.graph)) is not None:
+            raise UsageError(
+                f"{where}: {reason} ({plan.structure} of {plan.motif}); "
+                "ask for other structures, or remove the key"
+            )
+    low, high = shares
+    steps = max(len(plans) - 1, 1)
+    spread = [round(low + (high - low) * i / steps, 4) for i in rng.permutation(len(plans))]
+    of_bundle: dict[str, float] = {}
+    return [
+        replace(plan, implied=of_bundle.setdefault(plan.bundle, share) if plan.bundle else share)
+        for plan, share in zip(plans, spread, strict=True)
+    ]
 
 
 def _for_exams(config: Config, rng: np.random.Generator) -> list[ScenePlan]:

@@ -40,6 +40,7 @@ class ScenePlan:
     its structure had to be drawn again because the first had no match there. ``llm`` (how a
     language model is asked) and ``seeds`` (pairs it may start from) are set with ``llm`` words.
     ``wild`` is set for wild graphs (``docs/causalds-scenes.md``).
+    ``implied`` is the share of edges that the story leaves to be worked out (None: it tells all).
     """
 
     motif: str
@@ -71,6 +72,7 @@ class ScenePlan:
     llm: Settings | None = None
     seeds: tuple[Seed, ...] = ()
     wild: Wild | None = None
+    implied: float | None = None
 
     @property
     def asked(self) -> Asked:
@@ -117,6 +119,8 @@ class ScenePlan:
             del members["llm"], members["seeds"]
         if self.wild is None:
             del members["wild"]
+        if self.implied is None:
+            del members["implied"]
         return members
 
     @staticmethod

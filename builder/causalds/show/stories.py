@@ -7,8 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from builder.causal.graph import LatentDAG
 from builder.causalds.show.inspection import no_worlds
 from builder.causalds.show.pictures import graph_picture
+from builder.implied.cores import cores
+from builder.implied.statements import Statement
 from builder.release.reader import every_shard, rows
 from grader.draw import page as draw
 from grader.draw.page import Beside, Paragraph, Section, Strong
@@ -29,7 +32,7 @@ def stories_page(release: Path, number: int) -> str:
     title = f"{len(chosen)} of {len(worlds)} stories of {release.name}"
     note = (
         "Names are set in bold here only. Blue: treatment. Orange: outcome. Dashed: never "
-        "measured. Below each graph, the mechanisms that may be told."
+        "measured. Below each graph, the mechanisms that may be told, or what forces each effect."
     )
     sections = [_section(place, world) for place, world in enumerate(chosen, 1)]
     return draw.page(title, note, sections, f"Drawn from {release.name}.", _STYLE)
@@ -70,11 +73,31 @@ def _section(place: int, world: Row) -> Section:
     names = [variable["name"] for variable in record["variables"].values()]
     structure = "" if world["motif"] == world["structure"] else f", {world['structure']}"
     domain = record["plan"].get("domain") or record["plan"].get("words", "")
-    rows = [[cause, effect, Cell(told, "long")] for cause, effect, told in record["hows"]]
-    mechanisms = Table("", ["cause", "effect", "mechanism"], rows, left=3)
     return Section(
         f"{place}. {world['motif']}{structure} · {world['instance_id']} · {domain}",
-        [Beside([_paragraphs(world["story"], names), [graph_picture(record), mechanisms]])],
+        [Beside([_paragraphs(world["story"], names), [graph_picture(record), _reasons(record)]])],
+    )
+
+
+def _reasons(record: Mapping[str, Any]) -> Table:
+    """Why each effect is one: its mechanism, or the statements that force it."""
+    if "statements" not in record:
+        rows = [[cause, effect, Cell(told, "long")] for cause, effect, told in record["hows"]]
+        return Table("", ["cause", "effect", "mechanism"], rows, left=3)
+    names = {node: str(variable["name"]) for node, variable in record["variables"].items()}
+    world = record["world"]
+    graph = LatentDAG(
+        tuple(names[node["name"]] for node in world["nodes"]),
+        tuple((names[a], names[b]) for a, b in world["edges"]),
+        frozenset(names[node] for node in world["latent"]),
+    )
+    found = cores(graph, [Statement.read(what) for what in record["statements"]])
+    rows = [
+        [cause, effect, Cell("; ".join(map(str, why)) + ("" if smallest else " (minimal)"), "long")]
+        for (cause, effect), (why, smallest) in found.items()
+    ]
+    return Table(
+        "", ["cause", "effect", "a smallest set of statements that forces it"], rows, left=3
     )
 
 

@@ -1,0 +1,176 @@
+"""Statements as clauses: a SAT encoding of the DAGs over a story's measured variables.
+
+Unmeasured variables stay out of it: each ``reach`` statement gives all edges of one. A DAG is a set
+of edges that agrees with a total order of the variables. Reachability is exact: r(a, b) holds if
+and only if a -> b, or a -> c and r(c, b) for some c; on an acyclic graph that recursion has one
+solution. Every statement has a selector, so that one solver answers for any subset of them. The
+solver is asked for nothing but whether a subset has a model: what is read off a model would depend
+on its version.
+
+The gate proves uniqueness again by another encoding (:mod:`builder.reader.deduce`).
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import permutations
+from typing import Final
+
+from pysat.card import CardEnc, EncType
+from pysat.solvers import Solver
+
+from builder.implied.statements import Statement
+
+Edge = tuple[str, str]
+
+SOLVER: Final = "cadical153"
+
+
+class Encoding:
+    """The DAGs over ``names`` under any subset of the statements it has been given."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = tuple(names)
+        self._solver = Solver(SOLVER)
+        self._top = 0
+        self._selectors: dict[Statement, int] = {}
+        self._chains: dict[tuple[str, str, str], int] = {}
+        pairs = list(permutations(self.names, 2))
+        self.edge = {pair: self._new() for pair in pairs}
+        self._reaches = {pair: self._new() for pair in pairs}
+        self._order()
+        self._reachability()
+
+    def close(self) -> None:
+        """Frees the solver."""
+        self._solver.delete()
+
+    def other_than(self, edges: Iterable[Edge]) -> None:
+        """Rules out the graph with exactly these edges, for good."""
+        true = set(edges)
+        self._add([-self.edge[pair] if pair in true else self.edge[pair] for pair in self.edge])
+
+    def possible(self, statements: Iterable[Statement], *literals: int) -> bool:
+        """Whether some graph satisfies all these statements, and the literals of edges given."""
+        chosen = [self.selector(statement) for statement in statements]
+        return bool(self._solver.solve(assumptions=[*chosen, *literals]))
+
+    def selector(self, statement: Statement) -> int:
+        """The literal that asserts a statement; its clauses are added when it is first asked for.
+
+        ``reach`` and ``closure`` say nothing about edges between measured variables.
+        """
+        if statement not in self._selectors:
+            self._selectors[statement] = self._new()
+            self._assert(statement, self._selectors[statement])
+        return self._selectors[statement]
+
+    # --- the graphs ---
+
+    def _order(self) -> None:
+        """A total order with which every edge agrees."""
+        before: dict[Edge, int] = {}
+        for i, a in enumerate(self.names):
+            for b in self.names[:i]:
+                before[a, b] = self._new()
+                before[b, a] = -before[a, b]
+        for a, b, c in permutations(self.names, 3):
+            self._add([-before[a, b], -before[b, c], before[a, c]])
+        for pair, reaches in self._reaches.items():
+            self._add([-self.edge[pair], reaches])
+            self._add([-reaches, before[pair]])
+
+    def _reachability(self) -> None:
+        for (a, b), reaches in self._reaches.items():
+            first_steps = []
+            for c in self.names:
+                if c not in (a, b):
+                    step, rest = self.edge[a, c], self._reaches[c, b]
+                    first_steps.append(self._both(step, rest))
+                    self._add([-step, -rest, reaches])
+            self._add([-reaches, self.edge[a, b], *first_steps])
+
+    # --- the statements ---
+
+    def _assert(self, statement: Statement, on: int) -> None:
+        """Adds what a statement says, under its selector."""
+        names, number = statement.names, statement.number
+        match statement.kind:
+            case "direct":
+                self._add([-on, self.edge[names[0], names[1]]])
+            case "not_direct":
+                self._add([-on, -self.edge[names[0], names[1]]])
+            case "moves":
+                self._add([-on, self._reaches[names[0], names[1]]])
+            case "still":
+                self._add([-on, -self._reaches[names[0], names[1]]])
+            case "before":
+                self._add([-on, -self._reaches[names[1], names[0]]])
+            case "only_through":
+                a, b, m = names
+                self._add([-on, self._reaches[a, m]])
+                self._add([-on, self._reaches[m, b]])
+                self._add([-on, -self._avoiding(a, b, m)])
+            case "causes":
+                self._count([self.edge[a, names[0]] for a in self._besides(names[0])], number, on)
+            case "effects":
+                self._count([self.edge[names[0], b] for b in self._besides(names[0])], number, on)
+            case "total":
+                self._count(list(self.edge.values()), number, on)
+            case "shared" | "unshared":
+                a, b = names
+                both = [
+                    self._both(self._avoiding(c, a, b), self._avoiding(c, b, a))
+                    for c in self._besides(a, b)
+                ]
+                if statement.kind == "shared":
+                    self._add([-on, *both])
+                else:
+                    for literal in both:
+                        self._add([-on, -literal])
+            case "reach" | "closure":
+                pass
+
+    def _besides(self, *out: str) -> list[str]:
+        return [name for name in self.names if name not in out]
+
+    def _avoiding(self, a: str, b: str, avoided: str) -> int:
+        """A literal equivalent to: some chain from ``a`` to ``b`` avoids ``avoided``."""
+        if (a, b, avoided) not in self._chains:
+            starts = self._besides(b, avoided)
+            for start in starts:
+                self._chains[start, b, avoided] = self._new()
+            for start in starts:
+                chain = self._chains[start, b, avoided]
+                steps = [self.edge[start, b]]
+                self._add([-steps[0], chain])
+                for c in starts:
+                    if c != start:
+                        step, rest = self.edge[start, c], self._chains[c, b, avoided]
+                        steps.append(self._both(step, rest))
+                        self._add([-step, -rest, chain])
+                self._add([-chain, *steps])
+        return self._chains[a, b, avoided]
+
+    def _count(self, literals: list[int], number: int | None, on: int) -> None:
+        """Exactly ``number`` of the literals, by sequential counters (Sinz 2005)."""
+        assert number is not None
+        clauses = CardEnc.equals(literals, number, self._top, encoding=EncType.seqcounter)
+        self._top = max(self._top, clauses.nv)
+        for clause in clauses.clauses:
+            self._add([-on, *clause])
+
+    # --- clauses ---
+
+    def _both(self, one: int, other: int) -> int:
+        """A literal that implies both, and is implied by them."""
+        both = self._new()
+        self._add([-both, one])
+        self._add([-both, other])
+        self._add([both, -one, -other])
+        return both
+
+    def _new(self) -> int:
+        self._top += 1
+        return self._top
+
+    def _add(self, clause: list[int]) -> None:
+        self._solver.add_clause(clause)
