@@ -39,6 +39,15 @@ _JOINTS: Final[Mapping[str, Operator]] = {" and, besides, ": "and", " or else ":
 _PALETTE: Final = re.compile(r"(\w+) \(((?:\w+, )+\w+)\)")
 
 
+def state_of(clause: str) -> tuple[str, bool]:
+    """The variable that a clause of any theme is about, and whether it says that it holds."""
+    for theme in _THEMES:
+        match = theme.state.fullmatch(clause)
+        if match is not None:
+            return match[1], match["not"] is None
+    raise ValueError(f"no state of any theme: {clause}")
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One variable's rule: its own condition (whose, and how much) joined with its parents.

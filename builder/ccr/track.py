@@ -35,14 +35,22 @@ from builder.ccr.plan.config import FRONTIER, parse_config
 from builder.ccr.plan.contexts import TRACK_NAME, ContextPlan, plan_contexts
 from builder.seeds import attempt_key, stream
 from builder.track import Built, Floors, InstanceSpec, Track
+from grader.shape import Variant
 
 INPUTS: Final[Mapping[str, frozenset[str]]] = {
     "unit_answers": frozenset({"cause", "effect", "units"}),
     "case_answers": frozenset({"cause", "effect", "units"}),
     "quantities": frozenset({"quantities"}),
+    "intervals": frozenset({"quantities"}),
     "deduction": frozenset({"measure", "cause", "effect", "cut_tree"}),
 }
 """What ``inputs_json`` declares, by answer shape."""
+
+
+def inputs_of(variant: Variant) -> frozenset[str]:
+    """What the tasks of a variant declare: a graph that is told has no cut tree beside it."""
+    return INPUTS[variant.shape.name] - ({"cut_tree"} if variant.family == FRONTIER else set())
+
 
 CHECKED_NODES: Final = 16
 """Contexts up to this size are checked against full enumeration when they are built."""

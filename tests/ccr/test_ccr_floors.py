@@ -8,7 +8,7 @@ from ccr_grading import Exam
 
 from builder.ccr.check.floors import WHY, floor_points, uninformed_answer
 from builder.ccr.plan.contexts import FRONTIER_VARIANTS
-from builder.ccr.track import INPUTS
+from builder.ccr.track import inputs_of
 from grader.model import RawAnswer, Truth
 from grader.score import score
 from grader.shape import Task
@@ -26,7 +26,10 @@ CONTEXTS = {
     "deductive.linear": {
         "purpose": "linear", "variant": "deductive.linear", "verdict": "value"
     },
-    **{variant: {"purpose": "frontier", "variant": variant} for variant in FRONTIER_VARIANTS},
+    **{
+        variant: {"purpose": "frontier", "variant": variant, "verdict": "value"}
+        for variant in FRONTIER_VARIANTS
+    },
 }  # fmt: skip
 
 
@@ -42,7 +45,7 @@ def test_floors_are_derived_twice(key: str) -> None:
     assert set(CONTEXTS) == {v.key for v in VARIANTS if v.track == "ccr"}
     for task, truth in Exam({"seed": "floor", **CONTEXTS[key]}).pairs:
         assert task.spec.key == key
-        assert WHY[task.shape.name] and set(task.inputs) == INPUTS[task.shape.name]
+        assert WHY[task.shape.name] and set(task.inputs) == inputs_of(task.spec)
         for seed in range(20):
             for kind in ("constant", "random"):
                 rng = np.random.default_rng(seed)

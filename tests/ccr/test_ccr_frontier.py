@@ -1,6 +1,7 @@
 """The frontier exam: truths by two methods, shortcuts that fail, prompts that hold all."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 
@@ -8,15 +9,30 @@ import numpy as np
 import pytest
 from ccr_worlds import built, figure_4
 
-from baselines.ccr.frontier import Patterns, seen, wanted
+from baselines.ccr.frontier import Patterns, interval_ends, seen, wanted
 from baselines.ccr.reasoners import enumerating, perfect
 from baselines.shortcuts import SHORTCUTS
 from benchmarks.built import pairs_of
+from builder.attempts import Rejected
+from builder.ccr.ask.questions import VERDICTS, Verdict
+from builder.ccr.ask.text import decimal
 from builder.ccr.ask.themes import THEMES
 from builder.ccr.check.audit import audit_instance
+from builder.ccr.frontier.bounds import (
+    MEASURES,
+    REGIMES,
+    Margins,
+    bounds,
+    draw_margins,
+    extreme,
+    measured,
+)
 from builder.ccr.frontier.cases import COPIED
+from builder.ccr.frontier.chains import TEMPLATES, Chain, Known, Template, checked
 from builder.ccr.frontier.draw import random_context
 from builder.ccr.frontier.effects import Enumeration
+from builder.ccr.frontier.fitting import fit
+from builder.ccr.frontier.prompts import bounds_prompt
 from builder.ccr.make.graph import ancestors, cut_tree
 from builder.ccr.make.quantities import enumerated_quantities, twin_quantities
 from builder.ccr.plan.contexts import FRONTIER_VARIANTS
@@ -32,7 +48,9 @@ CASE_LISTS = ("do_true", "do_false", "joint")
 
 @cache
 def made(variant: str, number: int, theme: str = "abstract") -> Built:
-    return built(f"frontier/{number}", purpose="frontier", variant=variant, theme=theme, sizes=())
+    verdict = VERDICTS[number % 3] if variant == "frontier.deductive" else None
+    plan = {"purpose": "frontier", "variant": variant, "theme": theme, "verdict": verdict}
+    return built(f"frontier/{number}", sizes=(), **plan)
 
 
 def asked(variant: str, number: int, theme: str = "abstract") -> tuple[Task, Truth]:
@@ -117,6 +135,10 @@ def test_the_audit_agrees_and_sees_a_changed_truth(variant: str) -> None:
     if "answers" in target:
         first = target["answers"]["joint"]
         target["answers"]["joint"] = "10"[int(first[0])] + first[1:]
+    elif "intervals" in target:
+        target["intervals"]["Q1"]["least"] = "1/37"
+    elif "verdict" in target:
+        target["verdict"] = "insufficient"
     else:
         target["quantities"]["Q1"]["exact"] = "1/3"
     assert audit_instance(world, [truth | {"target_json": json.dumps(target)}])
@@ -137,6 +159,122 @@ def test_seeing_is_not_doing(variant: str) -> None:
             listed += 1
         assert points(task, truth, perfect(task)) == 0.0
     assert right <= 0.3 * listed
+
+
+def sharp(count: int) -> None:
+    """Both ends of every interval are attained by explicit models with the told margins, and linear
+    programming over all models goes no further; so do the prompts' numbers."""
+    rng = np.random.default_rng(3)
+    words = THEMES["abstract"]([5] * 3, rng)
+    done = 0
+    while done < count:
+        regime = REGIMES[done % len(REGIMES)]
+        try:
+            strata = draw_margins(regime, rng)
+        except Rejected:
+            continue
+        done += 1
+        models = {
+            least: [extreme(one, largest=not least) for one in strata] for least in (True, False)
+        }
+        for cells in models.values():
+            assert tuple(Margins.of(one, regime != "observed") for one in cells) == strata
+            assert all(p >= 0 for one in cells for p in one.values())
+            assert sum(sum(one.values()) for one in cells) == 1
+        prompt = bounds_prompt(words, strata, MEASURES[regime], "a.json", rng)
+        found = interval_ends(prompt)
+        for number, measure in enumerate(MEASURES[regime], start=1):
+            interval = bounds(measure, strata)
+            assert interval == tuple(measured(measure, models[least]) for least in (True, False))
+            assert found[f"Q{number}"] == pytest.approx([float(end) for end in interval], abs=1e-7)
+
+
+def test_bounds_are_sharp() -> None:
+    """By the closed formulas, by explicit models and by linear programming."""
+    sharp(9)
+
+
+@pytest.mark.slow
+def test_two_hundred_bounds_are_sharp() -> None:
+    """As above, at length."""
+    sharp(200)
+
+
+def deduced(verdict: Verdict, template: Template, count: int, seed: int) -> None:
+    """What algebra says of questions, a search over explicit models finds."""
+    rng = np.random.default_rng(seed)
+    done = 0
+    while done < count:
+        try:
+            question = checked(template(Chain(rng, [f"V{k}" for k in range(16)]), verdict))
+        except Rejected:
+            continue
+        done += 1
+        printed = [replace(one, value=Fraction(decimal(one.value))) for one in question.givens]
+        answer, value = fit(question.edges, printed, question.target).answer
+        assert answer == verdict, question
+        if question.value is not None:
+            assert value == pytest.approx(float(question.value), rel=0.03)
+
+
+CASES = [(verdict, each) for verdict, row in TEMPLATES.items() for each in dict.fromkeys(row)]
+
+
+@pytest.mark.parametrize(("verdict", "template"), [CASES[0], CASES[5], CASES[12], CASES[14]])
+def test_deductions_follow_from_a_search_over_models(verdict: Verdict, template: Template) -> None:
+    """A value, one past an inner node, a contradiction there, and a value that does not follow."""
+    deduced(verdict, template, 1, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("verdict", "template"), CASES)
+def test_every_kind_of_deduction_follows(verdict: Verdict, template: Template) -> None:
+    """As above, every kind, ten times."""
+    deduced(verdict, template, 10, 2)
+
+
+def test_the_same_givens_have_other_answers_on_other_graphs() -> None:
+    """A whole above the product by way of a middle node: possible past a node that is no cutpoint,
+    contradictory where it is one."""
+    a, b, d, y = "abdy"
+    givens = [
+        Known("pns", (a, y), Fraction(2, 10)), Known("pns", (a, b), Fraction(4, 10)),
+        Known("pns", (a, d), Fraction(5, 10)), Known("pns", (d, b), Fraction(6, 10)),
+    ]  # fmt: skip
+    target = Known("pns", (b, y))
+    through = [(a, d), (d, b), (b, y)]
+    answer, value = fit([*through, (a, b)], givens, target).answer
+    assert answer == "value" and value == pytest.approx(0.5, rel=0.02)
+    assert fit(through, givens, target).answer == ("inconsistent", None)
+    assert fit([*through, (a, b)], givens[2:], givens[1]).answer == ("insufficient", None)
+    less = [givens[0], replace(givens[1], value=Fraction(26, 100)), *givens[2:]]
+    assert fit([*through, (a, b)], less, target).answer == ("inconsistent", None)
+
+
+def test_numbers_for_every_deduction_earn_no_more_than_a_word() -> None:
+    """Where a third of the right answers are values, a number always is right less often."""
+    shortcut = {name: solve for _, name, _, solve in SHORTCUTS}["always-consistent"]
+    right = 0.0
+    for number in range(15):
+        task, truth = asked("frontier.deductive", number)
+        ((_, answer),) = shortcut(None, [task])  # type: ignore[arg-type]
+        right += points(task, truth, answer)
+    assert right <= 15 / 3
+
+
+def test_intervals_are_graded_by_both_ends() -> None:
+    """An error of more than 0.01 at one end of one interval is one too many."""
+    task, truth = asked("frontier.bounds", 0)
+    gold = json.loads(task.shape.gold(task, truth))["intervals"]
+    for end in (0, 1):
+        for error, worth in ((0.009, 1.0), (-0.009, 1.0), (0.02, 0.0)):
+            told = [value + error * (k == end) for k, value in enumerate(gold["Q1"])]
+            assert points(task, truth, {"intervals": {**gold, "Q1": told}}) == worth
+    del gold["Q1"]
+    assert points(task, truth, {"intervals": gold}) == 0.0
+    for bad in ({"Q9": [0, 1]}, {"Q1": [0]}, {"Q1": 0.5}):
+        raw = RawAnswer(task.answer_file, json.dumps({"intervals": bad}).encode())
+        assert score_answer(task, truth, raw).status == "invalid"
 
 
 def test_copied_facts_and_constant_lists_are_no_answer() -> None:

@@ -177,6 +177,11 @@ class Quantity:
         return " x ".join(f"{self.measure.upper()}({a}, {b})" for a, b in steps)
 
 
+def meaning(measure: str) -> str:
+    """What ``PNS(A, B)`` and the others are, in one sentence."""
+    return _TEXTS(f"meaning.{measure}")
+
+
 def direct_prompt(
     context: BooleanContext, words: Words, story: str, asked: Sequence[Listed], answer_file: str,
     rng: np.random.Generator, note: str = "",
@@ -185,7 +190,7 @@ def direct_prompt(
     these mean."""
     order = rng.permutation(len(words.owns))
     measures = list(dict.fromkeys(quantity.measure for quantity in asked))
-    meanings = [_TEXTS(f"meaning.{measure}") for measure in measures]
+    meanings = [meaning(measure) for measure in measures]
     return _TEXTS(
         "direct",
         story=story,

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -24,6 +24,7 @@ WHY: Final[Mapping[str, str]] = {
     "unit_answers": "always yes: no effect anywhere, a PNS of 0, never within 0.1",
     "case_answers": "always yes: the share of cases in which all three suppositions end in yes",
     "quantities": "0 throughout: never within 0.1 of a value that is not 0",
+    "intervals": "0 to 1 throughout: sharp bounds are narrower, or wider where an effect may harm",
     "deduction": "always inconsistent: the share of contradictory givens",
 }
 """Why a constant answer scores what it scores, by answer shape."""
@@ -46,6 +47,14 @@ def uninformed_answer(
             worlds = _WORLDS[task.shape.name]
             drawn = {world: (rng.random(units) < 0.5).tolist() for world in worlds}
             return canonical(drawn if random else {world: [True] * units for world in worlds})
+        case "quantities" if task.shape.name == "intervals":
+            listed = sorted(task.inputs["quantities"])
+            ends = (
+                np.sort(rng.random((len(listed), 2))).tolist()
+                if random
+                else [[0.0, 1.0]] * len(listed)
+            )
+            return canonical({"intervals": dict(zip(listed, ends, strict=True))})
         case "quantities":
             names = sorted(task.inputs["quantities"])
             values = rng.random(len(names)).tolist() if random else [0.0] * len(names)
@@ -71,6 +80,9 @@ def floor_points(task: Task, truth: Truth, answer: str) -> float:
             return 1 - (1 - hits.count(True) / count)  # a loss, as the grader states it
         case "units":
             return float(_near(target["exact"]["pns"], _pns(target, content)))
+        case "quantities" if task.shape.name == "intervals":
+            told = content["intervals"]
+            return float(all(_attained(q, told[n]) for n, q in target["intervals"].items()))
         case "quantities":
             given = content["quantities"]
             listed = target["quantities"].items()
@@ -101,6 +113,13 @@ def _pns(target: Mapping[str, Any], content: Mapping[str, list[bool]]) -> Fracti
     return total
 
 
+def _attained(interval: Mapping[str, str], told: Sequence[float]) -> bool:
+    ends = Fraction(interval["least"]), Fraction(interval["greatest"])
+    return all(
+        abs(Fraction(a) - end) <= Fraction(1, 100) for a, end in zip(told, ends, strict=True)
+    )
+
+
 def _near(stated: str, value: float | Fraction) -> bool:
     exact = Fraction(stated)
     return abs(exact - Fraction(value)) <= abs(exact) / 10
@@ -110,6 +129,7 @@ def _near(stated: str, value: float | Fraction) -> bool:
 
 _SHARES: Final = tuple(step / 20 for step in range(21))
 _NUMBERS: Final = (*_SHARES, *(-share for share in _SHARES[1:]), 1.5, 2.0)
+_ENDS: Final = tuple(step / 20 for step in range(-10, 21))
 _BATCH: Final = 40
 """Contexts of a purpose in a batch of a twin: whole turns of sizes and verdicts."""
 
@@ -143,6 +163,11 @@ def policies(task: Task, _: Truth) -> Iterator[tuple[str, Sequence[str]]]:
                 yield f"the cause moves {share:.0%} of the units", [canonical(effect)]
             always = {world: [True] * units for world in _WORLDS["unit_answers"]}
             yield "always yes", [canonical(always)]
+        case "quantities" if task.shape.name == "intervals":
+            listed = sorted(task.inputs["quantities"])
+            for least, greatest in combinations(_ENDS, 2):
+                same = dict.fromkeys(listed, (least, greatest))
+                yield f"always {least:g} to {greatest:g}", [canonical({"intervals": same})]
         case "quantities":
             names = sorted(task.inputs["quantities"])
             for value in _NUMBERS:

@@ -1,17 +1,25 @@
 """The second derivation of every truth of a frontier instance, for the gate.
 
 Quantities, which are published from an elimination of nodes, come from full enumeration here; the
-answers to cases, published from tables over all patterns, from one recursion a case.
+answers to cases, published from tables over all patterns, from one recursion a case. Bounds,
+published from closed formulas, are attained by explicit models; deductions, published by algebra,
+follow from a search over models.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from builder.ccr.ask.tasks import unpacked
+from builder.ccr.frontier.bounds import Margins, extreme, margins_from_json, measured
 from builder.ccr.frontier.cases import ASKED, COPIED
+from builder.ccr.frontier.chains import Known
 from builder.ccr.frontier.effects import Enumeration
+from builder.ccr.frontier.fitting import fit
 from builder.ccr.make.model import BooleanContext, context_from_json
+
+_FITTED: Final = 0.03
+"""How far a value from models that meet the rounded givens may lie from the exact one."""
 
 
 def task_problems(
@@ -22,6 +30,12 @@ def task_problems(
 ) -> Iterator[str]:
     """What is wrong with one truth, given the world row's record, that of its task, the target and
     the truth row."""
+    if "intervals" in target:
+        yield from _bounds([margins_from_json(one) for one in task["strata"]], target)
+        return
+    if "verdict" in target:
+        yield from _deduction(world["context"]["edges"], task, target, row)
+        return
     context = context_from_json(world["context"])
     assert isinstance(context, BooleanContext)
     if "answers" in target:
@@ -37,6 +51,42 @@ def _estimands(context: BooleanContext, target: Mapping[str, Any]) -> Iterator[s
         values = table.quantities(tuple(quantity["path"]), evidence)
         if Fraction(quantity["exact"]) != values[quantity["measure"]]:
             yield f"{name} differs from its second derivation"
+
+
+def _bounds(strata: Sequence[Margins], target: Mapping[str, Any]) -> Iterator[str]:
+    """Each end is attained by an explicit model with the told margins."""
+    for largest, end in ((False, "least"), (True, "greatest")):
+        models = [extreme(margins, largest=largest) for margins in strata]
+        shown = [
+            Margins.of(cells, margins.done is not None)
+            for cells, margins in zip(models, strata, strict=True)
+        ]
+        if shown != strata or any(p < 0 for cells in models for p in cells.values()):
+            yield f"the model of the {end} values has other margins"
+        for name, interval in target["intervals"].items():
+            if measured(interval["measure"], models) != Fraction(interval[end]):
+                yield f"the {end} value of {name} is not attained"
+
+
+def _deduction(
+    edges: Sequence[Sequence[str]],
+    task: Mapping[str, Any],
+    target: Mapping[str, Any],
+    row: Mapping[str, Any],
+) -> Iterator[str]:
+    """What explicit models say that were searched for, of the values as they are printed."""
+    givens = [
+        Known(measure, (cause, effect), Fraction(value))
+        for measure, cause, effect, value in task["givens"]
+    ]
+    asked = Known(task["measure"], (task["cause"], task["effect"]))
+    verdict, value = fit([(cause, effect) for cause, effect in edges], givens, asked).answer
+    if verdict != target["verdict"]:
+        yield f"the answer is {target['verdict']}, models say {verdict}"
+    elif value is not None:
+        exact = float(Fraction(target["exact"]))
+        if abs(value - exact) > _FITTED * exact or abs(row["value"] - exact) > 1e-9:
+            yield f"the value is {row['value']}, that of the models {value}"
 
 
 def _cases(

@@ -72,26 +72,33 @@ def draw(variant: str, theme: str, tenths: tuple[int, int], key: bytes, where: s
     Raises ``UsageError`` after ``MAX_TRIES``.
     """
     rng = stream(key, "world")
-    rejections: Counter[str] = Counter()
-    while rejections.total() < MAX_TRIES:
+
+    def attempt() -> tuple[BooleanContext, tuple[Estimand, ...], Cases | None]:
         context = random_context(tenths, rng)
         if {node for edge in context.dag.edges for node in edge} < {*context.dag.nodes}:
-            rejections["a variable that is joined to none"] += 1
-            continue
+            raise Rejected("a variable that is joined to none")
+        return context, *ASKERS[variant](Enumeration(context), rng)
+
+    (context, asked, cases), rejections = accepted(attempt, f"{where}: no context for {variant}")
+    words = THEMES[theme](context.tenths, stream(key, "words"))
+    names = dict(zip(context.dag.nodes, words.names, strict=True))
+    told = replace(context, dag=numbered(context.parents, words.names))
+    asked = tuple(estimand.renamed(names) for estimand in asked)
+    return Drawn(told, words, asked, cases and cases.renamed(names), rejections)
+
+
+def accepted(attempt: Callable[[], T], wanted: str) -> tuple[T, Mapping[str, int]]:
+    """The first of ``MAX_TRIES`` tries that is not rejected, and the reasons why others were.
+
+    Raises ``UsageError`` where there is none.
+    """
+    rejections: Counter[str] = Counter()
+    while rejections.total() < MAX_TRIES:
         try:
-            asked, cases = ASKERS[variant](Enumeration(context), rng)
+            return attempt(), rejections
         except Rejected as rejected:
             rejections[rejected.reason] += 1
-            continue
-        words = THEMES[theme](context.tenths, stream(key, "words"))
-        names = dict(zip(context.dag.nodes, words.names, strict=True))
-        told = replace(context, dag=numbered(context.parents, words.names))
-        asked = tuple(estimand.renamed(names) for estimand in asked)
-        return Drawn(told, words, asked, cases and cases.renamed(names), rejections)
-    raise UsageError(
-        f"{where}: no context for {variant} in {MAX_TRIES} draws: {listed(rejections)}; "
-        "widen probability"
-    )
+    raise UsageError(f"{wanted} in {MAX_TRIES} draws: {listed(rejections)}; widen probability")
 
 
 def random_context(tenths: tuple[int, int], rng: np.random.Generator) -> BooleanContext:

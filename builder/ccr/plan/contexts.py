@@ -24,7 +24,10 @@ from builder.track import Asked, InstanceSpec
 from grader.io.jsonio import canonical
 
 TRACK_NAME: Final = "ccr"
-FRONTIER_VARIANTS: Final = ("frontier.direct", "frontier.evidence", "frontier.simulation")
+FRONTIER_VARIANTS: Final = (
+    "frontier.direct", "frontier.evidence", "frontier.bounds", "frontier.deductive",
+    "frontier.simulation",
+)  # fmt: skip
 LINEAR_VARIANTS: Final = ("direct.linear", "deductive.linear", "direct.trap")
 VARIANTS_OF: Final[Mapping[str, tuple[str, ...]]] = {
     "simulation": ("simulation.pair",),
@@ -101,10 +104,12 @@ def plan_contexts(
 
 
 def _frontier_plan(config: Config, turn: int) -> ContextPlan:
-    """Variants take turns, and themes once every variant had one."""
-    variant = FRONTIER_VARIANTS[turn % len(FRONTIER_VARIANTS)]
-    theme = config.themes[turn // len(FRONTIER_VARIANTS) % len(config.themes)]
-    return ContextPlan(FRONTIER, variant, None, (), (), "", config.tenths, theme, (1, 1))
+    """Variants take turns; themes, and the answers of deductions, once every variant had one."""
+    round_, place = divmod(turn, len(FRONTIER_VARIANTS))
+    variant = FRONTIER_VARIANTS[place]
+    theme = config.themes[round_ % len(config.themes)]
+    verdict = VERDICTS[round_ % len(VERDICTS)] if variant == "frontier.deductive" else None
+    return ContextPlan(FRONTIER, variant, verdict, (), (), "", config.tenths, theme, (1, 1))
 
 
 def _plan(config: Config, purpose: str, turn: int, rng: np.random.Generator) -> ContextPlan:

@@ -87,12 +87,13 @@ def _entry(entry: object) -> int:
 
 def check_quantities(task: Task, document: dict[str, Any]) -> dict[str, Any]:
     """Only listed quantities may be stated; one that is absent is merely not right."""
+    field = task.shape.field
     listed = task.inputs["quantities"]
-    for name in document["quantities"]:
+    for name in document[field]:
         if name not in listed:
             raise Invalid(
                 "unknown_quantity",
-                f"at /quantities: {clip(name)} is none of {', '.join(sorted(listed))}",
+                f"at /{field}: {clip(name)} is none of {', '.join(sorted(listed))}",
             )
     return document
 

@@ -15,7 +15,7 @@ from grader.tracks.ccr.checks import (
     check_units,
     merge_units,
 )
-from grader.tracks.ccr.numbers import score_deduction, score_quantities
+from grader.tracks.ccr.numbers import score_deduction, score_intervals, score_quantities
 from grader.tracks.ccr.simulation import score_cases, score_pair
 
 
@@ -27,6 +27,14 @@ def _gold_units(task: Task, truth: Truth) -> str:
 def _gold_quantities(task: Task, truth: Truth) -> str:
     listed = truth.target["quantities"]
     return pretty({"quantities": {n: float(Fraction(q["exact"])) for n, q in listed.items()}})
+
+
+def _gold_intervals(task: Task, truth: Truth) -> str:
+    listed = truth.target["intervals"]
+    ends = {
+        n: [float(Fraction(q[end])) for end in ("least", "greatest")] for n, q in listed.items()
+    }
+    return pretty({"intervals": ends})
 
 
 def _gold_deduction(task: Task, truth: Truth) -> str:
@@ -47,6 +55,10 @@ CASE_ANSWERS: Final = _shape(
 QUANTITIES: Final = _shape(
     "quantities", "quantities", "quantities", check=partial(check_json, then=check_quantities),
     score=score_quantities, gold=_gold_quantities,
+)  # fmt: skip
+INTERVALS: Final = _shape(
+    "intervals", "quantities", "intervals", metric="abs_error",
+    check=partial(check_json, then=check_quantities), score=score_intervals, gold=_gold_intervals,
 )  # fmt: skip
 DEDUCTION: Final = _shape(
     "deduction", "deduction", "value", check=partial(check_json, then=check_deduction),
