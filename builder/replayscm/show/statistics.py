@@ -15,6 +15,13 @@ from grader.io.pipe import exit_with
 from grader.tracks.replayscm.boolean import depth, parse, size, variables
 
 LEVELS: Final = ("original", "extra", "cex", "certified")
+_OURS: Final = {
+    "reversible edges": "reversible_edges",
+    "worlds left out": "left_out",
+    "open cells": "open_share",
+}
+"""Figures of the construction, by heading."""
+
 _MODES: Final = ("none", "hard_constant", "hard_assigned")
 
 
@@ -24,15 +31,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
-    """The parts of the report, as Markdown."""
+    """The parts of the report, as Markdown; frontier programs in a table of their own."""
+    paper = [world for world in worlds if LEVELS[0] in world["levels"]]
+    frontier = [world for world in worlds if LEVELS[0] not in world["levels"]]
     return [
         f"{len(worlds)} programs, {len(truths)} records.",
-        markdown_table("Programs (Table B.1)", ("", "paper", "ours"), _programs(worlds)),
-        markdown_table("Worlds (Tables B.1, B.2)", ("", "paper", "ours"), _evidence(worlds)),
+        *(_paper(paper) if paper else ()),
         markdown_table(
-            "Levels, over the matched programs (Table F.2)",
-            ("", "Original", "Extra Worlds", "CEx", "Certified"),
-            _levels([world for world in worlds if len(world["levels"]) == len(LEVELS)]),
+            "Frontier",
+            ("pool", "records", "variables", "training worlds", "training rows", "parents", *_OURS),
+            _frontier(frontier),
         ),
         markdown_table(
             "What the evidence determines (complete audit)",
@@ -40,6 +48,41 @@ def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
             _determined(list(truths.values())),
         ),
     ]
+
+
+def _paper(worlds: Sequence[Record]) -> list[str]:
+    """The tables that stand beside the paper's."""
+    return [
+        markdown_table("Programs (Table B.1)", ("", "paper", "ours"), _programs(worlds)),
+        markdown_table("Worlds (Tables B.1, B.2)", ("", "paper", "ours"), _evidence(worlds)),
+        markdown_table(
+            "Levels, over the matched programs (Table F.2)",
+            ("", "Original", "Extra Worlds", "CEx", "Certified"),
+            _levels([world for world in worlds if len(world["levels"]) == len(LEVELS)]),
+        ),
+    ]
+
+
+def _frontier(worlds: Sequence[Record]) -> list[list[str]]:
+    """A row a pool: how large programs are, and how little evidence there is about them."""
+    rows = []
+    for level in dict.fromkeys(sorted(next(iter(world["levels"])) for world in worlds)):
+        members = [world for world in worlds if level in world["levels"]]
+        parents = [len(p) for world in members for p in world["program"]["windows"].values()]
+        training = [world["levels"][level] for world in members]
+        figures = [[world["statistics"].get(name) for world in members] for name in _OURS.values()]
+        rows.append(
+            [
+                level,
+                str(len(members)),
+                _range([len(world["program"]["order"]) for world in members]),
+                _range([len(shown) for shown in training]),
+                _range([sum(len(world["rows"]) for world in shown) for shown in training]),
+                _range(parents),
+                *("–" if None in column else _range(column, 2) for column in figures),
+            ]
+        )
+    return rows
 
 
 def _programs(worlds: Sequence[Record]) -> list[list[str]]:
