@@ -60,13 +60,15 @@ def open_exam(
     """The exam of the release folder (or public repository) at ``path``, as a test taker sees it.
 
     Defaults as in the grader: ``$CAUSAL_EXAMS_RELEASE`` or ``./release``, the only split, the
-    only exam; ``all`` is the whole split. Raises ``UsageError``.
+    only exam or the one that is called as the release is; ``all`` is the whole split. Raises
+    ``UsageError``.
     """
     path = path or Path(os.environ.get(ENVIRONMENT_VARIABLE) or "release")
     # The public folder alone: a test taker has no private one, even where a maintainer does.
     release = Release.open(path / "public" if (path / "public").is_dir() else path)
     split = release.choose_split(split)
-    name, tasks = select_exam(release.exams(split), release.tasks(split), exam)
+    exams, tasks = release.exams(split), release.tasks(split)
+    name, tasks = select_exam(exams, tasks, exam, own=release.public.manifest["release"])
     return OpenedExam(release, split, name, tuple(tasks), path, private)
 
 

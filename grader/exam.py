@@ -82,12 +82,14 @@ class Split:
         return self.release.exam_bundles(self.name)
 
     def choose_exam_for(self, answered: frozenset[str] = frozenset()) -> "Exam":
-        """The exam that is asked for, or else the only one with every answered task.
+        """The exam that is asked for, or else the only one with every answered task, or of several
+        such the release's own.
 
         ``answered`` are the tasks that any of the submissions answers. Raises ``UsageError`` where
         none or several fit (:func:`grader.io.release.select_exam`).
         """
-        name, tasks = select_exam(self.release.exams(self.name), self.tasks, self.exam, answered)
+        exams, own = self.release.exams(self.name), self.release.public.manifest["release"]
+        name, tasks = select_exam(exams, self.tasks, self.exam, answered, own)
         if self.track is not None:
             tasks = [task for task in tasks if task.track == self.track]
         if not tasks:
