@@ -109,7 +109,7 @@ def test_the_page_shows_ladder_and_scatter_with_escaped_names(report: dict[str, 
         "tracks": {"replayscm": {**report, "attempted": 3}},
     }
     html = draw.page("title", "", sections([submission]), "")
-    assert html.count("<svg") == 3 and "Hid-Roots" in html and "<b>bold" not in html
+    assert html.count("<svg") == 5 and "Hid-Roots" in html and "<b>bold" not in html
     assert "paper: symbolic exact-search" in html
     determined, pools, by_place = of_report(submission)
     assert len(pools.rows) == len(report["pools"]) and by_place.rows

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from builder.replayscm.check.enumeration import LARGEST, open_by_enumeration
 from builder.replayscm.check.interpreter import Tree, exact_worlds, read, replay_row
 from grader.io.release import task_of, truth_of
 from grader.shape import Task
@@ -64,7 +65,8 @@ def _record_problems(
 
 
 def _asked_problems(task: Task, target: Mapping[str, Any]) -> Iterator[str]:
-    """A row asked about shows the cells of the held-out row that are set or roots, and no other."""
+    """A row asked about shows the cells of the held-out row that are set or roots, and no other;
+    its open cells are, for few variables, enumerated."""
     names, computed = task.inputs["variables"], set(target["gold"])
     for shown, world in zip(task.inputs["asked"], target["heldout"], strict=True):
         hidden = [name in computed and name not in world["targets"] for name in names]
@@ -72,6 +74,13 @@ def _asked_problems(task: Task, target: Mapping[str, Any]) -> Iterator[str]:
         masked = "".join("?" if h else bit for h, bit in zip(hidden, row, strict=True))
         if shown != {**world, "rows": [masked]}:
             yield f"{shown['id']} is not the held-out row with its computed cells hidden"
+    if len(names) <= LARGEST:
+        flags = {name: int(rows, 16) for name, rows in target["undetermined"].items()}
+        found = open_by_enumeration(task.inputs)
+        for row, shown in enumerate(task.inputs["asked"]):
+            stated = [name for name in names if flags.get(name, 0) >> row & 1]
+            if found[shown["id"]] != stated:
+                yield f"{shown['id']}: enumeration leaves {found[shown['id']]} open, not {stated}"
 
 
 def _cell_problems(target: Mapping[str, Any], names: list[str]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """The replayscm sections of the page: the disclosure ladder, training against held-out, tables."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from grader.draw.charts import Cloud, Level, lines, square
 from grader.draw.page import Block, Section, filled
@@ -8,6 +9,9 @@ from grader.draw.svg import Svg
 from grader.show.systems import Part, Report, parts_of
 from grader.tracks.replayscm import tables
 from grader.tracks.replayscm.report import LADDER
+
+_SUFFIX: Final = {"determined": "_determined", "open": "_undetermined"}
+"""What rates over a subset are called in ``sql/pools.sql``."""
 
 
 def sections(reports: Sequence[Report]) -> list[Section]:
@@ -18,6 +22,12 @@ def sections(reports: Sequence[Report]) -> list[Section]:
     found: dict[str, Sequence[Block]] = {
         "TrainExact as less is disclosed": ladder(parts, "train_exact"),
         "HeldoutWorldExact as less is disclosed": ladder(parts, "heldout_world_exact"),
+        "HeldoutExact as less is disclosed, records that the evidence determines": ladder(
+            parts, "heldout_exact", "determined"
+        ),
+        "HeldoutExact as less is disclosed, records that it leaves open": ladder(
+            parts, "heldout_exact", "open"
+        ),
         "training against held-out replay": [train_against_heldout(parts)],
         "records that the evidence determines, and others": filled(tables.determination(parts)),
         "mechanisms by place in the prompt": filled(tables.places(parts)),
@@ -29,18 +39,24 @@ def sections(reports: Sequence[Report]) -> list[Section]:
     return [Section(f"replayscm: {title}", blocks) for title, blocks in found.items()]
 
 
-def ladder(parts: Sequence[Part], metric: str) -> list[Svg]:
-    """Figure 1: one line a system over the same programs, with 95% bootstrap intervals."""
+def ladder(parts: Sequence[Part], metric: str, subset: str | None = None) -> list[Svg]:
+    """Figure 1: one line a system over the same programs, with 95% bootstrap intervals; of all
+    records, or of those of a subset alone."""
     rungs = [rung for rung in LADDER if any(rung in part["pools"] for part in parts)]
     if len(rungs) < 2:
         return []
 
     def level(part: Part, rung: str) -> Level | None:
         rates = part["pools"].get(rung)
-        return rates and Level(rates[metric], rates["intervals"].get(metric))
+        if rates is None:
+            return None
+        of, at = ("", "") if subset is None else (f"_{subset}", _SUFFIX[subset])
+        value = rates[f"{metric}{at}"]
+        return None if value is None else Level(value, rates[f"intervals{of}"].get(metric))
 
     series = [(part["system"], [level(part, rung) for rung in rungs]) for part in parts]
-    return [lines(f"{metric} by disclosure", rungs, series, ceiling=1)]
+    told = "" if subset is None else f", {subset} records"
+    return [lines(f"{metric} by disclosure{told}", rungs, series, ceiling=1)]
 
 
 def train_against_heldout(parts: Sequence[Part]) -> Svg:

@@ -35,6 +35,7 @@ def facts(truth: Truth) -> dict[str, Any]:
         "level": LEVELS.index(target["level"]),
         "determined": int(target["determined"]),
         "unique": int(target["unique"]),
+        "has_shifted": int("shifted" in target),
     }
 
 

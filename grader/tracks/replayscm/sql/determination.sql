@@ -14,7 +14,8 @@ flat AS (
         CAST(e->>'$.level' AS INTEGER) = 5               AS asks_cells,
         coalesce(CAST(e->>'$.train_exact' AS DOUBLE), 0) AS train_exact,
         CAST(e->>'$.heldout_exact' AS DOUBLE)            AS heldout_exact,
-        CAST(e->>'$.shifted_exact' AS DOUBLE)            AS shifted_exact,
+        CAST(e->>'$.has_shifted' AS INTEGER) = 1         AS has_shifted,
+        coalesce(CAST(e->>'$.shifted_exact' AS DOUBLE), 0) AS shifted_exact,
         coalesce(CAST(e->>'$.precision' AS DOUBLE), 0)   AS cell_precision,
         coalesce(CAST(e->>'$.recall' AS DOUBLE), 0)      AS cell_recall
     FROM marks
@@ -27,8 +28,8 @@ SELECT
     avg(train_exact) FILTER (NOT asks_cells)                    AS train_exact,
     avg(coalesce(heldout_exact, 0))
         FILTER (family <> 'alternative' AND NOT asks_cells)     AS heldout_exact,
-    avg(shifted_exact)                                          AS shifted_exact,
-    count(shifted_exact)                                        AS n_shifted,
+    avg(shifted_exact) FILTER (has_shifted)                     AS shifted_exact,
+    count(*) FILTER (has_shifted)                               AS n_shifted,
     avg(cell_precision) FILTER (asks_cells)                     AS cell_precision,
     avg(cell_recall) FILTER (asks_cells)                        AS cell_recall
 FROM flat
