@@ -129,7 +129,7 @@ def _near(stated: str, value: float | Fraction) -> bool:
 
 _SHARES: Final = tuple(step / 20 for step in range(21))
 _NUMBERS: Final = (*_SHARES, *(-share for share in _SHARES[1:]), 1.5, 2.0)
-_ENDS: Final = tuple(step / 20 for step in range(-10, 21))
+_ENDS: Final = tuple(step / 10 for step in range(-5, 11))
 _BATCH: Final = 40
 """Contexts of a purpose in a batch of a twin: whole turns of sizes and verdicts."""
 

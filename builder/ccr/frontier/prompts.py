@@ -87,7 +87,7 @@ def bounds_prompt(
     listed = [f"- Q{number}: {bounded(name, words)}" for number, name in enumerate(asked, start=1)]
     return _TEXTS(
         "bounds",
-        intro=words.intro,
+        effect=effect,
         untouched=_TEXTS("share.untouched", **names) if stratum else "",
         example=_example(words, cause),
         experimented=_TEXTS("share.experimented", cause=cause) if strata[0].done else "",
@@ -106,7 +106,6 @@ def deduction_prompt(words: Words, question: Question, answer_file: str) -> str:
     edges = [_TEXTS("edge", cause=cause, effect=effect) for cause, effect in question.edges]
     return _TEXTS(
         "deduction",
-        intro=words.intro,
         example=_example(words, question.edges[0][0]),
         edges="\n".join(edges),
         meanings="\n".join(meaning(name) for name in measures),
