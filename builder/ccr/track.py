@@ -192,6 +192,6 @@ TRACK: Final = Track(
         twin=twin,
         whole=whole,
     ),
-    inputs=lambda variant: INPUTS[variant.shape.name],
+    inputs=inputs_of,
     protocol=True,
 )
