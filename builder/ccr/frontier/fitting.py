@@ -16,6 +16,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
+from scipy.special import expit
 
 from builder.ccr.ask.questions import Verdict
 from builder.ccr.frontier.chains import Known
@@ -78,7 +79,7 @@ class Layout:
 
     def _chain(self, numbers: Floats) -> Mapping[tuple[str, Pair], float]:
         found: dict[tuple[str, Pair], float] = {}
-        chance, at = 1 / (1 + np.exp(-numbers[0])), 1
+        chance, at = float(expit(numbers[0])), 1
         rates: list[tuple[float, float]] = []
         for k, node in enumerate(self.inner):
             always, follows, _ = _shares(numbers[at : at + 3])
