@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from ccr_grading import Exam
 from ccr_worlds import built, figure_4
 
 from baselines.ccr.frontier import Patterns, interval_ends, seen, wanted
@@ -42,15 +43,20 @@ from builder.track import Built
 from grader.model import RawAnswer, Truth
 from grader.score import score_answer
 from grader.shape import Task
+from grader.tracks.ccr.tables import simulates
 
 CASE_LISTS = ("do_true", "do_false", "joint")
 
 
 @cache
 def made(variant: str, number: int, theme: str = "abstract") -> Built:
+    return built(f"frontier/{number}", **plan(variant, number, theme))
+
+
+def plan(variant: str, number: int, theme: str = "abstract") -> dict[str, object]:
     verdict = VERDICTS[number % 3] if variant == "frontier.deductive" else None
-    plan = {"purpose": "frontier", "variant": variant, "theme": theme, "verdict": verdict}
-    return built(f"frontier/{number}", sizes=(), **plan)
+    fields = {"purpose": "frontier", "variant": variant, "theme": theme, "verdict": verdict}
+    return {**fields, "sizes": ()}
 
 
 def asked(variant: str, number: int, theme: str = "abstract") -> tuple[Task, Truth]:
@@ -305,6 +311,22 @@ def test_a_case_counts_when_all_its_answers_are_right() -> None:
     assert points(task, truth, gold | {"joint": ["?"] * count}) == 0.0
     checked = score_answer(task, truth, RawAnswer(task.answer_file, b'{"do_true": [true]}'))
     assert checked.status == "invalid" and checked.points == 0.0
+
+
+def test_a_report_of_the_frontier_alone_speaks_of_no_compositions() -> None:
+    """Nothing is simulated pair by pair: empty tables of the taxonomy would say nothing."""
+    exam = Exam(*({"seed": f"frontier/{k}", **plan(variant, k)} for k in (0, 1)
+                  for variant in ("frontier.bounds", "frontier.deductive")))  # fmt: skip
+    truths = exam.truths
+    found = exam.summary(
+        lambda task: (
+            json.loads(task.shape.gold(task, truths[task.task_id]))
+            if task.variant == "deductive"
+            else None
+        )
+    )
+    assert found.points == found.metrics["points_frontier"] == 50.0
+    assert not simulates({"metrics": found.metrics})
 
 
 def test_contexts_of_the_papers_exams_are_the_same_beside_a_frontier() -> None:

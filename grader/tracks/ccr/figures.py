@@ -43,6 +43,7 @@ FIGURES: Final = (
     ContextFigure("points_stated", "100 * " + _mean("points", "stated")),
     ContextFigure("points_direct", _stated("direct"), "direct"),
     ContextFigure("points_deductive", _stated("deductive"), "deductive"),
+    ContextFigure("points_frontier", _stated("frontier"), "frontier"),
     ContextFigure("contexts", "(SELECT count(*) FROM ccr_contexts)"),
     ContextFigure("complete_share", _share("complete", "contexts"), "complete"),
     *_classes("contexts"),

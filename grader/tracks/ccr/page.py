@@ -7,7 +7,7 @@ from typing import Any, Final
 from grader.draw.page import Block, Fold, Paragraph, Section
 from grader.draw.svg import Scale, Svg, element, words
 from grader.show.systems import Part, Report, part_of
-from grader.tracks.ccr.tables import THRESHOLD, classes, curves, single_cases, taxonomy
+from grader.tracks.ccr.tables import THRESHOLD, classes, curves, simulates, single_cases, taxonomy
 
 SYSTEMS_DRAWN: Final = 12
 CONTEXTS_DRAWN: Final = 60
@@ -20,7 +20,7 @@ def sections(reports: Sequence[Report]) -> list[Section]:
     """Pictures only where a submission simulates something and its report is not redacted."""
     parts = [part_of(report, "ccr") for report in reports]
     alone = len(parts) == 1
-    figures = [classes(parts), *([taxonomy(parts[0])] if alone else [])]
+    figures = [classes(parts), *([taxonomy(parts[0])] if alone and simulates(parts[0]) else [])]
     if not any(map(contexts, parts)):
         return [Section("ccr: figures", figures)]
     drawn = parts[:SYSTEMS_DRAWN]

@@ -13,9 +13,16 @@ THRESHOLD: Final = 0.1
 
 
 def of_report(report: Report) -> list[Table]:
-    """What a redacted report keeps is enough for them."""
+    """What a redacted report keeps is enough for them; none where no pair is asked about."""
     part = part_of(report, "ccr")
+    if not simulates(part):
+        return []
     return [taxonomy(part), single_cases([part]).without(SYSTEM.heading)]
+
+
+def simulates(part: Part) -> bool:
+    """Whether the exam asks about pairs by simulation: the taxonomy is about nothing else."""
+    return bool(part["metrics"].get("unit_answers"))
 
 
 def taxonomy(part: Part) -> Table:
@@ -37,7 +44,9 @@ def taxonomy(part: Part) -> Table:
 
 def classes(parts: Sequence[Part]) -> Table:
     """Points by kind of task, and the classes of compositions."""
-    kinds = [f"points_{kind}" for kind in ("simulation", "direct", "deductive")]
+    kinds = ["simulation", "direct", "deductive"] if any(map(simulates, parts)) else []
+    if any(part["metrics"].get("points_frontier") is not None for part in parts):
+        kinds.append("frontier")
     shares = [
         *(f"compositions_{name.lower()}" for name in CLASSES),
         "complete_share",
@@ -46,8 +55,11 @@ def classes(parts: Sequence[Part]) -> Table:
     columns = (
         SYSTEM,
         figure("points", "points", points),
-        *(figure(("metrics", name), LABELS[name], points) for name in kinds),
-        *(figure(("metrics", name), LABELS[name]) for name in shares),
+        *(
+            figure(("metrics", f"points_{name}"), LABELS[f"points_{name}"], points)
+            for name in kinds
+        ),
+        *(figure(("metrics", name), LABELS[name]) for name in shares if any(map(simulates, parts))),
     )
     return Table.of("Points, and classes of compositions", columns, parts)
 
