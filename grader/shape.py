@@ -16,7 +16,7 @@ LOSS_CAP: Final = 10.0
 Kind = Literal[
     "predictions", "sign", "signs", "boolean", "label", "count", "name", "number", "interval",
     "edges", "set", "sets", "names", "units", "quantities", "deduction", "program", "alternative",
-    "session", "cells",
+    "session", "formula", "cells",
 ]  # fmt: skip
 """What sort of thing an answer is. Whatever depends on it is a ``match`` over all kinds that ends
 in ``assert_never``, so that no shape falls through to the rule of another."""
@@ -79,7 +79,10 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One way of asking one question; ``rule`` is the scoring rule, as ``explain`` prints it."""
+    """One way of asking one question; ``rule`` is the scoring rule, as ``explain`` prints it.
+
+    One that is asked ``by_name`` is left out wherever an exam or a split does not name it.
+    """
 
     track: str
     family: str
@@ -87,6 +90,7 @@ class Variant:
     rung: int
     shape: Shape
     rule: str
+    by_name: bool = False
 
     @property
     def key(self) -> str:
@@ -98,13 +102,22 @@ class Variant:
 
 
 def read_variants(track: str, table: Path, shapes: Iterable[object]) -> tuple[Variant, ...]:
-    """The variants in a table ``[family.name]`` of ``rung``, ``shape`` (its name) and ``rule``.
+    """The variants in a table ``[family.name]`` of ``rung``, ``shape`` (its name), ``rule`` and,
+    where it is true, ``by_name``.
 
     What is no shape among ``shapes`` does not count: a module's members will do.
     """
     named = {shape.name: shape for shape in shapes if isinstance(shape, Shape)}
     return tuple(
-        Variant(track, family, name, row["rung"], named[row["shape"]], row["rule"])
+        Variant(
+            track,
+            family,
+            name,
+            row["rung"],
+            named[row["shape"]],
+            row["rule"],
+            row.get("by_name", False),
+        )
         for family, rows in tomllib.loads(table.read_text(encoding="utf-8")).items()
         for name, row in rows.items()
     )

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from builder.causalds.ask.prompt import write_prompt
 from builder.causalds.ask.registry import Question
+from builder.causalds.make.models import DiscreteModels
 from builder.causalds.make.observe import Observation, measurement_name
 from builder.causalds.make.scene import Column, Scene
 from builder.causalds.plan.views import CLEAN
@@ -20,13 +21,14 @@ from builder.scm.quantities import Quantity
 from builder.seeds import public_id
 from builder.track import InstanceSpec, Row
 from builder.words.narration import Narration
+from grader.model import MODELS
 from grader.shape import Variant
 
 SCHEMAS: Final[Mapping[str, pa.Schema]] = {
     "causalds": TASKS,
     "causalds_scenes": scenes_schema(pa.float32()),
     "causalds_truth": TRUTH,
-    "causalds_labels": labels_schema(pa.float32()),
+    "causalds_labels": labels_schema(pa.float32()).append(pa.field(MODELS, pa.string())),
     "causalds_worlds": worlds_schema("motif", "treatment", "outcome"),
 }
 """Explicit Arrow schema by config; the first column is the id."""
@@ -98,13 +100,18 @@ def scene_row(
     }
 
 
-def label_row(spec: InstanceSpec, scene: Scene) -> Row:
-    """A row of ``causalds_labels``: the outcome of each row of ``test_features``, in its order."""
+def label_row(
+    spec: InstanceSpec, scene: Scene, models: DiscreteModels | None, *, predicted: bool
+) -> Row:
+    """A row of ``causalds_labels``: the outcome of each row of ``test_features``, in its order,
+    where a prediction is asked for; and the models, where a formula is."""
+    names = {node: variable.name for node, variable in scene.variables.items()}
     return {
         "instance_id": spec.instance_id,
         "outcome": scene.outcome.name,
         "kind": scene.outcome.kind,
-        "values": scene.tables.test[scene.motif.outcome],
+        "values": scene.tables.test[scene.motif.outcome] if predicted else [],
+        MODELS: None if models is None else models.to_labels(names),
     }
 
 
@@ -114,13 +121,15 @@ def world_row(
     views: Sequence[Observation],
     attempt: int,
     tasks: Mapping[str, tuple[str, str, str]],
+    models: DiscreteModels | None,
 ) -> Row:
     """A row of ``causalds_worlds``; ``tasks`` maps task ids to (variant, view, detail)."""
     return rows.world_row(
         spec,
         attempt,
         scene.plan.structure,
-        _world(scene, views, tasks),
+        _world(scene, views, tasks)
+        | ({} if models is None else {"models": models.to_world(scene.motif.graph)}),
         key=scene.plan.world_key,
         motif=scene.motif.name,
         treatment=scene.treatment.name,

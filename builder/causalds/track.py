@@ -16,6 +16,7 @@ from builder.causalds.check.lent import lends
 from builder.causalds.check.policies import policies, twin
 from builder.causalds.check.shown import shown_problems
 from builder.causalds.check.story import reading
+from builder.causalds.complete import BY_NAME
 from builder.causalds.exams.assign import planned_composition
 from builder.causalds.exams.cells import label_class
 from builder.causalds.exams.draw import built_tasks, draw_exam
@@ -148,12 +149,13 @@ def _questions(scene: Scene, key: bytes, view: str, attempt: int) -> list[tuple[
 
 def _eligible(plan: ScenePlan, attempt: int) -> list[str]:
     """The variants to ask: the planned one, and others only where it cannot be had."""
-    if plan.variant is None or attempt >= FAMILY_ATTEMPTS:
-        return list(ASKERS)
-    if attempt < VARIANT_ATTEMPTS:
+    if plan.variant is not None and attempt < VARIANT_ATTEMPTS:
         return [plan.variant]
+    usual = [name for name in ASKERS if name not in BY_NAME or name in plan.also]
+    if plan.variant is None or attempt >= FAMILY_ATTEMPTS:
+        return usual
     family = plan.variant.partition(".")[0]
-    return [name for name in ASKERS if name.startswith(f"{family}.")]
+    return [name for name in usual if name.startswith(f"{family}.")]
 
 
 def _class(question: Question) -> str:
@@ -171,6 +173,7 @@ def _rows(
     found: dict[str, list[Row]] = {config: [] for config in rows.SCHEMAS}
     tasks: dict[str, tuple[str, str, str]] = {}
     predictions = False
+    models = next((q.truth.models for _, found in asked for _, q in found if q.truth.models), None)
     for shown, questions in asked:
         variants = {key: variant_of(TRACK_NAME, key) for key, _ in questions}
         # A private scene shows what its one task needs and no more.
@@ -186,10 +189,11 @@ def _rows(
         found["causalds_scenes"].append(
             rows.scene_row(spec, scene, shown, data=data, test_features=predicted)
         )
-    if predictions:
-        found["causalds_labels"].append(rows.label_row(spec, scene))
+    if predictions or models is not None:
+        label = rows.label_row(spec, scene, models, predicted=predictions)
+        found["causalds_labels"].append(label)
     views = [shown for shown, _ in asked]
-    found["causalds_worlds"].append(rows.world_row(spec, scene, views, attempt, tasks))
+    found["causalds_worlds"].append(rows.world_row(spec, scene, views, attempt, tasks, models))
     return found
 
 

@@ -21,7 +21,7 @@ from grader.errors import UsageError
 from grader.io.files import replacing
 from grader.io.jsonio import canonical
 from grader.io.release import task_of, truth_of
-from grader.model import RawAnswer, Truth
+from grader.model import MODELS, RawAnswer, Truth
 from grader.score import score, verify
 from grader.shape import Task
 from grader.submission.check import check
@@ -185,14 +185,15 @@ def _as_a_whole(
 def asked(name: str, built: Built) -> Iterator[tuple[Task, Truth]]:
     """The tasks of an instance with their truths, as the grader would read them."""
     truths = {row["task_id"]: row for row in built.rows[f"{name}_truth"]}
-    held_out = {
-        row["instance_id"]: tuple(float(value) for value in _values(row["values"]))
-        for row in built.rows.get(f"{name}_labels", ())
-    }
+    beside = {row["instance_id"]: row for row in built.rows.get(f"{name}_labels", ())}
     for row in built.rows[name]:
-        task = task_of(row)
-        labels = held_out.get(task.instance_id) if task.shape.kind == "predictions" else None
-        yield task, truth_of(truths[task.task_id], labels)
+        task, labels, models = task_of(row), None, None
+        told = beside.get(task.instance_id, {})
+        if task.shape.kind == "predictions":
+            labels = [float(value) for value in _values(told["values"])]
+        if task.shape.kind == "formula":
+            models = told.get(MODELS)
+        yield task, truth_of(truths[task.task_id], labels, models)
 
 
 def _values(column: object) -> Iterable[Any]:

@@ -26,6 +26,7 @@ MAKING: Final = (
     "grader/io/jsonio.py",
     "grader/shape.py",
     "grader/tracks/*/shapes.py",
+    "grader/tracks/*/estimand/language.py",
     "grader/tracks/*/variants.py",
     "grader/tracks/*/variants.toml",
     *SHARED_RULES,

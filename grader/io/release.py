@@ -16,9 +16,9 @@ from grader.io import parquet
 from grader.io.files import file_sha256
 from grader.io.jsonio import as_mapping, clip
 from grader.io.paths import inside, is_plain, plain
-from grader.model import Truth
+from grader.model import MODELS, Truth
 from grader.names import did_you_mean, nearest_path
-from grader.shape import Task
+from grader.shape import Kind, Task
 from grader.tracks import TRACKS, variant
 
 ENVIRONMENT_VARIABLE = "CAUSAL_EXAMS_RELEASE"
@@ -237,17 +237,20 @@ class Release:
             for row in _rows(side, "{}_truth", split, _TRUTH_COLUMNS, "ORDER BY task_id")
             if row[0] in wanted
         ]
-        predicted = {task.task_id for task in wanted.values() if task.shape.suffix == ".csv"}
-        needs = sorted({row["instance_id"] for row in rows if row["task_id"] in predicted})
-        columns, suffix = ("instance_id", "values"), "WHERE list_contains(?, instance_id)"
-        held_out = _rows(side, "{}_labels", split, columns, suffix, [needs]) if needs else ()
-        labels = {instance: tuple(values) for instance, values in held_out}
-        truths = {
-            row["task_id"]: truth_of(
-                row, labels.get(row["instance_id"]) if row["task_id"] in predicted else None
-            )
-            for row in rows
-        }
+        instances = {row["task_id"]: row["instance_id"] for row in rows}
+
+        def beside(kind: Kind, column: str) -> dict[str, Any]:
+            """By task id, what the labels of its instance hold for answers of a kind."""
+            asked = [name for name in instances if wanted[name].shape.kind == kind]
+            needs = sorted({instances[name] for name in asked})
+            columns, suffix = ("instance_id", column), "WHERE list_contains(?, instance_id)"
+            told = _rows(side, "{}_labels", split, columns, suffix, [needs], optional=column)
+            found = dict(told) if needs else {}
+            return {name: found[instances[name]] for name in asked if instances[name] in found}
+
+        labels, models = beside("predictions", "values"), beside("formula", MODELS)
+        named = {row["task_id"]: row for row in rows}
+        truths = {n: truth_of(row, labels.get(n), models.get(n)) for n, row in named.items()}
         absent = wanted.keys() - truths.keys()
         if absent:
             raise UsageError(
@@ -350,10 +353,18 @@ def task_of(row: Mapping[str, Any]) -> Task:
     )
 
 
-def truth_of(row: Mapping[str, Any], labels: tuple[float, ...] | None = None) -> Truth:
-    """A row of a config ``<track>_truth``, with the held-out labels of a prediction task."""
+def truth_of(
+    row: Mapping[str, Any], labels: Sequence[float] | None = None, models: str | None = None
+) -> Truth:
+    """A row of a config ``<track>_truth``, with the held-out labels of a prediction task, or the
+    models of a formula (:data:`MODELS`)."""
     stated = {name: row[name] for name in _TRUTH_COLUMNS if name != "target_json"}
-    return Truth(target=as_mapping(row["target_json"]), labels=labels, **stated)
+    return Truth(
+        target=as_mapping(row["target_json"]),
+        labels=None if labels is None else tuple(labels),
+        models=None if models is None else as_mapping(models),
+        **stated,
+    )
 
 
 def select_exam(

@@ -26,6 +26,7 @@ from grader.model import RawAnswer
 from grader.names import known_name, normal_name
 from grader.submission.check import check
 from grader.submission.predictions import read_predictions
+from grader.tracks.causalds.estimand.language import read_formula
 from grader.tracks.replayscm.boolean import FormulaError, parse
 from grader.tracks.replayscm.extraction import candidates
 from harness.blocks import blocks
@@ -165,6 +166,9 @@ READERS: dict[str, Callable[[str, int], object]] = {
     "a laboratory's names": lambda unit, n: plain(unit * n),
     "blocks": lambda unit, n: blocks(unit * n),
     "formulas": lambda unit, n: attempt(lambda: parse(unit * n), FormulaError),
+    "formulas of effects": lambda unit, n: attempt(
+        lambda: read_formula(unit * n, ["a", "A"], ["a"]), Invalid
+    ),
     "equations": lambda unit, n: attempt(lambda: tokens_of(unit * n), BadHypothesis),
     "objects in text": lambda unit, n: attempt(
         lambda: list(candidates((unit * n).encode())), BadJson
@@ -175,6 +179,7 @@ READERS: dict[str, Callable[[str, int], object]] = {
 }  # fmt: skip
 LONG_UNITS = (
     *UNITS, "9\n", "̖́", "(a) ", "(a", "(a)(", "```json\n{}\n", "```json\n```\n", "(not ", "a+",
+    "P(a)*", "P(a|", "sum{a}(",
     '{"a":', '{"a":[', '{"a":1}', "{}\n", '{"', "{'", "ﷺ", "a score ", "\x00", "\ud7ff",
 )  # fmt: skip
 

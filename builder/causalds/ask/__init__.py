@@ -9,6 +9,7 @@ from builder.causalds.ask import (  # noqa: F401
     collider,
     conditional,
     effects,
+    formula,
     identification,
     mediation,
     prediction,

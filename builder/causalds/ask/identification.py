@@ -59,7 +59,7 @@ def method_label(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     x_name, y_name = scene.treatment.name, scene.outcome.name
     yield Question(
         question=(
-            f"{_measured(observed)}\n\n{estimand(scene)}\n\n{reading(scene)}\n\n{IDENTIFIABLE}\n\n"
+            f"{measured(observed)}\n\n{estimand(scene)}\n\n{reading(scene)}\n\n{IDENTIFIABLE}\n\n"
             "By what argument is the effect identifiable? Give the **first** label of this list "
             "that applies:\n\n"
             f'1. `"trivial_zero"`: no chain of direct effects leads from {x_name} to {y_name}, so '
@@ -95,7 +95,7 @@ def identifiable_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Que
     observed = any_order(rng, scene.observed)
     yield Question(
         question=(
-            f"{_measured(observed)}\n\n{estimand(scene)}\n\n{reading(scene)}\n\n{IDENTIFIABLE}"
+            f"{measured(observed)}\n\n{estimand(scene)}\n\n{reading(scene)}\n\n{IDENTIFIABLE}"
             f"{zero_effect(scene, 'ATE')}\n\nIs the effect identifiable?"
         ),
         answer=_BOOLEAN,
@@ -134,7 +134,7 @@ def _asked(
     assert isinstance(observed, list)
     return Question(
         question=(
-            f"{_measured(observed)}\n\n{text}\n\n{reading(scene)}\n\n{identifiable(name)} There "
+            f"{measured(observed)}\n\n{text}\n\n{reading(scene)}\n\n{identifiable(name)} There "
             f"is no experiment to draw on.{zero_effect(scene, name)}\n\nIs the {name} "
             "identifiable?"
         ),
@@ -186,7 +186,8 @@ def natural(scene: Scene, *wanted: str) -> str:
 _BOOLEAN: Final = f"{fields({'identifiable': TRUTH_VALUE})}\n\n{RIGHT_OR_WRONG}"
 
 
-def _measured(observed: list[str]) -> str:
+def measured(observed: list[str]) -> str:
+    """The list of what is measured."""
     return f"These variables are measured (in no particular order):\n\n{bullets(observed)}"
 
 

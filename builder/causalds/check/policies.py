@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Final, assert_never
 
+from builder.causalds.check.formula import guessed_formulas
 from builder.causalds.exams.model import ExamModel
 from builder.causalds.plan.config import Config
 from builder.causalds.plan.views import CLEAN
@@ -110,6 +111,9 @@ def _contents(task: Task, truth: Truth) -> Iterator[tuple[str, Sequence[Mapping[
             yield "none", [{field: [[]] if wrapped else []}]
             yield "all", [{field: [names] if wrapped else names}]
             yield from each(*shape.labels)
+        case "formula":
+            for name, text in guessed_formulas(task.inputs).items():
+                yield f"always {name}", [{field: text}]
         case "predictions" | "units" | "quantities" | "deduction" | "program" | "alternative":
             raise ValueError(f"{task.task_id}: no policy for answers of kind {kind}")
         case "session" | "cells":

@@ -38,7 +38,7 @@ def audit_scene(hidden: Hidden, label_row: Row | None, scene_row: Row) -> list[s
     problems = _columns(record, shown, scene_row, data, features)
     for table in (data, features, calibration):
         problems += _values(kinds, table)
-    if label_row is not None:
+    if label_row is not None and len(label_row["values"]):
         outcome = hidden.names[hidden.y]
         labels = np.asarray(label_row["values"], dtype=np.float64)
         if label_row["outcome"] != outcome:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from builder.causalds.complete import BY_NAME
 from builder.causalds.exams.cells import (
     RUNGS,
     Cell,
@@ -91,6 +92,7 @@ def built_tasks(read: Read) -> list[BuiltTask]:
 
 def draw_exam(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: str) -> DrawnExam:
     """Draw an exam; raises ``UsageError`` at ``where`` when there are too few scenes or tasks."""
+    tasks = [task for task in tasks if task.key not in BY_NAME]
     match model.kind:
         case "composed":
             return _composed(model, tasks, key, where)

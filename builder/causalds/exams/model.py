@@ -26,10 +26,10 @@ OTHERWISE: Final = "otherwise"
 """The row of structures that have none of their own."""
 
 FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
-    family: tuple(v.name for v in CAUSALDS if v.family == family)
+    family: tuple(v.name for v in CAUSALDS if v.family == family and not v.by_name)
     for family in dict.fromkeys(v.family for v in CAUSALDS)
 }
-"""Variants by family."""
+"""The paper's variants by family; others are asked by exams that name them."""
 
 Weights = Mapping[str, float]
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from builder.causal.growth import AUXILIARY
 from builder.causal.motifs import MOTIFS, PLANTED
+from builder.causalds.complete import BY_NAME
 from builder.causalds.exams.model import ExamModel
 from builder.causalds.make.recover import need_scikit_learn
 from builder.causalds.plan.blueprint import Composition, Impossible, check
@@ -45,6 +46,7 @@ _KEYS: Final = (
     "llm",
     "wild",
     "implied",
+    "also",
 )
 
 
@@ -67,7 +69,8 @@ class Config:
     or outcome is binary; ``words`` names the verbaliser; ``tellings`` is the number of scenes that
     are told four ways (with public truth only); ``llm`` says how the verbaliser ``llm`` asks;
     ``wild`` what the scenes on wild graphs are like, if there are any.
-    ``implied`` are the least and the largest share of edges that a story leaves to be worked out.
+    ``implied`` are the least and the largest share of edges that a story leaves to be worked out;
+    ``also`` the variants that are asked by name.
     """
 
     scenes: int
@@ -87,6 +90,7 @@ class Config:
     llm: Settings | None = None
     wild: WildSettings | None = field(default=None, metadata=UNLESS_SET)
     implied: tuple[float, float] | None = field(default=None, metadata=UNLESS_SET)
+    also: tuple[str, ...] | None = field(default=None, metadata=UNLESS_SET)
 
 
 def with_exams(config: Config, exams: tuple[tuple[str, ExamModel], ...], where: str) -> Config:
@@ -143,6 +147,7 @@ def parse_config(table: TomlTable) -> Config:
         llm=settings_for(words, table),
         wild=wild_settings(table.table("wild")) if "wild" in table else None,
         implied=_implied(table, words),
+        also=table.names("also", BY_NAME) if "also" in table else None,
     )
     if config.diagnostics:
         need_scikit_learn(f"{table.where}diagnostics")

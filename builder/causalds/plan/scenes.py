@@ -7,7 +7,7 @@ information about the plan.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from builder.causalds.ask import ASKERS
 from builder.causalds.ask.eligible import association_vanishes
+from builder.causalds.complete import BY_NAME
 from builder.causalds.exams.assign import assign
 from builder.causalds.plan.blueprint import Impossible, Structure, largest_remainder, structures
 from builder.causalds.plan.config import Config
@@ -51,7 +52,7 @@ def plan_scenes(config: Config, split: str, count_root: bytes, private: bool) ->
     if not config.exams:
         plans = _both_answers(rng, plans)
     if private and not config.exams:
-        plans = _with_views(rng, _with_variants(rng, plans))
+        plans = _with_views(rng, _with_variants(rng, plans, config.also or ()))
     plans = shuffled(rng, plans)
     if config.words == KNOWLEDGE:
         names = plan_stream(count_root, TRACK_NAME, split, "names")
@@ -69,6 +70,8 @@ def plan_scenes(config: Config, split: str, count_root: bytes, private: bool) ->
         except Impossible as problem:
             where = f"splits.{split}.{TRACK_NAME}.{problem.key}"
             raise UsageError(f"{where}: {problem.fix}") from None
+    if config.also:
+        plans = [replace(plan, also=config.also) for plan in plans]
     if config.llm is not None:
         draws = plan_stream(count_root, TRACK_NAME, split, "llm")
         dealer = Dealer(config.llm, f"{TRACK_NAME}.llm", draws)
@@ -194,7 +197,9 @@ def _both_answers(rng: np.random.Generator, plans: list[ScenePlan]) -> list[Scen
     return found
 
 
-def _with_variants(rng: np.random.Generator, plans: Sequence[ScenePlan]) -> list[ScenePlan]:
+def _with_variants(
+    rng: np.random.Generator, plans: Sequence[ScenePlan], also: Collection[str]
+) -> list[ScenePlan]:
     """One variant for every plan: equal shares by largest remainder, where the plan can host it.
 
     Variants that few plans can host choose first; what they cannot use goes to the others.
@@ -202,8 +207,9 @@ def _with_variants(rng: np.random.Generator, plans: Sequence[ScenePlan]) -> list
     hosts = {
         key: [i for i, plan in enumerate(plans) if asker.can_host(plan)]
         for key, asker in ASKERS.items()
+        if key not in BY_NAME or key in also
     }
-    keys = sorted((key for key in ASKERS if hosts[key]), key=lambda key: len(hosts[key]))
+    keys = sorted((key for key in hosts if hosts[key]), key=lambda key: len(hosts[key]))
     free = set(range(len(plans)))
     chosen: dict[int, str] = {}
     for position, key in enumerate(keys):

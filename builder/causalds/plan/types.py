@@ -41,6 +41,7 @@ class ScenePlan:
     language model is asked) and ``seeds`` (pairs it may start from) are set with ``llm`` words.
     ``wild`` is set for wild graphs (``docs/causalds-scenes.md``).
     ``implied`` is the share of edges that the story leaves to be worked out (None: it tells all).
+    ``also`` are the variants that are asked by name.
     """
 
     motif: str
@@ -73,6 +74,7 @@ class ScenePlan:
     seeds: tuple[Seed, ...] = ()
     wild: Wild | None = None
     implied: float | None = None
+    also: tuple[str, ...] = ()
 
     @property
     def asked(self) -> Asked:
@@ -121,12 +123,15 @@ class ScenePlan:
             del members["wild"]
         if self.implied is None:
             del members["implied"]
+        if not self.also:
+            del members["also"]
         return members
 
     @staticmethod
     def from_json(text: str) -> "ScenePlan":
         """The plan that :meth:`to_json` wrote."""
         record: dict[str, Any] = json.loads(text)
+        record["also"] = tuple(record.get("also", ()))
         for key in ("nodes", "latent"):
             record[key] = tuple(record[key])
         record["edges"] = tuple((a, b) for a, b in record["edges"])

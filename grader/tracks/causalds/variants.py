@@ -1,4 +1,5 @@
-"""The variants of CausalDS: the 33 (family, variant) pairs of the paper's Tables 8-10 are all here.
+"""The variants of CausalDS: the 33 (family, variant) pairs of the paper's Tables 8-10 are all here,
+and ours, which are asked by name.
 
 Families and variants have the paper's names. What the truth row and the inputs of each variant
 hold is stated in :mod:`grader.tracks.causalds`.

@@ -1,0 +1,1 @@
+"""Estimand formulas: functionals of the observed distribution, read, evaluated and graded."""
