@@ -192,7 +192,8 @@ def asked(name: str, built: Built) -> Iterator[tuple[Task, Truth]]:
         if task.shape.kind == "predictions":
             labels = [float(value) for value in _values(told["values"])]
         if task.shape.kind == "formula":
-            models = told.get(MODELS)
+            found = told.get(MODELS)
+            models = None if found is None else str(found)
         yield task, truth_of(truths[task.task_id], labels, models)
 
 
