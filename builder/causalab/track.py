@@ -63,7 +63,7 @@ def _episode(plan: GraphPlan, suite: Suite, setting: Setting, key: bytes) -> Par
 
 
 def _inputs(variant: Variant) -> frozenset[str]:
-    return INPUTS | NOISY_INPUTS if variant.family == "noisy" else INPUTS
+    return INPUTS | NOISY_INPUTS if variant.family == "frontier" else INPUTS
 
 
 TRACK: Final = Track(

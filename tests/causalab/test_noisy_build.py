@@ -34,7 +34,7 @@ def config(**table: object) -> Config:
 def built() -> Mapping[str, Rows]:
     """An episode of two suites, public and private side: as many as a test file can afford."""
     found = {}
-    for spec in TRACK.plan(config(noisy=1), "dev", b"noisy 5", False):
+    for spec in TRACK.plan(config(frontier=1), "dev", b"noisy 5", False):
         if any(f"noisy/{name}" in spec.config_json for name in ("curved", "confounded")):
             made = TRACK.build(spec)
             public = json.loads(str(made.rows["causalab"][0]["inputs_json"]))
@@ -52,7 +52,7 @@ def audit(made: Built, public: Mapping[str, Any], private: Mapping[str, Any]) ->
 def test_suites_of_the_paper_do_not_change_beside_noisy_ones() -> None:
     """Their bytes are published: a further exam must not move them."""
     alone = TRACK.plan(config(graphs=3, suites=["main-4", "main-5"]), "dev", b"r", False)
-    both = TRACK.plan(config(graphs=3, suites=["main-4", "main-5"], noisy=2), "dev", b"r", False)
+    both = TRACK.plan(config(graphs=3, suites=["main-4", "main-5"], frontier=2), "dev", b"r", False)
     assert both[: len(alone)] == alone
     assert len(both) == len(alone) + 2 * len(NOISY)
     graphs = {spec.config_json.partition('"names"')[2] for spec in both}
@@ -64,7 +64,7 @@ def test_what_a_noisy_suite_has(built: Mapping[str, Rows], name: str) -> None:
     made, public, private = built[name]
     episode = Episode.of("t", public, private)
     assert made.rows["causalab"][0]["variant"] == name
-    assert made.rows["causalab"][0]["family"] == "noisy"
+    assert made.rows["causalab"][0]["family"] == "frontier"
     assert episode.budget < len(episode.names)
     shown = [record["frequency"] for record in public["records"]]
     assert not min(shown) <= episode.frequency <= max(shown)
@@ -145,16 +145,18 @@ def test_many_systems_are_solved_at_once() -> None:
 
 
 def test_a_twin_builds_what_its_exam_asks() -> None:
-    both = config(graphs=2, suites=["main-4", "quad-hard"], noisy=3)
+    both = config(graphs=2, suites=["main-4", "quad-hard"], frontier=3)
     noisy = frozenset(suite.variant for suite in NOISY.values())
     assert twin(both, None, noisy) == Config(0, 0, (), "shift", 10)
     paper = twin(both, None, frozenset({"laboratory.linear"}))
-    assert (paper.noisy, {suite.name for suite, _ in paper.episodes}) == (0, {"main-4"})
-    assert twin(config(graphs=2), None, noisy | {"laboratory.linear"}).noisy == 0
+    assert (paper.frontier, {suite.name for suite, _ in paper.episodes}) == (0, {"main-4"})
+    assert twin(config(graphs=2), None, noisy | {"laboratory.linear"}).frontier == 0
     assert set(SUITES).isdisjoint(NOISY)
 
 
-@pytest.mark.parametrize("table", [{}, {"noisy": 0}, {"noisy": -1, "graphs": 2}, {"noisy": "x"}])
+@pytest.mark.parametrize(
+    "table", [{}, {"frontier": 0}, {"frontier": -1, "graphs": 2}, {"frontier": "x"}]
+)
 def test_bad_tables_are_named(table: dict[str, object]) -> None:
-    with pytest.raises(UsageError, match=r"splits\.dev\.causalab\.(noisy|graphs)"):
+    with pytest.raises(UsageError, match=r"splits\.dev\.causalab\.(frontier|graphs)"):
         config(**table)

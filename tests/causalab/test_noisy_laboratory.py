@@ -184,7 +184,7 @@ def test_a_session_is_graded_over_decided_pairs() -> None:
     row["private"]["undecided"] = [["density", TARGET]]
     episode = Episode.load(row)
     task = Task(
-        row["task_id"], "instance", variant("causalab", "noisy.tight"), "2o8i", "prompt", "",
+        row["task_id"], "instance", variant("causalab", "frontier.tight"), "2o8i", "prompt", "",
         "laboratory_jsonl", "a.jsonl", row["public"],
     )  # fmt: skip
     truth = Truth(row["task_id"], "instance", False, "tight", episode.frequency, 0.0,

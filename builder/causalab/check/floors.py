@@ -114,7 +114,9 @@ def twin(config: Config, _: object, variants: frozenset[str]) -> Config:
     """A batch of a twin: the same suites and settings, as far as their variants are asked."""
     episodes = tuple(one for one in config.episodes if one[0].variant in variants)
     noisy = _BATCH if any(suite.variant in variants for suite in NOISY.values()) else 0
-    return Config(0, _BATCH if episodes else 0, episodes, config.mode, noisy if config.noisy else 0)
+    return Config(
+        0, _BATCH if episodes else 0, episodes, config.mode, noisy if config.frontier else 0
+    )
 
 
 def policies(task: Task, _: Truth) -> Iterator[tuple[str, Sequence[str]]]:

@@ -28,8 +28,8 @@ from builder.scm.equation import Array
 
 FORECAST: Final = 1.0
 """What sharpening the forecast counts beside what is learnt of the law."""
-LEVELS: Final = (0.0, 0.5, 1.0)
-"""Settings that are considered, as shares of the range."""
+LEVELS: Final = (0.0, 1.0)
+"""Settings that are considered, as shares of the range; the records show what lies between."""
 _RARE: Final = 0.02
 
 
@@ -38,16 +38,15 @@ class Planner:
 
     def __init__(self, told: Told, draws: int) -> None:
         self.notebook = Notebook(told, draws)
-        self.belief = self._believe(self._believe(None).bends)
-
-    def _believe(self, bends: Array | None) -> Belief:
-        self.sums = Sums(self.notebook, bends)
-        return believe(self.sums)
+        first = Sums(told, believe(Sums(told, None)).bends)
+        self.belief: Belief = believe(first).repeated(draws)
+        self.sums = first.repeated(draws)
 
     def see(self, place: Array, value: Array, reading: Array) -> None:
         """Takes in what was read after a setting."""
         self.notebook.add(place, value, reading)
-        self.belief = self._believe(self.belief.bends)
+        self.sums.add(self.notebook.own[-1], reading, self.belief.bends)
+        self.belief = believe(self.sums)
 
     def choose(self) -> tuple[Array, Array]:
         """The property to set next and its value, by draw."""

@@ -6,6 +6,7 @@ with one base for all crystals. A reading's error counts once for the node and, 
 once for each cause; that the causes' errors are shared between nodes is not used.
 """
 
+from copy import copy
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
@@ -13,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from builder.causalab.noisy.cholesky import solved
-from builder.causalab.noisy.notebook import MIDDLE, SPREAD, Notebook, Told
+from builder.causalab.noisy.notebook import MIDDLE, SPREAD, Told
 from builder.causalab.noisy.orders import edge_chances
 from builder.scm.elementary import exp, log
 from builder.scm.equation import Array
@@ -49,6 +50,11 @@ class Belief:
     weights: Array
     bends: Array
     predicted: Array
+
+    def repeated(self, draws: int) -> "Belief":
+        """What is believed of one draw for so many."""
+        parts = (self.edges, self.weights, self.bends, self.predicted)
+        return Belief(*(np.repeat(part, draws, axis=-1) for part in parts))
 
 
 def features(told: Told, values: Array) -> Array:
@@ -89,28 +95,46 @@ def prior_of(told: Told) -> Array:
 
 
 class Sums:
-    """The sums over readings that regression needs, for every property and for frequency."""
+    """The sums over rows that regression needs, for every property and for frequency.
 
-    def __init__(self, notebook: Notebook, bends: Array | None) -> None:
-        told = self.told = notebook.told
-        self.draws = notebook.draws
-        count = len(told.names)
-        shape = (count, count + 2, count + 2, self.draws)
-        self.gram, self.moment = np.zeros(shape), np.zeros(shape[:2] + shape[3:])
-        self.square, self.rows = np.zeros((count, self.draws)), len(notebook.readings)
-        for reading, own in zip(notebook.readings, notebook.own, strict=True):
-            unset = np.isnan(own)
-            left = reading[:count] - np.where(unset, MIDDLE, own)
-            row = np.empty((count, count + 2, self.draws))
-            row[:, 0], row[:, 1] = 1.0, unset
-            row[:, 2:] = reading[None, :count] / SCALE
-            self.gram += row[:, :, None] * row[:, None, :]
-            self.moment += row * left[:, None]
-            self.square += left * left
-        self._note_records()
-        self._note_frequency(notebook, bends)
+    A row's error is judged by ``bends``, what was believed of frequency before it was read; of
+    records and opening, which all draws share, by what they say themselves.
+    """
 
-    def _note_records(self) -> None:
+    def __init__(self, told: Told, bends: Array | None) -> None:
+        """Records and opening, for one draw."""
+        self.told, self.draws = told, 1
+        count, kinds = len(told.names), len(prior_of(told))
+        width = count + 2
+        self.gram, self.moment = np.zeros((count, width, width, 1)), np.zeros((count, width, 1))
+        self.square, self.rows = np.zeros((count, 1)), 0
+        self.bend_gram, self.bend_moment = np.zeros((kinds, kinds, 1)), np.zeros((kinds, 1))
+        self._note_records(bends)
+        self.add(np.full((count, 1), np.nan), told.opening[:, None], bends)
+
+    def repeated(self, draws: int) -> "Sums":
+        """The same for so many draws."""
+        found = copy(self)
+        found.draws = draws
+        for name in ("gram", "moment", "square", "bend_gram", "bend_moment"):
+            setattr(found, name, np.repeat(getattr(self, name), draws, axis=-1))
+        return found
+
+    def add(self, own: Array, reading: Array, bends: Array | None) -> None:
+        """Takes in a reading of the manipulator, of shape (nodes, draws)."""
+        count = len(self.told.names)
+        unset = np.isnan(own)
+        left = reading[:count] - np.where(unset, MIDDLE, own)
+        row = np.empty((count, count + 2, self.draws))
+        row[:, 0], row[:, 1] = 1.0, unset
+        row[:, 2:] = reading[None, :count] / SCALE
+        self.gram += row[:, :, None] * row[:, None, :]
+        self.moment += row * left[:, None]
+        self.square += left * left
+        self.rows += 1
+        self._note_frequency(reading, bends)
+
+    def _note_records(self, bends: Array | None) -> None:
         """Records: bases are unknown and differ, so that each is a row with a large error."""
         told, count = self.told, len(self.told.names)
         self.given = 0 if told.confounded else len(told.records)
@@ -118,6 +142,8 @@ class Sums:
         self.record_gram, self.record_moment = np.zeros(shape), np.zeros(shape[:2])
         self.record_square = np.zeros(count)
         self.record_error = told.record_spread**2
+        for record in told.records:
+            self._note_frequency(record[:, None], bends)
         for record in told.records[: self.given]:
             row = np.zeros((count, count + 2))
             row[:, 2:] = record[:count] / SCALE
@@ -126,19 +152,11 @@ class Sums:
             self.record_moment += row * left[:, None]
             self.record_square += left * left
 
-    def _note_frequency(self, notebook: Notebook, bends: Array | None) -> None:
-        told = self.told
-        given = [np.repeat(record[:, None], self.draws, axis=1) for record in told.records]
-        kinds = len(prior_of(told))
-        self.bend_gram = np.zeros((kinds, kinds, self.draws))
-        self.bend_moment = np.zeros((kinds, self.draws))
-        self.bend_square = np.zeros(self.draws)
-        for reading in [*given, *notebook.readings]:
-            row = features(told, reading)
-            error = told.noise**2 * (1.0 + steepness(told, reading, bends))
-            self.bend_gram += row[:, None] * row[None, :] / error
-            self.bend_moment += row * reading[-1] / error
-            self.bend_square += reading[-1] ** 2 / error
+    def _note_frequency(self, reading: Array, bends: Array | None) -> None:
+        row = features(self.told, reading)
+        error = self.told.noise**2 * (1.0 + steepness(self.told, reading, bends))
+        self.bend_gram += row[:, None] * row[None, :] / error
+        self.bend_moment += row * reading[-1] / error
 
 
 def steepness(told: Told, reading: Array, bends: Array | None) -> Array:

@@ -102,10 +102,10 @@ def _noisy_plans(
 ) -> list[GraphPlan]:
     """One graph an episode, of none before."""
     plans = []
-    for suite in NOISY.values() if config.noisy else ():
+    for suite in NOISY.values() if config.frontier else ():
         assert suite.errors is not None
         key = hmac_key(count_root, f"{TRACK_NAME}/{split}/graphs/{suite.name}")
         rng = stream(key, "graphs")
-        graphs = sample_sparse_graphs(suite.size, suite.errors.edges, config.noisy, rng, seen)
+        graphs = sample_sparse_graphs(suite.size, suite.errors.edges, config.frontier, rng, seen)
         plans += [GraphPlan(graph, ((suite, "noisy"),), False) for graph in graphs]
     return shuffled(plan_stream(count_root, TRACK_NAME, split, "noisy"), plans)

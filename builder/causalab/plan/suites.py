@@ -64,7 +64,7 @@ class Suite:
     @property
     def variant(self) -> str:
         """The key of the variant that its episodes are."""
-        return f"noisy.{self.name}" if self.errors else f"laboratory.{self.family}"
+        return f"frontier.{self.name}" if self.errors else f"laboratory.{self.family}"
 
     @property
     def topology(self) -> tuple[int, bool]:

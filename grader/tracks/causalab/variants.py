@@ -17,7 +17,7 @@ _NOISY_RULE: Final = (
 )
 
 _variant = partial(Variant, "causalab", "laboratory", rung=2, shape=LABORATORY, rule=_RULE)
-_noisy = partial(Variant, "causalab", "noisy", rung=2, shape=LABORATORY, rule=_NOISY_RULE)
+_noisy = partial(Variant, "causalab", "frontier", rung=2, shape=LABORATORY, rule=_NOISY_RULE)
 
 CAUSALAB: Final[tuple[Variant, ...]] = (
     _variant("linear"),
