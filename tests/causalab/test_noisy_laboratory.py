@@ -18,7 +18,7 @@ from grader.laboratory.equation import BadHypothesis
 from grader.laboratory.hypothesis import parse_hypothesis
 from grader.laboratory.noise import Noise
 from grader.laboratory.replay import replay
-from grader.laboratory.session import Laboratory
+from grader.laboratory.session import Laboratory, Refused
 from grader.laboratory.transcript import TranscriptError, content_of, read_lines, seal, write_line
 from grader.model import Truth
 from grader.shape import Task
@@ -247,3 +247,45 @@ def test_what_is_no_product_is_refused(
 ) -> None:
     with pytest.raises(BadHypothesis, match=said):
         read(equation, **coefficients)
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [
+        [
+            [a, b]
+            for a in ("density", "moisture")
+            for b in ("density", "moisture", TARGET)
+            if a != b
+        ],
+        [["density", "moisture"], ["moisture", "density"]],
+        [["density", "moisture"], [TARGET, "density"]],
+    ],
+)
+def test_a_circle_earns_what_an_empty_hypothesis_earns(edges: list[list[str]]) -> None:
+    """All pairs both ways have every true edge: refused, they are no hypothesis at all."""
+    row = noisy_row()
+    episode = Episode.load(row)
+    causes = sorted(a for a, b in edges if b == TARGET)
+    stated = {
+        "edges": edges,
+        "freq_equation": " + ".join(["base", *(f"c_{name}*{name}" for name in causes)]),
+        "coefficients": {"base": 1, **{f"c_{name}": 1 for name in causes}},
+    }
+    points = []
+    for hypothesis in (stated, {"edges": [], "freq_equation": "base", "coefficients": {"base": 1}}):
+        laboratory = Laboratory(episode)
+        if hypothesis is stated:
+            with pytest.raises(Refused, match=r"circle|acts on nothing"):
+                laboratory.hypothesise(hypothesis)
+            laboratory.predict(0)
+        else:
+            laboratory.predict(0, hypothesis)
+        task = Task(
+            row["task_id"], "instance", variant("causalab", "frontier.tight"), "2o8i", "prompt", "",
+            "laboratory_jsonl", "a.jsonl", row["public"],
+        )  # fmt: skip
+        truth = Truth(row["task_id"], "instance", False, "tight", episode.frequency, 0.0,
+                      row["private"])  # fmt: skip
+        points.append(grade(task, truth, laboratory.transcript_text()).points)
+    assert points[0] <= points[1]
