@@ -221,7 +221,7 @@ assert load_dataset(folder, "causalds_truth", split="main").num_rows == tasks
 assert load_dataset(folder, "causalds_exams", split="main").num_rows == tasks - 1
 scenes = load_dataset(folder, "causalds_scenes", split="main")
 assert len(scenes[0]["data"][0]["values"]) == 4
-assert next(iter(load_dataset(folder, "causalds_labels", split="main", streaming=True)))
+assert list(load_dataset(folder, "causalds_labels", split="main", streaming=True))
 print("loaded")
 """
 

@@ -24,9 +24,8 @@ scene = scenes[0]
 assert [column["name"] for column in scene["data"]] == ["X", "Y"]
 assert len(scene["data"][0]["values"]) == 50
 assert scene["test_features"] == []
-streamed = next(iter(load_dataset(folder + "/public", "causalds_scenes", split="dev",
-                                  streaming=True)))
-assert streamed == scene
+stream = load_dataset(folder + "/public", "causalds_scenes", split="dev", streaming=True)
+assert list(stream)[0] == scene
 assert load_dataset(folder + "/public", "causalds_exams", split="dev").num_rows == 20
 truth = load_dataset(folder + "/private", split="test")
 assert truth.num_rows == 45 and truth[0]["task_id"].startswith("cds-")

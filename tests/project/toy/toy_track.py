@@ -191,5 +191,5 @@ BUILDER: Final = building.Track(
         answer=uninformed,
         points=deserved,
     ),
-    inputs=lambda variant, _: frozenset({"quantities" if variant == STRETCH else "weights"}),
+    inputs=lambda variant: frozenset({"quantities" if variant == STRETCH else "weights"}),
 )
