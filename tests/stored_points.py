@@ -101,7 +101,7 @@ def added(track: str, stored: Stored, release: Release, folders: Sequence[Path])
 
 
 def _told_apart(item: Stored) -> tuple[int, int, int]:
-    """First the item whose answers earn the most different points, then many answers, then short."""
+    """First what earns the most different points, then what has most answers, then the short."""
     answers = item["answers"]
     return -len({earned for _, earned in answers}), -len(answers), len(json.dumps(item))
 

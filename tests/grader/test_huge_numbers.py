@@ -15,7 +15,7 @@ from grader.statistics.moments import mean, standard_deviation
 from grader.statistics.repeats import spread_of
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
-HUGE = (1e160, -1e160, 1.7976931348623157e308, -1.7976931348623157e308, 5e-324)
+HUGE = (1e160, -1.7976931348623157e308, 5e-324)
 
 
 @given(st.lists(FINITE, min_size=2, max_size=20))

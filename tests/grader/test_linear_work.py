@@ -39,7 +39,9 @@ UNITS = (
 )  # fmt: skip
 """What hostile strings repeat; the characters that a pattern names are added to them."""
 ENDS = ("", "x", "!", "\n", ")x", " x")
-SMALL = 4_000
+SMALL = 2_000
+MEASURABLE = 0.02
+"""Seconds of the processor: nothing linear takes as long for so few characters."""
 
 
 def calls() -> Iterator[tuple[str, str, ast.Call, ast.AST]]:
@@ -125,7 +127,7 @@ def grows_linearly(work: Callable[[int], object], small: int = SMALL) -> None:
     ``work`` is given a size. The first size at which it takes measurable time is doubled.
     """
     large = seconds(lambda: work(2 * small))
-    if large < 0.05:
+    if large < MEASURABLE:
         return
     least = min(seconds(lambda: work(small)) for _ in range(3))
     large = min(large, *(seconds(lambda: work(2 * small)) for _ in range(2)))

@@ -69,7 +69,7 @@ ANSWERS = st.fixed_dictionaries({name: st.integers(0, len(CASES[name]) - 1) for 
 )
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(ANSWERS, st.sets(st.sampled_from(NAMES), min_size=1, max_size=8))
 def test_dropping_answers_never_improves_points_or_the_fixed_score(
     dev: Exam, chosen: dict[str, str | None], dropped: set[str]
@@ -85,7 +85,7 @@ def test_dropping_answers_never_improves_points_or_the_fixed_score(
         assert fixed[0][pool] == fixed[1][pool], "the truth alone fixes the pools"
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(ANSWERS)
 def test_the_report_is_what_its_rows_say(dev: Exam, chosen: dict[str, str | None]) -> None:
     """Headline, census and interval recomputed from the rows by other means."""
