@@ -68,12 +68,12 @@ def problem(track: str, stored: Stored) -> str | None:
     found = changes(track, stored)
     if not found or stored["rules"] != TRACKS[track].rules:
         return None
-    return "\n".join([
-        *found,
+    advice = (
         f"points of {track} changed, and its rules are still number {stored['rules']}: if that is "
         "meant, raise `rules` in its Track, measure the floors of its exams again, say in the "
-        "CHANGELOG that scores are not comparable, then run python tests/stored_points.py",
-    ])
+        "CHANGELOG that scores are not comparable, then run python tests/stored_points.py"
+    )
+    return "\n".join([*found, advice])
 
 
 def renewed(track: str, stored: Stored) -> Stored:
