@@ -18,8 +18,10 @@ from builder.causalds.check.shown import shown_problems
 from builder.causalds.check.story import reading
 from builder.causalds.complete import BY_NAME
 from builder.causalds.exams.assign import planned_composition
+from builder.causalds.exams.built import built_tasks
 from builder.causalds.exams.cells import label_class
-from builder.causalds.exams.draw import built_tasks, draw_exam
+from builder.causalds.exams.draw import draw_exam
+from builder.causalds.exams.frontier import leaves_out
 from builder.causalds.exams.model import parse_exam
 from builder.causalds.exams.shares import drawn_shares
 from builder.causalds.make.observe import Observation, observe
@@ -139,6 +141,7 @@ def _questions(scene: Scene, key: bytes, view: str, attempt: int) -> list[tuple[
         for name in _eligible(plan, attempt)
         if ASKERS[name].can_host(plan)
         for question in ASKERS[name].ask(scene, stream(key, f"order/{name}{suffix}"))
+        if not (plan.frontier and leaves_out(name, plan.query, question.detail))
     ]
     if plan.variant is None or not found:
         return found

@@ -64,6 +64,7 @@ class GateReport:
     lines: tuple[GateLine, ...]
     floors: tuple[Floor, ...] = ()
     leaks: LeakReport | None = None
+    compositions: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -81,6 +82,8 @@ class GateReport:
             if line.problems:
                 text += ["", f"## Problems: {line.check}", ""]
                 text += [f"- {problem}" for problem in line.problems]
+        if self.compositions:
+            text += ["", *_COMPOSITION, *self.compositions]
         if self.floors:
             text += ["", *_floor_table(self.floors)]
         if self.leaks is not None:
@@ -130,7 +133,32 @@ def run_gate(
     tell("gate: leak test")
     leaks = leak_test(release, workers=workers)
     lines.append(_leak_line(leaks))
-    return GateReport(tuple(lines), tuple(floors), leaks)
+    return GateReport(tuple(lines), tuple(floors), leaks, tuple(_compositions(release)))
+
+
+_COMPOSITION: Final = (
+    "## Composition",
+    "",
+    "What was requested, beside what came out, as numbers of instances or tasks.",
+    "",
+    "| split | track | axis | requested / realised |",
+    "|---|---|---|---|",
+)
+
+
+def _compositions(release: Path) -> Iterator[str]:
+    """The compositions in the manifests of both sides, a row for each axis."""
+    for side in ("public", "private"):
+        if not (release / side).is_dir():
+            continue
+        for split, told in sorted(read_manifest(release / side)["splits"].items()):
+            for track, entry in sorted(told.get("tracks", {}).items()):
+                for axis, levels in entry.get("composition", {}).items():
+                    cells = ", ".join(
+                        f"{level} {row['requested']:g} / {row['realised']:g}"
+                        for level, row in levels.items()
+                    )
+                    yield f"| {split} | {track} | {axis} | {cells or 'none'} |"
 
 
 def _line(name: str, problems: Iterable[str], figure: str) -> GateLine:

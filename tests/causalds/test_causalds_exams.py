@@ -12,6 +12,7 @@ import pytest
 from causalds_scenes import ROOT, public, table
 
 from builder.causalds.ask import ASKERS
+from builder.causalds.exams.built import BuiltTask, built_tasks
 from builder.causalds.exams.cells import (
     RANKS,
     Cell,
@@ -20,7 +21,7 @@ from builder.causalds.exams.cells import (
     variant_weights,
     view_weights,
 )
-from builder.causalds.exams.draw import BuiltTask, built_tasks, draw_exam
+from builder.causalds.exams.draw import draw_exam
 from builder.causalds.exams.model import FAMILIES, ExamModel, parse_exam
 from builder.causalds.exams.quotas import deal_cells
 from builder.causalds.plan.config import Config, with_exams

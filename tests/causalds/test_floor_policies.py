@@ -5,7 +5,8 @@ from collections import Counter
 import pytest
 from causalds_scenes import public
 
-from builder.causalds.exams.draw import BuiltTask, draw_exam
+from builder.causalds.exams.built import BuiltTask
+from builder.causalds.exams.draw import draw_exam
 from builder.causalds.exams.model import ExamModel
 from builder.causalds.exams.shares import drawn_shares
 from builder.causalds.track import TRACK

@@ -18,6 +18,7 @@ from builder.causalds.check.implied import audit_implied, audit_moved, read_stat
 from builder.causalds.check.quantities import TOLERANCE, audit_quantities
 from builder.causalds.check.rows import audit_scene
 from builder.causalds.check.tasks import Case, audit_task
+from builder.causalds.check.wild import audit_wild
 from builder.implied.verify import verify_implied
 from builder.words.attested import verify_attested
 from builder.words.types import Attestation, facts_from_json
@@ -86,6 +87,7 @@ def _audit_world(hidden: Hidden, scene_row: Row) -> list[str]:
         problems += [f"quantities: {text}" for text in audit_quantities(hidden)]
         problems += [f"story: {text}" for text in audit_moved(hidden)]
         problems += _levels(hidden)
+        problems += [f"wild graph: {text}" for text in audit_wild(hidden)]
     except NotAuditable as error:  # unknown equations are reported by ``audit_scene``, too
         problems.append(f"cannot be audited: {error}")
     return problems

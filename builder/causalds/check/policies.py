@@ -13,6 +13,7 @@ from builder.causalds.check.formula import guessed_formulas
 from builder.causalds.exams.model import ExamModel
 from builder.causalds.plan.config import Config
 from builder.causalds.plan.views import CLEAN
+from builder.causalds.plan.wild_settings import WildSettings
 from builder.words.verbalise import DEFAULT
 from grader.io.jsonio import canonical
 from grader.model import Truth
@@ -39,8 +40,12 @@ Policy = tuple[str, Sequence[str]]
 
 def twin(config: Config, model: ExamModel | None, _: frozenset[str]) -> Config:
     """A batch of a twin: the composition as it is, few rows, all views; told again only where an
-    exam compares tellings."""
+    exam compares tellings, wild graphs only where it asks about them."""
     told = model is not None and model.kind == "tellings"
+    wild = None
+    if model is not None and model.frontier is not None:
+        settings, rows = config.wild or WildSettings(), (_ROWS[0], _ROWS[0])
+        wild = replace(settings, scenes=round(_SCENES * model.frontier.wild), rows=rows)
     return replace(
         config,
         scenes=_BUNDLES + _SPARE if told else _SCENES,
@@ -52,6 +57,7 @@ def twin(config: Config, model: ExamModel | None, _: frozenset[str]) -> Config:
         words=DEFAULT,
         tellings=_BUNDLES if told else 0,
         llm=None,
+        wild=wild,
     )
 
 

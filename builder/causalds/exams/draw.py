@@ -5,94 +5,42 @@ what their truth rows say (structure, class of answer), so an exam of a private-
 drawn here: it is planned (``assign``).
 """
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from builder.causalds.complete import BY_NAME
+from builder.causalds.exams.built import BuiltTask
 from builder.causalds.exams.cells import (
     RUNGS,
     Cell,
     Hosts,
     family_weights,
-    label_class,
     one_label,
     variant_weights,
     view_weights,
 )
+from builder.causalds.exams.frontier_draw import draw_frontier
 from builder.causalds.exams.model import ExamModel
 from builder.causalds.exams.quotas import deal_cells
 from builder.causalds.plan.beside import ByAxis, beside
 from builder.causalds.plan.views import VIEWS
 from builder.seeds import hmac_key, pick, stream
-from builder.track import DrawnExam, Read
+from builder.track import DrawnExam
 from grader.errors import UsageError
 
 Shares = dict[str, dict[str, float]]
 """Axis -> level -> requested number of tasks."""
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltTask:
-    """A task with what an exam's composition looks at.
-
-    ``question`` is the same for the tasks of a scene that differ in their view only; ``bundle``
-    names the scenes that tell one formal problem, "" for most, and ``telling`` how this one tells
-    it.
-    """
-
-    task_id: str
-    instance_id: str
-    key: str
-    view: str
-    structure: str
-    label: str
-    question: str
-    bundle: str = ""
-    telling: str = ""
-
-    @property
-    def cell(self) -> Cell:
-        """What its scene is asked, and in which view."""
-        return Cell.of(self.key, self.view)
-
-
-def built_tasks(read: Read) -> list[BuiltTask]:
-    """Every task with its structure, the class of its answer and what its question names."""
-    details: dict[str, str] = {}
-    told: dict[str, tuple[str, str]] = {}
-    for row in read("causalds_worlds", ("instance_id", "world_json")):
-        world = json.loads(row["world_json"])
-        details.update(world["task_details"])
-        plan = world["plan"]
-        told[row["instance_id"]] = (plan.get("bundle") or "", plan.get("telling") or "")
-    columns = ("task_id", "structure", "should_abstain", "value", "target_json")
-    truths = {row["task_id"]: row for row in read("causalds_truth", columns)}
-    found = []
-    for row in read("causalds", ("task_id", "instance_id", "family", "variant", "view")):
-        truth, (bundle, telling) = truths[row["task_id"]], told[row["instance_id"]]
-        target = json.loads(truth["target_json"])
-        found.append(
-            BuiltTask(
-                row["task_id"],
-                row["instance_id"],
-                f"{row['family']}.{row['variant']}",
-                row["view"],
-                truth["structure"],
-                label_class(target, truth["value"], truth["should_abstain"]),
-                details.get(row["task_id"], ""),
-                bundle,
-                telling,
-            )
-        )
-    return found
-
-
 def draw_exam(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: str) -> DrawnExam:
-    """Draw an exam; raises ``UsageError`` at ``where`` when there are too few scenes or tasks."""
-    tasks = [task for task in tasks if task.key not in BY_NAME]
+    """Draw an exam; raises ``UsageError`` at ``where`` when there are too few scenes or tasks.
+
+    Wild graphs are a frontier exam's alone: the papers' exams are drawn as if there were none.
+    """
+    if model.kind == "frontier":
+        return draw_frontier(model, tasks, key, where)
+    tasks = [task for task in tasks if not task.wild and task.key not in BY_NAME]
     match model.kind:
         case "composed":
             return _composed(model, tasks, key, where)

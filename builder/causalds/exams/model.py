@@ -6,19 +6,23 @@
   family, its view given the family, each tilted by the difficulty;
 - ``balanced``: every variant equally often and, inside it, every answer;
 - ``views``: the matched observation-layer ablation, the same tasks under every view;
-- ``tellings``: the matched verbalisation-swap ablation, the same tasks under every telling.
+- ``tellings``: the matched verbalisation-swap ablation, the same tasks under every telling;
+- ``frontier``: fixed numbers of tasks by variant, most of them on wild graphs, what shortcuts
+  answer left out (``frontier``).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
 from builder.causal.motifs import MOTIFS, PLANTED
+from builder.causalds.plan.blueprint import largest_remainder
 from builder.causalds.plan.views import VIEWS
-from builder.settings import TomlTable
+from builder.settings import UNLESS_SET, TomlTable
+from grader.tracks import variant as variant_of
 from grader.tracks.causalds.variants import CAUSALDS
 
-Kind = Literal["composed", "balanced", "views", "tellings"]
+Kind = Literal["composed", "balanced", "views", "tellings", "frontier"]
 
 GRAFTED: Final = "grafted"
 """The structure of every scene with a graft, whatever its host."""
@@ -31,11 +35,25 @@ FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The paper's variants by family; others are asked by exams that name them."""
 
+DUE: Final = (0.25, 0.4)
+"""Least and largest share of abstentions in a variant that allows them."""
+
 Weights = Mapping[str, float]
 
 _STRUCTURES: Final = (*MOTIFS, *PLANTED, GRAFTED, OTHERWISE)
 _MOST_TASKS: Final = 1_000_000
+_USUAL_VIEWS: Final = {"clean": 0.5, "proxy": 0.3, "proxy_hard": 0.2}
 _STRONGEST: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Frontier:
+    """Shares of the tasks of a frontier exam: on ``wild`` graphs, and, of every variant that allows
+    abstention, of those in which it is due; weights of views."""
+
+    wild: float
+    abstain: float
+    views: Weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,24 +73,49 @@ class ExamModel:
     families: Mapping[str, Weights] | None = None
     variants: Mapping[str, Weights] | None = None
     views: Mapping[str, Weights] | None = None
+    frontier: Frontier | None = field(default=None, metadata=UNLESS_SET)
+
+
+def counts(model: ExamModel) -> dict[str, int]:
+    """Tasks by variant."""
+    weights = {
+        f"{family}.{name}": weight
+        for family, table in (model.variants or {}).items()
+        for name, weight in table.items()
+    }
+    return {key: n for key, n in largest_remainder(weights, model.tasks).items() if n}
+
+
+def due(key: str, count: int, share: float) -> int:
+    """How many of a variant's tasks abstain: the number inside ``DUE`` that is nearest to the
+    share. Raises ``ValueError`` where there is none."""
+    if not variant_of("causalds", key).shape.abstainable:
+        return 0
+    fitting = [n for n in range(count + 1) if DUE[0] * count <= n <= DUE[1] * count]
+    if not fitting:
+        raise ValueError(f"of {count} tasks of {key} no number is 25% to 40%")
+    return min(fitting, key=lambda n: abs(n - share * count))
 
 
 def parse_exam(table: TomlTable) -> ExamModel:
     """The checked exam; raises ``UsageError`` naming the key and the fix."""
     composed = ("difficulty", "strength", "families", "variants", "views")
-    table.only("kind", "tasks", *composed)
+    table.only("kind", "tasks", *composed, "wild", "abstain")
     kinds: tuple[Kind, ...] = get_args(Kind)
     kind = table.choice("kind", kinds)
     tasks = table.whole("tasks", 1, _MOST_TASKS)
+    if kind == "frontier":
+        return _frontier(table, tasks)
     if kind != "composed":
-        for key in composed:
+        for key in (*composed, "wild", "abstain"):
             if key in table:
                 raise table.problem(key, f"a {kind} exam has no such setting; remove it")
         return ExamModel(kind, tasks)
     strength = table.table("strength", {})
     strength.only("rung", "variant", "view")
-    variants = table.table("variants", {})
-    variants.only(*FAMILIES)
+    for key in ("wild", "abstain"):
+        if key in table:
+            raise table.problem(key, "a composed exam has no such setting; remove it")
     return ExamModel(
         "composed",
         tasks,
@@ -83,9 +126,35 @@ def parse_exam(table: TomlTable) -> ExamModel:
             strength.number("view", 0.0, _STRONGEST, 1.0),
         ),
         _rows(table, "families", _STRUCTURES, tuple(FAMILIES)),
-        {family: variants.weights(family, FAMILIES[family]) for family in variants.values},
+        _variants(table),
         _rows(table, "views", tuple(FAMILIES), tuple(VIEWS)),
     )
+
+
+def _variants(table: TomlTable) -> dict[str, Weights]:
+    variants = table.table("variants", {})
+    variants.only(*FAMILIES)
+    return {family: variants.weights(family, FAMILIES[family]) for family in variants.values}
+
+
+def _frontier(table: TomlTable, tasks: int) -> ExamModel:
+    for key in ("difficulty", "strength", "families"):
+        if key in table:
+            raise table.problem(key, "a frontier exam has no such setting; remove it")
+    if not table.values.get("variants"):
+        raise table.problem("variants", "missing; give weights, [variants.<family>] by family")
+    shares = Frontier(
+        table.share("wild", 0.7),
+        table.number("abstain", 0.25, 0.4, 0.33),
+        table.weights("views", tuple(VIEWS)) if "views" in table else dict(_USUAL_VIEWS),
+    )
+    model = ExamModel("frontier", tasks, variants=_variants(table), frontier=shares)
+    try:
+        for key, count in counts(model).items():
+            due(key, count, shares.abstain)
+    except ValueError as problem:
+        raise table.problem("variants", f"{problem}; ask it more or less often") from None
+    return model
 
 
 def _rows(

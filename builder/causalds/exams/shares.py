@@ -3,18 +3,24 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from builder.causalds.exams.built import BuiltTask
 from builder.causalds.exams.cells import family_weights, view_weights
-from builder.causalds.exams.draw import BuiltTask, grouped
-from builder.causalds.exams.model import ExamModel
+from builder.causalds.exams.draw import grouped
+from builder.causalds.exams.frontier import abstains, slot_class
+from builder.causalds.exams.model import ExamModel, counts, due
 
 
 def drawn_shares(model: ExamModel, tasks: Sequence[BuiltTask]) -> Mapping[str, float]:
     """The expected number of times that a task is drawn, up to one factor for each variant."""
+    if model.kind != "frontier":
+        tasks = [task for task in tasks if not task.wild]
     match model.kind:
         case "composed":
             return _composed(model, tasks)
         case "balanced":
             return _balanced(model, tasks)
+        case "frontier":
+            return _frontier(model, tasks)
         case "views" | "tellings":
             groups = grouped(tasks, model.kind).values()
             return {task.task_id: 1.0 for group in groups for task in group.values()}
@@ -31,6 +37,30 @@ def _composed(model: ExamModel, tasks: Sequence[BuiltTask]) -> dict[str, float]:
         prior = family_weights(model, task.structure).get(cell.family, 0.0)
         view = view_weights(model, cell.family, there)[cell.view]
         found[task.task_id] = prior * view / fitting[task.instance_id, cell]
+    return found
+
+
+def _frontier(model: ExamModel, tasks: Sequence[BuiltTask]) -> dict[str, float]:
+    """Abstentions are due as often as the exam says, other classes of a variant's answers alike;
+    inside each, wild graphs take their share."""
+    assert model.frontier is not None
+    asked, share = counts(model), model.frontier.wild
+    cells: dict[str, dict[str, dict[bool, list[BuiltTask]]]] = {}
+    for task in tasks:
+        if task.key in asked and not task.left_out:
+            labels = cells.setdefault(task.key, {})
+            label = slot_class(task.label)
+            labels.setdefault(label, {}).setdefault(task.wild, []).append(task)
+    found = {}
+    for key, labels in cells.items():
+        silent = due(key, asked[key], model.frontier.abstain) / asked[key]
+        quiet = sum(abstains(key, label) for label in labels)
+        for label, graphs in labels.items():
+            alike = silent / quiet if abstains(key, label) else (1 - silent) / (len(labels) - quiet)
+            for wild, members in graphs.items():
+                part = 1.0 if len(graphs) == 1 else share if wild else 1.0 - share
+                for task in members:
+                    found[task.task_id] = alike * part / len(members)
     return found
 
 

@@ -115,7 +115,10 @@ def _for_exams(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
         plans = _plans(replace(config, scenes=scenes), rng)
         return shuffled(rng, plans)
 
-    return [plan for name, model in config.exams for plan in assign(name, model, draw, rng)]
+    regions = Regions(rng, config, "private")
+    return [
+        plan for name, model in config.exams for plan in assign(name, model, draw, rng, regions)
+    ]
 
 
 def _plans(config: Config, rng: np.random.Generator) -> list[ScenePlan]:

@@ -39,7 +39,8 @@ class ScenePlan:
     knowledge graph, ``domain`` and ``names`` are what it is told with, and ``redrawn`` says that
     its structure had to be drawn again because the first had no match there. ``llm`` (how a
     language model is asked) and ``seeds`` (pairs it may start from) are set with ``llm`` words.
-    ``wild`` is set for wild graphs (``docs/causalds-scenes.md``).
+    ``wild`` is set for wild graphs (``docs/causalds-scenes.md``), ``frontier`` for the scenes of a
+    frontier exam, which are not asked what a shortcut answers.
     ``implied`` is the share of edges that the story leaves to be worked out (None: it tells all).
     ``also`` are the variants that are asked by name.
     """
@@ -75,6 +76,7 @@ class ScenePlan:
     wild: Wild | None = None
     implied: float | None = None
     also: tuple[str, ...] = ()
+    frontier: bool = False
 
     @property
     def asked(self) -> Asked:
@@ -119,12 +121,9 @@ class ScenePlan:
         members = asdict(self)
         if self.llm is None:
             del members["llm"], members["seeds"]
-        if self.wild is None:
-            del members["wild"]
-        if self.implied is None:
-            del members["implied"]
-        if not self.also:
-            del members["also"]
+        for key in ("wild", "implied", "also", "frontier"):  # written only where they are set
+            if not members[key]:
+                del members[key]
         return members
 
     @staticmethod

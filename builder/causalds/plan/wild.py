@@ -28,7 +28,7 @@ from builder.words.naming import Part, part_of
 from builder.words.regions import Region, draw_region
 from builder.words.types import Kind
 
-TRIES: Final = 1500
+TRIES: Final = 800
 """Regions drawn for one scene before it is said that there is no graph for it."""
 
 RAREST_FIRST: Final = (
@@ -41,7 +41,7 @@ while wishes can still be exchanged."""
 PROMISE: Final = 0.1
 """What is wanted must come about for this share of the weights tried."""
 
-_PAIRS: Final = 10
+_PAIRS: Final = 6
 """Pairs of treatment and outcome looked at in one region."""
 
 Fits = Callable[[ScenePlan], bool]
@@ -72,8 +72,8 @@ class Regions:
         taken: Collection[frozenset[str]] = (),
     ) -> None:
         self._rng = rng
-        self._config = config
-        self._settings = config.wild or WildSettings()
+        self.config = config
+        self.settings = config.wild or WildSettings()
         self._part = part
         self._dealt: list[Domain] = []
         self._taken = set(taken)
@@ -85,12 +85,17 @@ class Regions:
         for number in range(tries):
             # Another domain's turn comes where the first has nothing that will do.
             domain = order[number * len(order) // tries]
-            region = draw_region(self._rng, domain, self._settings.sizes)
+            region = draw_region(self._rng, domain, self.settings.sizes)
             if region is None:
                 continue
             for query in self._queries(region, domain, draft):
                 plan = self._plan(query, region, domain, draft)
-                if self._keeps(plan, domain) and fits(plan) and self._promising(plan):
+                if (
+                    self._keeps(plan, domain)
+                    and fits(plan)
+                    and in_stratum(draft.wild.stratum, *query.effect)
+                    and self._promising(plan)
+                ):
                     self._taken.add(frozenset(dict(plan.names).values()))
                     return plan
         raise Impossible(
@@ -106,7 +111,7 @@ class Regions:
         return self._dealt.pop()
 
     def _queries(self, region: Region, domain: Domain, draft: Draft) -> Iterator[Motif]:
-        """Pairs of treatment and outcome in a region that have the kinds and the stratum."""
+        """Some pairs of a treatment and an outcome that it affects, of their kinds."""
         graph = region.graph
         concepts = dict(zip(graph.nodes, region.concepts, strict=True))
 
@@ -120,15 +125,14 @@ class Regions:
             if x != y and y in graph.descendants(x)
         ]
         for x, y in shuffled(self._rng, pairs)[:_PAIRS]:
-            if in_stratum(draft.wild.stratum, graph, x, y):
-                yield Motif(WILD, graph, x, y)
+            yield Motif(WILD, graph, x, y)
 
     def _plan(self, query: Motif, region: Region, domain: Domain, draft: Draft) -> ScenePlan:
         names = {
             node: domain.concepts[place].name
             for node, place in zip(region.graph.nodes, region.concepts, strict=True)
         }
-        told = self._config.words == KNOWLEDGE
+        told = self.config.words == KNOWLEDGE
         return ScenePlan(
             motif=WILD,
             structure=PREFIX + draft.wild.stratum,
@@ -142,9 +146,9 @@ class Regions:
             variant=None,
             train=draft.train,
             test=max(20, draft.train // 8),
-            views=self._config.views,
-            words=self._config.words,
-            diagnostics=self._config.diagnostics,
+            views=self.config.views,
+            words=self.config.words,
+            diagnostics=self.config.diagnostics,
             domain=domain.key if told else None,
             names=tuple(sorted(names.items())) if told else (),
             wild=draft.wild,

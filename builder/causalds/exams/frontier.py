@@ -1,0 +1,150 @@
+"""What a frontier exam asks: its slots, and what it leaves out because a shortcut answers it.
+
+A slot is one task to be found or planned: a variant, the class of its answer, a view, and whether
+its graph is wild. Abstention is due in a fixed share of every variant that allows it.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from builder.causal.adjustment import forbidden_controls, valid_adjustment_sets
+from builder.causal.motifs import Motif
+from builder.causalds.exams.model import ExamModel, counts, due
+from builder.causalds.plan.deal import dealt
+from builder.seeds import shuffled
+from grader.errors import UsageError
+
+ABSTAINING: Final = frozenset({"abstain", "unknown", "None", "non_id", "none"})
+"""Classes of answers that abstain; of a verdict on identifiability it is "False"."""
+
+VERDICTS: Final = frozenset(
+    {
+        "identification.identifiable_boolean",
+        "counterfactual_identification.identifiable_boolean",
+    }
+)
+
+CHANGES: Final = frozenset(
+    {
+        "association.sign_before_after",
+        "association.delta_sign_only",
+        "association.delta_point",
+        "association.argmax_change",
+    }
+)
+"""Variants that ask what a third variable does to an association."""
+
+COUNTED: Final = "counted"
+"""The class of every number of sets, or of members: wild graphs have many of them."""
+
+LARGEST_OVERLAP: Final = 0.5
+"""F1 of "what the treatment affects" on a list of forbidden controls that is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One task of a frontier exam. ``label`` is the class of its answer."""
+
+    key: str
+    label: str
+    view: str
+    wild: bool
+
+
+def abstains(key: str, label: str) -> bool:
+    """Whether an answer of this class abstains."""
+    return label in ABSTAINING or (key in VERDICTS and label == "False")
+
+
+def slot_class(label: str) -> str:
+    """The class of an answer as slots tell classes apart."""
+    return COUNTED if label.isdecimal() and label != "0" else label
+
+
+def leaves_out(key: str, query: Motif, detail: str) -> bool:
+    """Whether a shortcut is a theorem here, or nearly one, so that the task is not asked.
+
+    Of a binary treatment the verdict on the ETT is that of the ATE; the direct causes of the
+    treatment are a valid set where all are measured; and what the treatment affects is mostly what
+    must not be controlled for.
+    """
+    graph, x, y = query.effect
+    sets = valid_adjustment_sets(graph, x, y)
+    match key:
+        case "counterfactual_identification.identifiable_boolean":
+            return detail == "ETT"
+        case "identification.one_valid_adjustment_set":
+            return frozenset(graph.parents(x)) in sets
+        case "bias_diagnostic.forbidden_controls_list":
+            affected = graph.descendants(x) & set(query.others)
+            right = forbidden_controls(graph, x, y)
+            total = len(affected) + len(right)
+            overlap = 2 * len(affected & right) / total if total else 1.0
+            return bool(sets) and overlap > LARGEST_OVERLAP
+    return False
+
+
+def slots(
+    model: ExamModel,
+    rng: np.random.Generator,
+    labels: Mapping[tuple[str, bool], Sequence[str]],
+    where: str,
+) -> list[Slot]:
+    """The slots of an exam, those that few tasks can fill first.
+
+    ``labels`` are the classes of answers that a variant has on wild graphs (True) and on others.
+    Raises ``UsageError`` at ``where`` for a variant that nothing can be asked.
+    """
+    assert model.frontier is not None
+    asked: list[tuple[str, str]] = []
+    for key, count in counts(model).items():
+        known = sorted({one for wild in (True, False) for one in labels.get((key, wild), ())})
+        quiet = [one for one in known if abstains(key, one)]
+        loud = shuffled(rng, [one for one in known if one not in quiet])
+        silent = due(key, count, model.frontier.abstain)
+        if (silent and not quiet) or not loud:
+            raise UsageError(f"{where}: no scene can be asked {key}; leave it out, or add scenes")
+        asked += [(key, quiet[i % len(quiet)]) for i in range(silent)]
+        asked += [(key, loud[i % len(loud)]) for i in range(count - silent)]
+    tame = _tame(model, asked, rng, labels)
+    views = dealt(rng, model.frontier.views, len(asked))
+    return [Slot(*one, views[i], i not in tame) for i, one in enumerate(asked)]
+
+
+def _tame(
+    model: ExamModel,
+    asked: Sequence[tuple[str, str]],
+    rng: np.random.Generator,
+    labels: Mapping[tuple[str, bool], Sequence[str]],
+) -> set[int]:
+    """The slots that are not on wild graphs: those which cannot be, then others by chance."""
+    assert model.frontier is not None
+    most = model.tasks - round(model.frontier.wild * model.tasks)
+
+    def on(wild: bool, place: int) -> bool:
+        key, label = asked[place]
+        return label in labels.get((key, wild), ())
+
+    places = shuffled(rng, range(len(asked)))
+    forced = [place for place in places if not on(True, place)]
+    free = [place for place in places if on(True, place) and on(False, place)]
+    return set(forced + free[: max(0, most - len(forced))])
+
+
+def requested(model: ExamModel, found: Sequence[Slot]) -> dict[str, dict[str, float]]:
+    """Axis -> level -> number of tasks that the exam's rules ask for."""
+    assert model.frontier is not None
+    wild = model.frontier.wild * model.tasks
+    table = model.frontier.views
+    views = {view: model.tasks * share / sum(table.values()) for view, share in table.items()}
+    abstaining = Counter(slot.key for slot in found if abstains(slot.key, slot.label))
+    return {
+        "variant": {key: float(n) for key, n in counts(model).items()},
+        "view": views,
+        "graph": {"wild": wild, "motif": model.tasks - wild},
+        "abstention due": {key: float(n) for key, n in sorted(abstaining.items())},
+    }

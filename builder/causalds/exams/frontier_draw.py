@@ -1,0 +1,100 @@
+"""A frontier exam drawn from tasks that are already built, where truth is public."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from builder.causalds.exams.built import BuiltTask
+from builder.causalds.exams.frontier import (
+    CHANGES,
+    Slot,
+    abstains,
+    requested,
+    slot_class,
+    slots,
+)
+from builder.causalds.exams.model import ExamModel
+from builder.causalds.plan.beside import ByAxis, beside
+from builder.causalds.plan.tellings import FIRST
+from builder.seeds import hmac_key, shuffled, stream
+from builder.track import DrawnExam
+from grader.errors import UsageError
+
+
+def draw_frontier(
+    model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: str
+) -> DrawnExam:
+    """The exam; raises ``UsageError`` at ``where`` where some slot finds no task."""
+    open_ = [task for task in tasks if not task.left_out and task.telling in ("", FIRST)]
+    if model.frontier and model.frontier.wild and not any(task.wild for task in open_):
+        raise UsageError(
+            f"{where}: its tasks are about wild graphs, and the split has none; set "
+            "[splits.<name>.causalds.wild] scenes = 60 or more"
+        )
+    labels: dict[tuple[str, bool], list[str]] = {}
+    for task in open_:
+        labels.setdefault((task.key, task.wild), []).append(slot_class(task.label))
+    wanted = slots(model, stream(key, "slots"), labels, where)
+    found = fill(wanted, open_, key, where)
+    return DrawnExam(
+        tuple(task.task_id for task in found), composition=realised(model, wanted, found)
+    )
+
+
+def fill(
+    wanted: Sequence[Slot], tasks: Sequence[BuiltTask], key: bytes, where: str
+) -> list[BuiltTask]:
+    """A task for every slot, from the scenes used least; none twice, whatever its view.
+
+    Where a task can be in several places, signs that differ and signs that agree take turns.
+    """
+    waiting: dict[tuple[str, str], list[BuiltTask]] = {}
+    for task in sorted(tasks, key=lambda task: hmac_key(key, f"task/{task.task_id}")):
+        waiting.setdefault((task.key, slot_class(task.label)), []).append(task)
+    scenes: Counter[str] = Counter()
+    turns: Counter[tuple[str, bool]] = Counter()
+    taken: set[tuple[str, str, str]] = set()
+    found = []
+    order = shuffled(stream(key, "order"), wanted)
+    for slot in sorted(order, key=lambda slot: len(waiting.get((slot.key, slot.label), ()))):
+
+        def worth(task: BuiltTask, slot: Slot = slot) -> tuple[bool, bool, int, int]:
+            turn = task.turned if slot.key in CHANGES else task.reversed
+            kind = "change" if slot.key in CHANGES else "effect"
+            return (
+                task.wild is not slot.wild,
+                task.view != slot.view,
+                scenes[task.instance_id],
+                0 if turn is None else turns[kind, turn],
+            )
+
+        free = [
+            task
+            for task in waiting.get((slot.key, slot.label), ())
+            if (task.instance_id, task.key, task.question) not in taken
+        ]
+        if not free:
+            raise UsageError(
+                f"{where}: too few scenes can be asked {slot.key} with an answer of the class "
+                f"{slot.label}; raise the numbers of scenes, or ask the variant less often"
+            )
+        task = min(free, key=worth)
+        taken.add((task.instance_id, task.key, task.question))
+        scenes[task.instance_id] += 1
+        if slot.key in CHANGES and task.turned is not None:
+            turns["change", task.turned] += 1
+        if slot.key not in CHANGES and task.reversed is not None:
+            turns["effect", task.reversed] += 1
+        found.append(task)
+    return found
+
+
+def realised(model: ExamModel, wanted: Sequence[Slot], found: Sequence[BuiltTask]) -> ByAxis:
+    """Requested beside realised numbers of tasks."""
+    asked = requested(model, wanted)
+    there = {
+        "variant": Counter(task.key for task in found),
+        "view": Counter(task.view for task in found),
+        "graph": Counter("wild" if task.wild else "motif" for task in found),
+        "abstention due": Counter(task.key for task in found if abstains(task.key, task.label)),
+    }
+    return {axis: beside(asked[axis], there[axis]) for axis in asked}

@@ -1,0 +1,285 @@
+"""The scenes of a frontier exam where truth is private: one task and one view each, planned.
+
+Of each slot of the exam the graph is drawn for what it asks, by strata in their shares; what its
+equations should do is wanted where the slot's task depends on it.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Final
+
+import numpy as np
+
+from builder.causal.identification import is_identifiable
+from builder.causal.strata import STRATA
+from builder.causalds.ask import ASKERS
+from builder.causalds.exams.frontier import (
+    CHANGES,
+    COUNTED,
+    Slot,
+    abstains,
+    leaves_out,
+    requested,
+    slot_class,
+    slots,
+)
+from builder.causalds.exams.model import ExamModel, counts
+from builder.causalds.plan.beside import ByAxis, beside
+from builder.causalds.plan.blueprint import Impossible, largest_remainder
+from builder.causalds.plan.types import ScenePlan
+from builder.causalds.plan.wanted import UNIDENTIFIED, Wanted, Wild
+from builder.causalds.plan.wild import Draft, Regions, drafts
+from builder.causalds.plan.wild_settings import WildSettings
+from builder.seeds import pick
+from grader.errors import UsageError
+from grader.tracks import variant as variant_of
+
+_EFFECTS: Final = ("effect_estimate", "counterfactual_effect")
+_TRIES: Final = 300
+"""Regions tried for a slot in one stratum before another stratum's turn comes."""
+_DETAILS: Final = {
+    "counterfactual_identification.identifiable_boolean": ("NDE", "NIE"),
+}
+"""What a variant that is not left out may name."""
+_TAME_LABELS: Final = frozenset({"zero", "0", "trivial_zero"})
+"""Answers about effects that a wild graph, on which there always is one, does not have."""
+
+
+_BY_ADJUSTMENT: Final = ("several_controls", "hidden_cause", "m_bias", "natural_lost", "harmless")
+_ANSWERED: Final[Mapping[str, Sequence[str]]] = {
+    "set": _BY_ADJUSTMENT,
+    COUNTED: _BY_ADJUSTMENT,
+    "backdoor": _BY_ADJUSTMENT,
+    "frontdoor": ("front_door",),
+    "other_id": ("components",),
+    "no_backdoor": ("front_door", "components"),
+}
+"""Strata in which an answer of a class can be had, of classes that say it."""
+
+
+def _strata(slot: Slot) -> Sequence[str]:
+    """The strata worth a try for a slot: what they say of the ATE and of the natural effects must
+    not contradict its answer."""
+    if slot.label in _ANSWERED:
+        return _ANSWERED[slot.label]
+    family, quiet = slot.key.partition(".")[0], abstains(slot.key, slot.label)
+    if family in ("identification", "bias_diagnostic", *_EFFECTS):
+        if slot.key == "bias_diagnostic.collider_bias_boolean":
+            return tuple(STRATA)
+        return UNIDENTIFIED if quiet else [name for name in STRATA if name not in UNIDENTIFIED]
+    if family == "mediation_effect" or slot.key in _DETAILS:
+        lost = ("natural_lost", *UNIDENTIFIED)
+        kept = [name for name in STRATA if name not in lost]
+        return lost if quiet else [*kept, *(["natural_kept"] if slot.key in _DETAILS else [])]
+    return tuple(STRATA)
+
+
+def plan_frontier(
+    exam: str,
+    model: ExamModel,
+    tame: Sequence[ScenePlan],
+    regions: Regions,
+    rng: np.random.Generator,
+) -> list[ScenePlan]:
+    """The plans of an exam's scenes; ``tame`` are plans of the split's composition to choose from.
+
+    Raises ``UsageError`` where a slot finds no scene, :class:`Impossible` where no wild graph will
+    do.
+    """
+    where = f"exam {exam}"
+    wanted = slots(model, rng, _labels(model, tame), where)
+    rows = (regions.settings.rows[0], regions.settings.rows[1])
+    chosen = list(_on_motifs([slot for slot in wanted if not slot.wild], tame, rng, where))
+    found = [_rows(one, int(rng.integers(rows[0], rows[1] + 1))) for one in chosen]
+    found += _on_wild([slot for slot in wanted if slot.wild], regions, rng)
+    return found
+
+
+def _rows(plan: ScenePlan, train: int) -> ScenePlan:
+    return replace(plan, train=train, test=max(20, train // 8))
+
+
+def allowed(plan: ScenePlan, key: str) -> bool:
+    """Whether a plan can be asked a variant that no shortcut answers."""
+    details = _DETAILS.get(key, ("",))
+    return ASKERS[key].can_host(plan) and not all(
+        leaves_out(key, plan.query, detail) for detail in details
+    )
+
+
+def classes(plan: ScenePlan, key: str) -> tuple[str, ...]:
+    """The classes of answers that a plan can have, what is left out apart."""
+    if key in _DETAILS:
+        graph, x, y = plan.query.effect
+        if not graph.mediators(x, y):
+            return ()
+        return tuple(sorted({str(is_identifiable(graph, x, y, one)) for one in ("nde", "nie")}))
+    return tuple(slot_class(label) for label in ASKERS[key].possible_classes(plan))
+
+
+def _labels(
+    model: ExamModel, tame: Sequence[ScenePlan]
+) -> Mapping[tuple[str, bool], Sequence[str]]:
+    """The classes of every variant: on motifs those that plans have; on wild graphs the same and
+    abstention, but for effects that are 0 and associations that vanish."""
+    found: dict[tuple[str, bool], list[str]] = {}
+    for key in counts(model):
+        labels = {one for plan in tame if allowed(plan, key) for one in classes(plan, key)}
+        found[key, False] = sorted(labels)
+        vanishing = {"False"} if key == "collider_phenomenon.induced_association_boolean" else set()
+        found[key, True] = sorted({*labels, *_quiet(key)} - _TAME_LABELS - vanishing)
+    return found
+
+
+def _quiet(key: str) -> tuple[str, ...]:
+    """The class of a variant's abstentions, where it allows them."""
+    shape = variant_of("causalds", key).shape
+    if not shape.abstainable:
+        return ()
+    return ("abstain",) if shape.kind in ("number", "interval") else (str(shape.abstention),)
+
+
+def _on_motifs(
+    wanted: Sequence[Slot], tame: Sequence[ScenePlan], rng: np.random.Generator, where: str
+) -> Iterator[ScenePlan]:
+    hosts = {
+        slot: [
+            i
+            for i, plan in enumerate(tame)
+            if allowed(plan, slot.key) and slot.label in classes(plan, slot.key)
+        ]
+        for slot in set(wanted)
+    }
+    free = set(range(len(tame)))
+    for slot in sorted(wanted, key=lambda slot: len(hosts[slot])):
+        fitting = [i for i in hosts[slot] if i in free]
+        if not fitting:
+            raise UsageError(
+                f"{where}: too few scenes of this split's composition can be asked {slot.key} with "
+                f"an answer of the class {slot.label}; ask the variant less often"
+            )
+        place = pick(rng, fitting)
+        free.discard(place)
+        yield asked(tame[place], slot)
+
+
+def asked(plan: ScenePlan, slot: Slot) -> ScenePlan:
+    """The plan with its one task."""
+    views = tuple(one for one in plan.views if one.name == slot.view)
+    label = None if slot.label == COUNTED else slot.label
+    return replace(plan, variant=slot.key, views=views, wanted=label, frontier=True)
+
+
+def _on_wild(
+    wanted: Sequence[Slot], regions: Regions, rng: np.random.Generator
+) -> Iterator[ScenePlan]:
+    settings = regions.settings
+    left = Counter(largest_remainder(settings.strata, len(wanted)))
+    quota = _Shares(settings)
+    kinds = drafts(rng, regions.config, [Wild("", Wanted())] * len(wanted))
+    for slot in _choosiest_first(wanted):
+        found = _first(slot, kinds, left, quota, regions)
+        if found is None:
+            raise Impossible(
+                "wild",
+                f"no graph of any stratum can be asked {slot.key} with an answer of the class "
+                f"{slot.label}; ask the variant less often",
+            )
+        draft, plan = found
+        assert plan.wild is not None
+        kinds.remove(draft)
+        left[plan.wild.stratum] -= 1
+        quota.count(plan.wild.wanted)
+        yield asked(plan, slot)
+
+
+def _first(
+    slot: Slot,
+    kinds: Sequence[Draft],
+    left: Counter[str],
+    quota: "_Shares",
+    regions: Regions,
+) -> tuple[Draft, ScenePlan] | None:
+    """The first graph for a slot: of kinds that are still to be had, of the stratum that lacks most
+    scenes, with the wishes most needed."""
+
+    def fits(plan: ScenePlan) -> bool:
+        return allowed(plan, slot.key) and slot.label in classes(plan, slot.key)
+
+    different = {(one.treatment_kind, one.outcome_kind): one for one in reversed(kinds)}
+    for draft in sorted(different.values(), key=kinds.index):
+        for stratum in sorted(_strata(slot), key=lambda name: -left[name]):
+            for wish in quota.wishes(slot, stratum):
+                try:
+                    one = replace(draft, wild=Wild(stratum, wish))
+                    return draft, regions.draw(one, fits, _TRIES)
+                except Impossible:
+                    continue
+    return None
+
+
+def _choosiest_first(wanted: Sequence[Slot]) -> list[Slot]:
+    """The slots: first predictions, which need an outcome of their kind while it is to be had, then
+    those that abstain, which have the fewest strata to choose from."""
+
+    def rank(slot: Slot) -> tuple[bool, bool, str]:
+        quiet = abstains(slot.key, slot.label)
+        return not slot.key.startswith("prediction."), not quiet, slot.key
+
+    return sorted(wanted, key=rank)
+
+
+class _Shares:
+    """Keeps what is wanted of scenes in its shares, as scenes are drawn one by one."""
+
+    def __init__(self, settings: WildSettings) -> None:
+        self._shares = {
+            key: getattr(settings, key) for key in ("reversed", "misled", "indirect", "flipped")
+        }
+        self._found: dict[str, Counter[bool]] = {key: Counter() for key in self._shares}
+
+    def wishes(self, slot: Slot, stratum: str) -> Iterator[Wanted]:
+        """What to want of a slot's scene, the most needed first, then with one wish turned."""
+        due = {key: self._due(key) for key in self._bearing(slot, stratum)}
+        yield Wanted(**due)
+        for key, value in due.items():
+            yield Wanted(**{**due, key: not value})
+
+    def count(self, wanted: Wanted) -> None:
+        """Takes note of a scene that was drawn."""
+        for key, value in asdict(wanted).items():
+            if value is not None:
+                self._found[key][value] += 1
+
+    def _due(self, key: str) -> bool:
+        found = self._found[key]
+        return bool(found[True] + 0.5 <= self._shares[key] * (found.total() + 1))
+
+    def _bearing(self, slot: Slot, stratum: str) -> Iterator[str]:
+        """The wishes that bear on a slot's task."""
+        family = slot.key.partition(".")[0]
+        if stratum not in UNIDENTIFIED and not abstains(slot.key, slot.label):
+            yield "reversed"
+            if family in _EFFECTS:
+                yield "misled"
+            if family == "mediation_effect":
+                yield "indirect"
+        if slot.key in CHANGES:
+            yield "flipped"
+
+
+def frontier_composition(model: ExamModel, plans: Sequence[ScenePlan]) -> ByAxis:
+    """Requested beside planned numbers of tasks."""
+    there = [
+        Slot(plan.variant or "", plan.wanted or "", plan.views[0].name, plan.wild is not None)
+        for plan in plans
+    ]
+    rules = requested(model, there)
+    found = {
+        "variant": Counter(slot.key for slot in there),
+        "view": Counter(slot.view for slot in there),
+        "graph": Counter("wild" if slot.wild else "motif" for slot in there),
+        "abstention due": Counter(slot.key for slot in there if abstains(slot.key, slot.label)),
+    }
+    return {axis: beside(rules[axis], found[axis]) for axis in rules}

@@ -1,0 +1,197 @@
+"""Frontier exams: what they ask, planned under private truth and drawn under public truth."""
+
+from collections import Counter
+from dataclasses import replace
+from functools import cache
+
+import pytest
+from causalds_scenes import ROOT, table
+
+from builder.causal.adjustment import valid_adjustment_sets
+from builder.causal.graph import LatentDAG
+from builder.causal.motifs import MOTIFS, Motif
+from builder.causalds.exams.built import BuiltTask
+from builder.causalds.exams.draw import draw_exam
+from builder.causalds.exams.frontier import abstains, due, leaves_out
+from builder.causalds.exams.frontier_plan import allowed, classes, frontier_composition
+from builder.causalds.exams.model import ExamModel, parse_exam
+from builder.causalds.exams.shares import drawn_shares
+from builder.causalds.plan.config import with_exams
+from builder.causalds.plan.scenes import plan_scenes
+from builder.causalds.plan.types import ScenePlan
+from builder.causalds.track import TRACK
+from builder.settings import TomlTable
+from grader.errors import UsageError
+
+PLAIN = {"continuous": {"linear_additive": 1}, "binary": {"single_regulator_logistic": 1}}
+ASKED = {
+    "effect_estimate": {"ate_point": 3, "ate_sign_only": 3},
+    "mediation_effect": {"sign_only": 3},
+    "identification": {"one_valid_adjustment_set": 3},
+    "counterfactual_identification": {"identifiable_boolean": 3},
+    "association": {"sign_before_after": 1},
+}
+SMALL = {"kind": "frontier", "tasks": 16, "wild": 0.75, "variants": ASKED}
+
+
+def _model(**changes: object) -> ExamModel:
+    return parse_exam(TomlTable({**SMALL, **changes}, "frontier.toml: "))
+
+
+@cache
+def planned() -> tuple[ScenePlan, ...]:
+    """A private-truth split of one small frontier exam."""
+    motifs = dict.fromkeys(MOTIFS, 1)
+    settings = table(scenes=16, motifs=motifs, profiles=PLAIN, views=["clean", "proxy"])
+    config = TRACK.parse(TomlTable(settings, "x.toml: splits.test.causalds."))
+    views = {"clean": 1, "proxy": 1}
+    config = with_exams(config, (("frontier", _model(views=views)),), "x.toml")
+    return tuple(
+        ScenePlan.from_json(spec.config_json) for spec in plan_scenes(config, "test", ROOT, True)
+    )
+
+
+def test_a_planned_exam_has_its_variants_views_and_graphs() -> None:
+    """Sixteen scenes of one task each, twelve on wild graphs, a third of them due to abstain."""
+    plans = planned()
+    counts = {f"{family}.{name}": n for family, row in ASKED.items() for name, n in row.items()}
+    assert Counter(plan.variant for plan in plans) == counts
+    assert Counter(plan.views[0].name for plan in plans) == {"clean": 8, "proxy": 8}
+    assert sum(plan.wild is not None for plan in plans) == 12
+    assert all(1000 <= plan.train <= 4000 and len(plan.views) == 1 for plan in plans)
+    for key, count in counts.items():
+        silent = sum(abstains(key, p.wanted or "") for p in plans if p.variant == key)
+        assert silent == (1 if count == 3 else 0), key
+    shown = frontier_composition(_model(views={"clean": 1, "proxy": 1}), plans)
+    assert all(row["requested"] == row["realised"] for row in shown["variant"].values())
+
+
+def test_a_planned_scene_can_be_asked_what_it_is_for() -> None:
+    """Its graph hosts the variant, can have the class of answer, and no shortcut answers it."""
+    for plan in planned():
+        assert plan.variant is not None and plan.frontier
+        assert allowed(plan, plan.variant)
+        assert plan.wanted is None or plan.wanted in classes(plan, plan.variant)
+
+
+def test_signs_differ_in_half_of_the_identified_wild_scenes() -> None:
+    """As near as whole numbers allow."""
+    found = Counter(
+        plan.wild.wanted.reversed
+        for plan in planned()
+        if plan.wild is not None and plan.wild.wanted.reversed is not None
+    )
+    assert abs(found[True] - found[False]) <= 1, found
+
+
+def _graph(edges: str, latent: str = "") -> Motif:
+    pairs = tuple((edge.split(">")[0], edge.split(">")[1]) for edge in edges.split())
+    nodes = tuple(dict.fromkeys(node for pair in pairs for node in pair))
+    return Motif("wild", LatentDAG(nodes, pairs, frozenset(latent.split())), "X", "Y")
+
+
+@pytest.mark.parametrize(
+    ("key", "edges", "latent", "detail", "left_out"),
+    [
+        ("identification.one_valid_adjustment_set", "Z>X Z>Y X>Y", "", "", True),
+        ("identification.one_valid_adjustment_set", "U>X U>A A>Y X>Y", "U", "", False),
+        ("bias_diagnostic.forbidden_controls_list", "X>M M>Y", "", "", True),
+        ("bias_diagnostic.forbidden_controls_list", "X>Y U>X U>Z V>Z V>Y", "U V", "", False),
+        ("bias_diagnostic.forbidden_controls_list", "X>M M>Y U>X U>Y", "U", "", False),
+        ("counterfactual_identification.identifiable_boolean", "X>M M>Y", "", "ETT", True),
+        ("counterfactual_identification.identifiable_boolean", "X>M M>Y", "", "NIE", False),
+        ("effect_estimate.ate_point", "X>M M>Y", "", "", False),
+    ],
+)
+def test_what_a_shortcut_answers_is_left_out(
+    key: str, edges: str, latent: str, detail: str, left_out: bool
+) -> None:
+    """Where the direct causes are a valid set, and the like."""
+    query = _graph(edges, latent)
+    assert leaves_out(key, query, detail) is left_out
+    if key.endswith("one_valid_adjustment_set"):
+        parents = frozenset(query.graph.parents("X"))
+        assert (parents in valid_adjustment_sets(*query.effect)) is left_out
+
+
+def _task(number: int, key: str, label: str, **changes: object) -> BuiltTask:
+    view = "proxy" if number % 3 == 1 else "clean"
+    found = BuiltTask(f"t{number}", f"s{number // 2}", key, view, "wild_m_bias", label, "")
+    return replace(found, **{"wild": number % 4 != 0, **changes})  # type: ignore[arg-type]
+
+
+def _pool(**changes: object) -> list[BuiltTask]:
+    key, found = "effect_estimate.ate_point", []
+    for number in range(40):
+        label = "abstain" if number % 5 == 0 else "value"
+        found.append(_task(number, key, label, reversed=number % 7 < 3, **changes))
+    return found
+
+
+ONE = {"effect_estimate": {"ate_point": 1}}
+
+
+def test_a_public_exam_is_drawn_from_what_is_built() -> None:
+    """Abstentions, views and wild graphs in their shares, signs in turn, no question twice."""
+    model = _model(tasks=9, variants=ONE, views={"clean": 2, "proxy": 1}, wild=2 / 3)
+    pool = _pool()
+    drawn = draw_exam(model, pool, b"k" * 32, "x")
+    tasks = [task for task in pool if task.task_id in drawn.task_ids]
+    assert len(tasks) == 9 and sum(task.label == "abstain" for task in tasks) == 3
+    assert Counter(task.view for task in tasks) == {"clean": 6, "proxy": 3}
+    assert sum(task.wild for task in tasks) == 6
+    assert drawn.composition["graph"]["wild"] == {"requested": 6.0, "realised": 6}
+    assert draw_exam(model, pool[::-1], b"k" * 32, "x") == drawn, "order of candidates is nothing"
+
+
+def test_other_exams_leave_wild_graphs_out() -> None:
+    """The papers' exams stay what they are in a split that has wild scenes, too."""
+    model = parse_exam(TomlTable({"kind": "balanced", "tasks": 8}, "x: "))
+    pool = _pool()
+    tame = [task for task in pool if not task.wild]
+    assert draw_exam(model, pool, b"k" * 32, "x") == draw_exam(model, tame, b"k" * 32, "x")
+    assert drawn_shares(model, pool) == drawn_shares(model, tame)
+
+
+def test_floors_are_averaged_as_the_exam_draws() -> None:
+    """A third of the weight on abstentions, wild graphs their share of each class."""
+    model = _model(tasks=9, variants=ONE, wild=0.75)
+    pool = _pool()
+    shares = drawn_shares(model, pool)
+    silent = sum(shares[task.task_id] for task in pool if task.label == "abstain")
+    assert silent == pytest.approx(3 / 9) and sum(shares.values()) == pytest.approx(1)
+    wild = sum(shares[task.task_id] for task in pool if task.wild)
+    assert wild == pytest.approx(0.75)
+    assert not drawn_shares(model, _pool(left_out=True))
+
+
+@pytest.mark.parametrize(("count", "found"), [(3, 1), (4, 1), (5, 2), (6, 2), (9, 3), (40, 13)])
+def test_abstention_is_due_in_a_quarter_to_two_fifths(count: int, found: int) -> None:
+    """The nearest whole number to a third inside the bounds."""
+    assert due("effect_estimate.ate_point", count, 0.33) == found
+    assert due("association.sign_only", count, 0.33) == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"variants": {}}, "frontier.toml: variants: "),
+        ({"difficulty": 0.5}, "frontier.toml: difficulty: a frontier exam has no such setting"),
+        ({"abstain": 0.5}, "frontier.toml: abstain: must be a number from 0.25 to 0.4"),
+        ({"wild": 2}, "frontier.toml: wild: must be a number from 0 to 1"),
+        ({"variants": {"effect_estimate": {"ate_point": 1}}, "tasks": 2}, "2 tasks of effect"),
+        ({"kind": "balanced"}, "frontier.toml: variants: a balanced exam has no such setting"),
+    ],
+)
+def test_a_wrong_exam_file_is_refused_in_one_line(changes: dict[str, object], message: str) -> None:
+    """Naming the key, or the variant."""
+    with pytest.raises(UsageError) as caught:
+        _model(**changes)
+    assert message in str(caught.value)
+
+
+def test_a_split_without_wild_scenes_is_told_so() -> None:
+    """In one line, with what to write."""
+    tame = [replace(task, wild=False) for task in _pool()]
+    with pytest.raises(UsageError, match=r"the split has none; set"):
+        draw_exam(_model(tasks=9, variants=ONE), tame, b"k" * 32, "x")
