@@ -55,11 +55,20 @@ def sample(columns: np.ndarray) -> tuple[float, float]:
     )
 
 
-def test_partial_correlations_agree_with_precision_matrices_of_samples(curved_cases) -> None:
+@pytest.fixture(scope="module")
+def associated(curved_cases):
+    """What the library says of each of the worlds."""
+    return [
+        associations(case.world, case.x, case.y, others(case), case.rng(1)) for case in curved_cases
+    ]
+
+
+def test_partial_correlations_agree_with_precision_matrices_of_samples(
+    curved_cases, associated
+) -> None:
     """Values and changes against 40,000 simulated units; errors from 40 blocks of them."""
     checked = 0
-    for case in curved_cases:
-        found = associations(case.world, case.x, case.y, others(case), case.rng(1))
+    for case, found in zip(curved_cases, associated, strict=True):
         values = case.world.simulate(case.rng(2), UNITS)
         for z in others(case):
             columns = np.array([values[v] for v in (case.x, case.y, z)])
@@ -153,10 +162,9 @@ def test_changes_are_zero_where_a_variable_has_nothing_to_do_with_it() -> None:
     assert (source, change) == ("structural_zero", "rqmc")
 
 
-def test_change_and_partial_correlation_fit_together(curved_cases) -> None:
+def test_change_and_partial_correlation_fit_together(curved_cases, associated) -> None:
     """The two terms of every change fit together, zeros included."""
-    for case in curved_cases:
-        found = associations(case.world, case.x, case.y, others(case), case.rng(1))
+    for case, found in zip(curved_cases, associated, strict=True):
         for z in others(case):
             gap = found.partial[z].value - found.marginal.value
             assert found.change[z].value == pytest.approx(gap, abs=1e-12)
