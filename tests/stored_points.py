@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from benchmarks.built import task_row
 from grader.exam import Split
-from grader.io.release import Release, task_of, truth_of
+from grader.io.release import Release, task_of
 from grader.model import RawAnswer, Truth
 from grader.score import score_answer
 from grader.shape import Task
@@ -43,9 +43,8 @@ def read(track: str) -> Stored:
 
 def points(item: Stored, answer: str | None) -> float:
     """What an answer to a stored task earns now."""
-    truth = item["truth"]
-    labels = truth.get("labels")
-    found = truth_of(truth, None if labels is None else tuple(labels))
+    stated = dict(item["truth"])
+    found = Truth(target=json.loads(stated.pop("target_json")), **stated)
     task = task_of(item["task"])
     raw = None if answer is None else RawAnswer(task.answer_file, answer.encode())
     return score_answer(task, found, raw).points
