@@ -1,7 +1,7 @@
 """What is fuzzed: every reader of what a stranger may send, each as a function of bytes.
 
 A target returns for anything that is read or refused as documented; whatever else it raises is a
-finding. Formulas of answers have no reader but that of programs, so they are fuzzed as these.
+finding. Formulas of mechanisms have no reader but that of programs, so they are fuzzed as these.
 """
 
 import json
@@ -22,11 +22,15 @@ from grader.submission.packed import read_parquet_answers
 from grader.submission.predictions import read_predictions
 from grader.submission.submission import Submission
 from grader.tracks import VARIANTS
+from grader.tracks.causalds.estimand.language import read_formula, text_of
+from grader.tracks.causalds.estimand.value import Models, Undefined, values
 from grader.tracks.replayscm.boolean import FormulaError, parse, to_text
 from grader.tracks.replayscm.extraction import candidates
 from harness.blocks import blocks
 
 SCHEMAS: Final = sorted({f"answers/{variant.shape.name}" for variant in VARIANTS})
+MEASURED: Final = ("Moon dust", "Comet tail", "Ring tilt", "Probe")
+MODELS: Final = Models(MEASURED, (tuple((1 + cell % 5) / 46 for cell in range(16)),))
 TASKS: Final = {"cds-0000000000000001": ".json", "cds-0000000000000002": ".csv"}
 
 
@@ -72,6 +76,16 @@ def fuzz_programs(data: bytes) -> None:
     with suppress(FormulaError):
         formula = parse(data.decode("utf-8", "replace"))
         assert parse(to_text(formula)) == formula
+
+
+def fuzz_formulas(data: bytes) -> None:
+    """Formulas of effects: one that is read can be printed, and has a value or none."""
+    with suppress(Invalid):
+        formula = read_formula(data.decode("utf-8", "replace"), MEASURED, MEASURED[:2])
+        assert read_formula(text_of(formula), MEASURED, MEASURED[:2]) == formula
+        with suppress(Undefined):
+            found = values(formula, MODELS, *MEASURED[:2])
+            assert [[len(row) for row in rows] for rows in found] == [[2, 2]]
 
 
 def fuzz_manifests(data: bytes) -> None:
