@@ -6,12 +6,15 @@ from functools import cache
 from typing import Any
 
 from builder.causal.motifs import MOTIFS
+from builder.causalds.complete import BY_NAME, KEYS
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.track import TRACK
 from builder.settings import TomlTable
 from builder.track import Built, InstanceSpec
 
 ROOT = b"a root of a test, 32 bytes long."
+USUAL = tuple(key for key in KEYS if key not in BY_NAME)
+"""The variants that are asked without being named."""
 SEVEN = ("chain", "confounding", "fork", "collider", "mediation", "frontdoor", "iv")
 
 
@@ -38,9 +41,10 @@ def specs(
 
 @cache
 def public() -> tuple[Built, ...]:
-    """A built public-truth split over all motifs."""
+    """A built public-truth split over all motifs; every variant is asked."""
     motifs = dict.fromkeys(MOTIFS, 1)
-    return tuple(TRACK.build(spec) for spec in specs(scenes=36, motifs=motifs))
+    found = specs(scenes=36, motifs=motifs, also=list(BY_NAME))
+    return tuple(TRACK.build(spec) for spec in found)
 
 
 @cache

@@ -10,6 +10,7 @@ from itertools import product
 from typing import Final, assert_never
 
 from builder.causalds.check.formula import guessed_formulas
+from builder.causalds.complete import BY_NAME
 from builder.causalds.exams.model import ExamModel
 from builder.causalds.plan.config import Config
 from builder.causalds.plan.views import CLEAN
@@ -38,9 +39,9 @@ points need the spread alone, whose chance deviation averages out over scenes.""
 Policy = tuple[str, Sequence[str]]
 
 
-def twin(config: Config, model: ExamModel | None, _: frozenset[str]) -> Config:
+def twin(config: Config, model: ExamModel | None, asked: frozenset[str]) -> Config:
     """A batch of a twin: the composition as it is, few rows, all views; told again only where an
-    exam compares tellings, wild graphs only where it asks about them."""
+    exam compares tellings, wild graphs only where it asks about them, and by name what it asks by name."""
     told = model is not None and model.kind == "tellings"
     wild = None
     if model is not None and model.frontier is not None:
@@ -58,7 +59,18 @@ def twin(config: Config, model: ExamModel | None, _: frozenset[str]) -> Config:
         tellings=_BUNDLES if told else 0,
         llm=None,
         wild=wild,
+        also=_by_name(config, model, asked) or None,
     )
+
+
+def _by_name(
+    config: Config, model: ExamModel | None, asked: frozenset[str]
+) -> tuple[str, ...]:
+    """What an exam asks by name: of an exam file what stands in it, else what the split asks."""
+    if model is None:
+        return tuple(key for key in config.also or () if key in asked)
+    named = {f"{family}.{name}" for family, row in (model.variants or {}).items() for name in row}
+    return tuple(key for key in BY_NAME if key in named)
 
 
 def policies(task: Task, truth: Truth) -> Iterator[Policy]:

@@ -38,6 +38,11 @@ FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
 DUE: Final = (0.25, 0.4)
 """Least and largest share of abstentions in a variant that allows them."""
 
+EVERY: Final[Mapping[str, tuple[str, ...]]] = {
+    family: tuple(v.name for v in CAUSALDS if v.family == family) for family in FAMILIES
+}
+"""All variants by family."""
+
 Weights = Mapping[str, float]
 
 _STRUCTURES: Final = (*MOTIFS, *PLANTED, GRAFTED, OTHERWISE)
@@ -126,15 +131,15 @@ def parse_exam(table: TomlTable) -> ExamModel:
             strength.number("view", 0.0, _STRONGEST, 1.0),
         ),
         _rows(table, "families", _STRUCTURES, tuple(FAMILIES)),
-        _variants(table),
+        _variants(table, FAMILIES),
         _rows(table, "views", tuple(FAMILIES), tuple(VIEWS)),
     )
 
 
-def _variants(table: TomlTable) -> dict[str, Weights]:
+def _variants(table: TomlTable, known: Mapping[str, tuple[str, ...]]) -> dict[str, Weights]:
     variants = table.table("variants", {})
-    variants.only(*FAMILIES)
-    return {family: variants.weights(family, FAMILIES[family]) for family in variants.values}
+    variants.only(*known)
+    return {family: variants.weights(family, known[family]) for family in variants.values}
 
 
 def _frontier(table: TomlTable, tasks: int) -> ExamModel:
@@ -148,7 +153,7 @@ def _frontier(table: TomlTable, tasks: int) -> ExamModel:
         table.number("abstain", 0.25, 0.4, 0.33),
         table.weights("views", tuple(VIEWS)) if "views" in table else dict(_USUAL_VIEWS),
     )
-    model = ExamModel("frontier", tasks, variants=_variants(table), frontier=shares)
+    model = ExamModel("frontier", tasks, variants=_variants(table, EVERY), frontier=shares)
     try:
         for key, count in counts(model).items():
             due(key, count, shares.abstain)
