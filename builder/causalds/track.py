@@ -34,7 +34,7 @@ from builder.causalds.make.scene import (
     sample_hidden_world,
 )
 from builder.causalds.plan.beside import ByAxis
-from builder.causalds.plan.config import Config, parse_config, with_exams
+from builder.causalds.plan.config import Config, parse_config, with_exams, with_named
 from builder.causalds.plan.realised import composition_table
 from builder.causalds.plan.scenes import TRACK_NAME, plan_scenes
 from builder.causalds.plan.types import ScenePlan
@@ -221,6 +221,7 @@ TRACK: Final = Track(
     exams=ExamFiles(
         parse=parse_exam,
         plan_for=with_exams,
+        build_for=with_named,
         candidates=built_tasks,
         compose=draw_exam,
         shares=drawn_shares,

@@ -196,15 +196,17 @@ def _exam_file(name: str, path: Path) -> Path:
 def _with_exams(
     track: Track, settings: Any, exams: tuple[ExamConfig, ...], truth: Truth, where: str
 ) -> Any:
-    """The settings of a track that plans its instances for the exams they are in."""
+    """The settings of a track that plans, or builds, its instances for the exams they are in."""
     models = tuple(
         (exam.name, draw.model)
         for exam in exams
         for draw in exam.draws
         if draw.track == track.name and draw.model is not None
     )
-    if truth == "public" or not models or track.exams is None:
+    if not models or track.exams is None:
         return settings
+    if truth == "public":
+        return track.exams.build_for(settings, models)
     return track.exams.plan_for(settings, models, where)
 
 

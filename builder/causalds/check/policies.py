@@ -10,7 +10,6 @@ from itertools import product
 from typing import Final, assert_never
 
 from builder.causalds.check.formula import guessed_formulas
-from builder.causalds.complete import BY_NAME
 from builder.causalds.exams.model import ExamModel
 from builder.causalds.plan.config import Config
 from builder.causalds.plan.views import CLEAN
@@ -41,7 +40,7 @@ Policy = tuple[str, Sequence[str]]
 
 def twin(config: Config, model: ExamModel | None, asked: frozenset[str]) -> Config:
     """A batch of a twin: the composition as it is, few rows, all views; told again only where an
-    exam compares tellings, wild graphs only where it asks about them, and by name what it asks by name."""
+    exam compares tellings, wild graphs and variants by name only where it asks about them."""
     told = model is not None and model.kind == "tellings"
     wild = None
     if model is not None and model.frontier is not None:
@@ -63,14 +62,11 @@ def twin(config: Config, model: ExamModel | None, asked: frozenset[str]) -> Conf
     )
 
 
-def _by_name(
-    config: Config, model: ExamModel | None, asked: frozenset[str]
-) -> tuple[str, ...]:
+def _by_name(config: Config, model: ExamModel | None, asked: frozenset[str]) -> tuple[str, ...]:
     """What an exam asks by name: of an exam file what stands in it, else what the split asks."""
-    if model is None:
-        return tuple(key for key in config.also or () if key in asked)
-    named = {f"{family}.{name}" for family, row in (model.variants or {}).items() for name in row}
-    return tuple(key for key in BY_NAME if key in named)
+    if model is not None:
+        return model.by_name
+    return tuple(key for key in config.also or () if key in asked)
 
 
 def policies(task: Task, truth: Truth) -> Iterator[Policy]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
 from builder.causal.motifs import MOTIFS, PLANTED
+from builder.causalds.complete import BY_NAME
 from builder.causalds.plan.blueprint import largest_remainder
 from builder.causalds.plan.views import VIEWS
 from builder.settings import UNLESS_SET, TomlTable
@@ -79,6 +80,12 @@ class ExamModel:
     variants: Mapping[str, Weights] | None = None
     views: Mapping[str, Weights] | None = None
     frontier: Frontier | None = field(default=None, metadata=UNLESS_SET)
+
+    @property
+    def by_name(self) -> tuple[str, ...]:
+        """The variants that it asks by name."""
+        named = ((family, name) for family, row in (self.variants or {}).items() for name in row)
+        return tuple(key for key in map(".".join, named) if key in BY_NAME)
 
 
 def counts(model: ExamModel) -> dict[str, int]:

@@ -114,6 +114,12 @@ def with_exams(config: Config, exams: tuple[tuple[str, ExamModel], ...], where: 
     return replace(config, exams=exams)
 
 
+def with_named(config: Config, exams: tuple[tuple[str, ExamModel], ...]) -> Config:
+    """The settings of a public-truth split that asks what its exams ask by name, too."""
+    named = {*(config.also or ()), *(key for _, model in exams for key in model.by_name)}
+    return replace(config, also=tuple(key for key in BY_NAME if key in named) or None)
+
+
 def parse_config(table: TomlTable) -> Config:
     """The checked table.
 
