@@ -45,7 +45,8 @@ def planned() -> tuple[ScenePlan, ...]:
     settings = table(scenes=16, motifs=motifs, profiles=PLAIN, views=["clean", "proxy"])
     config = TRACK.parse(TomlTable(settings, "x.toml: splits.test.causalds."))
     views = {"clean": 1, "proxy": 1}
-    config = with_exams(config, (("frontier", _model(views=views)),), "x.toml")
+    model = _model(views=views, implied=[0.6, 0.9])
+    config = with_exams(config, (("frontier", model),), "x.toml")
     return tuple(
         ScenePlan.from_json(spec.config_json) for spec in plan_scenes(config, "test", ROOT, True)
     )
@@ -59,6 +60,8 @@ def test_a_planned_exam_has_its_variants_views_and_graphs() -> None:
     assert Counter(plan.views[0].name for plan in plans) == {"clean": 8, "proxy": 8}
     assert sum(plan.wild is not None for plan in plans) == 12
     assert all(1000 <= plan.train <= 4000 and len(plan.views) == 1 for plan in plans)
+    told = sorted(plan.implied or 0.0 for plan in plans)
+    assert (told[0], told[-1]) == (0.6, 0.9), "what stories leave unsaid is spread over the range"
     for key, count in counts.items():
         silent = sum(abstains(key, p.wanted or "") for p in plans if p.variant == key)
         assert silent == (1 if count == 3 else 0), key
@@ -178,6 +181,7 @@ def test_abstention_is_due_in_a_quarter_to_two_fifths(count: int, found: int) ->
         ({"variants": {}}, "frontier.toml: variants: "),
         ({"difficulty": 0.5}, "frontier.toml: difficulty: a frontier exam has no such setting"),
         ({"abstain": 0.5}, "frontier.toml: abstain: must be a number from 0.25 to 0.4"),
+        ({"implied": [0.6, 0.95]}, "frontier.toml: implied: must be two numbers from 0.3 to 0.9"),
         ({"wild": 2}, "frontier.toml: wild: must be a number from 0 to 1"),
         ({"variants": {"effect_estimate": {"ate_point": 1}}, "tasks": 2}, "2 tasks of effect"),
         ({"kind": "balanced"}, "frontier.toml: variants: a balanced exam has no such setting"),

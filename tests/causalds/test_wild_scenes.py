@@ -80,6 +80,16 @@ def test_other_scenes_are_what_they_are_without_wild_ones() -> None:
     assert "wild" not in plain[0].config_json
 
 
+def test_wild_scenes_can_be_told_by_implication_alone() -> None:
+    """Their own key leaves the stories of all others as they are."""
+    wild = {"scenes": 2, "strata": {"harmless": 1}, "implied": [0.6, 0.9], "misled": 0.0}
+    plans = [
+        ScenePlan.from_json(spec.config_json) for spec in specs(scenes=2, profiles=PLAIN, wild=wild)
+    ]
+    assert [plan.implied for plan in plans[:2]] == [None, None]
+    assert sorted(plan.implied or 0.0 for plan in plans[2:]) == [0.6, 0.9]
+
+
 def test_a_wild_graph_is_an_induced_part_of_its_domain() -> None:
     """Every direct effect and every absence of one is told by the knowledge graph."""
     sets = set()

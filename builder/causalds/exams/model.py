@@ -19,6 +19,7 @@ from builder.causal.motifs import MOTIFS, PLANTED
 from builder.causalds.complete import BY_NAME
 from builder.causalds.plan.blueprint import largest_remainder
 from builder.causalds.plan.views import VIEWS
+from builder.implied.choose import SHARES
 from builder.settings import UNLESS_SET, TomlTable
 from grader.tracks import variant as variant_of
 from grader.tracks.causalds.variants import CAUSALDS
@@ -48,6 +49,7 @@ Weights = Mapping[str, float]
 
 _STRUCTURES: Final = (*MOTIFS, *PLANTED, GRAFTED, OTHERWISE)
 _MOST_TASKS: Final = 1_000_000
+_FRONTIER: Final = ("wild", "abstain", "implied")
 _USUAL_VIEWS: Final = {"clean": 0.5, "proxy": 0.3, "proxy_hard": 0.2}
 _STRONGEST: Final = 10.0
 
@@ -55,11 +57,14 @@ _STRONGEST: Final = 10.0
 @dataclass(frozen=True, slots=True)
 class Frontier:
     """Shares of the tasks of a frontier exam: on ``wild`` graphs, and, of every variant that allows
-    abstention, of those in which it is due; weights of views."""
+    abstention, of those in which it is due; weights of views. ``implied`` are the least and the
+    largest share of edges that a story leaves to be worked out (None: it tells them all), where
+    scenes are planned for the exam."""
 
     wild: float
     abstain: float
     views: Weights
+    implied: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,20 +117,20 @@ def due(key: str, count: int, share: float) -> int:
 def parse_exam(table: TomlTable) -> ExamModel:
     """The checked exam; raises ``UsageError`` naming the key and the fix."""
     composed = ("difficulty", "strength", "families", "variants", "views")
-    table.only("kind", "tasks", *composed, "wild", "abstain")
+    table.only("kind", "tasks", *composed, *_FRONTIER)
     kinds: tuple[Kind, ...] = get_args(Kind)
     kind = table.choice("kind", kinds)
     tasks = table.whole("tasks", 1, _MOST_TASKS)
     if kind == "frontier":
         return _frontier(table, tasks)
     if kind != "composed":
-        for key in (*composed, "wild", "abstain"):
+        for key in (*composed, *_FRONTIER):
             if key in table:
                 raise table.problem(key, f"a {kind} exam has no such setting; remove it")
         return ExamModel(kind, tasks)
     strength = table.table("strength", {})
     strength.only("rung", "variant", "view")
-    for key in ("wild", "abstain"):
+    for key in _FRONTIER:
         if key in table:
             raise table.problem(key, "a composed exam has no such setting; remove it")
     return ExamModel(
@@ -159,6 +164,7 @@ def _frontier(table: TomlTable, tasks: int) -> ExamModel:
         table.share("wild", 0.7),
         table.number("abstain", 0.25, 0.4, 0.33),
         table.weights("views", tuple(VIEWS)) if "views" in table else dict(_USUAL_VIEWS),
+        table.number_range("implied", *SHARES) if "implied" in table else None,
     )
     model = ExamModel("frontier", tasks, variants=_variants(table, EVERY), frontier=shares)
     try:

@@ -20,11 +20,12 @@ from builder.causalds.exams.assign import assign
 from builder.causalds.plan.blueprint import Impossible, Structure, largest_remainder, structures
 from builder.causalds.plan.config import Config
 from builder.causalds.plan.deal import dealt, kind_of, spread
+from builder.causalds.plan.implied_shares import told_implied
 from builder.causalds.plan.names import KNOWLEDGE, name_scenes
 from builder.causalds.plan.tellings import told_again
 from builder.causalds.plan.types import ScenePlan, graph_members
 from builder.causalds.plan.wild import Regions, wild_scenes
-from builder.implied.choose import outside_limits
+from builder.causalds.plan.wild_settings import WildSettings
 from builder.release.instance_keys import keyed_specs, plan_stream
 from builder.scm.profiles import STRAIGHT
 from builder.seeds import pick, shuffled
@@ -61,15 +62,14 @@ def plan_scenes(config: Config, split: str, count_root: bytes, private: bool) ->
         again = plan_stream(count_root, TRACK_NAME, split, "tellings")
         where = f"splits.{split}.causalds.tellings"
         plans = told_again(plans, config.tellings, again, count_root, where)
+    if config.implied is not None:
+        shares = plan_stream(count_root, TRACK_NAME, split, "implied")
+        where = f"splits.{split}.{TRACK_NAME}.implied"
+        plans = told_implied(shares, config.implied, plans, where)
     if config.wild is not None and not private:
         # They come last, so that all other scenes are what they were without them.
-        wild = plan_stream(count_root, TRACK_NAME, split, "wild")
-        sets = {frozenset(dict(plan.names).values()) for plan in plans}
-        try:
-            plans += wild_scenes(wild, config, Regions(wild, config, "public", sets))
-        except Impossible as problem:
-            where = f"splits.{split}.{TRACK_NAME}.{problem.key}"
-            raise UsageError(f"{where}: {problem.fix}") from None
+        rng = plan_stream(count_root, TRACK_NAME, split, "wild")
+        plans += _wild(rng, config, config.wild, plans, f"splits.{split}.{TRACK_NAME}")
     if config.also:
         plans = [replace(plan, also=config.also) for plan in plans]
     if config.llm is not None:
@@ -79,33 +79,24 @@ def plan_scenes(config: Config, split: str, count_root: bytes, private: bool) ->
             replace(p, llm=config.llm, seeds=dealer.deal(p.query.graph, p.kinds, p.outcome))
             for p in plans
         ]
-    if config.implied is not None:
-        shares = plan_stream(count_root, TRACK_NAME, split, "implied")
-        where = f"splits.{split}.{TRACK_NAME}.implied"
-        plans = _implied(shares, config.implied, plans, where)
     return keyed_specs(plans, (TRACK_NAME, split), ("scene", "scene"), count_root, private)
 
 
-def _implied(
-    rng: np.random.Generator, shares: tuple[float, float], plans: list[ScenePlan], where: str
+def _wild(
+    rng: np.random.Generator,
+    config: Config,
+    settings: WildSettings,
+    others: Sequence[ScenePlan],
+    where: str,
 ) -> list[ScenePlan]:
-    """The plans, each with the share of edges that its story leaves to be worked out, evenly spread
-    over the range; tellings of one scene share theirs. Raises ``UsageError`` for a graph that no
-    story can imply."""
-    for plan in plans:
-        if (reason := outside_limits(plan.query.graph)) is not None:
-            raise UsageError(
-                f"{where}: {reason} ({plan.structure} of {plan.motif}); "
-                "ask for other structures, or remove the key"
-            )
-    low, high = shares
-    steps = max(len(plans) - 1, 1)
-    spread = [round(low + (high - low) * i / steps, 4) for i in rng.permutation(len(plans))]
-    of_bundle: dict[str, float] = {}
-    return [
-        replace(plan, implied=of_bundle.setdefault(plan.bundle, share) if plan.bundle else share)
-        for plan, share in zip(plans, spread, strict=True)
-    ]
+    """The wild scenes of a public-truth split beside its others. Raises ``UsageError``."""
+    taken = {frozenset(dict(plan.names).values()) for plan in others}
+    try:
+        found = wild_scenes(rng, config, Regions(rng, config, "public", taken))
+    except Impossible as problem:
+        raise UsageError(f"{where}.{problem.key}: {problem.fix}") from None
+    shares = settings.implied or config.implied
+    return found if shares is None else told_implied(rng, shares, found, f"{where}.wild.implied")
 
 
 def _for_exams(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
@@ -116,9 +107,13 @@ def _for_exams(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
         return shuffled(rng, plans)
 
     regions = Regions(rng, config, "private")
-    return [
-        plan for name, model in config.exams for plan in assign(name, model, draw, rng, regions)
-    ]
+    found = []
+    for name, model in config.exams:
+        plans = assign(name, model, draw, rng, regions)
+        if model.frontier is not None and model.frontier.implied is not None:
+            plans = told_implied(rng, model.frontier.implied, plans, f"exam {name}: implied")
+        found += plans
+    return found
 
 
 def _plans(config: Config, rng: np.random.Generator) -> list[ScenePlan]:

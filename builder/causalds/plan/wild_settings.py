@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from builder.causal.strata import STRATA
+from builder.implied.choose import SHARES as UNNAMED
 from builder.settings import TomlTable
 from builder.words.regions import Sizes
 
 _MOST: Final = 100_000
 _KEYS: Final = (
     "scenes", "strata", "measured", "latent", "degree", "rows", "reversed", "misled", "indirect",
-    "flipped",
+    "flipped", "implied",
 )  # fmt: skip
 
 SHARES: Final[Mapping[str, float]] = {
@@ -38,6 +39,8 @@ class WildSettings:
     out. The rest are shares: of scenes in which effect and association have different signs
     (``reversed``), plain estimates mislead (``misled``), the indirect effect is the larger
     (``indirect``), and, of questions on changes, those in which the sign changes (``flipped``).
+    ``implied`` are the least and the largest share of edges that a story leaves to be worked out;
+    without it stories are told as the split's others are.
     """
 
     scenes: int = 0
@@ -48,6 +51,7 @@ class WildSettings:
     misled: float = 0.8
     indirect: float = 0.5
     flipped: float = 0.5
+    implied: tuple[float, float] | None = None
 
 
 def wild_settings(table: TomlTable) -> WildSettings:
@@ -69,4 +73,5 @@ def wild_settings(table: TomlTable) -> WildSettings:
         misled=table.share("misled", usual.misled),
         indirect=table.share("indirect", usual.indirect),
         flipped=table.share("flipped", usual.flipped),
+        implied=table.number_range("implied", *UNNAMED) if "implied" in table else None,
     )
