@@ -78,3 +78,9 @@ def asked(built: Built) -> list[tuple[str, Mapping[str, Any], Mapping[str, Any]]
 def tasks(built: Built) -> dict[str, tuple[Mapping[str, Any], Mapping[str, Any]]]:
     """Task row and truth row by variant: of several questions of one variant, the last."""
     return {key: (task, truth) for key, task, truth in asked(built)}
+
+
+@cache
+def every_task() -> tuple[tuple[str, Mapping[str, Any], Mapping[str, Any], Built], ...]:
+    """Variant, task row, truth row and scene of every task of the public-truth split."""
+    return tuple((*entry, built) for built in public() for entry in asked(built))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from case_files import CASE_FILES
-from causalds_scenes import asked, public, rows, world
+from causalds_scenes import every_task, rows, world
 
 from builder.causalds.ask import ASKERS
 from builder.causalds.check.graph import graph_of, mediators
@@ -18,26 +18,25 @@ from grader.io.release import task_of, truth_of
 from grader.shape import Task
 from grader.tracks import VARIANTS
 
-ALL = [(key, task, truth, built) for built in public() for key, task, truth in asked(built)]
 LABELS: dict[str, list[str]] = {key: file["prompt"] for key, file in CASE_FILES.items()}
 
 
 def test_the_table_of_labels_covers_every_variant() -> None:
     """A variant without words in its file of tests would not be checked."""
     assert set(LABELS) == {v.key for v in VARIANTS if v.track == "causalds"}
-    assert {key for key, *_ in ALL} == set(LABELS)
+    assert {key for key, *_ in every_task()} == set(LABELS)
 
 
 def test_prompts_state_every_label_and_rule() -> None:
     """A test taker must be able to answer from the prompt alone."""
-    for key, task, _, _ in ALL:
+    for key, task, _, _ in every_task():
         for text in LABELS[key]:
             assert text in task["prompt"], (key, text)
 
 
 def test_prompts_have_their_parts_in_order() -> None:
     """Parts of paper A.16.2; story tasks have no data parts."""
-    for _, task, _, built in ALL:
+    for _, task, _, built in every_task():
         headings = re.findall(r"^## (.+)$", task["prompt"], re.M)
         data = ["Data", "Scale"] if task["input_mode"] == "data" else []
         assert headings == [
@@ -49,7 +48,7 @@ def test_prompts_have_their_parts_in_order() -> None:
 
 def test_prompts_name_exactly_the_files_that_are_there() -> None:
     """The workspace writer makes these files and no others."""
-    for _, task, _, _ in ALL:
+    for _, task, _, _ in every_task():
         prompt, data = task["prompt"], task["input_mode"] == "data"
         assert "`story.md`" in prompt and "`answer.schema.json`" in prompt
         assert ("data.parquet" in prompt) == ("columns.json" in prompt) == data
@@ -58,7 +57,7 @@ def test_prompts_name_exactly_the_files_that_are_there() -> None:
 
 def test_prompts_leak_no_id_and_no_structure() -> None:
     """Roles, motif names or world keys in a prompt would be the answer."""
-    for _, task, truth, built in ALL:
+    for _, task, truth, built in every_task():
         motif = truth["structure"]
         prompt = task["prompt"].replace('"frontdoor"', "")
         assert motif not in prompt.lower() or motif in ("chain", "iv", "collider", "fork")
@@ -71,7 +70,7 @@ def test_prompts_leak_no_id_and_no_structure() -> None:
 def test_lists_in_prompts_are_those_of_the_inputs_and_in_no_graph_order() -> None:
     """Lists follow inputs_json; over scenes, neither treatment nor outcome comes first always."""
     firsts = []
-    for key, task, _, _ in ALL:
+    for key, task, _, _ in every_task():
         inputs = json.loads(task["inputs_json"])
         if key == "identification.method_label":
             names = inputs["observed"]
@@ -86,7 +85,7 @@ def test_lists_in_prompts_are_those_of_the_inputs_and_in_no_graph_order() -> Non
 
 def test_inputs_follow_the_contract() -> None:
     """Graders, baselines and workspaces read these members by name."""
-    for key, task, _, built in ALL:
+    for key, task, _, built in every_task():
         inputs = json.loads(task["inputs_json"])
         assert set(inputs) == ASKERS[key].inputs
         if "columns" in inputs:
@@ -96,7 +95,7 @@ def test_inputs_follow_the_contract() -> None:
 
 def _answering(tasks: Sequence[Task]) -> set[tuple[str, str]]:
     """Variants of which one's prompt answers the other, were all the tasks in one exam."""
-    truths = {truth["task_id"]: truth_of(truth) for _, _, truth, _ in ALL}
+    truths = {truth["task_id"]: truth_of(truth) for _, _, truth, _ in every_task()}
     problems = _borrowed("dev", [HeldExam("all", tasks, {}, matched=False)], truths).problems
     return {match.groups() for text in problems if (match := _ANSWERS.search(text))}
 
@@ -106,13 +105,13 @@ _ANSWERS = re.compile(r"\((\S+)\) answers \S+ \((\S+)\)")
 
 def test_no_prompt_answers_another_task_about_its_scene() -> None:
     """Who is told what lies between treatment and outcome is told what must not be controlled."""
-    assert _answering([task_of(task) for _, task, _, _ in ALL]) == set()
+    assert _answering([task_of(task) for _, task, _, _ in every_task()]) == set()
 
 
 def test_the_gate_finds_prompts_that_list_the_mediators() -> None:
     """Such a list is the whole answer where nothing else is affected by what lies between."""
     telling = []
-    for _, row, _, built in ALL:
+    for _, row, _, built in every_task():
         task, hidden = task_of(row), world(built)
         if "natural" in task.prompt:
             graph = graph_of(hidden["world"]["edges"], hidden["variables"])
@@ -131,13 +130,13 @@ def test_the_gate_finds_prompts_that_list_the_mediators() -> None:
 
 def test_no_two_prompts_are_equal() -> None:
     """Duplicate prompts count one piece of knowledge twice."""
-    prompts = [task["prompt"] for _, task, _, _ in ALL]
+    prompts = [task["prompt"] for _, task, _, _ in every_task()]
     assert len(set(prompts)) == len(prompts)
 
 
 def test_the_story_of_a_row_tells_the_edges_of_its_target() -> None:
     """The sketch's truth must be what the story says."""
-    for key, _, truth, built in ALL:
+    for key, _, truth, built in every_task():
         if key == "causal_sketch.edges_only":
             record = world(built)
             edges = tuple((a, b) for a, b in record["world"]["edges"])
@@ -155,7 +154,7 @@ def test_no_variant_has_a_constant_truth(key: str) -> None:
     """A constant answer would score without reading."""
     truths = [
         (truth["should_abstain"], truth["value"], truth["target_json"])
-        for found, _, truth, _ in ALL
+        for found, _, truth, _ in every_task()
         if found == key
     ]
     assert len(set(truths)) > 1 or len(truths) < 8, "too few scenes to tell"

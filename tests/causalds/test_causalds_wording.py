@@ -3,12 +3,13 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from causalds_scenes import asked, public, rows, world
+from causalds_scenes import every_task, public, rows, world
 from test_causalds_views import built as in_views
 from test_causalds_views import values
 
@@ -22,15 +23,19 @@ from grader.model import RawAnswer
 from grader.score import score_answer
 from grader.tracks import VARIANTS
 
-ALL = [(key, task, truth, built) for built in public() for key, task, truth in asked(built)]
-VIEWED = [
-    (task, json.loads(task["inputs_json"]), world(built), built)
-    for built in in_views()
-    for task in built.rows["causalds"]
-]
 FILLED = {
     "<number>": "1.5", "<whole number>": "1", "<true or false>": "true", "<label>": "+",
 }  # fmt: skip
+
+
+@cache
+def viewed() -> tuple[tuple[Any, ...], ...]:
+    """Task row, its declared inputs, world and scene of every task of scenes in three views."""
+    return tuple(
+        (task, json.loads(task["inputs_json"]), world(built), built)
+        for built in in_views()
+        for task in built.rows["causalds"]
+    )
 
 
 def _part(prompt: str, title: str) -> str:
@@ -70,7 +75,7 @@ def test_no_variable_is_shown_on_a_reversed_scale_and_measurements_may_be() -> N
                     for one in bundle["measurements"]
                 ]
     assert min(slopes) < -0.3 and max(slopes) > 0.3
-    for task, _, record, _ in VIEWED:
+    for task, _, record, _ in viewed():
         data = task["input_mode"] == "data"
         assert ("never reversed" in _part(task["prompt"], "Scale")) == data
         measured = bool(record["views"][task["view"]]["bundles"])
@@ -80,7 +85,7 @@ def test_no_variable_is_shown_on_a_reversed_scale_and_measurements_may_be() -> N
 def test_an_association_of_nothing_is_0_and_unknown_says_the_same() -> None:
     """Elsewhere "unknown" means not identifiable; the reference has no other word for zero."""
     zeros = 0
-    for key, task, truth, _ in ALL:
+    for key, task, truth, _ in every_task():
         if key.startswith(("association.sign", "collider_phenomenon.induced_association_sign")):
             answer = _part(task["prompt"], "Answer") + _part(task["prompt"], "Question")
             assert '"0"' in answer and "unknown" not in answer
@@ -93,7 +98,7 @@ def test_an_association_of_nothing_is_0_and_unknown_says_the_same() -> None:
 def test_whoever_reads_effects_off_a_story_learns_how_binary_variables_act() -> None:
     """'Reaches 12 kilograms' might act through the kilograms."""
     told = set()
-    for _, task, _, built in ALL:
+    for _, task, _, built in every_task():
         reads = "complete account of the direct effects" in task["prompt"]
         says = "only through which of the two holds" in task["prompt"]
         assert says == (reads and _binary(world(built)))
@@ -103,7 +108,7 @@ def test_whoever_reads_effects_off_a_story_learns_how_binary_variables_act() -> 
 
 def test_identifiability_states_what_may_be_assumed() -> None:
     """A verdict hangs on these: positivity, errors across worlds, proxies that tell enough."""
-    for key, task, _, _ in ALL:
+    for key, task, _, _ in every_task():
         prompt, inputs = task["prompt"], json.loads(task["inputs_json"])
         if "*Identifiable*" not in prompt:
             assert "identif" not in prompt.replace('"identifiable"', "")
@@ -115,7 +120,7 @@ def test_identifiability_states_what_may_be_assumed() -> None:
 
 def test_the_word_on_zero_effects_is_said_of_the_effect_asked_and_where_it_can_be_zero() -> None:
     """Natural effects are estimated only where neither is zero by the graph."""
-    for key, task, _, _ in ALL:
+    for key, task, _, _ in every_task():
         prompt, estimand = task["prompt"], json.loads(task["inputs_json"]).get("estimand")
         assert "of its kind" not in prompt
         names = re.findall(r"the (\w+) must be 0 and counts as identifiable", prompt)
@@ -130,7 +135,7 @@ def test_the_word_on_zero_effects_is_said_of_the_effect_asked_and_where_it_can_b
 def test_a_prediction_names_only_columns_that_are_there_to_be_left_out() -> None:
     """A measured outcome has no column of its own; its measurements are what is held back."""
     seen = set()
-    for task, inputs, record, built in VIEWED:
+    for task, inputs, record, built in viewed():
         if task["family"] != "prediction":
             continue
         measured = record["outcome"] in record["views"][task["view"]]["bundles"]
@@ -148,7 +153,7 @@ def test_a_prediction_names_only_columns_that_are_there_to_be_left_out() -> None
 def test_a_measured_binary_variable_is_listed_with_its_values() -> None:
     """The scale section says that binary variables are 0 and 1 'as listed above'."""
     met = 0
-    for task, _, record, _ in VIEWED:
+    for task, _, record, _ in viewed():
         if task["input_mode"] == "story":
             continue
         assert ("as listed above" in _part(task["prompt"], "Scale")) == _binary(record)
@@ -165,28 +170,28 @@ def test_a_measured_binary_variable_is_listed_with_its_values() -> None:
 
 def test_story_tasks_carry_no_list_of_measurement_columns() -> None:
     """Paper A.16.2: story-only prompts omit the data section and the measurement note."""
-    for task, *_ in VIEWED:
+    for task, *_ in viewed():
         if task["input_mode"] == "story":
             assert "_meas_" not in task["prompt"] and "## Measurements" not in task["prompt"]
 
 
 def test_nothing_is_demanded_that_is_not_scored() -> None:
     """The conditioning variable was to be copied from the question."""
-    for key, task, _, _ in ALL:
+    for key, task, _, _ in every_task():
         demanded = "conditioning_var" in _part(task["prompt"], "Answer")
         assert demanded == (key == "association.argmax_change")
 
 
 def test_a_list_of_forbidden_controls_is_asked_for_only_where_some_set_is_valid() -> None:
     """With no valid set, "in no valid set" is said of every variable."""
-    for key, task, _, _ in ALL:
+    for key, task, _, _ in every_task():
         if key == "bias_diagnostic.forbidden_controls_list":
             assert "If there is a valid adjustment set at all, list" in task["prompt"]
 
 
 def test_a_tie_is_about_absolute_values() -> None:
     """Effects of 1 and -1 differ by twice the larger one."""
-    found = [task["prompt"] for key, task, _, _ in ALL if key.endswith("dominance")]
+    found = [task["prompt"] for key, task, _, _ in every_task() if key.endswith("dominance")]
     assert found and all("if |NDE| and |NIE| differ by at most 5%" in text for text in found)
 
 
@@ -208,7 +213,7 @@ def test_example_answers_fit_the_schema_once_filled_in(root: Path) -> None:
     """A form that would be refused is worse than none."""
     from jsonschema import Draft202012Validator
 
-    for key, task, _, _ in ALL:
+    for key, task, _, _ in every_task():
         (example,) = _examples(task["prompt"])
         if key.startswith("prediction"):
             continue
@@ -235,7 +240,7 @@ def test_names_in_examples_are_of_another_world() -> None:
 @pytest.mark.parametrize("key", sorted(v.key for v in VARIANTS if v.track == "causalds"))
 def test_letters_for_names_stand_for_nothing_else(key: str) -> None:
     """A variable R beside 'let r be the correlation' cannot be told from it."""
-    found = [(task["prompt"], world(built)) for k, task, _, built in ALL if k == key]
+    found = [(task["prompt"], world(built)) for k, task, _, built in every_task() if k == key]
     assert found
     for prompt, record in found:
         text = prompt.replace(_part(prompt, "Background"), "")
@@ -250,7 +255,7 @@ def test_letters_for_names_stand_for_nothing_else(key: str) -> None:
 def test_margins_of_two_associations_are_promised_in_one_sentence() -> None:
     """The same words twice in a row read like a slip."""
     seen = 0
-    for _, task, _, _ in ALL:
+    for _, task, _, _ in every_task():
         told = task["prompt"].count("You may rely on this: ")
         assert told <= 1
         if task["variant"] == "sign_before_after":
@@ -263,5 +268,5 @@ def test_margins_of_two_associations_are_promised_in_one_sentence() -> None:
 
 def test_the_asked_variable_is_not_called_a_collider() -> None:
     """Half of the time it is none: the input's name would be a claim."""
-    for _, task, _, _ in ALL:
+    for _, task, _, _ in every_task():
         assert "collider" not in json.loads(task["inputs_json"])
