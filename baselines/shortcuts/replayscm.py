@@ -37,6 +37,12 @@ def fewest_parents(task: Task) -> dict[str, Any]:
     return as_cells(task, _left_open(puzzle, completed(task, found), smallest))
 
 
+def fewest_sets(task: Task) -> dict[str, Any]:
+    """As ``fewest-parents``, but of equal sizes, variables that fewer sets fit come first."""
+    puzzle = read_puzzle(task)
+    return as_answer(task, _program(task, puzzle, _fitting(puzzle), by_count=True))
+
+
 def any_set(task: Task) -> dict[str, Any]:
     """A cell is open if some set that fits its variable leaves it open, or two disagree."""
     puzzle = read_puzzle(task)
@@ -45,13 +51,15 @@ def any_set(task: Task) -> dict[str, Any]:
     return as_cells(task, _left_open(puzzle, rows, fitting))
 
 
-def _program(task: Task, puzzle: Puzzle, fitting: Chosen) -> Found:
+def _program(task: Task, puzzle: Puzzle, fitting: Chosen, *, by_count: bool = False) -> Found:
     """Variables with the smallest sets first, each on its smallest that closes no circle with what
-    is chosen so far; hidden roots are the three with the largest sets or none. Ties fall by chance.
+    is chosen so far; hidden roots are the three with the largest sets or none. Ties fall by
+    the number of sets, ``by_count``, and then by chance.
     """
     sizes = _sizes(puzzle, fitting)
     tie = generator(f"fewest-parents/{task.task_id}").permutation(puzzle.n)
-    ranked = sorted(range(puzzle.n), key=lambda v: (sizes[v], tie[v]))
+    count = [len(fitting[v]) if by_count else 0 for v in range(puzzle.n)]
+    ranked = sorted(range(puzzle.n), key=lambda v: (sizes[v], count[v], tie[v]))
     roots = tuple(sorted(ranked[-ROOTS:]))
     if puzzle.setting is not None:
         roots = tuple(v for v in range(puzzle.n) if puzzle.setting.roots >> v & 1)
@@ -118,6 +126,8 @@ def _only(rule: Callable[[Task], dict[str, Any]], *variants: str) -> Solver:
 SHORTCUTS: Final[tuple[tuple[str, str, str, Solver], ...]] = (
     ("replayscm", "fewest-parents", "each variable on the smallest set that fits it",
      _only(fewest_parents, "hidden_roots", "undetermined")),
+    ("replayscm", "fewest-sets", "the same, variables that fewest sets fit first",
+     _only(fewest_sets, "hidden_roots")),
     ("replayscm", "any-set", "open is what some set that fits leaves open, whatever the order",
      _only(any_set, "undetermined")),
 )  # fmt: skip

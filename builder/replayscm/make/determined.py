@@ -21,7 +21,12 @@ from builder.replayscm.make.determinacy import (
 )
 from builder.replayscm.make.generate import HELDOUT_WORLDS, Evidence
 from builder.replayscm.make.programs import HiddenProgram
-from builder.replayscm.make.reversible import Groups, draw_groups, draw_targets, sample_reversible
+from builder.replayscm.make.reversible import (
+    Groups,
+    draw_groups,
+    draw_targets,
+    sample_reversible,
+)
 from builder.replayscm.make.shifted import shift
 from builder.replayscm.make.tables import (
     Flags,
@@ -45,8 +50,8 @@ from builder.replayscm.make.worlds import (
 )
 
 VARIABLES: Final = (10, 11, 12, 13, 14, 15, 16)
-MOST_EDGES: Final = 4
-"""Reversible edges of a program; fewer where fewer find room."""
+MOST_PAIRS: Final = 3
+"""Reversible edges of a program beside its chain of two; fewer where fewer find room."""
 SEED_WORLDS: Final = 4
 CANDIDATES: Final = 40
 MOST_WORLDS: Final = 30
@@ -57,8 +62,8 @@ def determined(rng: np.random.Generator, n: int) -> tuple[Evidence, tuple[World,
 
     Raises ``Rejected`` where ``MOST_WORLDS`` do not determine it.
     """
-    program, edges = sample_reversible(rng, n, min(MOST_EDGES, (n - 4) // 2))
-    groups = draw_groups(rng, n, edges)
+    program, linked = sample_reversible(rng, n, min(MOST_PAIRS, (n - 7) // 2), chain=True)
+    groups = draw_groups(rng, n, linked)
     units = draw_units(rng)
     heldout = _heldout(rng, program, units, groups)
     shifted = shift(rng, program, heldout)
@@ -82,7 +87,7 @@ def determined(rng: np.random.Generator, n: int) -> tuple[Evidence, tuple[World,
         worlds.append(min(candidates(CANDIDATES), key=open_after))
         tables |= tabulate_worlds(worlds[-1:])
     training = _without_idle(program, worlds, target)
-    statistics = {"reversible_edges": len(edges), "left_out": len(worlds) - len(training)}
+    statistics = {"reversible_edges": len(linked) + 1, "left_out": len(worlds) - len(training)}
     return Evidence(program, units, tuple(training), tuple(heldout), statistics), shifted
 
 

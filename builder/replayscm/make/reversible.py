@@ -11,6 +11,7 @@ from the sets that fit a variable.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -19,11 +20,8 @@ from builder.replayscm.make.programs import HiddenProgram, assemble, name_of, sa
 from grader.tracks.replayscm.boolean import Formula, canonical, operation, variable
 from grader.tracks.replayscm.problem import MAX_PARENTS, ROOTS
 
-Edge = tuple[int, int]
-"""A cause and its effect."""
-
 Groups = tuple[tuple[int, ...], ...]
-"""A partition of the variables into those that are set together: one or two each."""
+"""Variables that are set together."""
 
 JOINED: Final = 0.5
 """Chance that a variable of no reversible edge is set together with another such variable, so that
@@ -31,20 +29,25 @@ being set together does not tell an edge."""
 
 
 def sample_reversible(
-    rng: np.random.Generator, n: int, edges: int
-) -> tuple[HiddenProgram, tuple[Edge, ...]]:
-    """A program of ``n`` variables with so many disjoint reversible edges, and these.
+    rng: np.random.Generator, n: int, pairs: int, *, chain: bool = False
+) -> tuple[HiddenProgram, Groups]:
+    """A program of ``n`` variables with so many disjoint reversible edges, and the ends of each.
 
-    At most (n - 4) / 2 edges find room; one fewer always does.
+    With a ``chain`` also two edges V -> D -> E. More sets then fit D than V, while of single edges
+    mostly fewer fit the effect, so that their numbers tell no directions. At most (n - 4) / 2 edges
+    find room, or (n - 7) / 2 beside a chain.
     """
     while True:
         order = tuple(int(v) for v in rng.permutation(n))
-        places = rng.choice(np.arange(ROOTS + 1, n), size=(edges, 2), replace=False)
-        ends = {int(max(pair)): int(min(pair)) for pair in places}
+        count = 2 * pairs + 3 * chain
+        places = rng.choice(np.arange(ROOTS + 1, n), size=count, replace=False).tolist()
+        linked = [sorted(places[2 * k : 2 * k + 2]) for k in range(pairs)]
+        linked += [sorted(places[2 * pairs :])] if chain else []
+        ends = {effect: cause for run in linked for cause, effect in pairwise(run)}
         formulas = _mechanisms(rng, order, ends)
         if formulas is not None:
             program = assemble(order, {}, formulas)
-            found = tuple((order[cause], order[effect]) for effect, cause in sorted(ends.items()))
+            found = tuple(tuple(order[place] for place in run) for run in linked)
             # There is no window to draw parents from: all earlier variables were candidates.
             return replace(program, windows=program.parents), found
 
@@ -64,8 +67,12 @@ def _mechanisms(
         if place in ends:
             cause = order[ends[place]]
             others = [v for v in earlier if v != cause]
-            partners = rng.choice(others, size=int(rng.integers(1, 3)), replace=False)
-            if len(parents[cause] | set(partners.tolist())) <= MAX_PARENTS:
+            # Inside a chain one: both sets that fit are then as small as the first variable's.
+            most = 1 if place in causes else 2
+            partners = rng.choice(others, size=int(rng.integers(1, most + 1)), replace=False)
+            # What may stand for the middle of a chain holds its first variable: that is no gain.
+            without = parents[cause] | set(partners.tolist())
+            if ends[place] not in ends and len(without) <= MAX_PARENTS:
                 return None
             inner = [name_of(int(v)) for v in sorted(partners)]
             told = variable(inner[0]) if len(inner) == 1 else sample_formula(rng, inner)
@@ -81,11 +88,11 @@ def _mechanisms(
     return formulas
 
 
-def draw_groups(rng: np.random.Generator, n: int, edges: Sequence[Edge]) -> Groups:
-    """Both ends of each edge together; of the other variables, some in pairs."""
-    taken = {v for edge in edges for v in edge}
+def draw_groups(rng: np.random.Generator, n: int, linked: Groups) -> Groups:
+    """A partition of the variables: ``linked`` ones together; of the others, some in pairs."""
+    taken = {v for group in linked for v in group}
     waiting = [int(v) for v in rng.permutation(n) if int(v) not in taken]
-    groups: list[tuple[int, ...]] = list(edges)
+    groups = list(linked)
     while waiting:
         first = waiting.pop()
         joined = waiting and rng.random() < JOINED

@@ -60,8 +60,8 @@ AIM: Final = 1 / 3
 def undetermined(rng: np.random.Generator, n: int) -> Evidence:
     """One attempt: a program of ``n`` variables, training worlds, and the asked rows as held-out
     worlds of one row each. Raises ``Rejected`` where too few cells are open."""
-    program, edges = sample_reversible(rng, n, (n - 6) // 2)
-    groups = draw_groups(rng, n, edges)
+    program, linked = sample_reversible(rng, n, (n - 6) // 2)
+    groups = draw_groups(rng, n, linked)
     units = draw_units(rng)
     setting = disclosed_setting(program, "hidden")
     worlds: list[World] = []
