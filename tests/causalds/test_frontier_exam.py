@@ -77,6 +77,13 @@ def test_a_planned_scene_can_be_asked_what_it_is_for() -> None:
         assert plan.wanted is None or plan.wanted in classes(plan, plan.variant)
 
 
+def test_wishes_do_not_contradict_the_answer() -> None:
+    """A sign that is to change, or a larger effect, follows from the class of the answer."""
+    for plan in planned():
+        if plan.variant == "association.sign_before_after" and plan.wild is not None:
+            assert plan.wild.wanted.flipped is (plan.wanted == "different")
+
+
 def test_signs_differ_in_half_of_the_identified_wild_scenes() -> None:
     """As near as whole numbers allow."""
     found = Counter(

@@ -230,6 +230,20 @@ def _choosiest_first(wanted: Sequence[Slot]) -> list[Slot]:
     return sorted(wanted, key=rank)
 
 
+_MATCH: Final = "effect_estimate.ate_vs_assoc_sign_match"
+_DOMINANCE: Final = "mediation_effect.direct_vs_indirect_dominance"
+_BOTH_SIGNS: Final = "association.sign_before_after"
+_SAID: Final[Mapping[tuple[str, str], Mapping[str, bool]]] = {
+    (_MATCH, "True"): {"reversed": False},
+    (_MATCH, "False"): {"reversed": True},
+    (_DOMINANCE, "direct"): {"indirect": False},
+    (_DOMINANCE, "indirect"): {"indirect": True},
+    (_BOTH_SIGNS, "same"): {"flipped": False},
+    (_BOTH_SIGNS, "different"): {"flipped": True},
+}
+"""Wishes that the class of an answer decides."""
+
+
 class _Shares:
     """Keeps what is wanted of scenes in its shares, as scenes are drawn one by one."""
 
@@ -240,11 +254,14 @@ class _Shares:
         self._found: dict[str, Counter[bool]] = {key: Counter() for key in self._shares}
 
     def wishes(self, slot: Slot, stratum: str) -> Iterator[Wanted]:
-        """What to want of a slot's scene, the most needed first, then with one wish turned."""
+        """What to want of a slot's scene, the most needed first, then with one wish turned; what
+        its answer says of them is not to be turned."""
+        said = _SAID.get((slot.key, slot.label), {})
         due = {key: self._due(key) for key in self._bearing(slot, stratum)}
-        yield Wanted(**due)
+        yield Wanted(**{**due, **said})
         for key, value in due.items():
-            yield Wanted(**{**due, key: not value})
+            if key not in said:
+                yield Wanted(**{**due, **said, key: not value})
 
     def count(self, wanted: Wanted) -> None:
         """Takes note of a scene that was drawn."""
