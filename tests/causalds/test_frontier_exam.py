@@ -10,15 +10,21 @@ from causalds_scenes import ROOT, table
 from builder.causal.adjustment import valid_adjustment_sets
 from builder.causal.graph import LatentDAG
 from builder.causal.motifs import MOTIFS, Motif
+from builder.causalds.ask import ASKERS
 from builder.causalds.exams.built import BuiltTask
 from builder.causalds.exams.draw import draw_exam
 from builder.causalds.exams.frontier import abstains, due, leaves_out
-from builder.causalds.exams.frontier_plan import allowed, classes, frontier_composition
+from builder.causalds.exams.frontier_plan import (
+    allowed,
+    classes,
+    frontier_composition,
+    quiet_class,
+)
 from builder.causalds.exams.model import ExamModel, parse_exam
 from builder.causalds.exams.shares import drawn_shares
 from builder.causalds.plan.config import with_exams
 from builder.causalds.plan.scenes import plan_scenes
-from builder.causalds.plan.types import ScenePlan
+from builder.causalds.plan.types import ScenePlan, graph_members
 from builder.causalds.track import TRACK
 from builder.settings import TomlTable
 from grader.errors import UsageError
@@ -75,6 +81,30 @@ def test_a_planned_scene_can_be_asked_what_it_is_for() -> None:
         assert plan.variant is not None and plan.frontier
         assert allowed(plan, plan.variant)
         assert plan.wanted is None or plan.wanted in classes(plan, plan.variant)
+
+
+@pytest.mark.parametrize(
+    ("key", "found"),
+    [
+        ("association.sign_only", ()),
+        ("effect_estimate.ate_point", ("abstain",)),
+        ("effect_estimate.ate_sign_only", ("unknown",)),
+        ("effect_estimate.ate_vs_assoc_sign_match", ("None",)),
+        ("identification.identifiable_boolean", ("False",)),
+        ("identification.method_label", ("none",)),
+        ("identification.all_minimal_adjustment_sets", ("non_id",)),
+        ("identification.estimand_formula", ("abstain",)),
+        ("mediation_effect.direct_vs_indirect_dominance", ("None",)),
+    ],
+)
+def test_the_class_of_abstentions_is_that_of_the_asker(key: str, found: tuple[str, ...]) -> None:
+    """Of two bows, one beside a mediator, nothing is identifiable."""
+    assert quiet_class(key) == found
+    lost = _graph("X>M M>Y X>Y U>X U>Y V>X V>M", "U V")
+    plan = replace(planned()[0], **graph_members(lost.graph), treatment="X", outcome="Y")
+    if found:
+        assert set(found) <= set(ASKERS[key].possible_classes(plan))
+        assert all(abstains(key, label) for label in found)
 
 
 def test_wishes_do_not_contradict_the_answer() -> None:

@@ -128,16 +128,17 @@ def _labels(
         labels = {one for plan in tame if allowed(plan, key) for one in classes(plan, key)}
         found[key, False] = sorted(labels)
         vanishing = {"False"} if key == "collider_phenomenon.induced_association_boolean" else set()
-        found[key, True] = sorted({*labels, *_quiet(key)} - _TAME_LABELS - vanishing)
+        found[key, True] = sorted({*labels, *quiet_class(key)} - _TAME_LABELS - vanishing)
     return found
 
 
-def _quiet(key: str) -> tuple[str, ...]:
+def quiet_class(key: str) -> tuple[str, ...]:
     """The class of a variant's abstentions, where it allows them."""
     shape = variant_of("causalds", key).shape
     if not shape.abstainable:
         return ()
-    return ("abstain",) if shape.kind in ("number", "interval") else (str(shape.abstention),)
+    worded = shape.abstention is not None or shape.kind in ("boolean", "label")
+    return (str(shape.abstention) if worded else "abstain",)
 
 
 def _on_motifs(
