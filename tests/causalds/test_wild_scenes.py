@@ -3,20 +3,27 @@
 import json
 from collections import Counter
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 from causalds_scenes import ROOT, asked, rows, specs, table, world
 
+from builder.causal.graph import LatentDAG
 from builder.causal.identification import is_identifiable
 from builder.causal.strata import in_stratum
 from builder.causalds.check.audit import audit_instance
 from builder.causalds.check.hidden import Hidden
+from builder.causalds.check.numbers import Population
 from builder.causalds.check.wild import audit_wild
 from builder.causalds.check.wild_agreement import main
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
 from builder.causalds.track import TRACK
+from builder.scm.affine import affine_moments
+from builder.scm.regression import correlation
+from builder.scm.sampling import sample_world
 from builder.settings import TomlTable
 from builder.track import Built, InstanceSpec
 from builder.words.knowledge import domain
@@ -179,3 +186,19 @@ def test_the_audit_sees_a_plan_that_is_not_kept() -> None:
     found = list(audit_wild(hidden))
     assert any("standard deviations of the outcome" in text for text in found)
     assert any("are not as planned" in text for text in found)
+
+
+def test_a_change_by_a_faint_variable_is_found_within_its_error() -> None:
+    """Six lines away from both ends a variable changes next to nothing, to second order only."""
+    path = ("Z", "A", "B", "C", "D", "X", "Y")
+    edges = (*pairwise(path), ("B", "Y"))
+    graph = LatentDAG(path, edges)
+    for seed in range(3):
+        world_ = sample_world(np.random.default_rng(seed), graph, {}, outcome="Y")
+        covariance = affine_moments(world_, ("X", "Y", "Z"))
+        assert covariance is not None
+        r = correlation(covariance[1], 0, 1)
+        change = float(correlation(covariance[1], 0, 1, (2,)) - r)
+        for draw in range(4):
+            found = Population(world_.to_json(), np.random.default_rng(draw)).change("X", "Y", "Z")
+            assert abs(found.value - change) <= 5 * found.se

@@ -168,6 +168,9 @@ class Population:
         # Estimating the regressions moves a partial correlation by less than its error only.
         p, given = _correlated(ex, ey)
         gap = float((given - plain).std()) / math.sqrt(DRAWS)
+        # Where Z is hardly associated with either, a change is a product of two small correlations:
+        # what five errors of these do to it is left.
+        gap += 5.0 * (1.0 + abs(r)) / (2.0 * DRAWS)
         return Estimate(p, float(given.std()) / math.sqrt(DRAWS)), Estimate(p - r, gap)
 
     def sd(self, v: str) -> Estimate:
