@@ -230,27 +230,24 @@ class Release:
 
     def truths(self, split: str, tasks: Iterable[Task]) -> dict[str, Truth]:
         """The truth of each task by task id, with labels where its scorer needs them."""
-        wanted = {task.task_id: task for task in tasks}
-        side = self.truth_side(split)
-        rows = [
-            dict(zip(_TRUTH_COLUMNS, row, strict=True))
+        wanted, side = {task.task_id: task for task in tasks}, self.truth_side(split)
+        rows = {
+            row[0]: dict(zip(_TRUTH_COLUMNS, row, strict=True))
             for row in _rows(side, "{}_truth", split, _TRUTH_COLUMNS, "ORDER BY task_id")
             if row[0] in wanted
-        ]
-        instances = {row["task_id"]: row["instance_id"] for row in rows}
+        }
 
         def beside(kind: Kind, column: str) -> dict[str, Any]:
             """By task id, what the labels of its instance hold for answers of a kind."""
-            asked = [name for name in instances if wanted[name].shape.kind == kind]
-            needs = sorted({instances[name] for name in asked})
-            columns, suffix = ("instance_id", column), "WHERE list_contains(?, instance_id)"
-            told = _rows(side, "{}_labels", split, columns, suffix, [needs], optional=column)
-            found = dict(told) if needs else {}
-            return {name: found[instances[name]] for name in asked if instances[name] in found}
+            of = {n: r["instance_id"] for n, r in rows.items() if wanted[n].shape.kind == kind}
+            columns, needs = ("instance_id", column), [sorted({*of.values()})]
+            suffix = "WHERE list_contains(?, instance_id)"
+            told = _rows(side, "{}_labels", split, columns, suffix, needs, optional=column)
+            found = dict(told) if of else {}
+            return {name: found[one] for name, one in of.items() if one in found}
 
         labels, models = beside("predictions", "values"), beside("formula", MODELS)
-        named = {row["task_id"]: row for row in rows}
-        truths = {n: truth_of(row, labels.get(n), models.get(n)) for n, row in named.items()}
+        truths = {n: truth_of(row, labels.get(n), models.get(n)) for n, row in rows.items()}
         absent = wanted.keys() - truths.keys()
         if absent:
             raise UsageError(
@@ -356,8 +353,7 @@ def task_of(row: Mapping[str, Any]) -> Task:
 def truth_of(
     row: Mapping[str, Any], labels: Sequence[float] | None = None, models: str | None = None
 ) -> Truth:
-    """A row of a config ``<track>_truth``, with the held-out labels of a prediction task, or the
-    models of a formula (:data:`MODELS`)."""
+    """A row of a config ``<track>_truth``, with what the labels hold for its task."""
     stated = {name: row[name] for name in _TRUTH_COLUMNS if name != "target_json"}
     return Truth(
         target=as_mapping(row["target_json"]),
