@@ -263,7 +263,8 @@ def test_two_boards_at_once_lose_no_submission(release: Path, tmp_path: Path) ->
     """Whoever comes second waits, and reads what the first has written."""
     path = tmp_path / "ledger.json"
     exam = Split.open(Release.open(release), "test").choose_exam_for()
-    held = {"held": {"answers": "b", "points": 50.0, "instances": 130}}
+    report = {"floor": None, "ceiling": None, "tracks": {}}
+    held = report | {"held": {"answers": "b", "points": 50.0, "instances": 130}}
     with path.with_name("ledger.json.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with ThreadPoolExecutor() as pool:
@@ -274,4 +275,6 @@ def test_two_boards_at_once_lose_no_submission(release: Path, tmp_path: Path) ->
             first.enter("acme", "a", 50.0, Ladder(130))
             first.save()
             fcntl.flock(lock, fcntl.LOCK_UN)
+    (shown,) = second.result()
+    assert "held" not in shown and 0 < shown["points"] == Ladder(130).shown([], 50.0)
     assert [row["team"] for row in Ledger(path, exam).teams(Ladder(130))] == ["acme", "bell"]
