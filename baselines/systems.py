@@ -54,10 +54,10 @@ def _naive(scene: ShownScene) -> SolveTask:
     return make_solver(scene)
 
 
-def _informed(scene: ShownScene, *, corrected: bool = False) -> SolveTask:
+def _informed(scene: ShownScene, *, corrected: bool = False, reasoned: bool = False) -> SolveTask:
     from baselines.causalds.informed import make_solver
 
-    return make_solver(scene, corrected=corrected)
+    return make_solver(scene, corrected=corrected, reasoned=reasoned)
 
 
 def inducing(solve: SolveTask) -> Solver:
@@ -77,6 +77,8 @@ def paper_only(solve: SolveTask) -> Solver:
 ONE_TRACK: Final[tuple[tuple[str, str, str, Solver], ...]] = (
     ("causalds", "double-sampling", "informed, with estimates corrected by the calibration rows",
      from_scenes(partial(_informed, corrected=True))),
+    ("causalds", "logician", "double-sampling, and works out graphs that stories only imply",
+     from_scenes(partial(_informed, corrected=True, reasoned=True))),
     ("ccr", "ccr-perfect", "reads every prompt by rules; valid and consistent",
      from_prompts(ccr.perfect)),
     *(

@@ -18,7 +18,7 @@ from baselines.causalds.regression import is_binary
 from baselines.release import FloatArray, ShownScene
 from baselines.solving import generator
 from builder.causal.graph import LatentDAG
-from builder.reader import Reading, read_story
+from builder.reader import Reading, read_story, reason
 from grader.shape import Task
 
 
@@ -27,11 +27,13 @@ class Desk:
     """What the analyst knows of ``shown``, a scene as it is released.
 
     ``corrected`` says whether estimates are corrected by the calibration rows (double sampling) or
-    take the predictions of measured variables for the variables themselves.
+    take the predictions of measured variables for the variables themselves; ``reasoned`` whether a
+    story that implies its graph is worked out, not read word by word.
     """
 
     shown: ShownScene
     corrected: bool = False
+    reasoned: bool = False
     _graphs: dict[frozenset[str], LatentDAG] = field(default_factory=dict)
     _effects: dict[tuple[str, Contrast], Estimate | None] = field(default_factory=dict)
     _associations: dict[tuple[str, str], Associations] = field(default_factory=dict)
@@ -58,12 +60,12 @@ class Desk:
         given) and the unmeasured names that it mentions."""
         known = frozenset(observed or self.whole.data)
         if known not in self._graphs:
-            self._graphs[known] = graph_of(self.shown.story, sorted(known))
+            self._graphs[known] = _graph(self._read(sorted(known)))
         return self._graphs[known]
 
     def sketch(self, task: Task) -> tuple[tuple[str, str], ...]:
         """The direct effects that the story tells among the variables it is asked about."""
-        return read_story(self.shown.story, (), task.inputs["variables"]).edges
+        return self._read((), task.inputs["variables"]).edges
 
     def correlation(self, task: Task) -> float:
         """That of treatment and outcome."""
@@ -90,6 +92,12 @@ class Desk:
             self._effects[key] = self._estimated(name, contrast)
         return self._effects[key]
 
+    def _read(self, known: Sequence[str], count: int | None = None) -> Reading:
+        """What the story tells, of the names given and of the others that it mentions."""
+        story = self.shown.story
+        implied = reason(story, known, count) if self.reasoned else None
+        return read_story(story, known, count) if implied is None else implied
+
     def _associated(self, task: Task) -> Associations:
         """Correlations of treatment and outcome, plain and given any third variable."""
         x, y = ends(task)
@@ -108,5 +116,8 @@ class Desk:
 
 def graph_of(story: str, observed: Sequence[str]) -> LatentDAG:
     """The graph a story tells, over the observed names and the unmeasured ones it mentions."""
-    reading: Reading = read_story(story, tuple(observed))
+    return _graph(read_story(story, observed))
+
+
+def _graph(reading: Reading) -> LatentDAG:
     return LatentDAG(reading.variables, reading.edges, reading.unmeasured)

@@ -39,12 +39,15 @@ from grader.shape import Task
 Solve = Callable[[Task, Desk], Answer]
 
 
-def make_solver(scene: ShownScene, *, corrected: bool = False) -> Callable[[Task], Answer]:
+def make_solver(
+    scene: ShownScene, *, corrected: bool = False, reasoned: bool = False
+) -> Callable[[Task], Answer]:
     """The analyst at work on one scene: answers its tasks, reading and fitting once.
 
-    ``corrected`` takes out of every estimate what the calibration rows show of measurement error.
+    ``corrected`` takes out of every estimate what the calibration rows show of measurement error;
+    ``reasoned`` works out the graph of a story that implies it.
     """
-    desk = Desk(scene, corrected)
+    desk = Desk(scene, corrected, reasoned)
     return lambda task: SOLVERS[task.spec.key](task, desk)
 
 

@@ -1,11 +1,13 @@
 """Which statements a story makes: a minimal set with exactly one model, the graph of its scene.
 
 All true statements of every kind are put in an order of preference, drawn anew for each scene;
-those that deletion from its end leaves are told. The edges to be named come first, so that the
+those that deletion from its end leaves are told. They suffice when the graph can be worked out by
+refuting one supposition at a time (:mod:`builder.implied.reasoning`), which proves that it is the
+only one. The edges to be named come first, so that the
 others are found with them in hand; negations come last, so that they go first.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
 from typing import Final
@@ -15,6 +17,7 @@ import numpy as np
 from builder.causal.graph import LatentDAG
 from builder.implied.encoding import Edge, Encoding
 from builder.implied.minimal import minimal_set
+from builder.implied.reasoning import Reasoner
 from builder.implied.statements import MOST, NEGATIONS, Kind, Statement, Truths
 from builder.seeds import shuffled
 
@@ -35,7 +38,10 @@ _STRONG: Final[dict[Kind, float]] = {
 }  # fmt: skip
 """The order that leaves fewest statements, for when the orders drawn leave too many."""
 
-_TRIES: Final = 4
+STRICTLY_MINIMAL: Final = 8
+"""Up to so many measured variables no statement can be dropped without another graph. Beyond, none
+without losing the proof that refutes one supposition at a time: where a proof needs more than that,
+it can take a solver minutes, and a reader for ever."""
 
 
 class CannotImply(Exception):
@@ -75,18 +81,22 @@ def imply(
     frame = _frame(graph)
     edges = [edge for edge in graph.edges if edge[0] not in graph.latent]
     named = shuffled(rng, edges)[: len(edges) - round(share * len(edges))]
-    truths = Truths(graph)
-    found = [Statement("direct", edge) for edge in named]
-    pool = _candidates(rng, truths, clear)
+    pool = _candidates(rng, Truths(graph), clear)
+    first = [Statement("direct", edge) for edge in named]
     encoding = Encoding(graph.observed)
     try:
+        reasoner = Reasoner(encoding, edges, [*first, *pool])
         encoding.other_than(edges)
-        for number in range(_TRIES):
-            order = found + _preferred(rng, pool, edges, strong=number == _TRIES - 1)
-            chosen = minimal_set(order, lambda some: not encoding.possible(some))
-            if chosen is None:
-                raise AssertionError("no set of statements has the graph as its only model")
-            if len(chosen) + len(frame) <= MOST:
+
+        def suffices(some: Sequence[Statement]) -> bool:
+            return not encoding.plainly_possible(some) and reasoner.steps(some) is not None
+
+        for strong in (False, True):
+            order = first + _preferred(rng, pool, edges, strong=strong)
+            chosen = minimal_set(order, suffices)
+            if chosen is not None and len(graph.observed) <= STRICTLY_MINIMAL:
+                chosen = minimal_set(chosen, lambda some: not encoding.possible(some))
+            if chosen is not None and len(chosen) + len(frame) <= MOST:
                 return Implied(share, (*chosen, *frame))
     finally:
         encoding.close()
@@ -94,19 +104,27 @@ def imply(
 
 
 def certified(graph: LatentDAG, statements: Collection[Statement]) -> bool:
-    """Whether ``graph`` is the one model of the statements, and none of them can be dropped."""
-    chosen, truths = list(statements), Truths(graph)
-    if not all(truths.holds(statement) for statement in chosen) or not {*_frame(graph)} <= {
-        *chosen
-    }:
+    """Whether ``graph`` is the one model of the statements."""
+    truths = Truths(graph)
+    if not all(truths.holds(statement) for statement in statements):
         return False
-    inner = [s for s in chosen if s.kind not in ("reach", "closure")]
+    if not {*_frame(graph)} <= {*statements}:
+        return False
     encoding = Encoding(graph.observed)
     try:
         encoding.other_than(edge for edge in graph.edges if edge[0] not in graph.latent)
-        if encoding.possible(inner):
-            return False
-        return all(encoding.possible(inner[:i] + inner[i + 1 :]) for i in range(len(inner)))
+        return not encoding.possible(statements)
+    finally:
+        encoding.close()
+
+
+def inference_steps(graph: LatentDAG, statements: Sequence[Statement]) -> int | None:
+    """How many suppositions have to be refuted to work out the graph; None where that is not
+    enough."""
+    encoding = Encoding(graph.observed)
+    try:
+        edges = [edge for edge in graph.edges if edge[0] not in graph.latent]
+        return Reasoner(encoding, edges, statements).steps(statements)
     finally:
         encoding.close()
 

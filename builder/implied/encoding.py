@@ -5,7 +5,8 @@ of edges that agrees with a total order of the variables. Reachability is exact:
 and only if a -> b, or a -> c and r(c, b) for some c; on an acyclic graph that recursion has one
 solution. Every statement has a selector, so that one solver answers for any subset of them. The
 solver is asked for nothing but whether a subset has a model: what is read off a model would depend
-on its version.
+on its version. ``clauses`` are all that were added, for reasoning of another kind
+(:mod:`builder.implied.reasoning`).
 
 The gate proves uniqueness again by another encoding (:mod:`builder.reader.deduce`).
 """
@@ -21,7 +22,9 @@ from builder.implied.statements import Statement
 
 Edge = tuple[str, str]
 
-SOLVER: Final = "cadical153"
+SOLVER: Final = "glucose4"
+_BRIEFLY: Final = 100
+"""Conflicts after which a brief look for a graph is given up."""
 
 
 class Encoding:
@@ -30,6 +33,7 @@ class Encoding:
     def __init__(self, names: Sequence[str]) -> None:
         self.names = tuple(names)
         self._solver = Solver(SOLVER)
+        self.clauses: list[list[int]] = []
         self._top = 0
         self._selectors: dict[Statement, int] = {}
         self._chains: dict[tuple[str, str, str], int] = {}
@@ -46,12 +50,20 @@ class Encoding:
     def other_than(self, edges: Iterable[Edge]) -> None:
         """Rules out the graph with exactly these edges, for good."""
         true = set(edges)
-        self._add([-self.edge[pair] if pair in true else self.edge[pair] for pair in self.edge])
+        other = [-self.edge[pair] if pair in true else self.edge[pair] for pair in self.edge]
+        self._solver.add_clause(other)
 
     def possible(self, statements: Iterable[Statement], *literals: int) -> bool:
         """Whether some graph satisfies all these statements, and the literals of edges given."""
         chosen = [self.selector(statement) for statement in statements]
         return bool(self._solver.solve(assumptions=[*chosen, *literals]))
+
+    def plainly_possible(self, statements: Iterable[Statement]) -> bool:
+        """Whether such a graph is found at once. False says nothing, and nothing that enters a
+        release may depend on it: another version of the solver may find another one sooner."""
+        self._solver.conf_budget(_BRIEFLY)
+        chosen = [self.selector(statement) for statement in statements]
+        return self._solver.solve_limited(assumptions=chosen) is True
 
     def selector(self, statement: Statement) -> int:
         """The literal that asserts a statement; its clauses are added when it is first asked for.
@@ -173,4 +185,5 @@ class Encoding:
         return self._top
 
     def _add(self, clause: list[int]) -> None:
+        self.clauses.append(clause)
         self._solver.add_clause(clause)

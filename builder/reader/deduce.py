@@ -23,7 +23,7 @@ from pysat.solvers import Solver
 Edge = tuple[str, str]
 Claim = tuple[str, ...]
 
-_SOLVER: Final = "glucose4"
+_SOLVER: Final = "cadical153"
 
 
 @dataclass(frozen=True, slots=True)

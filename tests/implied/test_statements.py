@@ -9,7 +9,7 @@ import pytest
 
 from builder.causal.graph import LatentDAG
 from builder.causalds.check.implied import satisfies
-from builder.implied.choose import CannotImply, certified, imply
+from builder.implied.choose import CannotImply, certified, imply, inference_steps
 from builder.implied.cores import cores
 from builder.implied.encoding import Encoding
 from builder.implied.minimal import minimal_set
@@ -140,7 +140,11 @@ def test_larger_stories_are_proved_twice() -> None:
         proof = deduce(graph.observed, [s.what for s in found])
         assert proof.graphs == 1 and proof.edges == set(graph.edges)
         assert implied_share(found, graph) >= share - 0.5 / 12
-        assert not certified(graph, found[1:]), "none can be dropped"
+        assert not certified(graph, found[:-1]), "closure belongs to it"
+        steps = inference_steps(graph, found)
+        assert steps is not None
+        for left_out in found[:-3]:
+            assert inference_steps(graph, [s for s in found if s != left_out]) is None
 
 
 def test_only_clear_pairs_are_told_to_make_a_difference() -> None:
