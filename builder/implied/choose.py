@@ -3,8 +3,8 @@
 All true statements of every kind are put in an order of preference, drawn anew for each scene;
 those that deletion from its end leaves are told. They suffice when the graph can be worked out by
 refuting one supposition at a time (:mod:`builder.implied.reasoning`), which proves that it is the
-only one. The edges to be named come first, so that the
-others are found with them in hand; negations come last, so that they go first.
+only one. The edges to be named come first, so that the others are found with them in hand;
+negations come last, so that they go first.
 """
 
 from collections.abc import Collection, Iterator, Sequence
