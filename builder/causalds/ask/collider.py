@@ -174,6 +174,7 @@ def induced_association_strength_point(
     inputs=_NAMED,
     classes=_bias_classes,
     hosts=_opens_or_seems_to,
+    anywhere=True,
 )
 def collider_bias_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Whether controlling for a named variable opens a non-causal path: about those that do, where

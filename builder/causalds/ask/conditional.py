@@ -64,6 +64,7 @@ def _change_sign_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
     inputs=_NAMED,
     classes=lambda motif, plan: ("same", "different"),
     hosts=other_variable,
+    says={"same": {"flipped": False}, "different": {"flipped": True}},
 )
 def sign_before_after(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Both signs: of the correlation and of the partial correlation given a named variable."""

@@ -64,7 +64,13 @@ def _match_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
     return ("True", "False") if directed_path(motif, plan) else ("False",)
 
 
-@asks("effect_estimate.ate_vs_assoc_sign_match", rank=3, inputs=LEVELS, classes=_match_classes)
+@asks(
+    "effect_estimate.ate_vs_assoc_sign_match",
+    rank=3,
+    inputs=LEVELS,
+    classes=_match_classes,
+    says={"True": {"reversed": False}, "False": {"reversed": True}},
+)
 def ate_vs_assoc_sign_match(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Whether the association points the way the effect does."""
     effect = scene.truths.ate

@@ -9,6 +9,7 @@ second derivation of its truths (``check.tasks``) and the points of uninformed a
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -73,7 +74,8 @@ class Asker:
     design. ``hosts`` and ``classes`` say what the graph and the kinds alone decide, so that
     planning knows it before any world is drawn: whether a scene can be asked the variant, and, if
     so, which classes (``exams.cells``) its answer can have. A class that also depends on the
-    numbers may turn out to be rare.
+    numbers may turn out to be rare: ``says`` gives what each class says of the numbers (members of
+    ``plan.wanted.Wanted``). ``anywhere``: what is identified in a graph does not bear on it.
     """
 
     key: str
@@ -82,6 +84,8 @@ class Asker:
     inputs: frozenset[str]
     classes: Classes
     hosts: Hosts
+    says: Mapping[str, Mapping[str, bool]]
+    anywhere: bool
 
     def can_host(self, plan: ScenePlan) -> bool:
         """Whether a scene of this plan can be asked the variant."""
@@ -101,14 +105,21 @@ def any_scene(motif: Motif, plan: ScenePlan) -> bool:
 
 
 def asks(
-    key: str, *, rank: int, inputs: frozenset[str], classes: Classes, hosts: Hosts = any_scene
+    key: str,
+    *,
+    rank: int,
+    inputs: frozenset[str],
+    classes: Classes,
+    hosts: Hosts = any_scene,
+    says: Mapping[str, Mapping[str, bool]] = MappingProxyType({}),
+    anywhere: bool = False,
 ) -> Callable[[Ask], Ask]:
     """Registers the decorated function as the asker of the variant ``key``."""
 
     def register(ask: Ask) -> Ask:
         if key in _FOUND:
             raise ValueError(f"two askers for {key}")
-        _FOUND[key] = Asker(key, ask, rank, inputs, classes, hosts)
+        _FOUND[key] = Asker(key, ask, rank, inputs, classes, hosts, says, anywhere)
         return ask
 
     return register

@@ -65,7 +65,7 @@ def _strata(slot: Slot) -> Sequence[str]:
         return _ANSWERED[slot.label]
     family, quiet = slot.key.partition(".")[0], abstains(slot.key, slot.label)
     if family in ("identification", "bias_diagnostic", *_EFFECTS):
-        if slot.key == "bias_diagnostic.collider_bias_boolean":
+        if ASKERS[slot.key].anywhere:
             return tuple(STRATA)
         return UNIDENTIFIED if quiet else [name for name in STRATA if name not in UNIDENTIFIED]
     if family == "mediation_effect" or slot.key in _DETAILS:
@@ -231,20 +231,6 @@ def _choosiest_first(wanted: Sequence[Slot]) -> list[Slot]:
     return sorted(wanted, key=rank)
 
 
-_MATCH: Final = "effect_estimate.ate_vs_assoc_sign_match"
-_DOMINANCE: Final = "mediation_effect.direct_vs_indirect_dominance"
-_BOTH_SIGNS: Final = "association.sign_before_after"
-_SAID: Final[Mapping[tuple[str, str], Mapping[str, bool]]] = {
-    (_MATCH, "True"): {"reversed": False},
-    (_MATCH, "False"): {"reversed": True},
-    (_DOMINANCE, "direct"): {"indirect": False},
-    (_DOMINANCE, "indirect"): {"indirect": True},
-    (_BOTH_SIGNS, "same"): {"flipped": False},
-    (_BOTH_SIGNS, "different"): {"flipped": True},
-}
-"""Wishes that the class of an answer decides."""
-
-
 class _Shares:
     """Keeps what is wanted of scenes in its shares, as scenes are drawn one by one."""
 
@@ -257,7 +243,7 @@ class _Shares:
     def wishes(self, slot: Slot, stratum: str) -> Iterator[Wanted]:
         """What to want of a slot's scene, the most needed first, then with one wish turned; what
         its answer says of them is not to be turned."""
-        said = _SAID.get((slot.key, slot.label), {})
+        said = ASKERS[slot.key].says.get(slot.label, {})
         due = {key: self._due(key) for key in self._bearing(slot, stratum)}
         yield Wanted(**{**due, **said})
         for key, value in due.items():
