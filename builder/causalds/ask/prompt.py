@@ -42,8 +42,8 @@ def write_prompt(
 
 def _implied(scene: Scene) -> str:
     """What the remarks of an implied story mean, exactly."""
-    hidden = bullets([_TEXTS("implied.unmeasured")]) if scene.motif.graph.latent else ""
-    return _TEXTS("implied.text", lines=bullets(_TEXTS.lines("implied.lines")), hidden=hidden)
+    hidden = [_TEXTS("implied.unmeasured")] if scene.motif.graph.latent else []
+    return _TEXTS("implied.text", lines=bullets([*_TEXTS.lines("implied.lines"), *hidden]))
 
 
 def _files(scene: Scene, shown: Observation, variant: Variant) -> str:
