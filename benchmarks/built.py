@@ -9,7 +9,7 @@ from benchmarks.timing import MAIN, median_seconds
 from builder.causalds.plan.config import Config
 from builder.release.config import load_config
 from builder.track import Built
-from grader.io.release import task_of, truth_of
+from grader.io.rows import task_of, truth_of
 from grader.model import RawAnswer, Truth
 from grader.score import score_answer
 from grader.shape import Task

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
-from grader.bundles import Arms
+from grader.bundles import Arms, arms
 from grader.errors import UsageError
 from grader.floors import Floors
 from grader.io.release import CORRECTED, PUBLISHED, WHOLE_SPLIT, Release, select_exam
@@ -123,6 +123,11 @@ class Exam:
             for task_id in read.keys() & corrections.keys():
                 read[task_id] = replace(read[task_id], **corrections[task_id])
         return read
+
+    @cached_property
+    def arms(self) -> Arms:
+        """Bundle and arm of its tasks that have partners in it."""
+        return arms(self.tasks, self.split.bundles.get(self.name, {}))
 
     @cached_property
     def floors(self) -> Floors:

@@ -7,20 +7,18 @@ stands in the ledger, too, and what comes later has no place in it and no new fi
 """
 
 import fcntl
-import hashlib
 import json
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from grader.errors import UsageError
 from grader.exam import Exam
 from grader.io.files import write_text
-from grader.io.jsonio import canonical, clip, pretty
+from grader.io.jsonio import clip, pretty
 from grader.pipeline import Graded
 from grader.report.ladder import SUBMISSIONS, Ladder, weights
 from grader.report.redact import with_figure
@@ -28,31 +26,6 @@ from grader.report.redact import with_figure
 FORMAT: Final = 1
 NAME: Final = "ledger.json"
 _HELD: Final = "held"
-
-
-def answers_sha256(graded: Graded) -> str:
-    """The same for equal answers, however they were handed in and whatever the system is called.
-
-    Whatever they are worth, too: boards show it, so that it is of what was handed in alone.
-    """
-    digest = hashlib.sha256()
-    for task_id, told in graded.told.items():
-        answer = canonical(_plain(told.answer))
-        digest.update(f"{task_id} {told.status} {told.abstained} {answer}\n".encode())
-    return digest.hexdigest()
-
-
-def _plain(value: Any) -> Any:
-    """An answer as JSON that equal ones share: no set has an order, no object an address."""
-    if is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, frozenset):
-        return sorted((_plain(item) for item in value), key=canonical)
-    if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
-    return value
 
 
 def ladder_of(graded: Graded) -> Ladder:
@@ -65,7 +38,7 @@ def held(graded: Graded) -> dict[str, Any]:
     return {
         **graded.report,
         _HELD: {
-            "answers": answers_sha256(graded),
+            "answers": graded.answers_sha256,
             "points": graded.shown_points,
             "instances": ladder_of(graded).instances,
         },
@@ -106,7 +79,7 @@ def refuse_several(sources: Sequence[Path]) -> None:
 
 
 def close(path: Path | None, exam: Exam, handed: Mapping[Path, str]) -> frozenset[Path]:
-    """Record the final ranking of submissions by :func:`answers_sha256`; those that come too late.
+    """Record the final ranking of submissions, by their answers; those that come too late.
 
     The first call closes the exam; later ones rank the same answers alone.
     """

@@ -1,11 +1,11 @@
 """The whole grading run: read, check, verify, score, aggregate, report. No step goes back."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from grader.bundles import arms
 from grader.errors import UsageError
 from grader.exam import Exam
 from grader.io.jsonio import clip
@@ -22,25 +22,34 @@ from grader.submission.attempts import merge, read
 from grader.submission.budget import REASON, Budget, Limits
 from grader.submission.check import check
 from grader.submission.collect import submissions_in
+from grader.submission.digest import Digest
 from grader.submission.submission import Submission, with_notice
 from grader.tracks import TRACKS, VARIANTS
 
 Answers = dict[str, Checked]
-"""Task id to the checked answer, of every task of the exam."""
+"""Task id to the checked answer."""
+
+
+BLOCK: Final = 10_000
+"""Of so many tasks the answers are in memory at once, parsed; of the others their score rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """One submission, graded: its answers, their scores, and what these come to."""
+    """One submission, graded: the scores of its answers, and what these come to.
+
+    ``hosts`` are the names by which the host knows those whose sessions it holds, where its key
+    was given; ``answers_sha256`` is the same for equal answers (:mod:`grader.submission.digest`),
+    and empty where nobody asked.
+    """
 
     exam: Exam
     submission: Submission
-    told: Answers
-    """What can be said of the answers without the truth."""
-    checked: Answers
     scores: Sequence[Score]
     totals: Totals
     report: dict[str, Any]
+    hosts: frozenset[str]
+    answers_sha256: str
 
     @property
     def shown_points(self) -> float | None:
@@ -58,40 +67,86 @@ class Graded:
         return [half for half in halves if half]
 
 
+@dataclass(slots=True)
+class _Rows:
+    """What is kept of answers once they are scored, each list in the order of the exam."""
+
+    grid: list[list[Score]]
+    """The score rows of each attempt by itself, where there are several."""
+    reread: list[Answers]
+    """Of each attempt, the answers that a track looks at again."""
+    hosts: list[set[str]]
+    digest: Digest | None
+    scores: list[Score] = field(default_factory=list)
+    early: list[Score] = field(default_factory=list)
+    """The same with statuses that no truth decided, of a private split."""
+    checked: Answers = field(default_factory=dict)
+
+
 def grade(
     exam: Exam,
     source: Path | Submission,
     *,
     slice_intervals: bool = True,
     limits: Limits | None = None,
+    identify: bool = False,
 ) -> Graded:
     """Grade a submission, or the one at a path (a folder, a packed file, or attempt folders).
 
-    ``limits`` are what one that is read here may cost.
+    ``limits`` are what one that is read here may cost; ``identify`` asks for the hash of its
+    answers, which what is private always has.
 
     The headline is that of the first attempt, or of all attempts together for shapes that merge
     them; what the others add stands in the report's ``attempts``.
     """
     submission = read(source, exam.split.tasks, limits) if isinstance(source, Path) else source
-    signed = sign_attempts(exam, submission.source, check_attempts(exam, submission))
-    attempts, notices = verify_attempts(exam, submission, signed)
-    told, checked = merge_attempts(exam, signed), merge_attempts(exam, attempts)
-    scores = score_tasks(exam, checked, submission.budget)
+    rows = _score_in_blocks(exam, submission, identify=identify or not exam.split.reveal)
     totals = aggregate(
-        scores,
+        rows.scores,
         exam.truths,
-        checked,
+        rows.checked,
         submission.usage,
         exam.floors,
         slice_intervals=slice_intervals,
     )
-    report = build_report(exam, submission, totals, _with_exam(exam, notices))
-    if len(attempts) > 1:
-        grid = [score_tasks(exam, attempt, submission.budget) for attempt in attempts]
-        report = finite(with_attempts(report, submission.attempts, grid, exam.truths, attempts))
+    report = build_report(exam, submission, totals, _with_exam(exam, _remarks(exam, submission)))
+    if rows.grid:
+        told = with_attempts(report, submission.attempts, rows.grid, exam.truths, rows.reread)
+        report = finite(told)
     if not exam.split.reveal:
-        report = _held_back(exam, report, _before_the_truth(scores, told))
-    return Graded(exam, submission, told, checked, scores, totals, report)
+        report = _held_back(exam, report, rows.early)
+    hosts = frozenset[str]().union(*rows.hosts)
+    digest = "" if rows.digest is None else str(rows.digest)
+    return Graded(exam, submission, rows.scores, totals, report, hosts, digest)
+
+
+def _score_in_blocks(exam: Exam, submission: Submission, *, identify: bool) -> _Rows:
+    """Every step up to the score rows, for some tasks after the other."""
+    count, budget = len(submission.attempts) or 1, submission.budget
+    rows = _Rows(
+        grid=[[] for _ in range(count)] if count > 1 else [],
+        reread=[{} for _ in range(count)],
+        hosts=[set() for _ in range(count)],
+        digest=Digest() if identify else None,
+    )
+    for start in range(0, len(exam.tasks), BLOCK):
+        tasks = exam.tasks[start : start + BLOCK]
+        attempts = check_attempts(tasks, submission)
+        signed = sign_attempts(exam, tasks, submission.source, attempts, rows.hosts)
+        verified = verify_attempts(exam, tasks, signed, budget)
+        told, checked = merge_attempts(tasks, signed), merge_attempts(tasks, verified)
+        scores = score_tasks(exam, tasks, checked, budget)
+        rows.scores += scores
+        for own, attempt in zip(rows.grid, verified, strict=False):
+            own += score_tasks(exam, tasks, attempt, budget)
+        again = [task.task_id for task in tasks if TRACKS[task.track].rereads]
+        for kept, answers in zip((rows.checked, *rows.reread), (checked, *verified), strict=True):
+            kept |= {task_id: answers[task_id] for task_id in again}
+        if rows.digest is not None:
+            rows.digest.add(told)
+        if not exam.split.reveal:
+            rows.early += _before_the_truth(scores, told)
+    return rows
 
 
 def _before_the_truth(scores: Sequence[Score], told: Answers) -> Sequence[Score]:
@@ -119,8 +174,8 @@ def _held_back(exam: Exam, report: dict[str, Any], rows: Sequence[Score]) -> dic
 
 def look_at(exam: Exam, submission: Submission) -> tuple[Answers, list[str]]:
     """The checked answers and what is odd about them, without looking at any truth."""
-    checked = check_attempts(exam, submission)
-    attempts = sign_attempts(exam, submission.source, checked)
+    checked = check_attempts(exam.tasks, submission)
+    attempts = sign_attempts(exam, exam.tasks, submission.source, checked)
     notices = _remarks(exam, submission)
     if len(attempts) > 1 and any(task.shape.merge is None for task in exam.tasks):
         merging = sorted({spec.track for spec in VARIANTS if spec.shape.merge is not None})
@@ -129,15 +184,15 @@ def look_at(exam: Exam, submission: Submission) -> tuple[Answers, list[str]]:
             f"of {len(attempts)} attempts, {submission.attempts[0].source.name} is looked at; the "
             f"others count in `grade` ({', '.join(merging)}: all of them everywhere)",
         )
-    return merge_attempts(exam, attempts), notices
+    return merge_attempts(exam.tasks, attempts), notices
 
 
-def check_attempts(exam: Exam, submission: Submission) -> list[Answers]:
+def check_attempts(tasks: Sequence[Task], submission: Submission) -> list[Answers]:
     """What can be said of each attempt's answers without the truth."""
     return [
         {
             task.task_id: _check(task, part.answers.get(task.task_id), submission.budget)
-            for task in exam.tasks
+            for task in tasks
         }
         for part in submission.attempts or (submission,)
     ]
@@ -151,17 +206,15 @@ def _check(task: Task, raw: RawAnswer | None, budget: Budget) -> Checked:
 
 
 def verify_attempts(
-    exam: Exam, submission: Submission, signed: Sequence[Answers]
-) -> tuple[Sequence[Answers], list[str]]:
-    """The answers with the statuses that count, and what the submitter is told so far.
+    exam: Exam, tasks: Sequence[Task], signed: Sequence[Answers], budget: Budget
+) -> list[Answers]:
+    """The answers with the statuses that count; transcripts must replay.
 
-    ``signed`` is what :func:`sign_attempts` gives; transcripts must replay.
+    ``signed`` is what :func:`sign_attempts` gives.
     """
-    verified = [
-        {task.task_id: _verify(exam, task, checked, submission.budget) for task in exam.tasks}
-        for checked in signed
+    return [
+        {task.task_id: _verify(exam, task, checked, budget) for task in tasks} for checked in signed
     ]
-    return verified, _remarks(exam, submission)
 
 
 def _verify(exam: Exam, task: Task, checked: Answers, budget: Budget) -> Checked:
@@ -170,60 +223,55 @@ def _verify(exam: Exam, task: Task, checked: Answers, budget: Budget) -> Checked
         return verify(task, exam.truths[task.task_id], answer)
 
 
-def sign_attempts(exam: Exam, source: Path, attempts: Sequence[Answers]) -> list[Answers]:
+def sign_attempts(
+    exam: Exam,
+    tasks: Sequence[Task],
+    source: Path,
+    attempts: Sequence[Answers],
+    hosts: Sequence[set[str]] = (),
+) -> Sequence[Answers]:
     """The answers after their signatures were compared with the host's key, where one was given.
 
-    Raises ``UsageError`` where the sessions of an attempt are those of several submissions.
+    ``hosts`` takes in the names by which the host knows those whose sessions each attempt records.
+    Raises ``UsageError`` where those of an attempt are of several submissions.
     """
-    found: list[Answers] = []
-    for checked in attempts:
-        signed, hosted = _signed(exam, checked)
-        found.append(signed)
-        if len(hosted) > 1:
-            named = ", ".join(clip(name) for name in sorted(hosted)[:4])
+    key = exam.split.transcript_key
+    if key is None:
+        return attempts
+    found = [dict(checked) for checked in attempts]
+    for signed, known in zip(found, hosts or [set[str]() for _ in attempts], strict=True):
+        for task in tasks:
+            if (sign := TRACKS[task.track].sign) is not None:
+                answer, names = sign(signed[task.task_id], task.answer_file, key)
+                signed[task.task_id] = answer
+                known |= names
+        if len(known) > 1:
+            named = ", ".join(clip(name) for name in sorted(known)[:4])
             raise UsageError(
-                f"{source}: holds signed sessions of {len(hosted)} submissions ({named}); a "
+                f"{source}: holds signed sessions of {len(known)} submissions ({named}); a "
                 "submission holds its own alone"
             )
     return found
 
 
-def hosts(exam: Exam, checked: Answers) -> list[str]:
-    """By which names the host knows those whose sessions the answers record."""
-    return sorted(_signed(exam, checked)[1])
-
-
-def _signed(exam: Exam, checked: Answers) -> tuple[Answers, set[str]]:
-    """The answers after their signatures were looked at, and whose sessions they record."""
-    key = exam.split.transcript_key
-    found, hosted = dict(checked), set[str]()
-    for task in exam.tasks if key is not None else ():
-        if (sign := TRACKS[task.track].sign) is not None and key is not None:
-            found[task.task_id], names = sign(found[task.task_id], task.answer_file, key)
-            hosted |= names
-    return found, hosted
-
-
-def merge_attempts(exam: Exam, attempts: Sequence[Answers]) -> Answers:
+def merge_attempts(tasks: Sequence[Task], attempts: Sequence[Answers]) -> Answers:
     """One checked answer of all attempts at each task."""
+    if len(attempts) == 1:
+        return attempts[0]
     return {
-        task.task_id: merge(task, [checked[task.task_id] for checked in attempts])
-        for task in exam.tasks
+        task.task_id: merge(task, [checked[task.task_id] for checked in attempts]) for task in tasks
     }
 
 
-def score_tasks(exam: Exam, checked: Answers, budget: Budget) -> list[Score]:
-    """One score row for each task of the exam, in its order.
+def score_tasks(exam: Exam, tasks: Sequence[Task], checked: Answers, budget: Budget) -> list[Score]:
+    """One score row for each of ``tasks``, in their order.
 
     What comes after the budget was used up is invalid from here on, in ``checked`` too.
     """
-    bundles = arms(exam.tasks, exam.split.bundles.get(exam.name, {}))
     scores = []
-    for task in exam.tasks:
-        bundle, arm = bundles.get(task.task_id, ("", ""))
-        alpha = task.inputs.get("alpha")
-        nominal = 1 - alpha if isinstance(alpha, float) else None
-        truth = exam.truths[task.task_id]
+    for task in tasks:
+        bundle, arm = exam.arms.get(task.task_id, ("", ""))
+        alpha, truth = task.inputs.get("alpha"), exam.truths[task.task_id]
         answer = budget.exhausted(checked[task.task_id], task.answer_file)
         checked[task.task_id] = answer
         with budget.working():
@@ -231,7 +279,7 @@ def score_tasks(exam: Exam, checked: Answers, budget: Budget) -> list[Score]:
         scores.append(
             replace(
                 scored,
-                nominal=nominal,
+                nominal=_nominal(alpha) if isinstance(alpha, float) else None,
                 bundle=bundle,
                 arm=arm,
                 floor=exam.floors.of_task(task),
@@ -239,6 +287,12 @@ def score_tasks(exam: Exam, checked: Answers, budget: Budget) -> list[Score]:
             )
         )
     return scores
+
+
+@lru_cache
+def _nominal(alpha: float) -> float:
+    """The coverage that an interval is asked for: one object for all of the same."""
+    return 1 - alpha
 
 
 def _remarks(exam: Exam, submission: Submission) -> list[str]:

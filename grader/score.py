@@ -1,6 +1,7 @@
 """Grading one task: truth and checked answer in, one flat :class:`~grader.model.Score` out."""
 
 from collections.abc import Callable
+from sys import intern
 from typing import Final, TypeVar
 
 from grader.io.jsonio import canonical
@@ -82,7 +83,7 @@ def _score(task: Task, truth: Truth, checked: Checked) -> Score:
         should_abstain=truth.should_abstain,
         coverage=mark.coverage if mark else None,
         width=_finite(mark.width) if mark else None,
-        extra_json=canonical({name: _finite(value) for name, value in extra.items()}),
+        extra_json=intern(canonical({name: _finite(value) for name, value in extra.items()})),
         message="; ".join(filter(None, [checked.message, mark.message]))
         if mark
         else checked.message or _why(truth, checked),

@@ -20,7 +20,8 @@ from typing import Any, Final
 
 from benchmarks.built import task_row
 from grader.exam import Split
-from grader.io.release import Release, task_of
+from grader.io.release import Release
+from grader.io.rows import task_of
 from grader.model import RawAnswer, Truth
 from grader.score import score_answer
 from grader.shape import Task

@@ -20,7 +20,7 @@ from builder.tracks import TRACKS, load_track
 from grader.errors import UsageError
 from grader.io.files import replacing
 from grader.io.jsonio import canonical
-from grader.io.release import task_of, truth_of
+from grader.io.rows import task_of, truth_of
 from grader.model import MODELS, RawAnswer, Truth
 from grader.score import score, verify
 from grader.shape import Task

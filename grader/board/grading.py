@@ -15,7 +15,7 @@ from typing import Any, Final, Self
 from grader.board.cache import Cache, submission_sha256
 from grader.board.workers import Failed, Limits, run_limited
 from grader.exam import Exam
-from grader.ledger import answers_sha256, close, held, show_all
+from grader.ledger import close, held, show_all
 from grader.pipeline import Graded, grade
 from grader.submission.budget import Limits as Budget
 
@@ -80,13 +80,13 @@ def grade_all(
     it is finished.
     """
     # Read once, before there are workers, which then share it.
-    _ = exam.truths, exam.floors, exam.split.bundles, exam.differing
+    _ = exam.truths, exam.floors, exam.arms, exam.differing
 
     def work(source: Path) -> bytes:
         known = None if cache is None else submission_sha256(source)
         if cache is not None and known is not None and (text := cache.find(known)) is not None:
             return text
-        graded = grade(exam, source, slice_intervals=slice_intervals, limits=budget)
+        graded = grade(exam, source, slice_intervals=slice_intervals, limits=budget, identify=True)
         text = json.dumps(_told(graded, source, refuse)).encode("ascii")
         if cache is not None and known is not None:
             cache.keep(known, text)
@@ -134,7 +134,7 @@ def _told(graded: Graded, source: Path, refuse: Callable[[Graded], None]) -> dic
         return {"left_out": stranger}
     refuse(graded)
     name = source.name.encode("utf-8", errors="replace").decode("utf-8")
-    told = {"file": name, "answers_sha256": answers_sha256(graded)}
+    told = {"file": name, "answers_sha256": graded.answers_sha256}
     report = held(graded) if graded.exam.keeps_ledger else graded.report
     return {**report, "submission": {**report["submission"], **told}}
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from grader.errors import UsageError
 from grader.io.jsonio import clip
 from grader.laboratory.transcript import MAX_LINE_BYTES, TranscriptError, check_chain, read_lines
-from grader.pipeline import Graded, hosts
+from grader.pipeline import Graded
 from grader.submission.submission import Unreadable, open_regular
 
 Started = Mapping[str, Counter[str]]
@@ -63,7 +63,7 @@ def refuse_others(graded: Graded) -> None:
         return
     source = graded.submission.source
     own = source.name.removesuffix(".parquet")
-    for name in hosts(graded.exam, graded.checked):
+    for name in sorted(graded.hosts):
         if name != own:
             raise UsageError(
                 f"{source}: holds sessions of {clip(name)}, not of {clip(own)}; a submission is "

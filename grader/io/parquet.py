@@ -4,7 +4,7 @@ import hashlib
 import os
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +15,7 @@ from grader.errors import UsageError
 from grader.io.paths import inside
 
 _PATTERN: Final = re.compile(r"[*?\[]")
+_ROWS_AT_ONCE: Final = 2_000
 SCAN: Final = "read_parquet(?, hive_partitioning = false)"
 """The one way Parquet is read: a folder called ``task_id=x`` must not become a column."""
 
@@ -68,7 +69,7 @@ def column_names(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -
     """The columns of Parquet files; none for no file. Raises ``UsageError``."""
     if not paths:
         return frozenset()
-    read(connection, paths, ("*",), "LIMIT 0")
+    list(read(connection, paths, ("*",), "LIMIT 0"))
     return frozenset(column[0] for column in connection.description or ())
 
 
@@ -78,19 +79,19 @@ def read(
     columns: Sequence[str],
     suffix: str = "",
     parameters: Sequence[object] = (),
-) -> list[tuple[Any, ...]]:
-    """Rows of Parquet files: ``SELECT columns FROM files <suffix>``.
+) -> Iterator[tuple[Any, ...]]:
+    """Rows of Parquet files: ``SELECT columns FROM files <suffix>``, some at a time.
 
     ``columns`` and ``suffix`` are constants of the code, never input. Raises ``UsageError`` when
     a file is absent, is no Parquet or lacks a column.
     """
     if not paths:
-        return []
+        return
     query = f"SELECT {', '.join(columns)} FROM {SCAN} {suffix}"
     try:
-        return connection.execute(
-            query, [[literal(path) for path in paths], *parameters]
-        ).fetchall()
+        found = connection.execute(query, [[literal(path) for path in paths], *parameters])
+        while rows := found.fetchmany(_ROWS_AT_ONCE):
+            yield from rows
     except duckdb.Error as error:
         reason = str(error).splitlines()[0]
         raise UsageError(

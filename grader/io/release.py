@@ -16,10 +16,11 @@ from grader.io import parquet
 from grader.io.files import file_sha256
 from grader.io.jsonio import as_mapping, clip
 from grader.io.paths import inside, is_plain, plain
+from grader.io.rows import TASK_COLUMNS, TRUTH_COLUMNS, Rows
 from grader.model import MODELS, Truth
 from grader.names import did_you_mean, nearest_path
 from grader.shape import Kind, Task
-from grader.tracks import TRACKS, variant
+from grader.tracks import TRACKS
 
 ENVIRONMENT_VARIABLE = "CAUSAL_EXAMS_RELEASE"
 WHOLE_SPLIT = "all"
@@ -27,16 +28,6 @@ WHOLE_SPLIT = "all"
 PUBLISHED, CORRECTED = "published", "corrected"
 """The readings of an imported release's truth; a release of our own has one."""
 _CORRECTED_COLUMN = "corrected_json"
-_TASK_COLUMNS = (
-    "task_id", "instance_id", "track", "rung", "family", "variant", "view", "input_mode",
-    "prompt", "answer_schema", "answer_file", "inputs_json",
-)  # fmt: skip
-_STATED = (
-    "task_id", "instance_id", "view", "input_mode", "prompt", "answer_schema", "answer_file",
-)  # fmt: skip
-_TRUTH_COLUMNS = (
-    "task_id", "instance_id", "should_abstain", "structure", "value", "value_se", "target_json",
-)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -171,12 +162,12 @@ class Release:
 
         Prompts are nearly all there is to read: without ``prompts`` they are left empty.
         """
-        columns = [c if prompts or c != "prompt" else "'' AS prompt" for c in _TASK_COLUMNS]
-        found = []
+        columns = [c if prompts or c != "prompt" else "'' AS prompt" for c in TASK_COLUMNS]
+        found, read = [], Rows()
         for row in _rows(self.public, "{}", split, columns, "ORDER BY task_id"):
-            stated = dict(zip(_TASK_COLUMNS, row, strict=True))
+            stated = dict(zip(TASK_COLUMNS, row, strict=True))
             try:
-                found.append(_fitting(task_of(stated), self.public.path))
+                found.append(_fitting(read.task(stated), self.public.path))
             except KeyError:
                 key = f"{stated['family']}.{stated['variant']}"
                 raise UsageError(
@@ -231,23 +222,22 @@ class Release:
     def truths(self, split: str, tasks: Iterable[Task]) -> dict[str, Truth]:
         """The truth of each task by task id, with labels where its scorer needs them."""
         wanted, side = {task.task_id: task for task in tasks}, self.truth_side(split)
-        rows = {
-            row[0]: dict(zip(_TRUTH_COLUMNS, row, strict=True))
-            for row in _rows(side, "{}_truth", split, _TRUTH_COLUMNS, "ORDER BY task_id")
-            if row[0] in wanted
-        }
 
         def beside(kind: Kind, column: str) -> dict[str, Any]:
-            """By task id, what the labels of its instance hold for answers of a kind."""
-            of = {n: r["instance_id"] for n, r in rows.items() if wanted[n].shape.kind == kind}
-            columns, needs = ("instance_id", column), [sorted({*of.values()})]
-            suffix = "WHERE list_contains(?, instance_id)"
-            told = _rows(side, "{}_labels", split, columns, suffix, needs, optional=column)
-            found = dict(told) if of else {}
-            return {name: found[one] for name, one in of.items() if one in found}
+            """By instance, what the labels hold for answers of a kind."""
+            needs = sorted({t.instance_id for t in wanted.values() if t.shape.kind == kind})
+            columns, suffix = ("instance_id", column), "WHERE list_contains(?, instance_id)"
+            told = _rows(side, "{}_labels", split, columns, suffix, [needs], optional=column)
+            return dict(told) if needs else {}
 
         labels, models = beside("predictions", "values"), beside("formula", MODELS)
-        truths = {n: truth_of(row, labels.get(n), models.get(n)) for n, row in rows.items()}
+        truths, read = {}, Rows()
+        for values in _rows(side, "{}_truth", split, TRUTH_COLUMNS, "ORDER BY task_id"):
+            if (task := wanted.get(values[0])) is not None:
+                row, name = dict(zip(TRUTH_COLUMNS, values, strict=True)), task.instance_id
+                own = labels.get(name) if task.shape.kind == "predictions" else None
+                more = models.get(name) if task.shape.kind == "formula" else None
+                truths[task.task_id] = read.truth(row | {"task_id": task.task_id}, own, more)
         absent = wanted.keys() - truths.keys()
         if absent:
             raise UsageError(
@@ -338,29 +328,6 @@ def _rows(
             files = side.shards(config.format(track), split)
             if optional is None or optional in parquet.column_names(connection, files):
                 yield from parquet.read(connection, files, columns, suffix, parameters)
-
-
-def task_of(row: Mapping[str, Any]) -> Task:
-    """A row of a config ``<track>``; raises ``KeyError`` for a variant nobody knows."""
-    spec = variant(row["track"], f"{row['family']}.{row['variant']}")
-    return Task(
-        spec=spec,
-        inputs=as_mapping(row["inputs_json"]),
-        **{name: row[name] for name in _STATED},
-    )
-
-
-def truth_of(
-    row: Mapping[str, Any], labels: Sequence[float] | None = None, models: str | None = None
-) -> Truth:
-    """A row of a config ``<track>_truth``, with what the labels hold for its task."""
-    stated = {name: row[name] for name in _TRUTH_COLUMNS if name != "target_json"}
-    return Truth(
-        target=as_mapping(row["target_json"]),
-        labels=None if labels is None else tuple(labels),
-        models=None if models is None else as_mapping(models),
-        **stated,
-    )
 
 
 def select_exam(

@@ -49,11 +49,11 @@ def measure(units: Sequence[Unit], seed: int) -> Skill | None:
 
     Replicates draw instances, and both sums of each draw are of the same ones.
     """
+    if not units or any(unit.floor is None for unit in units):
+        return None
     parts: dict[str, list[Unit]] = {}
     for unit in sorted(units, key=lambda unit: (unit.part, unit.instance)):
         parts.setdefault(unit.part, []).append(unit)
-    if not units or any(unit.floor is None for unit in units):
-        return None
     points, floor, ceiling = (
         WHOLE * _mean(_mean(getattr(unit, name) for unit in part) for part in parts.values())
         for name in ("points", "floor", "ceiling")

@@ -4,11 +4,14 @@ What every track has stands in ``grader/report/sql``, what is a track's own in i
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, fields
 from functools import cache
+from itertools import islice
 from operator import attrgetter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final, Self
 
 import duckdb
@@ -16,6 +19,7 @@ import duckdb
 from grader.model import Checked, Score, Truth
 
 _GRADER: Final = Path(__file__).parents[1]
+_CLOSED: Final[dict[str, Any]] = {"threads": 1, "enable_external_access": "false"}
 _ROWS_AT_ONCE: Final = 5_000
 """Parameters are held several times over while they are bound."""
 
@@ -28,37 +32,53 @@ def sql(name: str) -> str:
     return (folder / "sql" / f"{file}.sql").read_text(encoding="utf-8")
 
 
+_MANY: Final = 50_000
+"""More score rows than these may be written to a disk while they are looked at."""
+_MEMORY: Final = "384MB"
+
+
 @cache
 def _database(process: int) -> duckdb.DuckDBPyConnection:
     """The database of a process, since a new one takes as long as the queries of a small exam.
 
     It holds nothing itself; what a connection makes is temporary and goes with it.
     """
-    return duckdb.connect(config={"threads": 1, "enable_external_access": "false"})
+    return duckdb.connect(config=_CLOSED)
+
+
+def _connect(folder: str) -> duckdb.DuckDBPyConnection:
+    """A database that keeps what does not fit into some memory in ``folder``."""
+    return duckdb.connect(config={**_CLOSED, "memory_limit": _MEMORY, "temp_directory": folder})
 
 
 class ScoreTable:
     """A connection with a temporary table, ``scores``; no access to the outside."""
 
     def __init__(self, scores: Sequence[Score]) -> None:
-        self.connection = _database(os.getpid()).cursor()
+        self._own = ExitStack()
+        if len(scores) > _MANY:
+            folder = self._own.enter_context(TemporaryDirectory(prefix="causal-exams-"))
+            self.connection = self._own.enter_context(_connect(folder))
+        else:
+            self.connection = _database(os.getpid()).cursor()
         self.connection.execute(sql("schema"))
         names = [field.name for field in fields(Score)]
-        self.fill("scores", names, list(map(attrgetter(*names), scores)))
+        self.fill("scores", names, map(attrgetter(*names), scores))
 
-    def fill(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    def fill(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         """Append ``rows`` to ``table``; names are constants of the code, values are parameters."""
         unnests = ", ".join(f"unnest(${k})" for k in range(1, len(columns) + 1))
         insert = f"INSERT INTO {table} ({', '.join(columns)}) SELECT {unnests}"
-        for start in range(0, len(rows), _ROWS_AT_ONCE):
-            values = zip(*rows[start : start + _ROWS_AT_ONCE], strict=True)
-            self.connection.execute(insert, [list(column) for column in values])
+        left = iter(rows)
+        while some := list(islice(left, _ROWS_AT_ONCE)):
+            self.connection.execute(insert, [list(column) for column in zip(*some, strict=True)])
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.connection.close()
+        self._own.close()
 
     def query(self, name: str, *parameters: object) -> list[dict[str, Any]]:
         """Run the query of that name (:func:`sql`); its rows as dictionaries, in its order."""

@@ -5,7 +5,8 @@ gigabytes: sizes are read before contents, and only rows that are wanted are unp
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from array import array
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -78,28 +79,35 @@ def _read_rows(
         f"SELECT file_row_number, left(task_id::VARCHAR, 81), {size} FROM {_NUMBERED} "
         "WHERE task_id IS NOT NULL ORDER BY file_row_number",
         [[pattern]],
-    ).fetchall()
-    wanted: dict[int, str] = {}
-    lengths: list[tuple[int, int]] = []
-    for position, task_id, length in rows:
-        if _accept(task_id, length, f"{label} row {position + 1}", suffixes, found):
-            wanted[position] = task_id
-            lengths.append((position, length))
+    )
+    names, wanted = dict(zip(suffixes, suffixes, strict=True)), list[str]()
+    positions, lengths = array("q"), array("q")
+    while some := rows.fetchmany(_BATCH_ROWS):
+        for position, task_id, length in some:
+            name = names.get(task_id, task_id)  # each id once in memory
+            if _accept(name, length, f"{label} row {position + 1}", suffixes, found):
+                wanted.append(name)
+                positions.append(position)
+                lengths.append(length)
     data = "answer" if is_bytes else "encode(answer::VARCHAR)"
+    # One scan of the file, in its order, which the other way round would be lost in a join.
+    connection.execute("SET disabled_optimizers = 'build_side_probe_side'")
+    contents = connection.execute(
+        f"SELECT file_row_number, {data} FROM {_NUMBERED} "
+        "WHERE file_row_number IN (SELECT unnest(?::BIGINT[]))",
+        [[pattern], positions.tolist()],
+    )
     for batch in _batches(lengths):
         if found.budget.spent:
-            for position in batch:
-                _keep(found, wanted[position], found.budget.refused(f"{label} row {position + 1}"))
+            for k in batch:
+                where = found.answers[wanted[k]].source
+                _keep(found, wanted[k], found.budget.refused(where))
             continue
-        for position, content in connection.execute(
-            f"SELECT file_row_number, {data} FROM {_NUMBERED} "
-            "WHERE file_row_number IN (SELECT unnest(?::BIGINT[])) ORDER BY file_row_number",
-            [[pattern], batch],
-        ).fetchall():
-            where, text = f"{label} row {position + 1}", bytes(content)
+        for k, (position, content) in zip(batch, contents.fetchmany(len(batch)), strict=True):
+            assert position == positions[k], "rows out of order"
+            where, text = found.answers[wanted[k]].source, bytes(content)
             late = found.budget.spent or found.budget.take(text)
-            raw = found.budget.refused(where) if late else RawAnswer(where, text)
-            _keep(found, wanted[position], raw)
+            _keep(found, wanted[k], found.budget.refused(where) if late else RawAnswer(where, text))
 
 
 def _keep(found: Submission, task_id: str, raw: RawAnswer) -> None:
@@ -140,18 +148,16 @@ def _check_sizes(connection: duckdb.DuckDBPyConnection, pattern: str, most: int)
         raise Unreadable("DELTA_BYTE_ARRAY strings; write them plain or with a dictionary")
 
 
-def _batches(lengths: Iterable[tuple[int, int]]) -> Iterator[list[int]]:
-    """Row numbers in groups that stay small in memory, few enough to keep the scans few."""
-    batch: list[int] = []
-    size = 0
-    for position, length in lengths:
-        if batch and (size + length > _BATCH_BYTES or len(batch) == _BATCH_ROWS):
-            yield batch
-            batch, size = [], 0
-        batch.append(position)
+def _batches(lengths: Sequence[int]) -> Iterator[range]:
+    """Places of answers of these lengths, in groups that stay small in memory."""
+    start = size = 0
+    for place, length in enumerate(lengths):
+        if place > start and (size + length > _BATCH_BYTES or place - start == _BATCH_ROWS):
+            yield range(start, place)
+            start, size = place, 0
         size += length
-    if batch:
-        yield batch
+    if lengths:
+        yield range(start, len(lengths))
 
 
 def _accept(

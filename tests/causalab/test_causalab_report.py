@@ -24,7 +24,6 @@ from grader.io.release import Release
 from grader.io.schemas import first_problem, schema
 from grader.laboratory.episode import Episode
 from grader.laboratory.session import Laboratory
-from grader.ledger import answers_sha256
 from grader.model import RawAnswer, Score, TrackSummary
 from grader.report.table import Results, ScoreTable
 from grader.show.terminal import console
@@ -350,7 +349,7 @@ def test_a_private_report_does_not_say_whether_a_made_up_session_replays(
         assert pipeline.grade(known, folder).report["census"]["invalid"] == number
         report = pipeline.grade(private, folder).report
         shown.append({**report, "submission": {}})
-        hashes.append([answers_sha256(pipeline.grade(private, folder)) for _ in range(2)])
+        hashes.append([pipeline.grade(private, folder).answers_sha256 for _ in range(2)])
     assert shown[0] == shown[1] and shown[0]["census"]["scored"] == 1
     assert hashes[0][0] == hashes[0][1] != hashes[1][0] == hashes[1][1]
 

@@ -14,7 +14,7 @@ from builder.causalds.check.graph import graph_of, mediators
 from builder.gate.exams import HeldExam, _borrowed
 from builder.words.types import facts_from_json
 from builder.words.verify import verify
-from grader.io.release import task_of, truth_of
+from grader.io.rows import task_of, truth_of
 from grader.shape import Task
 from grader.tracks import VARIANTS
 

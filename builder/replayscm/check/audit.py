@@ -7,7 +7,7 @@ from typing import Any
 
 from builder.replayscm.check.enumeration import LARGEST, open_by_enumeration
 from builder.replayscm.check.interpreter import Tree, exact_worlds, read, replay_row
-from grader.io.release import task_of, truth_of
+from grader.io.rows import task_of, truth_of
 from grader.shape import Task
 from grader.tracks.replayscm.certificates import problem_of
 from grader.tracks.replayscm.scoring import LADDER

@@ -20,6 +20,7 @@ TRACK: Final = Track(
     variants=CCR,
     regime=regime,
     summarise=summarise,
+    rereads=True,
     own_points=True,
     tables=of_report,
     sections=later("grader.tracks.ccr.page", "sections"),
