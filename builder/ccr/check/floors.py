@@ -12,7 +12,8 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from builder.ccr.plan.config import Config
+from builder.ccr.make.graph import KINDS
+from builder.ccr.plan.config import COMPONENTS, FRONTIER, NODES, RULES, Config
 from builder.ccr.plan.contexts import VARIANTS_OF
 from builder.track import Graded
 from grader.io.jsonio import canonical
@@ -143,6 +144,9 @@ def twin(config: Config, _: object, variants: frozenset[str]) -> Config:
     wanted = {name: _BATCH * bool(asked.get(name)) * len(VARIANTS_OF[name]) for name in counts}
     for name in ("simulation", "long"):
         wanted[name] = round(_BATCH * asked.get(name, 0) / simulated) if simulated else 0
+    if not any(count for name, count in wanted.items() if name != FRONTIER):
+        # Contexts of the frontier exam have sizes, shapes and rules of their own.
+        config = replace(config, components=COMPONENTS, nodes=NODES, kinds=KINDS, operators=RULES)
     return replace(config, counts=tuple(wanted.items()))
 
 

@@ -15,6 +15,11 @@ PURPOSES: Final = ("simulation", "long", "direct", "deductive", "linear")
 FRONTIER: Final = "frontier"
 """The purpose of instances of the frontier exam."""
 
+COMPONENTS: Final = (2, 5)
+NODES: Final = (3, 4)
+RULES: Final = ("random", "mixed")
+"""Ranges of sizes and kinds of rules where a split file does not say."""
+
 _OTHERS: Final = ("components", "nodes", "kinds", "operators", "probability", "themes")
 _MOST: Final = 1_000_000
 _LARGEST: Final = 12
@@ -49,10 +54,10 @@ def parse_config(table: TomlTable) -> Config:
         raise table.problem("simulation", "no context is asked for; write simulation = 6")
     config = Config(
         counts,
-        table.whole_range("components", 2, 5, (2, 5)),
-        table.whole_range("nodes", 2, _LARGEST, (3, 4)),
+        table.whole_range("components", 2, 5, COMPONENTS),
+        table.whole_range("nodes", 2, _LARGEST, NODES),
         table.names("kinds", KINDS, KINDS),
-        table.names("operators", OPERATORS, ("random", "mixed")),
+        table.names("operators", OPERATORS, RULES),
         _tenths(table),
         table.names("themes", tuple(THEMES), tuple(THEMES)),
     )
