@@ -6,7 +6,8 @@ PIP     = $(RUN) -m pip --disable-pip-version-check --quiet
 LOCKED  = --constraint requirements.lock
 
 # The table of baselines/systems.py; asked for only in recipes, once the environment is there.
-SYSTEMS = $(shell $(RUN) -m baselines --names)
+SYSTEMS  = $(shell $(RUN) -m baselines --names papers)
+FRONTIER = $(shell $(RUN) -m baselines --names frontier)
 
 .PHONY: demo test slow bench fuzz lock clean help
 
@@ -41,7 +42,12 @@ demo: $(VENV)/.demo
 	@set -e; for track in causalds ccr replayscm causalab; do \
 	  $(RUN) -m grader leaderboard answers/ --release release --track $$track --html leaderboard-$$track.html; \
 	done
-	@echo "look at leaderboard*.html, release/GATE.md and answers/"
+	@set -e; for name in $(FRONTIER); do \
+	  rm -rf answers-frontier/$$name; \
+	  $(RUN) -m baselines $$name --release release --exam frontier --out answers-frontier/$$name; \
+	done
+	$(RUN) -m grader leaderboard answers-frontier/ --release release --exam frontier --html leaderboard-frontier.html
+	@echo "look at leaderboard*.html, release/GATE.md, answers/ and answers-frontier/"
 
 test: $(VENV)/.dev
 	$(RUN) -m ruff check .
@@ -77,5 +83,5 @@ lock: | $(RUN)
 	  --no-annotate pyproject.toml --output-file requirements.lock
 
 clean:
-	rm -rf $(if $(wildcard $(VENV)/.demo),$(addprefix answers/,$(SYSTEMS)))
+	rm -rf $(if $(wildcard $(VENV)/.demo),$(addprefix answers/,$(SYSTEMS)) $(addprefix answers-frontier/,$(FRONTIER)))
 	rm -rf $(VENV) release release.partial leaderboard.html leaderboard-*.html .mypy_cache .ruff_cache .pytest_cache

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import track
 
 from baselines.release import open_exam
-from baselines.systems import NAMES, SYSTEMS, answers, find_system
+from baselines.systems import NAMES, SHOWN, SYSTEMS, answers, find_system
 from baselines.writing import prepare, write_answer
 from grader.errors import UsageError
 from grader.io.pipe import exit_with, interrupted
@@ -25,7 +25,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns the exit code (0 done, 2 unusable input)."""
     arguments = _parser().parse_args(argv)
     if arguments.names:
-        print(*NAMES)
+        print(*SHOWN[arguments.names])
         return 0
     if arguments.list:
         for system in SYSTEMS:
@@ -84,7 +84,14 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("name", nargs="?", metavar="NAME", help=", ".join(NAMES))
-    parser.add_argument("--names", action="store_true", help="print their names and exit")
+    parser.add_argument(
+        "--names",
+        nargs="?",
+        const="all",
+        choices=SHOWN,
+        help="print their names and exit: all, or those to show on a board of the papers' exams or "
+        "of the frontier's",
+    )
     parser.add_argument("--list", action="store_true", help="name the baselines and exit")
     parser.add_argument(
         "--release",

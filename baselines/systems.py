@@ -174,6 +174,17 @@ SYSTEMS: Final = (
 
 NAMES: Final = tuple(system.name for system in SYSTEMS)
 
+_FOR_FRONTIER: Final = ("enumerator", "logician", "planner", *(name for _, name, *_ in SHORTCUTS))
+SHOWN: Final[Mapping[str, tuple[str, ...]]] = {
+    "all": NAMES,
+    "papers": tuple(name for name in NAMES if name not in _FOR_FRONTIER),
+    "frontier": (
+        "gold", "floor", "informed", "enumerator", "symbolic", "planner",
+        "conditioning", "fewest-sets", "least-squares",
+    ),
+}  # fmt: skip
+"""Names of systems: all, and what a board of the papers' exams or of the frontier's should show."""
+
 
 def find_system(name: str | None) -> System:
     """The system called ``name``; raises ``UsageError``."""

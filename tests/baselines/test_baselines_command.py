@@ -107,3 +107,7 @@ def test_the_list_names_every_baseline(capsys: pytest.CaptureFixture[str]) -> No
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(NAMES)
     assert main(["--names"]) == 0
     assert capsys.readouterr().out.split() == list(NAMES)
+    for exam in ("papers", "frontier"):
+        assert main(["--names", exam]) == 0
+        shown = capsys.readouterr().out.split()
+        assert set(shown) < set(NAMES) and ("planner" in shown) == (exam == "frontier")
