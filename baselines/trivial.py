@@ -11,7 +11,7 @@ from typing import Any, Final
 from baselines.release import OpenedExam, stories
 from baselines.solving import Answers, generator
 from baselines.writing import Answer
-from builder.reader.names import discover
+from builder.reader import read_story
 from builder.seeds import pick
 from builder.track import Guess
 from builder.tracks import TRACKS
@@ -80,7 +80,7 @@ def _floor(kind: Guess, task: Task, story: str = "") -> Answer:
 def _names(task: Task, story: str) -> Truth:
     """What an uninformed answer may know: the names in the story, where a graph is asked for."""
     told = story if task.shape.name in _SKETCHES else ""
-    nodes = list(discover(told, (), task.inputs["variables"])) if told else []
+    nodes = list(read_story(told, (), task.inputs["variables"]).variables) if told else []
     return Truth(task.task_id, "", False, "", None, None, {"nodes": nodes})
 
 

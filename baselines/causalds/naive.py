@@ -21,7 +21,8 @@ from baselines.causalds.regression import fit, is_binary, make_basis, predict, t
 from baselines.release import FloatArray, ShownScene
 from baselines.trivial import constant
 from baselines.writing import Answer, csv_text
-from builder.reader.names import MARK, discover, mask, sentences
+from builder.reader import read_story
+from builder.reader.names import MARK, mask, sentences
 from grader.shape import Task
 
 _NORMAL_975: Final = float(norm.ppf(0.975))
@@ -104,7 +105,7 @@ def make_solver(scene: ShownScene) -> Callable[[Task], Answer]:
 
 def edges_in_reading_order(story: str, count: int) -> list[tuple[str, str]]:
     """One edge from the first variable of each sentence to each later one in it."""
-    names = discover(story, (), count)
+    names = list(read_story(story, (), count).variables)
     pairs: dict[tuple[int, int], None] = {}
     for sentence in sentences(mask(story, names)):
         marks = [int(mark) for mark in MARK.findall(sentence)]
