@@ -284,6 +284,13 @@ def test_noise_of_varying_scale_lowers_information_where_it_is_large() -> None:
     assert ratio[0] > 5 * ratio[1]
 
 
+def test_a_binary_measurement_far_from_its_threshold_tells_nothing() -> None:
+    """Its probability is 1 to the last digit there; 0/0 once made all its information unknown."""
+    one = next(m for m in _measurements(12) if m.noise is None)
+    far = one.information(np.array([-1e6, 1e6]))
+    assert np.array_equal(far, [0.0, 0.0])
+
+
 def test_private_scenes_ship_one_view_each() -> None:
     """One scene under two views would give away what the measurements hide."""
     config = TRACK.parse(TomlTable(table(scenes=30, views=list(ALL_VIEWS)), "t."))

@@ -92,7 +92,9 @@ class Measurement:
         steep = slope(self.parameters, values)
         if self.noise is None:
             p = self.mean(values)
-            return np.asarray(steep**2 / (p * (1.0 - p)))
+            spread = p * (1.0 - p)
+            # Where the probability is 0 or 1 to the last digit, it says nothing of the place.
+            return np.divide(steep**2, spread, out=np.zeros_like(spread), where=spread > 0.0)
         return np.asarray((steep / self.scale(values)) ** 2)
 
     def separation(self, prevalence: float) -> float:
