@@ -1,4 +1,4 @@
-"""The sentence patterns of implied stories (``telling.toml``) and what each of them says.
+"""The sentence patterns of implied stories (``patterns.toml``) and what each of them says.
 
 A row of patterns says one statement or several about the same slots. The teller fills a row with
 statements that agree on its slots (:func:`bindings`); the verifier reads a sentence back through
@@ -19,6 +19,8 @@ from builder.words.types import Variable
 _TEXTS: Final = Texts(__file__)
 INTROS: Final = _TEXTS.lines("intros")
 OPENERS: Final = _TEXTS.lines("openers")
+NO_DIRECTION: Final = _TEXTS.lines("no_direction")
+AFTER_TRIALS: Final = _TEXTS.lines("after_trials")
 AS_IT_HAPPENED: Final = _TEXTS.lines("as_it_happened")
 ROOTS: Final = _TEXTS.lines("roots")
 
@@ -169,6 +171,11 @@ def _regex(template: str) -> str:
     return "".join(parts)
 
 
-def is_roots(sentence: str) -> bool:
-    """Whether a sentence says that unmeasured variables have no causes."""
-    return any(re.fullmatch(_regex(text), sentence) for text in ROOTS)
+def is_one_of(sentence: str, lines: Sequence[str]) -> bool:
+    """Whether a sentence is one of these lines, whatever the place."""
+    return any(re.fullmatch(_regex(text), sentence) for text in lines)
+
+
+def tells_trial(sentence: str) -> bool:
+    """Whether a remark is about what was changed by hand."""
+    return "by hand" in sentence

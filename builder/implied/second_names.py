@@ -1,22 +1,30 @@
-"""Second names: "the pressure" for the one variable of a story whose name ends in that word."""
+"""Second names: "the pressure" for the one variable of a story whose name ends in that word.
+
+``second_names.toml`` lists the words that name nothing without the word before them.
+"""
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
+from typing import Final
 
 from builder.implied.patterns import ROWS
+from builder.texts import Texts
 from builder.words.types import Variable
 
+_TEXTS: Final = Texts(__file__)
+_NEVER_ALONE: Final = frozenset(_TEXTS["never_alone"].split())
+_ENDINGS: Final = re.compile(rf".*(?:{'|'.join(_TEXTS.lines('endings'))})")
 _PREPOSITIONS = frozenset({"of", "per", "in", "at", "on", "to", "from", "for", "with", "by"})
 
 
 def second_names(variables: Iterable[Variable], beside: Iterable[str]) -> Mapping[str, str]:
     """By name of a variable, the word that may stand for it after "the".
 
-    A name of several words without a preposition has one: its last word, in small letters. No other
-    name, unit or state of the story may hold that word, nor any pattern, nor any of the sentences
-    ``beside``, which name no variable.
+    A name of several words without a preposition has one: its last word, in small letters, if that
+    is a whole word and a plain noun. No other name, unit or state of the story may hold that word,
+    nor any pattern, nor any of the sentences ``beside``, which name no variable.
     """
     found = list(variables)
     heard = Counter(word for v in found for word in {_stem(w) for w in _words(v.name)})
@@ -24,13 +32,19 @@ def second_names(variables: Iterable[Variable], beside: Iterable[str]) -> Mappin
     taken |= {_stem(word) for sentence in beside for word in _words(sentence)} | _of_patterns()
     second: dict[str, str] = {}
     for variable in found:
-        words = _words(variable.name)
-        last = words[-1] if words else ""
-        if len(words) < 2 or _PREPOSITIONS & set(words) or len(last) < 3:
+        words = variable.name.lower().split()
+        if len(words) < 2 or _PREPOSITIONS & set(words) or not _stands_alone(words[-1]):
             continue
+        last = words[-1]
         if heard[_stem(last)] == 1 and _stem(last) not in taken:
             second[variable.name] = last
     return second
+
+
+def _stands_alone(word: str) -> bool:
+    """Whether "the" and this word are enough to name a thing."""
+    listed = {word, _stem(word)} & _NEVER_ALONE
+    return len(word) > 2 and word.isalpha() and not listed and not _ENDINGS.fullmatch(word)
 
 
 @cache

@@ -16,7 +16,6 @@ from builder.implied.second_names import second_names
 from builder.implied.statements import Statement
 from builder.implied.verify import verify_implied
 from builder.seeds import pick, shuffled
-from builder.words import frames
 from builder.words.draft import Draft, fill, tell_variables
 from builder.words.story import UnfaithfulStoryError
 from builder.words.types import Facts, Setting, Telling, Variable
@@ -39,21 +38,23 @@ def tell_implied(
     """
     draft = Draft(rng, setting, facts)
     variables = tell_variables(draft)
-    last = [
+    last = [draft.sentence(draft.deal(patterns.NO_DIRECTION))]
+    ends = [
         draft.sentence(draft.deal(lines))
-        for lines in (frames.NO_DIRECTION, patterns.AS_IT_HAPPENED)
+        for lines in (patterns.AS_IT_HAPPENED, patterns.AFTER_TRIALS)
     ]
     if facts.unmeasured:
         last.insert(0, draft.sentence(draft.deal(patterns.ROOTS)))
     opening = [setting.opening, setting.colour]
     remarks = [draft.sentence(draft.deal(patterns.INTROS))]
-    fixed = [*opening, *last, *remarks, *variables[:1]]
+    fixed = [*opening, *last, *ends, *remarks, *variables[:1]]
     second = second_names(facts.variables.values(), fixed)
     closed: list[str] = []
     for group, row in _grouped(rng, statements):
         sentence = _told(draft, row, group, second)
         draft.attest(sentence, *(statement.what for statement in group))
         (closed if group[0].kind == "closure" else remarks).append(sentence)
+    last.append(ends[any(map(patterns.tells_trial, remarks))])
     middle = (len(remarks) + 1) // 2 if len(remarks) >= _SPLIT_FROM else len(remarks)
     paragraphs = [opening, variables, remarks[:middle], remarks[middle:], closed + last]
     story = "\n\n".join(" ".join(sentences) for sentences in paragraphs if sentences)

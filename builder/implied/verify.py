@@ -6,11 +6,11 @@ resolved, and what was read is compared with the statements and the variables.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from builder.implied import patterns
 from builder.implied.second_names import second_names
-from builder.implied.statements import Statement
+from builder.implied.statements import KINDS, Statement
 from builder.words import verify as words
 from builder.words.types import Attestation, Facts, Variable
 
@@ -25,16 +25,17 @@ def verify_implied(
 
     Found are: a variable, unit, state or statement that is not told, told twice or invented, a
     sentence about variables that can be read in no way or in several, an internal id, a technical
-    term, and attestations that do not match the text.
+    term, a closing remark that is missing or does not fit, and attestations that do not match
+    the text.
     """
     sentences = words.split_sentences(story)
     told, problems = _read(sentences, facts)
     wanted = words.variables_told(facts) | {statement.what for statement in statements}
     problems += words.compare(told, wanted)
     problems += words.check_attestations(attestations, told, sentences)
-    problems += [*words.check_words(story, facts), *words.check_no_direction(story)]
-    if facts.unmeasured and not _rooted(sentences):
-        problems.append("it is not said that nothing acts on what was never measured")
+    problems += words.check_words(story, facts)
+    remarks = [sentence for sentence, what in told if what[0] in KINDS]
+    problems += _missing(sentences, remarks, facts)
     return problems
 
 
@@ -65,6 +66,17 @@ def _mask_second(text: str, variables: Sequence[Variable], second: Mapping[str, 
     return text
 
 
-def _rooted(sentences: Sequence[str]) -> bool:
-    """Whether the story says that its unmeasured variables have no causes."""
-    return any(patterns.is_roots(sentence) for sentence in sentences)
+def _missing(sentences: Sequence[str], remarks: Sequence[str], facts: Facts) -> Iterator[str]:
+    """What every story has to say once, and this one does not."""
+    trials = any(map(patterns.tells_trial, remarks))
+    wanted = [
+        (patterns.NO_DIRECTION, "whether effects raise or lower is for the data to tell"),
+        (patterns.AFTER_TRIALS, "the trials are not in the records")
+        if trials
+        else (patterns.AS_IT_HAPPENED, "the records stand as they came"),
+    ]
+    if facts.unmeasured:
+        wanted.append((patterns.ROOTS, "nothing acts on what was never measured"))
+    for lines, what in wanted:
+        if sum(patterns.is_one_of(sentence, lines) for sentence in sentences) != 1:
+            yield f"it is not said once that {what}"

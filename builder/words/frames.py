@@ -5,7 +5,7 @@ An effect is a *core* ("{cause} [acts] directly on {effect}"), alone or with its
 decided without looking at them; how a short sentence joins them follows from what they share.
 Frames of one place have as many words and commas for every relation, so that the size of a story
 tells nothing about the shape of its graph. No frame tells the sign or the strength of an effect;
-one of ``NO_DIRECTION`` says so in every story, lest a mechanism be taken for a sign.
+one of ``NO_DIRECTION`` says so in every such story, lest a mechanism be taken for a sign.
 
 The narrator fills these frames; the verifier reads the finished text back through the same frames,
 sentence by sentence.

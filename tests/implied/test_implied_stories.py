@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 from builder.causal.motifs import MOTIFS, PLANTED
+from builder.causalds.ask import prompt
 from builder.implied import patterns
+from builder.implied.second_names import second_names
 from builder.implied.statements import Statement
 from builder.implied.verify import verify_implied
 from builder.reader import claims_of, read_story, reason
+from builder.texts import Texts
 from builder.words.draft import fill
 from builder.words.fictional import invent_scene
 from builder.words.naming import Namer
@@ -76,6 +79,36 @@ def test_every_kind_of_statement_can_be_told_alone() -> None:
     assert len(alone) == 13
 
 
+def test_the_legend_explains_every_wording() -> None:
+    """The prompt explains what a pattern says, and that nothing goes in circles."""
+    legend = " ".join(Texts(prompt.__file__).lines("implied.lines")).replace("*", "").lower()
+    texts = " ".join(patterns.agreeing(text, {}) if "." not in text else text
+                     for row in patterns.ROWS for text in row.texts)  # fmt: skip
+    texts = texts.replace("[", "").replace("]", "")
+    for words in (
+        "directly on", "direct effect", "by way of", "difference to", "held still", "by hand",
+        "no difference", "settled before", "fixed earlier than", "already settled", "by the time",
+        "takes shape later", "leaves out", "at least one further measured thing",
+        "no further measured thing", "measured things",
+    ):  # fmt: skip
+        assert words in texts and words in legend, words
+    assert "nothing acts on itself: neither directly nor through a chain" in legend
+
+
+def test_second_names_are_plain_nouns_of_one_thing() -> None:
+    """ "The past" and "the spent" name nothing, nor does "the off" of a write-off."""
+    names = ("Tunnel pressure", "Blast fishing past", "Retries spent", "Rooms booked", "Bed feed",
+             "Loan write-off", "Stop waiting", "Witness no-shows", "Hall draughts", "Visit length",
+             "Lock gate", "Oven gate", "Rate of decay", "Honey stores", "Wet spring")  # fmt: skip
+    variables = [Variable(name, "continuous") for name in names]
+    assert second_names(variables, ["The honey stores are full."]) == {
+        "Tunnel pressure": "pressure",
+        "Bed feed": "feed",
+        "Hall draughts": "draughts",
+        "Wet spring": "spring",
+    }
+
+
 def _told(name: str, words: str, share: float, seed: int) -> tuple[Narration, Subject]:
     motif = {**MOTIFS, **PLANTED}[name]
     rng = np.random.default_rng(seed)
@@ -138,6 +171,27 @@ def test_the_verifier_accepts_each_story_and_no_other(
         assert problems(telling.story.replace(remark.sentence, f"{remark.sentence} " * 2))
         one, other = list(narration.variables.values())[:2]
         assert problems(f"{telling.story} {one.name} makes a difference to {other.name}.")
+
+
+def test_trials_are_spoken_of_where_some_were_told(
+    told: list[tuple[Narration, Subject]],
+) -> None:
+    """And no story says anything of directions or of reasons, for it gives none."""
+    kinds = set()
+    for narration, subject in told:
+        assert narration.implied is not None
+        telling = narration.telling
+        end = telling.story.rsplit("\n\n", 1)[1]
+        trials = "by hand" in telling.story.removesuffix(end)
+        kinds.add(trials)
+        assert trials == any(word in end for word in ("trials", "on other occasions"))
+        assert "direction" not in telling.story and "a reason" not in telling.story
+        facts = Facts(narration.variables, subject.graph.edges, subject.graph.latent)
+        last = end.rsplit(". ", 1)[1]
+        said = narration.implied.statements
+        cut = telling.story.replace(f" {last}", "")
+        assert verify_implied(cut, telling.attestations, facts, said)
+    assert kinds == {False, True}
 
 
 def test_plain_stories_are_nothing_for_the_logician() -> None:
