@@ -340,8 +340,8 @@ def select_exam(
     """The exam to grade and its tasks in order.
 
     ``name`` may be ``all`` (the whole split). Without a name: the only exam there is, else the
-    only one that contains every answered task, else of several such the one that is called as the
-    release is (``own``), else ``UsageError`` listing the choices.
+    only one that contains every answered task, else of several such, or where there is none, the
+    one that is called as the release is (``own``), else ``UsageError`` listing the choices.
     """
     by_id = {task.task_id: task for task in tasks}
     if name == WHOLE_SPLIT or (name is None and not exams):
@@ -350,7 +350,7 @@ def select_exam(
         known = answered & by_id.keys()
         fitting = [exam for exam, ids in exams.items() if known <= set(ids)]
         choices = list(exams) if len(exams) == 1 else fitting
-        if own in choices:
+        if own is not None and own in (choices or exams):
             choices = [own]
         if len(choices) != 1:
             raise UsageError(

@@ -82,5 +82,9 @@ def tasks(built: Built) -> dict[str, tuple[Mapping[str, Any], Mapping[str, Any]]
 
 @cache
 def every_task() -> tuple[tuple[str, Mapping[str, Any], Mapping[str, Any], Built], ...]:
-    """Variant, task row, truth row and scene of every task of the public-truth split."""
-    return tuple((*entry, built) for built in public() for entry in asked(built))
+    """Variant, task row, truth row and scene of every task of the public-truth split, and of some
+    tasks that are asked by name only."""
+    named = tuple(TRACK.build(spec) for spec in specs(scenes=4, also=list(BY_NAME)))
+    return tuple((*entry, built) for built in public() for entry in asked(built)) + tuple(
+        (*entry, built) for built in named for entry in asked(built) if entry[0] in BY_NAME
+    )

@@ -22,8 +22,6 @@ from small_release import (
 from test_case_tables import TABLES
 
 from grader.cli import COMMANDS, main
-from grader.errors import UsageError
-from grader.io.release import select_exam
 from grader.io.schemas import schema
 from grader.model import Truth
 from grader.shape import Task
@@ -124,15 +122,6 @@ def test_strict_and_fail_under_decide_the_exit_code(runner: Runner, gold: Path) 
     assert runner.grade(gold, "--strict").code == 1
     assert runner.grade(gold, "--fail-under", "99").code == 1
     assert runner.grade(gold, "--fail-under", "50").code == 0
-
-
-def test_of_several_exams_the_release_s_own_is_the_default() -> None:
-    """A further exam must not make every command ask which one is meant."""
-    exams: dict[str, list[str]] = {"frontier": [], "mini": []}
-    assert select_exam(exams, [], None, own="mini")[0] == "mini"
-    assert select_exam(exams, [], "frontier", own="mini")[0] == "frontier"
-    with pytest.raises(UsageError, match="several exams fit"):
-        select_exam(exams, [], None, own="other")
 
 
 def test_quiet_is_one_line(runner: Runner, gold: Path) -> None:
