@@ -372,3 +372,28 @@ def test_the_track_needs_nothing_but_the_graders_own_libraries() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_board_shows_the_folder_of_another_teams_sessions_as_failed(
+    mini_release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One row is withheld with its reason, and the board is written."""
+    key = tmp_path / "host.key"
+    key.write_bytes(b"k" * 32)
+    exam = choose_exam(Release.open(mini_release), track="causalab", transcript_key=b"k" * 32)
+    task = next(task for task in exam.split.tasks if task.track == "causalab")
+    truth = exam.truths[task.task_id]
+    hosted = Laboratory(Episode.of(task.task_id, task.inputs, truth.target), "team-a", b"k" * 32)
+    hosted.predict(1)
+    for name in ("team-a", "team-b"):
+        folder = tmp_path / "board" / name
+        folder.mkdir(parents=True)
+        (folder / task.answer_file).write_text(hosted.transcript_text(), encoding="utf-8")
+    command = [
+        "leaderboard", str(tmp_path / "board"), "--release", str(mini_release), "--track",
+        "causalab", "--transcript-key", str(key),
+    ]  # fmt: skip
+    assert main(command) == 0
+    told = capsys.readouterr()
+    assert "failed: team-b:" in told.err and 'sessions of "team-a", not of "team-b"' in told.err
+    assert "failed: team-a" not in told.err

@@ -215,3 +215,13 @@ def test_the_floors_that_ship_leave_abstentions_no_more_than_chance(
             assert mean <= floor + 4 * math.hypot(error, chance) + 1e-9, (key, mean, floor)
             compared += 1
     assert compared > 10
+
+
+@settings(max_examples=15, deadline=None)
+@given(ANSWERED)
+def test_replicates_are_of_the_score_itself(drawn: list[tuple[str, float, float]]) -> None:
+    """With every instance drawn once, an interval's replicate is what the report says."""
+    whole = [row(f"t{k}", pool, x, instance_id=f"i{k % 5}") for k, (pool, x, _) in enumerate(drawn)]
+    place = {name: k for k, name in enumerate(sorted({score.instance_id for score in whole}))}
+    once = Weights(place, [[1] * len(place)]).scores(losses_by_reading(whole)["fixed"], "fixed")
+    assert once == [pytest.approx(fixed(whole)["causalds_score"])]

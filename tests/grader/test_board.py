@@ -1,11 +1,13 @@
 """A board of many submissions: none stops it, each is graded apart, and once."""
 
+import csv
 import json
 import os
 import shutil
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from grading import Runner, put
@@ -183,3 +185,32 @@ def test_a_spreadsheet_runs_nothing_that_a_cell_says(formula: str) -> None:
 
     assert _as_text(formula) == f"'{formula}"
     assert _as_text(-1.5) == -1.5 and _as_text("a=b") == "a=b" and _as_text(None) is None
+
+
+def test_a_board_gives_its_workers_the_limits_asked_for(
+    runner: Runner, board: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An option that nobody passes on limits nothing."""
+    given = []
+
+    def spy(work: Any, things: Any, workers: int, limits: Limits) -> Any:
+        given.append(limits)
+        return run_limited(work, things, workers, limits)
+
+    monkeypatch.setattr("grader.board.grading.run_limited", spy)
+    dev = ("--release", runner.release, "--split", "dev")
+    assert runner.run("leaderboard", board, *dev, "--memory", "700", "--seconds", "50").code == 0
+    assert given == [Limits(700 << 20, 50)]
+
+
+def test_a_written_table_runs_nothing_either(runner: Runner, gold: Path, tmp_path: Path) -> None:
+    """A packed file's own name begins the message of an answer that is not read."""
+    put(gold, "ate", "{}")
+    dev = ("--release", runner.release, "--split", "dev", "--exam", "all")
+    packed, table = tmp_path / "=1+1.parquet", tmp_path / "rows.csv"
+    assert runner.run("pack", gold, *dev, "--name", "x", "--out", packed).code == 0
+    assert runner.run("grade", packed, *dev, "--csv", table, "--quiet").code == 0
+    with table.open(newline="", encoding="utf-8") as handle:
+        cells = [cell for row in csv.reader(handle) for cell in row]
+    assert any(cell.startswith("'=1+1") for cell in cells)
+    assert not any(cell.startswith(("=", "@", "\t", "\r")) for cell in cells)

@@ -16,7 +16,7 @@ from grader.pipeline import grade
 from grader.submission import collect, packed
 from grader.submission.budget import Budget, Limits
 from grader.submission.packed import read_parquet_answers
-from grader.submission.submission import Submission
+from grader.submission.submission import MAX_USAGE, Submission
 
 PAD = " " * 600_000
 """Padding around an answer: as valid as without it."""
@@ -182,3 +182,27 @@ def test_a_footer_of_many_mebibytes_is_not_parsed(tmp_path: Path) -> None:
         handle.seek(size - 8)
         handle.write((size - 12).to_bytes(4, "little") + b"PAR1")
     assert "its footer is over 16 MiB" in refused(path)
+
+
+def test_usage_is_part_of_the_budget(runner: Runner, gold: Path) -> None:
+    """What is told beside the answers is sent by strangers as well."""
+    line = json.dumps({"task_id": task_id("ate"), "note": "x" * 500_000}) + "\n"
+    (gold / "usage.jsonl").write_text(line * 5, encoding="utf-8")
+    run = runner.grade(gold, "--max-mib", "1")
+    assert any("usage.jsonl: the rest, from line 3" in text for text in run.report["notices"])
+    only_changed(run, set())
+
+
+def test_usage_of_a_packed_file_is_part_of_it_too(runner: Runner, tmp_path: Path) -> None:
+    """One text, repeated by the dictionary, costs the file nothing."""
+    path = tmp_path / "x.parquet"
+    usage = json.dumps({"note": "x" * (MAX_USAGE - 100)})
+    with duckdb.connect() as connection:
+        connection.execute(
+            "CREATE TABLE t AS SELECT unnest(?) AS task_id, '{}' AS answer, "
+            "'{}' AS submission_json, ? AS usage_json",
+            [[task_id(name) for name in TASKS], usage],
+        )
+        connection.execute(f"COPY t TO '{path}' (FORMAT parquet)")
+    run = runner.grade(path, "--max-mib", "1")
+    assert any("usage of" in text and "budget" in text for text in run.report["notices"])

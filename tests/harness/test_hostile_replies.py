@@ -151,3 +151,13 @@ def test_a_command_does_not_outlive_a_run_that_is_killed(tmp_path: Path) -> None
     while any(map(alive, left)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(map(alive, left))
+
+
+def test_a_compressed_reply_is_refused_for_what_it_is(tmp_path: Path) -> None:
+    """A few bytes stand for a gigabyte; the size that travels says nothing."""
+    workspaces(tmp_path, IDS)
+    reply = HOSTILE["1 GB compressed"]
+    with serve(lambda m: reply if IDS[0] in m[1]["content"] else GOOD) as server:
+        assert take(server, tmp_path, "--max-retries", "0") == 0
+    (failure,) = lines(tmp_path, "failures")
+    assert "compressed" in failure["error"]
