@@ -7,8 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from builder.causalds.complete import BY_NAME
+from builder.floors.twin import asked as asked_of
 from builder.gate.known_answers import CEILING
 from builder.gate.run import Floor, _floor_lines
+from builder.settings import TomlTable
 from builder.tracks import TRACKS
 from grader.exam import choose_exam
 from grader.io.release import Release
@@ -30,13 +33,21 @@ def _agrees(kind: str, task: Task, truth: Truth, seed: int) -> None:
 
 @pytest.fixture(scope="module")
 def asked(mini_release: Path) -> dict[str, list[tuple[Task, Truth]]]:
-    """Tasks and truths of the small release by track and variant."""
+    """Tasks and truths by track and variant: of the small release, and of scenes that are asked
+    what is asked by name only."""
     exam = choose_exam(Release.open(mini_release), exam="all")
     truths = exam.truths
     found: dict[str, list[tuple[Task, Truth]]] = {}
     for task in exam.tasks:
         name = f"{task.track}/{task.spec.key}"
         found.setdefault(name, []).append((task, truths[task.task_id]))
+    track = TRACKS["causalds"]
+    table = {"scenes": 4, "rows": {"train": 300, "test": 100}, "composition": "full"}
+    settings = track.parse(TomlTable({**table, "also": list(BY_NAME)}, "test.toml: "))
+    for spec in track.plan(settings, "dev", b"by name", False):
+        for task, truth in asked_of("causalds", track.build(spec)):
+            if task.spec.by_name:
+                found.setdefault(f"{task.track}/{task.spec.key}", []).append((task, truth))
     return found
 
 

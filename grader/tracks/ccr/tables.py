@@ -22,7 +22,7 @@ def of_report(report: Report) -> list[Table]:
 
 def simulates(part: Part) -> bool:
     """Whether the exam asks about pairs by simulation: the taxonomy is about nothing else."""
-    return bool(part["metrics"].get("unit_answers"))
+    return bool(part["metrics"].get("unit_answers") or part["metrics"].get("contexts"))
 
 
 def taxonomy(part: Part) -> Table:
