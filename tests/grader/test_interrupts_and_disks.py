@@ -35,7 +35,12 @@ def test_ctrl_c_inside_a_query_is_an_interrupt(
         return 0
 
     monkeypatch.setattr(cli, "_dispatch", query)
-    assert cli.main(["x"]) == 130
+    # A job in the background inherits an ignored SIGINT: the query would then never end.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert cli.main(["x"]) == 130
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert capsys.readouterr().err == "interrupted\n"
 
 
