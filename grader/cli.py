@@ -1,11 +1,13 @@
-"""The command line: ``python -m grader …``, also installed as ``causal-exams``."""
+"""The command line: ``python -m grader …``. Other programs have commands of their own besides."""
 
 import argparse
 import importlib
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -27,7 +29,7 @@ COMMANDS: Final[dict[str, str]] = {
     "verify": "check a release: hashes, rows, private against public",
     "schema": "print the answer schema of a variant",
 }
-_OURS: Final = ("grader", "harness")
+_OURS: Final = ("grader", "harness", "causal_exams")
 _EXAMPLES: Final = """examples:
   python -m grader answers/                       score a folder against ./release
   python -m grader answers/ --html report.html    … and write a page to look at
@@ -40,6 +42,37 @@ ours; 130 interrupted
 """
 
 
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A command line: how it is called, and its commands.
+
+    ``commands`` maps a package to the commands in it, each with a line of help; the module of a
+    command has its name, an underscore for a hyphen. ``default`` is the command meant by a first
+    word that names none.
+    """
+
+    name: str
+    commands: Mapping[str, Mapping[str, str]]
+    default: str = ""
+    examples: str = ""
+
+    @property
+    def listed(self) -> dict[str, str]:
+        """Every command with its line of help."""
+        return {name: text for table in self.commands.values() for name, text in table.items()}
+
+    def module(self, command: str) -> str:
+        """The dotted name of a command's module."""
+        (package,) = (key for key, table in self.commands.items() if command in table)
+        return f"{package}.{command.replace('-', '_')}"
+
+
+GRADER: Final = Program("python -m grader", {"grader.commands": COMMANDS}, "grade", _EXAMPLES)
+
+
+_COMMAND_WORD: Final = {True: "[COMMAND] … (no command: grade)", False: "COMMAND …"}
+
+
 class _Parser(argparse.ArgumentParser):
     """argparse, but an error is one line that ends with what to do."""
 
@@ -47,11 +80,11 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(f"{message} (see `{self.prog} --help`)")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code."""
+def main(arguments: Sequence[str] | None = None, program: Program = GRADER) -> int:
+    """Run one command of ``program`` and return its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        return _dispatch(words)
+        return _dispatch(words, program)
     except (BrokenPipeError, SystemExit):
         # The reader of our output (head, less) has seen enough, or argparse has said all it had to.
         return 0
@@ -84,32 +117,36 @@ def _what_to_do(error: BaseException) -> str | None:
     return None
 
 
-def entry_point() -> None:
-    """What the installed ``causal-exams`` script calls."""
+def entry_point(program: Program = GRADER) -> None:
+    """What a script of a program calls; ends the process."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A log that knows only ASCII, or a path that is no text, is no reason to fail.
             stream.reconfigure(errors="replace")
-    exit_with(main)
+    exit_with(partial(main, program=program))
 
 
-def _dispatch(words: list[str]) -> int:
+def _dispatch(words: list[str], program: Program) -> int:
+    commands = program.listed
     if not words or words[0] in ("-h", "--help"):
-        print("usage: python -m grader [COMMAND] … (no command: grade)\n")
-        print(*(f"  {name:<12} {text}" for name, text in COMMANDS.items()), "", _EXAMPLES, sep="\n")
+        print(f"usage: {program.name} {_COMMAND_WORD[bool(program.default)]}\n")
+        told = program.examples.replace(GRADER.name, program.name)
+        print(*(f"  {name:<12} {text}" for name, text in commands.items()), "", told, sep="\n")
         return 0 if words else 2
     if words[0] == "--version":
         print(f"causal-exams {__version__}")
         return 0
-    name = words[0] if words[0] in COMMANDS else "grade"
+    name = words[0] if words[0] in commands else program.default
     if name == words[0]:
         words = words[1:]
+    elif not name:
+        raise UsageError(f"{words[0]}: no such command{did_you_mean(words[0], commands)}")
     elif not words[0].startswith("-") and not Path(words[0]).exists():
-        near = nearest_path(Path(words[0])) or did_you_mean(words[0], COMMANDS)
+        near = nearest_path(Path(words[0])) or did_you_mean(words[0], commands)
         raise UsageError(f"{words[0]}: neither a command nor a folder of answers{near}")
-    module = importlib.import_module(f"grader.commands.{name}")
+    module = importlib.import_module(program.module(name))
     parser = _Parser(
-        prog=f"python -m grader {name}",
+        prog=f"{program.name} {name}",
         description=(module.__doc__ or "").strip(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -16,7 +16,7 @@ from grader.io.release import Release
 from grader.laboratory.episode import Episode, EpisodeError
 from grader.model import Score
 from grader.shape import Task
-from harness.__main__ import main
+from harness.cli import main
 
 
 def block(*requests: object) -> Reply:

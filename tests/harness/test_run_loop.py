@@ -14,7 +14,7 @@ import pytest
 from scripted import Reply, Server, serve
 
 from grader.io.schemas import schema
-from harness.__main__ import main
+from harness.cli import main
 
 IDS = ["cds-000000000000000a", "cds-000000000000000b"]
 GOOD = Reply('The effect is clear.\n```json\n{"ate": 1.5}\n```\n')

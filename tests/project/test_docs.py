@@ -20,7 +20,7 @@ DOCUMENTS = [
     if any(not block["skip"] for block in BLOCK.finditer(path.read_text(encoding="utf-8")))
 ]
 """Those with code to run."""
-TREES = ("grader", "builder", "baselines", "harness", "schemas", "dataset_card")
+TREES = ("grader", "builder", "baselines", "harness", "causal_exams", "schemas", "dataset_card")
 SMALLER = {
     "private-example.toml": {"scenes = 30": "scenes = 8", "scenes = 66": "scenes = 33"},
     "exams/private-example.toml": {"tasks = 66": "tasks = 33"},

@@ -30,9 +30,10 @@ def run(installed: Path, folder: Path, *words: str) -> subprocess.CompletedProce
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
 
 
-def test_the_wheel_holds_grader_harness_and_schemas_only(installed: Path) -> None:
+def test_the_wheel_holds_what_grades_and_hands_out_exams_only(installed: Path) -> None:
     """The builder in the wheel would ask every grader for NumPy and SciPy."""
     assert {path.name for path in installed.iterdir() if "dist-info" not in path.name} == {
+        "causal_exams",
         "grader",
         "harness",
     }

@@ -1,0 +1,1 @@
+"""The ``causal-exams`` command, and the exams as tasks of Inspect (``causal_exams/<track>``)."""

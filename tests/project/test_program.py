@@ -1,0 +1,34 @@
+"""``causal-exams``: one program with the commands of the grader and of the harness."""
+
+import importlib
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from causal_exams.cli import PROGRAM, main
+from grader.cli import COMMANDS, GRADER
+from harness.cli import HARNESS
+
+
+def test_the_script_is_the_dispatcher_of_both(root: Path) -> None:
+    """An installed command that knows half of the commands would be found out by users only."""
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    module, _, name = project["scripts"]["causal-exams"].partition(":")
+    assert callable(getattr(importlib.import_module(module), name))
+    assert set(PROGRAM.listed) == set(GRADER.listed) | set(HARNESS.listed)
+    assert not set(GRADER.listed) & set(HARNESS.listed)
+
+
+@pytest.mark.parametrize("command", sorted(PROGRAM.listed))
+def test_every_listed_command_is_there(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """``--help`` of each names the program that was called."""
+    assert main([command, "--help"]) == 0
+    assert capsys.readouterr().out.startswith(f"usage: causal-exams {command} ")
+
+
+def test_a_misspelt_command_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lbb"]) == 2
+    assert "lab" in capsys.readouterr().err
+    assert "grade" in COMMANDS and main([]) == 2
+    assert "usage: causal-exams" in capsys.readouterr().out
