@@ -85,7 +85,7 @@ def imply(
     first = [Statement("direct", edge) for edge in named]
     encoding = Encoding(graph.observed)
     try:
-        reasoner = Reasoner(encoding, edges, [*first, *pool])
+        reasoner = Reasoner(encoding, edges)
         encoding.other_than(edges)
 
         def suffices(some: Sequence[Statement]) -> bool:
@@ -124,7 +124,7 @@ def inference_steps(graph: LatentDAG, statements: Sequence[Statement]) -> int | 
     encoding = Encoding(graph.observed)
     try:
         edges = [edge for edge in graph.edges if edge[0] not in graph.latent]
-        return Reasoner(encoding, edges, statements).steps(statements)
+        return Reasoner(encoding, edges).steps(statements)
     finally:
         encoding.close()
 

@@ -5,13 +5,16 @@ of edges that agrees with a total order of the variables. Reachability is exact:
 and only if a -> b, or a -> c and r(c, b) for some c; on an acyclic graph that recursion has one
 solution. Every statement has a selector, so that one solver answers for any subset of them. The
 solver is asked for nothing but whether a subset has a model: what is read off a model would depend
-on its version. ``clauses`` are all that were added, for reasoning of another kind
-(:mod:`builder.implied.reasoning`).
+on its version. ``clauses`` gives those that some statements need, for reasoning of another kind
+(:mod:`builder.implied.reasoning`). What is only ever asserted is defined in one direction, what is
+only ever denied in the other (Plaisted & Greenbaum 1986): the other halves would say nothing more
+about edges.
 
 The gate proves uniqueness again by another encoding (:mod:`builder.reader.deduce`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import permutations
 from typing import Final
 
@@ -21,6 +24,10 @@ from pysat.solvers import Solver
 from builder.implied.statements import Statement
 
 Edge = tuple[str, str]
+
+_Part = Statement | tuple[str, str, bool] | None
+"""What clauses belong to: a statement, one half of the definition of the chains to a variable that
+avoid another, or (None) all graphs."""
 
 SOLVER: Final = "glucose4"
 _BRIEFLY: Final = 100
@@ -33,7 +40,9 @@ class Encoding:
     def __init__(self, names: Sequence[str]) -> None:
         self.names = tuple(names)
         self._solver = Solver(SOLVER)
-        self.clauses: list[list[int]] = []
+        self._clauses: dict[_Part, list[list[int]]] = {}
+        self._part: _Part = None
+        self._uses: dict[_Part, dict[_Part, None]] = {}
         self._top = 0
         self._selectors: dict[Statement, int] = {}
         self._chains: dict[tuple[str, str, str], int] = {}
@@ -46,6 +55,14 @@ class Encoding:
     def close(self) -> None:
         """Frees the solver."""
         self._solver.delete()
+
+    def clauses(self, statements: Sequence[Statement]) -> Iterator[list[int]]:
+        """The clauses of the graphs, and of these statements under their selectors."""
+        for statement in statements:
+            self.selector(statement)
+        used = dict.fromkeys(part for statement in statements for part in self._uses[statement])
+        for part in (None, *used, *statements):
+            yield from self._clauses.get(part, ())
 
     def other_than(self, edges: Iterable[Edge]) -> None:
         """Rules out the graph with exactly these edges, for good."""
@@ -72,7 +89,9 @@ class Encoding:
         """
         if statement not in self._selectors:
             self._selectors[statement] = self._new()
-            self._assert(statement, self._selectors[statement])
+            self._uses[statement] = {}
+            with self._adding_to(statement):
+                self._assert(statement, self._selectors[statement])
         return self._selectors[statement]
 
     # --- the graphs ---
@@ -96,7 +115,7 @@ class Encoding:
             for c in self.names:
                 if c not in (a, b):
                     step, rest = self.edge[a, c], self._reaches[c, b]
-                    first_steps.append(self._both(step, rest))
+                    first_steps.append(self._implying(step, rest))
                     self._add([-step, -rest, reaches])
             self._add([-reaches, self.edge[a, b], *first_steps])
 
@@ -120,47 +139,59 @@ class Encoding:
                 a, b, m = names
                 self._add([-on, self._reaches[a, m]])
                 self._add([-on, self._reaches[m, b]])
-                self._add([-on, -self._avoiding(a, b, m)])
+                self._add([-on, -self._avoiding(a, b, m, asserted=False)])
             case "causes":
                 self._count([self.edge[a, names[0]] for a in self._besides(names[0])], number, on)
             case "effects":
                 self._count([self.edge[names[0], b] for b in self._besides(names[0])], number, on)
             case "total":
                 self._count(list(self.edge.values()), number, on)
-            case "shared" | "unshared":
+            case "shared":
                 a, b = names
-                both = [
-                    self._both(self._avoiding(c, a, b), self._avoiding(c, b, a))
-                    for c in self._besides(a, b)
-                ]
-                if statement.kind == "shared":
-                    self._add([-on, *both])
-                else:
-                    for literal in both:
-                        self._add([-on, -literal])
+                self._add([-on, *(self._acts_on_both(c, a, b) for c in self._besides(a, b))])
+            case "unshared":
+                a, b = names
+                for c in self._besides(a, b):
+                    chains = (self._avoiding(c, *ends, asserted=False) for ends in ((a, b), (b, a)))
+                    self._add([-on, *(-chain for chain in chains)])
             case "reach" | "closure":
                 pass
 
     def _besides(self, *out: str) -> list[str]:
         return [name for name in self.names if name not in out]
 
-    def _avoiding(self, a: str, b: str, avoided: str) -> int:
-        """A literal equivalent to: some chain from ``a`` to ``b`` avoids ``avoided``."""
+    def _acts_on_both(self, c: str, a: str, b: str) -> int:
+        """A literal that implies chains from ``c`` to ``a`` and to ``b`` that avoid the other."""
+        return self._implying(
+            self._avoiding(c, a, b, asserted=True), self._avoiding(c, b, a, asserted=True)
+        )
+
+    def _avoiding(self, a: str, b: str, avoided: str, *, asserted: bool) -> int:
+        """A literal for: some chain from ``a`` to ``b`` avoids ``avoided``.
+
+        It implies such a chain if it is to be ``asserted``, otherwise such a chain implies it.
+        """
+        part = (b, avoided, asserted)
+        self._uses.setdefault(self._part, {})[part] = None
+        starts = self._besides(b, avoided)
         if (a, b, avoided) not in self._chains:
-            starts = self._besides(b, avoided)
-            for start in starts:
-                self._chains[start, b, avoided] = self._new()
-            for start in starts:
-                chain = self._chains[start, b, avoided]
-                steps = [self.edge[start, b]]
-                self._add([-steps[0], chain])
-                for c in starts:
-                    if c != start:
-                        step, rest = self.edge[start, c], self._chains[c, b, avoided]
-                        steps.append(self._both(step, rest))
-                        self._add([-step, -rest, chain])
-                self._add([-chain, *steps])
+            self._chains |= {(start, b, avoided): self._new() for start in starts}
+        if part not in self._clauses:
+            with self._adding_to(part):
+                for start in starts:
+                    self._define_chain(start, b, avoided, asserted)
         return self._chains[a, b, avoided]
+
+    def _define_chain(self, start: str, b: str, avoided: str, asserted: bool) -> None:
+        chain = self._chains[start, b, avoided]
+        rests = {c: self._chains[c, b, avoided] for c in self._besides(start, b, avoided)}
+        if asserted:
+            steps = [self._implying(self.edge[start, c], rest) for c, rest in rests.items()]
+            self._add([-chain, self.edge[start, b], *steps])
+            return
+        self._add([-self.edge[start, b], chain])
+        for c, rest in rests.items():
+            self._add([-self.edge[start, c], -rest, chain])
 
     def _count(self, literals: list[int], number: int | None, on: int) -> None:
         """Exactly ``number`` of the literals, by sequential counters (Sinz 2005)."""
@@ -172,18 +203,24 @@ class Encoding:
 
     # --- clauses ---
 
-    def _both(self, one: int, other: int) -> int:
-        """A literal that implies both, and is implied by them."""
+    def _implying(self, one: int, other: int) -> int:
+        """A literal that implies both."""
         both = self._new()
         self._add([-both, one])
         self._add([-both, other])
-        self._add([both, -one, -other])
         return both
 
     def _new(self) -> int:
         self._top += 1
         return self._top
 
+    @contextmanager
+    def _adding_to(self, part: _Part) -> Iterator[None]:
+        """What is added meanwhile belongs to ``part``."""
+        outside, self._part = self._part, part
+        yield
+        self._part = outside
+
     def _add(self, clause: list[int]) -> None:
-        self.clauses.append(clause)
+        self._clauses.setdefault(self._part, []).append(clause)
         self._solver.add_clause(clause)

@@ -19,26 +19,23 @@ _SOLVER: Final = "minisat22"
 
 
 class Reasoner:
-    """Works out whether statements, all of them known to ``encoding``, leave ``edges`` alone."""
+    """Works out whether statements leave ``edges`` alone."""
 
-    def __init__(
-        self, encoding: Encoding, edges: Iterable[Edge], statements: Sequence[Statement]
-    ) -> None:
-        self._selectors = {s: encoding.selector(s) for s in statements}
-        self._clauses = list(encoding.clauses)
+    def __init__(self, encoding: Encoding, edges: Iterable[Edge]) -> None:
+        self._encoding = encoding
         true = set(edges)
         self._wrong = [
             -literal if pair in true else literal for pair, literal in encoding.edge.items()
         ]
 
-    def steps(self, statements: Iterable[Statement]) -> int | None:
+    def steps(self, statements: Sequence[Statement]) -> int | None:
         """The number of refutations after which every edge is decided; None where some stay open.
 
         Edges that follow without any supposition take no step.
         """
-        with Solver(_SOLVER, bootstrap_with=self._clauses) as solver:
+        with Solver(_SOLVER, bootstrap_with=self._encoding.clauses(statements)) as solver:
             for statement in statements:
-                solver.add_clause([self._selectors[statement]])
+                solver.add_clause([self._encoding.selector(statement)])
             open_still = self._wrong
             steps = 0
             while open_still:

@@ -7,6 +7,7 @@ logician takes a sentence for what it claims and asks which graph all claims lea
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Final
 
 from builder.reader.deduce import deduce
@@ -23,7 +24,8 @@ _NO_START: Final = frozenset(word.casefold() for word in WORDS["leading"]) | _NO
 def reason(story: str, known: Sequence[str] = (), count: int | None = None) -> Reading | None:
     """The graph that a story implies, or None where it is no such story.
 
-    Arguments as of ``read_story``. Edges that the claims leave open are left out.
+    Arguments as of ``read_story``; what is ``known`` has been measured. Edges that the claims leave
+    open are left out.
     """
     names = list(known)
     if count is not None:
@@ -31,7 +33,7 @@ def reason(story: str, known: Sequence[str] = (), count: int | None = None) -> R
         names += [name for name in found if not any(name in other for other in names)]
     names += [name for name in _hidden(story, known) if name not in names]
     names = names[: max(count or len(names), len(known))]
-    hidden = told_unmeasured(story, names, ())
+    hidden = told_unmeasured(story, names, ()) - set(known)
     claims = claims_of(story, names)
     if not any(claim[0] == "closure" for claim in claims):
         return None
@@ -42,13 +44,16 @@ def reason(story: str, known: Sequence[str] = (), count: int | None = None) -> R
 
 def _hidden(story: str, known: Sequence[str]) -> list[str]:
     """Names of unmeasured variables: what two sentences say that nobody measured."""
-    parts = [part for part in sentences(mask(story, known)) if tells_unmeasured(part)]
-    told = Counter(run for part in parts for run in set(_runs(part)))
+    parts = sentences(mask(story, known))
+    told = Counter(run for part in parts if tells_unmeasured(part) for run in set(_runs(part)))
+    everywhere = Counter(run for part in parts for run in set(_runs(part)))
     twice = sorted((run for run, n in told.items() if n > 1), key=lambda run: (-len(run), run))
     kept: list[str] = []
-    for run in map(" ".join, twice):
-        if not any(run in longer for longer in kept):
-            kept.append(run)
+    for run in twice:
+        # A name is told whole: "Flu" never stands alone where "about town" belongs to it.
+        whole = everywhere[run] == everywhere[tuple(takewhile(_may_name, run))]
+        if whole and not any(" ".join(run) in longer for longer in kept):
+            kept.append(" ".join(run))
     return kept
 
 
@@ -60,9 +65,11 @@ def _runs(part: str) -> Iterator[tuple[str, ...]]:
             if first == first.casefold() or first.casefold() in _NO_START:
                 continue
             for end in range(start + 1, min(start + _LONGEST_NAME, len(words)) + 1):
-                if words[end - 1].casefold() in _NO_NAME:
-                    break
                 yield tuple(words[start:end])
+
+
+def _may_name(word: str) -> bool:
+    return word.casefold() not in _NO_NAME
 
 
 def _fits(claim: Claim, measured: Sequence[str]) -> bool:

@@ -194,6 +194,23 @@ def test_trials_are_spoken_of_where_some_were_told(
     assert kinds == {False, True}
 
 
+def test_the_logician_knows_whose_column_it_has_and_names_with_small_words() -> None:
+    """What was "not seen" has a column; an unmeasured thing is called by all its words."""
+    story = (
+        "Rust is entered as 0 when it was not seen. People speak of Flu about town, too, which has "
+        "never been measured. Rust acts directly on Mud. Flu about town, which was never measured, "
+        "acts directly on Rust and Mud, and on nothing else here. Exactly one direct effect runs "
+        "from one measured thing to another. Nothing left unnamed acts on more than one of these "
+        "three things."
+    )
+    reading = reason(story, ["Mud", "Rust"])
+    assert reading is not None
+    assert reading.unmeasured == {"Flu about town"}
+    assert set(reading.edges) == {
+        ("Rust", "Mud"), ("Flu about town", "Rust"), ("Flu about town", "Mud"),
+    }  # fmt: skip
+
+
 def test_plain_stories_are_nothing_for_the_logician() -> None:
     """It says so, so that a reader may try it first."""
     rng = np.random.default_rng(0)
