@@ -1,7 +1,10 @@
 """Score a folder of answers (or a packed submission) against a release.
 
+It prints one screen; --full adds every table, --track NAME those of one track.
+
 examples:
   python -m grader answers/
+  python -m grader answers/ --full
   python -m grader answers/ --release release --split dev --exam all
   python -m grader answers/ --json report.json --csv scores.csv --html report.html
   python -m grader answers/ --release release --private /safe/release --split test
@@ -10,9 +13,10 @@ examples:
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from grader.commands.common import (
     EXAM,
@@ -26,6 +30,10 @@ from grader.commands.common import (
 from grader.ledger import held, show_all
 from grader.model import Truth
 from grader.pipeline import Graded, grade
+
+
+_LONGEST_PATH: Final = 30
+"""What stands beside a task id on a line of 80 characters."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +50,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     outputs.add_argument("--csv", type=Path, metavar="FILE", help="one row per task")
     outputs.add_argument("--parquet", type=Path, metavar="FILE", help="one row per task")
-    outputs.add_argument("--quiet", action="store_true", help="print one line only")
+    shown = outputs.add_mutually_exclusive_group()
+    shown.add_argument("--full", action="store_true", help="print every table")
+    shown.add_argument("--quiet", action="store_true", help="print one line only")
     checks = parser.add_argument_group("exit code 1 when …")
     checks.add_argument("--strict", action="store_true", help="… an answer is invalid")
     checks.add_argument("--fail-under", type=_points, metavar="POINTS", help="… points are lower")
@@ -101,7 +111,6 @@ def _page(graded: Graded, truths: Mapping[str, Truth]) -> str:
 def _print(arguments: argparse.Namespace, graded: Graded) -> None:
     report = graded.report
     from grader.draw.words import points
-    from grader.show.terminal import console, report_view
 
     if arguments.quiet:
         census = report["census"]
@@ -113,4 +122,27 @@ def _print(arguments: argparse.Namespace, graded: Graded) -> None:
         if not census["scored"] and report["notices"]:
             print(f"note: {report['notices'][0]}", file=sys.stderr)
         return
-    console().print(report_view(report))
+    from grader.show.first import first_screen
+    from grader.show.terminal import console, report_view
+
+    out = console()
+    out.print(first_screen(report, list(_next_steps(arguments, graded))))
+    if arguments.full or arguments.track:
+        out.print(report_view(report))
+
+
+def _next_steps(arguments: argparse.Namespace, graded: Graded) -> Iterator[str]:
+    """What to do next: look at the dearest task, see more, write what can be kept."""
+    from grader.show.costliest import costliest
+
+    if graded.exam.split.reveal:
+        for cost in costliest(graded.scores, 1):
+            where = str(arguments.answers)
+            where = where if len(where) <= _LONGEST_PATH else "ANSWERS"
+            yield f"explain {cost.score.task_id} --answers {where}"
+        if graded.report["census"]["invalid"] and not arguments.csv:
+            yield "--csv scores.csv lists the invalid answers"
+    if not arguments.html:
+        yield "--html report.html writes a page to look at"
+    if not arguments.full and not arguments.track:
+        yield "--full prints every table, --track NAME those of one track"

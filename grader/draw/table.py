@@ -4,7 +4,7 @@ Cells and headings are plain text, which may be a submitter's: each renderer esc
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -12,6 +12,7 @@ from grader.draw.words import number, printable, safe
 
 if TYPE_CHECKING:
     import rich.table
+    from rich.console import Console, ConsoleOptions
 
 Row = Mapping[str, Any]
 
@@ -101,13 +102,71 @@ class Table:
         return replace(self, head=head, rows=rows, left=max(1, left))
 
 
-def in_terminal(table: Table) -> "rich.table.Table":
+@dataclass(frozen=True, slots=True)
+class _Fitted:
+    """A table that is drawn in several below each other where it is wider than the terminal."""
+
+    table: Table
+
+    def __rich_console__(
+        self, console: "Console", options: "ConsoleOptions"
+    ) -> "Iterator[rich.table.Table]":
+        parts = _parts(self.table, options.max_width)
+        for place, part in enumerate(parts):
+            title = part.title if place == 0 else ""
+            note = part.note if place == len(parts) - 1 else ""
+            yield _drawn(replace(part, title=title, note=note))
+
+
+def in_terminal(table: Table) -> _Fitted:
     """The table for rich. Text is shown as text, never as markup."""
+    return _Fitted(table)
+
+
+def _parts(table: Table, width: int) -> list[Table]:
+    """Its columns in as many tables as it takes, each with those on the left."""
+    widths = [_width(table, place) + _BORDER for place in range(len(table.head))]
+    left = list(range(min(table.left, len(table.head))))
+    room = width - 1 - sum(widths[place] for place in left)
+    blocks: list[list[int]] = [[]]
+    free = room
+    for place in range(len(left), len(table.head)):
+        if blocks[-1] and widths[place] > free:
+            blocks.append([])
+            free = room
+        blocks[-1].append(place)
+        free -= widths[place]
+    return [
+        replace(
+            table,
+            head=[table.head[place] for place in left + block],
+            rows=[[row[place] for place in left + block] for row in table.rows],
+        )
+        for block in blocks
+    ]
+
+
+_BORDER: Final = 3
+_FOLDED: Final = 26
+"""Longer cells are folded."""
+
+
+def _width(table: Table, place: int) -> int:
+    """How many characters a column needs: headings break at spaces, long words of cells anywhere,
+    a number and its interval nowhere."""
+    longest = max(map(len, table.head[place].split()), default=0)
+    for cell in (row[place] for row in table.rows):
+        whole = isinstance(cell, Cell) and cell.aside
+        longest = max(longest, len(str(cell)) if whole else min(_FOLDED, len(str(cell))))
+    return longest
+
+
+def _drawn(table: Table) -> "rich.table.Table":
     from rich.table import Table as RichTable
     from rich.text import Text
 
     drawn = RichTable(
-        title=Text(printable(table.title)),
+        title=Text(printable(table.title)) if table.title else None,
         title_justify="left",
         title_style="bold",
         caption=Text(table.note) if table.note else None,

@@ -1,6 +1,7 @@
 """The systems that a table or a page shows: each system's part of its report, with its name."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from grader.draw.table import Cell, Column
@@ -69,3 +70,26 @@ def skipped(report: Report, track: str) -> bool:
     """Whether a submission answers nothing of ``track``, and something of another."""
     tracks = report["tracks"]
     return not tracks[track]["attempted"] and any(one["attempted"] for one in tracks.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """What a submission earned in one family: skill where the exam has floors, else points."""
+
+    track: str
+    name: str
+    value: float
+    tasks: int
+
+
+def families_of(report: Report) -> list[Family]:
+    """The families of the tracks that it attempts, weakest first; none of a redacted report."""
+    counts = "skill" if measured([report]) else "points"
+    found = [
+        Family(track, name, row[counts], row["tasks"])
+        for track, part in report["tracks"].items()
+        if part["attempted"]
+        for name, row in part["slices"].get("family", {}).items()
+        if row.get(counts) is not None
+    ]
+    return sorted(found, key=lambda family: (family.value, family.track, family.name))

@@ -1,18 +1,22 @@
 """Reports and comparisons in the terminal. Untrusted text is shown as text, never as markup."""
 
+import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
 from grader.draw.table import in_terminal
-from grader.draw.words import points, printable, signed, signed_interval
+from grader.draw.words import printable, signed, signed_interval
 from grader.show import comparison
 from grader.show.report import runs, variants
-from grader.show.systems import Report, headline, measured, name_of, skill
+from grader.show.systems import Report
 from grader.tracks import TRACKS
+
+
+_NOTICES: Final = 5
 
 
 def plain(text: str) -> Text:
@@ -21,40 +25,20 @@ def plain(text: str) -> Text:
 
 
 def report_view(report: Report) -> RenderableType:
-    """One submission: headline, census, and the tables of each track."""
-    census = report["census"]
-    detectable = report["skill_detectable" if measured([report]) else "detectable"]
-    shows = "" if detectable is None else f"   differences show from {detectable:.1f}"
-    head = Text.assemble(
-        *_headlines(report),
-        f"{shows}   {census['scored']} scored, {census['missing']} missing, "
-        f"{census['invalid']} invalid of {census['tasks']} tasks",
-    )
-    title = f"{name_of(report)} · {report['release']['name']} · {report['split']}/{report['exam']}"
-    parts: list[RenderableType] = [_panel(head, title)]
+    """All there is to say of one submission: the tables of each track, attempts, notes."""
+    parts: list[RenderableType] = []
     for name, track in report["tracks"].items():
         tables = TRACKS[name].tables
         more = tables(report) if tables else []
         parts += map(in_terminal, [variants(name, track), *more])
     if "attempts" in report:
         parts.append(in_terminal(runs(report)))
-    if census["invalid_reasons"]:
-        reasons = ", ".join(f"{key} {n}" for key, n in census["invalid_reasons"].items())
-        parts.append(Text(f"invalid answers: {reasons} (--csv FILE lists them)", "yellow"))
-    for notice in report["notices"][:5]:
+    for notice in report["notices"][:_NOTICES]:
         parts.append(Text.assemble(("note: ", "yellow"), plain(notice)))
-    if len(report["notices"]) > 5:
-        parts.append(Text(f"… and {len(report['notices']) - 5} more notes in --json", "yellow"))
+    if len(report["notices"]) > _NOTICES:
+        more_notes = len(report["notices"]) - _NOTICES
+        parts.append(Text(f"… and {more_notes} more notes in --json", "yellow"))
     return Group(*parts)
-
-
-def _headlines(report: Report) -> list[str | tuple[str, str]]:
-    """Skill on its scale, then points; points alone where the exam has no floors."""
-    gained = [("points ", "bold"), (str(headline(report)), "bold green")]
-    if not measured([report]):
-        return [*gained]
-    scale = f"   floor {points(report['floor'])}, ceiling {points(report['ceiling'])}"
-    return [("skill ", "bold"), (str(skill(report)), "bold green"), "   ", *gained, scale]
 
 
 def comparison_view(result: Mapping[str, Any]) -> RenderableType:
@@ -76,8 +60,9 @@ def _panel(head: Text, title: str) -> Panel:
 
 
 def console(*, stderr: bool = False) -> Console:
-    """The console all commands print to; wide enough when the output is a file or a pipe."""
+    """The console all commands print to; in a file or a pipe as wide as ``COLUMNS`` says, else wide
+    enough for most tables."""
     target = Console(stderr=stderr, highlight=False)
-    if not target.is_terminal:
+    if not target.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
         target = Console(stderr=stderr, highlight=False, width=140)
     return target

@@ -1,0 +1,138 @@
+"""The first screen: 24 lines of 80 columns whatever the report holds, and true."""
+
+import io
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from grading import Runner, put
+from rich.console import Console
+from score_rows import failed, row
+
+from grader.draw.table import Cell, Table, in_terminal
+from grader.model import Score
+from grader.report.aggregate import aggregate
+from grader.report.redact import redact
+from grader.show.costliest import costliest
+from grader.show.first import first_screen
+from grader.show.systems import families_of
+
+
+def printed(renderable: Any, width: int = 80) -> str:
+    out = io.StringIO()
+    Console(file=out, width=width, highlight=False).print(renderable)
+    return out.getvalue()
+
+
+def made(scores: list[Score], **more: Any) -> dict[str, Any]:
+    """A report of score rows."""
+    totals = aggregate(scores, {}, {}, {})
+    census = totals.census
+    return {
+        "submission": {"system": "x", "run": {}}, "release": {"name": "r 1"}, "split": "s",
+        "exam": "e", "census": census, "notices": [], "points": totals.points,
+        "points_interval": [0.0, 100.0], "detectable": 1.0, "skill": None, "skill_interval": None,
+        "skill_detectable": None, "floor": None, "ceiling": None, "tracks": totals.parts, **more,
+    }  # fmt: skip
+
+
+def rows() -> list[Score]:
+    """Twelve families of three tasks each; family k has k points in 12."""
+    return [
+        row(f"t{k}-{n}", "pass", 1 - k / 12, family=f"family_{k:02}", instance_id=f"i{k}{n}",
+            value=None)
+        for k in range(12) for n in range(3)
+    ]  # fmt: skip
+
+
+def test_the_worst_report_fits_one_screen() -> None:
+    """Eight tracks, names without end, thousands of notes, every way of being invalid."""
+    report = made([replace(score, floor=0.0) for score in rows()])
+    part = next(iter(report["tracks"].values()))
+    scaled = {"skill": -12.3, "skill_interval": [-100.0, 100.0], "floor": 30.0, "ceiling": 99.0}
+    report |= {
+        "tracks": {f"a_track_with_a_long_name_{k}": part | scaled for k in range(8)},
+        **scaled, "skill_detectable": 12.3,
+        "submission": {"system": "system " * 40, "run": {}},
+        "notices": ["a note that goes on " * 20] * 3000,
+        "endings": {f"ending number {k}": 1000 + k for k in range(30)},
+        "census": {"tasks": 9999, "scored": 1, "missing": 2, "invalid": 3,
+                   "invalid_reasons": {f"reason_{k}": k for k in range(30)}},
+    }  # fmt: skip
+    text = printed(first_screen(report, [f"--option{k} does something or other" for k in range(4)]))
+    lines = text.splitlines()
+    assert len(lines) <= 24 and max(map(len, lines)) <= 80, text
+    for part_of_it in ("skill", "points", "floor 30.0", "weakest", "strongest", "9999", "ending",
+                       "3000 notes", "next", "--option3"):  # fmt: skip
+        assert part_of_it in text, part_of_it
+
+
+def test_the_weakest_and_the_strongest_families_are_named() -> None:
+    report = made(rows())
+    text = printed(first_screen(report))
+    for low, high in ((0, 11), (1, 10), (2, 9)):
+        line = next(line for line in text.splitlines() if f"family_{low:02}" in line)
+        assert f"family_{high:02}" in line and f"{100 * high / 12:.1f}" in line
+    assert "family_05" not in text
+    assert families_of(redact(report)) == [], "of a redacted report nothing is said"
+    assert "weakest" not in printed(first_screen(redact(report)))
+
+
+def test_the_commands_print_one_screen_and_the_rest_when_asked(
+    runner: Runner, gold: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    put(gold, "method", "{")
+    at = ("grade", gold, "--release", runner.release, "--split", "dev", "--exam", "all")
+    short, full = (
+        [line.rstrip() for line in runner.run(*at, *more).out.splitlines()]
+        for more in ((), ("--full",))
+    )
+    assert len(short) <= 24 < len(full) and full[: len(short) - 1] == short[:-1]
+    assert max(map(len, short + full)) <= 80
+    assert any("explain" in line for line in short) and any("--csv" in line for line in short)
+    track = runner.run(*at, "--track", "causalds").out
+    assert "pass rate" in track and "pass rate" not in "\n".join(short)
+
+
+def test_what_a_task_costs_is_what_its_points_would_add() -> None:
+    """Derived the other way: the headline with that one task at its ceiling, minus the headline."""
+    scores = [*rows()[::5], *(replace(score, track="ccr", task_id=f"c{score.task_id}")
+                              for score in rows()[:2])]  # fmt: skip
+    scores[0] = replace(scores[0], points=0.25, ceiling=0.5)
+    scores.append(failed("left out", "pass", track="replayscm"))
+    tried = [score for score in scores if score.track != "replayscm"]
+
+    def headline(these: list[Score]) -> float:
+        parts: dict[str, list[float]] = {}
+        for score in these:
+            parts.setdefault(score.track, []).append(100 * score.points)
+        means = [sum(values) / len(values) for values in parts.values()]
+        return sum(means) / len(means)
+
+    found = costliest(scores, 100)
+    assert [cost.points for cost in found] == sorted((c.points for c in found), reverse=True)
+    assert {cost.score.task_id for cost in found} == {
+        score.task_id for score in tried if score.points < score.ceiling
+    }
+    for cost in found:
+        better = [
+            replace(score, points=score.ceiling) if score == cost.score else score
+            for score in tried
+        ]
+        assert cost.points == pytest.approx(headline(better) - headline(tried))
+
+
+def test_a_table_too_wide_for_the_terminal_stands_below_itself() -> None:
+    """No cell is cut or broken, the first columns are repeated, and a wide one is drawn once."""
+    head = ["system", *(f"figure {k}" for k in range(20))]
+    cells = [[f"system-{n}", *(Cell(f"{k}.{n}00", aside="[0.1, 0.2]") for k in range(20))]
+             for n in range(2)]  # fmt: skip
+    table = Table("a title", head, cells, note="a note")
+    narrow, wide = printed(in_terminal(table), 80), printed(in_terminal(table), 1000)
+    for text in (narrow, wide):
+        assert text.count("a title") == text.count("a note") == 1
+        assert all(f"{k}.{n}00  [0.1, 0.2]" in text for k in range(20) for n in range(2))
+    assert wide.count("system-1") == 1 < narrow.count("system-1")
+    assert max(map(len, narrow.splitlines())) <= 80
