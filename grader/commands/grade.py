@@ -31,7 +31,6 @@ from grader.ledger import held, show_all
 from grader.model import Truth
 from grader.pipeline import Graded, grade
 
-
 _LONGEST_PATH: Final = 30
 """What stands beside a task id on a line of 80 characters."""
 

@@ -124,10 +124,12 @@ def _lines(lines: Sequence[tuple[str, str]]) -> Grid:
 
 
 def _grid(rows: Sequence[Sequence[Text]]) -> Grid:
-    """Rows of one line each."""
+    """Rows of one line each; only the last column is cut."""
     grid = Grid.grid(padding=(0, 2, 0, 0))
-    for _ in rows[0] if rows else ():
-        grid.add_column(no_wrap=True, overflow="ellipsis")
+    *ahead, _ = zip(*rows, strict=True)
+    for column in ahead:
+        grid.add_column(no_wrap=True, min_width=max(map(len, column)))
+    grid.add_column(no_wrap=True, overflow="ellipsis")
     for row in rows:
         grid.add_row(*row)
     return grid

@@ -15,7 +15,6 @@ from grader.show.report import runs, variants
 from grader.show.systems import Report
 from grader.tracks import TRACKS
 
-
 _NOTICES: Final = 5
 
 
