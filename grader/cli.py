@@ -26,6 +26,7 @@ COMMANDS: Final[dict[str, str]] = {
     "leaderboard": "grade many submissions and rank them",
     "ledger": "of a private exam: who was shown what, and what it can have told them",
     "compare": "two submissions, task by task: is one better, and would it show",
+    "fetch": "a release from the Hub: fetched, checked, kept",
     "verify": "check a release: hashes, rows, private against public",
     "schema": "print the answer schema of a variant",
 }

@@ -16,8 +16,9 @@ from typing import Any
 from grader.errors import UsageError
 from grader.io import parquet
 from grader.io.jsonio import canonical
-from grader.io.release import Release, Side
+from grader.io.release import Release
 from grader.io.schemas import first_problem
+from grader.io.side import Side
 from grader.model import Truth
 from grader.shape import Task
 from grader.tracks import TRACKS

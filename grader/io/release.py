@@ -3,20 +3,19 @@
 Only shards whose SHA-256 agrees with the manifest are read; each is hashed once a process.
 """
 
-import json
 import os
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
 from grader.errors import UsageError
+from grader.hub.located import local
 from grader.io import parquet
-from grader.io.files import file_sha256
-from grader.io.jsonio import as_mapping, clip
-from grader.io.paths import inside, is_plain, plain
+from grader.io.jsonio import as_mapping
+from grader.io.paths import plain
 from grader.io.rows import TASK_COLUMNS, TRUTH_COLUMNS, Rows
+from grader.io.side import Side
 from grader.model import MODELS, Truth
 from grader.names import did_you_mean, nearest_path
 from grader.shape import Kind, Task
@@ -28,62 +27,6 @@ WHOLE_SPLIT = "all"
 PUBLISHED, CORRECTED = "published", "corrected"
 """The readings of an imported release's truth; a release of our own has one."""
 _CORRECTED_COLUMN = "corrected_json"
-
-
-@dataclass(slots=True)
-class Side:
-    """One of the two repositories of a release: a folder with a manifest and shards."""
-
-    path: Path
-    manifest: dict[str, Any]
-    _checked: set[str] = field(default_factory=set)
-
-    @classmethod
-    def open(cls, path: Path) -> Self:
-        """Read the manifest of the repository at ``path``; raises ``UsageError``."""
-        file = path / "manifest.json"
-        try:
-            manifest = json.loads(file.read_bytes())
-            _check_manifest(manifest)
-            _check_names(manifest, file)
-        except FileNotFoundError:
-            raise UsageError(f"{file}: not found; is this a release folder?") from None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            raise UsageError(f"{file}: unreadable manifest; fetch the release again") from None
-        return cls(path, manifest)
-
-    def shards(self, config: str, split: str) -> list[Path]:
-        """The files of one config and split in order, each checked against its SHA-256."""
-        pattern = re.compile(
-            rf"{re.escape(config)}/{re.escape(split)}-[0-9]{{5}}-of-[0-9]{{5}}\.parquet"
-        )
-        names = sorted(name for name in self.manifest["shards"] if pattern.fullmatch(name))
-        for name in names:
-            self._verify(name)
-        return [self.file(name) for name in names]
-
-    def file(self, name: str) -> Path:
-        """The file of a shard that the manifest lists."""
-        config, _, file = name.partition("/")
-        return inside(inside(self.path, config), file)
-
-    def _verify(self, name: str) -> None:
-        if name in self._checked:
-            return
-        file = self.file(name)
-        try:
-            digest = file_sha256(file)
-        except OSError as error:
-            raise UsageError(
-                f"{file}: {error.strerror or error}; the manifest lists this shard, "
-                "fetch the release again"
-            ) from None
-        if digest != self.manifest["shards"][name]["sha256"]:
-            raise UsageError(
-                f"{file}: its SHA-256 differs from manifest.json; the file was changed or "
-                "damaged, fetch the release again"
-            )
-        self._checked.add(name)
 
 
 @dataclass(slots=True)
@@ -99,10 +42,10 @@ class Release:
 
         ``path`` defaults to ``$CAUSAL_EXAMS_RELEASE``, then ``./release``. ``private`` may be a
         private repository or a release folder that has one; by default it is the ``private``
-        folder beside ``public``. Raises ``UsageError``.
+        folder beside ``public``. Both may be addresses on the Hub (``hf://org/name@v1``), which
+        are fetched unless they are here. Raises ``UsageError``.
         """
-        if path is None:
-            path = Path(os.environ.get(ENVIRONMENT_VARIABLE) or "release")
+        path = local(path or Path(os.environ.get(ENVIRONMENT_VARIABLE) or "release"))
         if not path.is_dir():
             raise UsageError(
                 f"{path}: no release there{nearest_path(path)}; give one with --release DIR or "
@@ -113,6 +56,7 @@ class Release:
             beside = path / "private"
             private_side = Side.open(beside) if (beside / "manifest.json").is_file() else None
         else:
+            private = local(private)
             inner = private / "private"
             private_side = Side.open(inner if inner.is_dir() else private)
         release = cls(Side.open(public), private_side)
@@ -269,29 +213,6 @@ class Release:
                 for config in (track, f"{track}_exams")
             )
         }
-
-
-def _check_manifest(manifest: dict[str, Any]) -> None:
-    """What reading relies on (``verify`` checks the whole schema); any exception means damaged."""
-    texts = [manifest["release"], manifest["version"]]
-    texts += [entry["sha256"] for entry in manifest["shards"].values()]
-    texts += [split["truth"] for split in manifest["splits"].values()]
-    if not all(isinstance(text, str) for text in texts):
-        raise TypeError("not text")
-
-
-def _check_names(manifest: Mapping[str, Any], file: Path) -> None:
-    """Names become parts of paths, so they must be plain; raises ``UsageError``."""
-    for name, split in manifest["splits"].items():
-        plain(name, f"{file}: the split")
-        for exam in split.get("exams", ()):
-            plain(exam, f"{file}: the exam")
-    for name in manifest["shards"]:
-        parts = name.split("/")
-        if len(parts) != 2 or not all(map(is_plain, parts)):
-            raise UsageError(
-                f"{file}: the shard {clip(name)} is no <config>/<file>; fetch it again"
-            )
 
 
 def _fitting(task: Task, path: Path) -> Task:

@@ -31,7 +31,10 @@ def test_imports_flow_one_way(root: Path, package: str) -> None:
     import sys
 
     for file, module in imported(root / package):
-        assert module in ALLOWED[package] | sys.stdlib_module_names, f"{file} imports {module}"
+        # The Hub's client waits until a command needs the Hub.
+        hub = {"huggingface_hub"} if file.parent == root / "grader/hub" else set()
+        known = ALLOWED[package] | hub | sys.stdlib_module_names
+        assert module in known, f"{file} imports {module}"
 
 
 def test_the_builder_imports_no_consumer(root: Path) -> None:

@@ -1,0 +1,116 @@
+"""The one place that talks to the Hub's own client, and puts its errors into one line.
+
+Endpoint, token and cache are the client's: ``HF_ENDPOINT``, ``HF_TOKEN`` (or `hf auth login`),
+``HF_HUB_CACHE``.
+"""
+
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from grader import __version__
+from grader.errors import UsageError
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi
+
+_AGAIN: Final = "run the same command again; what is there already is kept"
+_TOKEN: Final = "set HF_TOKEN, or `hf auth login`, to a token of an account that may"
+
+
+def connect() -> "HfApi":
+    """A client of the Hub; raises ``UsageError`` where the package is not installed."""
+    try:
+        import huggingface_hub
+        from huggingface_hub.utils.tqdm import disable_progress_bars
+    except ModuleNotFoundError:
+        raise UsageError(
+            "the Hub needs the package huggingface_hub: pip install 'causal-exams[hub]'"
+        ) from None
+    # What goes wrong is told once, at the end.
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
+    if not sys.stderr.isatty():
+        disable_progress_bars()
+    endpoint = os.environ.get("HF_ENDPOINT") or None
+    return huggingface_hub.HfApi(
+        endpoint=endpoint, library_name="causal-exams", library_version=__version__
+    )
+
+
+def cache_folder() -> Path:
+    """Where the Hub's client keeps what it downloads, by hash."""
+    from huggingface_hub import constants
+
+    return Path(os.environ.get("HF_HUB_CACHE") or constants.HF_HUB_CACHE)
+
+
+@contextmanager
+def told(what: object) -> Iterator[None]:
+    """Say in one line what went wrong with ``what`` on the Hub, and what to do about it.
+
+    Raises ``UsageError`` for whatever is the network's, the Hub's or the token's fault.
+    """
+    try:
+        yield
+    except UsageError:
+        raise
+    except Exception as error:
+        line = next(filter(None, map(_line, _causes(error))), None)
+        if line is None:
+            raise
+        raise UsageError(f"{what}: {line}") from None
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and what caused it, the first cause first."""
+    chain: list[BaseException] = []
+    while error is not None and error not in chain:
+        chain.append(error)
+        error = error.__cause__ or error.__context__
+    return reversed(chain)
+
+
+def _line(error: BaseException) -> str | None:
+    from huggingface_hub import errors
+
+    match error:
+        case errors.GatedRepoError():
+            return f"is gated; ask for access on its page, then {_TOKEN} read it"
+        case errors.RevisionNotFoundError():
+            return "has no such revision; its page lists branches and tags"
+        case errors.RepositoryNotFoundError():
+            return f"no such repository, or a private one; check the name, and {_TOKEN} read it"
+        case errors.RemoteEntryNotFoundError():
+            return "a file is not there; is it what you meant to name?"
+        case errors.HfHubHTTPError():
+            return _status(error.response.status_code, error.server_message)
+        case errors.OfflineModeIsEnabled():
+            return "is not here whole, and HF_HUB_OFFLINE forbids to fetch it; unset it once"
+        case OSError() if "Consistency check failed" in str(error):
+            return f"the download was cut short; {_AGAIN}"
+        case errors.LocalEntryNotFoundError():
+            return f"cannot be reached, and is not here whole; {_AGAIN}"
+    if type(error).__module__.startswith("httpx") and not hasattr(error, "response"):
+        return f"the Hub cannot be reached ({type(error).__name__}); {_AGAIN}"
+    return None
+
+
+def _status(status: int, message: str | None) -> str:
+    said = f" ({' '.join(message.split())[:200]})" if message else ""
+    if status == 401:
+        return "the token was refused; it may be revoked or out of date: make a new one, " + (
+            f"and {_TOKEN} do this"
+        )
+    if status == 403:
+        return f"not allowed{said}; {_TOKEN} do this"
+    if status in (409, 412):
+        return f"was changed meanwhile{said}; {_AGAIN}"
+    if status == 429:
+        return f"the Hub was asked too often (429); wait some minutes, then {_AGAIN}"
+    if status >= 500:
+        return f"the Hub answered {status}; {_AGAIN}"
+    return f"the Hub refused it ({status}){said}"

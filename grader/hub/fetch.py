@@ -1,0 +1,120 @@
+"""A release from the Hub: fetched once, checked against its manifest, then read without a network.
+
+Files lie in the cache of the Hub's client, by hash. What comes from the Hub is a stranger's: names
+are plain, sizes and hashes are those of the manifest before anything is downloaded, and after.
+"""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from grader.errors import UsageError
+from grader.hub.address import Address
+from grader.hub.client import cache_folder, connect, told
+from grader.io.side import Side
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi, RepoFile
+
+MANIFEST: Final = "manifest.json"
+PAPERS: Final = ("README.md", "eval.yaml", "croissant.json", "ERRATA.md")
+_LARGEST_MANIFEST: Final = 1 << 30
+_LARGEST_PAPER: Final = 16 << 20
+
+
+def fetch(address: Address, *, anew: bool = False) -> Path:
+    """The folder of a release's repository, every shard as its manifest says.
+
+    A revision that was fetched before is not asked for again unless ``anew``; without a revision
+    the newest is, and where the Hub cannot be reached the last one fetched is taken, with a note.
+    Raises ``UsageError``.
+    """
+    api = connect()
+    if address.revision is not None and not anew and (here := _here(api, address)) is not None:
+        return here
+    try:
+        with told(address):
+            return _download(api, address)
+    except UsageError as error:
+        if address.revision is not None or (here := _here(api, address)) is None:
+            raise
+        print(f"note: {error}; taken as last fetched", file=sys.stderr)
+        return here
+
+
+def _here(api: "HfApi", address: Address) -> Path | None:
+    """The folder, where all of the release is in the cache."""
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    with suppress(LocalEntryNotFoundError, UsageError):
+        folder = _snapshot(api, address, (MANIFEST,), local=True)
+        names = Side.open(folder).manifest["shards"]
+        if all((folder / name).is_file() for name in names):
+            return folder
+    return None
+
+
+def _download(api: "HfApi", address: Address) -> Path:
+    listed = _listed(api, address)
+    told_size = listed[MANIFEST].size if MANIFEST in listed else None
+    if told_size is None or told_size > _LARGEST_MANIFEST:
+        raise UsageError(f"{address}: no manifest.json in it; it is no release of ours")
+    side = Side.open(_snapshot(api, address, (MANIFEST,)))
+    _compare(address, side, listed)
+    papers = [n for n in PAPERS if n in listed and listed[n].size <= _LARGEST_PAPER]
+    folder = _snapshot(api, address, (MANIFEST, *papers, *side.manifest["shards"]))
+    _check(address, Side.open(folder))
+    return folder
+
+
+def _listed(api: "HfApi", address: Address) -> "Mapping[str, RepoFile]":
+    """What the repository says it holds."""
+    from huggingface_hub import RepoFile
+
+    entries = api.list_repo_tree(
+        address.repo, recursive=True, revision=address.revision, repo_type="dataset"
+    )
+    return {entry.path: entry for entry in entries if isinstance(entry, RepoFile)}
+
+
+def _compare(address: Address, side: Side, listed: "Mapping[str, RepoFile]") -> None:
+    """Raise ``UsageError`` where the Hub has other files than the manifest promises."""
+    for name, promised in side.manifest["shards"].items():
+        found = listed.get(name)
+        same = found is not None and found.size == promised["bytes"]
+        if found is None or not same or (found.lfs and found.lfs.sha256 != promised["sha256"]):
+            raise UsageError(
+                f"{address}: {name} is not what its manifest.json says, so nothing was fetched; "
+                "tell its maintainer"
+            )
+
+
+def _snapshot(api: "HfApi", address: Address, names: Sequence[str], *, local: bool = False) -> Path:
+    """The folder of a revision with some of its files in it; names are plain, no patterns."""
+    found = api.snapshot_download(
+        address.repo,
+        repo_type="dataset",
+        revision=address.revision,
+        cache_dir=cache_folder(),
+        allow_patterns=list(names),
+        local_files_only=local,
+    )
+    return Path(found)
+
+
+def _check(address: Address, side: Side) -> None:
+    """Every shard against its SHA-256; a damaged one is removed, so that it is fetched again."""
+    for name in side.manifest["shards"]:
+        try:
+            side.check(name)
+        except UsageError:
+            file = side.file(name)
+            blob = Path(os.path.realpath(file))
+            for damaged in (file, blob) if cache_folder().resolve() in blob.parents else (file,):
+                damaged.unlink(missing_ok=True)
+            raise UsageError(
+                f"{address}: {name} came damaged and was removed; run the same command again"
+            ) from None

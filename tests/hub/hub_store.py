@@ -1,0 +1,315 @@
+"""What a Hub keeps: users, repositories, commits, large files, tags, pull requests."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+DATE = "2026-01-01T00:00:00.000Z"
+FRAMEWORKS = ("inspect-ai", "math-arena", "mteb", "harbor", "causal-exams")
+"""What an ``eval.yaml`` may name; the Hub keeps such a list and refuses others."""
+
+
+class Refusal(Exception):
+    """What the Hub answers instead: a status, the ``X-Error-Code`` and a message."""
+
+    def __init__(self, status: int, code: str = "", message: str = "") -> None:
+        super().__init__(message or code)
+        self.status, self.code, self.message = status, code, message or code
+
+
+@dataclass(frozen=True)
+class Blob:
+    """A file of a commit; a large one by its SHA-256, with its bytes in the store of those."""
+
+    data: bytes
+    lfs: str | None = None
+
+    @property
+    def git_oid(self) -> str:
+        content = self.data
+        if self.lfs is not None:
+            content = (
+                f"version https://git-lfs\noid sha256:{self.lfs}\nsize {len(self.data)}\n".encode()
+            )
+        return hashlib.sha1(f"blob {len(content)}\0".encode() + content).hexdigest()
+
+    @property
+    def etag(self) -> str:
+        return self.lfs or self.git_oid
+
+    def told(self, path: str, expand: bool = False) -> dict[str, Any]:
+        entry: dict[str, Any] = {
+            "type": "file", "path": path, "size": len(self.data), "oid": self.git_oid,
+        }  # fmt: skip
+        if self.lfs is not None:
+            entry["lfs"] = {"oid": self.lfs, "size": len(self.data), "pointerSize": 130}
+        if expand:
+            entry["lastCommit"] = {"id": "0" * 40, "title": "", "date": DATE}
+        return entry
+
+
+Files = Mapping[str, Blob]
+
+
+@dataclass
+class Discussion:
+    """A pull request: who opened it, its state and what was said."""
+
+    num: int
+    title: str
+    author: str
+    base: str
+    status: str = "open"
+    events: list[dict[str, Any]] = field(default_factory=list)
+
+    def told(self, repo: "Repo") -> dict[str, Any]:
+        return {
+            "num": self.num, "title": self.title, "author": {"name": self.author},
+            "createdAt": DATE, "status": self.status, "isPullRequest": True,
+            "repo": {"name": repo.name, "type": repo.kind}, "events": self.events,
+            "changes": {"base": "refs/heads/main"}, "filesWithConflicts": [], "diff": "",
+        }  # fmt: skip
+
+    def say(self, kind: str, author: str, data: Mapping[str, Any]) -> dict[str, Any]:
+        event = {
+            "id": f"{self.num:04d}{len(self.events):04d}", "type": kind, "createdAt": DATE,
+            "author": {"name": author}, "data": dict(data),
+        }  # fmt: skip
+        self.events.append(event)
+        return event
+
+
+@dataclass
+class Repo:
+    """One repository: commits by oid, branches and tags by name."""
+
+    kind: str
+    name: str
+    private: bool = False
+    gated: str | bool = False
+    allowed: set[str] = field(default_factory=set)
+    commits: dict[str, dict[str, Blob]] = field(default_factory=dict)
+    refs: dict[str, str] = field(default_factory=dict)
+    discussions: list[Discussion] = field(default_factory=list)
+
+    def commit(self, ref: str, files: Files, why: str) -> str:
+        parent = self.refs.get(ref, "")
+        listing = [[path, blob.etag] for path, blob in sorted(files.items())]
+        text = json.dumps([parent, ref, why, len(self.commits), listing])
+        oid = hashlib.sha1(text.encode()).hexdigest()
+        self.commits[oid] = dict(files)
+        self.refs[ref] = oid
+        return oid
+
+    def resolve(self, revision: str) -> str:
+        """The commit of a branch, tag, pull request or (whole) commit hash."""
+        for ref in (f"refs/heads/{revision}", f"refs/tags/{revision}", revision):
+            if ref in self.refs:
+                return self.refs[ref]
+        if revision in self.commits:
+            return revision
+        raise Refusal(404, "RevisionNotFound", f"Invalid rev id: {revision}")
+
+    def files(self, revision: str) -> dict[str, Blob]:
+        return self.commits[self.resolve(revision)]
+
+    def told(self, revision: str) -> dict[str, Any]:
+        oid = self.resolve(revision)
+        return {
+            "_id": "0", "id": self.name, "sha": oid, "private": self.private, "gated": self.gated,
+            "disabled": False, "author": self.name.partition("/")[0], "lastModified": DATE,
+            "createdAt": DATE, "likes": 0, "downloads": 0, "tags": [], "cardData": {},
+            "siblings": [{"rfilename": path} for path in sorted(self.commits[oid])],
+        }  # fmt: skip
+
+    def tree(self, revision: str, folder: str, recursive: bool, expand: bool) -> list[Any]:
+        files = self.files(revision)
+        prefix = f"{folder}/" if folder else ""
+        inside = {path: blob for path, blob in files.items() if path.startswith(prefix)}
+        if folder and not inside:
+            raise Refusal(404, "EntryNotFound", f"{folder} does not exist")
+        found: dict[str, Any] = {}
+        for path, blob in sorted(inside.items()):
+            parts = path.removeprefix(prefix).split("/")
+            for depth in range(1, len(parts)):
+                if recursive or depth == 1:
+                    found.setdefault(prefix + "/".join(parts[:depth]), None)
+            if recursive or len(parts) == 1:
+                found[path] = blob.told(path, expand)
+        return [entry or _folder(path, expand) for path, entry in sorted(found.items())]
+
+    def paths_info(self, revision: str, paths: Iterable[str], expand: bool) -> list[Any]:
+        files, found = self.files(revision), []
+        for path in paths:
+            if path in files:
+                found.append(files[path].told(path, expand))
+            elif any(name.startswith(f"{path}/") for name in files):
+                found.append(_folder(path, expand))
+        return found
+
+
+def _folder(path: str, expand: bool) -> dict[str, Any]:
+    more = {"lastCommit": {"id": "0" * 40, "title": "", "date": DATE}} if expand else {}
+    return {"type": "directory", "path": path, "oid": "0" * 40, **more}
+
+
+@dataclass
+class Store:
+    """All of a Hub. ``users`` are names by token, ``members`` the users of organisations."""
+
+    users: dict[str, str] = field(default_factory=dict)
+    members: dict[str, set[str]] = field(default_factory=dict)
+    repos: dict[tuple[str, str], Repo] = field(default_factory=dict)
+    large: dict[str, bytes] = field(default_factory=dict)
+    parts: dict[tuple[str, int], bytes] = field(default_factory=dict)
+
+    def user(self, token: str | None) -> str | None:
+        if token is None:
+            return None
+        if token not in self.users:
+            raise Refusal(401, "", "Invalid credentials in Authorization header")
+        return self.users[token]
+
+    def may_write(self, repo: Repo, user: str | None) -> bool:
+        owner = repo.name.partition("/")[0]
+        return user is not None and (user == owner or user in self.members.get(owner, set()))
+
+    def find(self, kind: str, name: str, user: str | None, *, content: bool = False) -> Repo:
+        """A repository that a user may see, or whose ``content`` the user may read."""
+        repo = self.repos.get((kind, name))
+        if repo is None or (repo.private and not self.may_write(repo, user)):
+            raise Refusal(401 if user is None else 404, "RepoNotFound", "Repository not found")
+        if content and repo.gated and not self.may_write(repo, user) and user not in repo.allowed:
+            raise Refusal(
+                401 if user is None else 403, "GatedRepo", f"Access to {name} is restricted"
+            )
+        return repo
+
+    def create(self, user: str | None, told: Mapping[str, Any]) -> Repo:
+        owner = told.get("organization") or user
+        kind = told.get("type") or "model"
+        private = told.get("private") is True or told.get("visibility") == "private"
+        repo = Repo(kind, f"{owner}/{told['name']}", private)
+        if not self.may_write(repo, user):
+            raise Refusal(403, "", f"You have no write access to {owner}")
+        if (kind, repo.name) in self.repos:
+            raise Refusal(409, "", "You already created this repo")
+        repo.commit("refs/heads/main", {".gitattributes": Blob(b"*.parquet lfs\n")}, "initial")
+        self.repos[kind, repo.name] = repo
+        return repo
+
+    def write(
+        self, repo: Repo, revision: str, lines: list[dict[str, Any]], user: str | None, pull: bool
+    ) -> tuple[str, Discussion | None]:
+        """A commit of the lines that a client sends; ``pull`` opens a pull request of it."""
+        if user is None or (not pull and not self._own(repo, revision, user)):
+            raise Refusal(403, "", "Forbidden: pass `create_pr=1` to open a pull request")
+        head = next(line["value"] for line in lines if line["key"] == "header")
+        base = repo.resolve(revision)
+        if head.get("parentCommit") not in (None, base):
+            raise Refusal(412, "", "A commit has happened since. Please refresh and try again.")
+        files = dict(repo.commits[base])
+        for line in lines:
+            self._apply(files, line["key"], line["value"])
+        if (told := files.get("eval.yaml")) is not None and repo.kind == "dataset":
+            check_eval_yaml(told.data)
+        if not pull:
+            ref = revision if revision.startswith("refs/") else f"refs/heads/{revision}"
+            return repo.commit(ref, files, head["summary"]), None
+        number = len(repo.discussions) + 1
+        pr = Discussion(number, head["summary"], user, base)
+        pr.say("comment", user, _comment(head.get("description") or ""))
+        repo.discussions.append(pr)
+        return repo.commit(f"refs/pr/{number}", files, head["summary"]), pr
+
+    def _own(self, repo: Repo, revision: str, user: str) -> bool:
+        if self.may_write(repo, user):
+            return True
+        number = revision.removeprefix("refs/pr/")
+        return number.isdigit() and repo.discussions[int(number) - 1].author == user
+
+    def _apply(self, files: dict[str, Blob], key: str, value: Mapping[str, Any]) -> None:
+        import base64
+
+        match key:
+            case "file":
+                files[value["path"]] = Blob(base64.b64decode(value["content"]))
+            case "lfsFile":
+                if value["oid"] not in self.large:
+                    raise Refusal(400, "", f"LFS pointer points to no file: {value['path']}")
+                files[value["path"]] = Blob(self.large[value["oid"]], value["oid"])
+            case "deletedFile":
+                if files.pop(value["path"], None) is None:
+                    raise Refusal(404, "EntryNotFound", "A file with this name doesn't exist")
+            case "deletedFolder":
+                for path in [p for p in files if p.startswith(value["path"].rstrip("/") + "/")]:
+                    del files[path]
+
+    def merge(self, repo: Repo, pr: Discussion, user: str | None) -> None:
+        """What the pull request changed, onto the main branch."""
+        if not self.may_write(repo, user):
+            raise Refusal(403, "", "You cannot merge this pull request")
+        if pr.status not in ("open", "draft"):
+            raise Refusal(400, "", f"This pull request is {pr.status}")
+        before, after = repo.commits[pr.base], repo.files(f"refs/pr/{pr.num}")
+        files = {
+            p: b for p, b in repo.files("main").items() if p not in before.keys() - after.keys()
+        }
+        files |= {path: blob for path, blob in after.items() if before.get(path) != blob}
+        repo.commit("refs/heads/main", files, f"merge {pr.num}")
+        pr.status = "merged"
+        assert user is not None
+        pr.say("status-change", user, {"status": "merged"})
+
+
+def _comment(text: str) -> dict[str, Any]:
+    return {"edited": False, "hidden": False, "latest": {"raw": text, "html": "", "author": {}}}
+
+
+def comment_on(pr: Discussion, user: str, text: str) -> dict[str, Any]:
+    """Say something under a pull request."""
+    return pr.say("comment", user, _comment(text))
+
+
+def check_card(text: str) -> None:
+    """What the Hub refuses in a card's front matter."""
+    parts = text.split("---\n")
+    try:
+        front = yaml.safe_load(parts[1]) if len(parts) > 2 and not parts[0] else {}
+    except yaml.YAMLError as error:
+        raise Refusal(400, "", f"YAML: {error}") from None
+    if not isinstance(front, dict):
+        raise Refusal(400, "", "metadata should be an object")
+    known = {"gated", "license", "language", "tags", "pretty_name", "configs", "size_categories",
+             "task_categories", "viewer", "extra_gated_prompt", "extra_gated_fields",
+             "extra_gated_heading", "title", "emoji", "sdk", "colorFrom", "colorTo", "pinned",
+             "app_file", "short_description"}  # fmt: skip
+    if strange := sorted(front.keys() - known):
+        raise Refusal(400, "", f"unknown metadata {strange}")
+    for name in ("size_categories", "task_categories", "tags", "configs"):
+        if not isinstance(front.get(name, []), list):
+            raise Refusal(400, "", f'"{name}" must be an array')
+    configs = front.get("configs", [])
+    if len({config["config_name"] for config in configs}) != len(configs):
+        raise Refusal(400, "", "config names must be unique")
+
+
+def check_eval_yaml(data: bytes) -> None:
+    """What the Hub's specification of ``eval.yaml`` asks for."""
+    told = yaml.safe_load(data)
+    for name in ("name", "description", "evaluation_framework"):
+        if not isinstance(told.get(name), str):
+            raise Refusal(400, "", f"eval.yaml: {name} is required")
+    if told["evaluation_framework"] not in FRAMEWORKS:
+        raise Refusal(400, "", "eval.yaml: unknown evaluation_framework")
+    ids = [task["id"] for task in told["tasks"]]
+    if not ids or len(set(ids)) != len(ids):
+        raise Refusal(400, "", "eval.yaml: tasks need different ids")
+    if told["evaluation_framework"] == "inspect-ai" and not all(
+        {"field_spec", "solvers", "scorers"} <= task.keys() for task in told["tasks"]
+    ):
+        raise Refusal(400, "", "eval.yaml: inspect-ai needs field_spec, solvers and scorers")
