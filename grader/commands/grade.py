@@ -101,10 +101,9 @@ def _write(arguments: argparse.Namespace, graded: Graded) -> None:
 
 def _page(graded: Graded, truths: Mapping[str, Truth]) -> str:
     """The report as a page, with a row for each task where these may be seen."""
-    from grader.show.pages import every_task, page
+    from grader.show.pages import report_page
 
-    rows = [every_task(graded.scores, truths)] if graded.exam.split.reveal else []
-    return page([(1, graded.report)], graded.report["release"]["name"], rows)
+    return report_page(graded.report, graded.scores if graded.exam.split.reveal else (), truths)
 
 
 def _print(arguments: argparse.Namespace, graded: Graded) -> None:

@@ -108,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.board.workers import Limits
     from grader.draw.table import in_terminal
     from grader.ledger import refuse_several
-    from grader.show.leaderboard import failures, leaderboard
+    from grader.show.leaderboard import boards, failures
     from grader.show.terminal import console
 
     check_outputs(arguments)
@@ -160,7 +160,8 @@ def run(arguments: argparse.Namespace) -> int:
     title = f"{exam.split.release.name} · {exam.split.name}/{exam.name}"
     _write(arguments, entries, ranked, failed, title)
     out = console()
-    out.print(in_terminal(leaderboard(ranked, title).without("shows from")))
+    for table in boards(ranked, title):
+        out.print(in_terminal(table.without("shows from")))
     if failed:
         out.print(in_terminal(failures(failed)))
     return 0
@@ -254,11 +255,11 @@ def _write(
     if arguments.html:
         from grader.draw.page import Section
         from grader.show.leaderboard import failures
-        from grader.show.pages import page
+        from grader.show.pages import board_page
 
         full = [(place, whole[id(brief)].report()) for place, brief in ranked]
         more = [Section("Failed", [failures(failed)])] if failed else []
-        write_text(arguments.html, page(full, title, more))
+        write_text(arguments.html, board_page(full, title, more))
 
 
 def failure(name: str, reason: str) -> dict[str, Any]:
@@ -303,9 +304,10 @@ def submissions(folder: Path) -> list[Path]:
 
 
 def rank(reports: list[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
-    """Best skill first, or best points where the exam has no floors; equals share a place.
+    """Best skill first, or best points where the exam has no floors.
 
-    Whoever has no overall figure comes last.
+    Systems share a place where intervals do not tell them apart: a group ends where an interval
+    lies wholly below that of the group's first. Whoever has no overall figure comes last.
     """
     counts = "skill" if measured(reports) else "points"
 
@@ -315,7 +317,18 @@ def rank(reports: list[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
 
     ordered = sorted(reports, key=lambda report: (key(report), report["submission"]["system"]))
     places: list[tuple[int, dict[str, Any]]] = []
+    first: dict[str, Any] | None = None
     for position, report in enumerate(ordered, start=1):
-        tied = position > 1 and key(report) == key(ordered[position - 2])
+        tied = first is not None and not _told_apart(first, report, counts)
+        if not tied:
+            first = report
         places.append((places[-1][0] if tied else position, report))
     return places
+
+
+def _told_apart(better: dict[str, Any], worse: dict[str, Any], counts: str) -> bool:
+    """Whether an interval lies wholly below another; without intervals, whether values differ."""
+    high, low = (report.get(f"{counts}_interval") for report in (better, worse))
+    if high is None or low is None:
+        return bool(better[counts] != worse[counts])
+    return bool(low[1] < high[0])

@@ -4,13 +4,14 @@ No script, no external request, no font, no image: the file can be mailed, archi
 a USB stick. Sections and their blocks are values; only here do they become HTML, escaped.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, assert_never
 
 from grader.draw.svg import Svg
 from grader.draw.table import Table, on_page
+from grader.draw.terms import explained, glossary
 from grader.draw.words import safe
 
 _STYLE: Final = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
@@ -39,7 +40,7 @@ class Fold:
     """Blocks that are shown when their summary is clicked."""
 
     summary: str
-    blocks: "Sequence[Block]"
+    blocks: "Sequence[Inside]"
     opened: bool = False
 
 
@@ -50,7 +51,24 @@ class Beside:
     columns: "Sequence[Sequence[Block]]"
 
 
-Block = Table | Svg | Paragraph | Fold | Beside
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A figure at a glance: its name, the figure, and what qualifies it."""
+
+    name: str
+    value: str
+    aside: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """Figures at a glance; those that come first are drawn largest."""
+
+    tiles: Sequence[Tile]
+    large: int = 2
+
+
+Block = Table | Svg | Paragraph | Fold | Beside | Card
 
 
 def filled(*tables: Table) -> list[Table]:
@@ -60,37 +78,70 @@ def filled(*tables: Table) -> list[Table]:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and what stands under it; nothing of it is shown where there is no block."""
+    """A heading and what stands under it; nothing of it is shown where there is no block.
+
+    A ``folded`` one shows its heading and ``aside`` alone, until it is clicked or linked to.
+    """
 
     title: str
-    blocks: Sequence[Block]
+    blocks: "Sequence[Inside]"
+    aside: str = ""
+    folded: bool = False
+
+
+Inside = Block | Section
+"""What stands in a section: blocks, and sections of its own."""
 
 
 def page(
-    title: str, subtitle: str, sections: Sequence[Section], footer: str, style: str = ""
+    title: str,
+    subtitle: str,
+    sections: Sequence[Section],
+    footer: str,
+    style: str = "",
+    contents: bool = False,
 ) -> str:
-    """A whole page; ``style`` adds to the common one, everything else is plain text."""
-    shown = "".join(
-        f"<section><h2>{safe(section.title)}</h2>{_blocks(section.blocks)}</section>"
-        for section in sections
-        if section.blocks
-    )
+    """A whole page; ``style`` adds to the common one, everything else is plain text.
+
+    With ``contents`` a list of the sections stands at its head.
+    """
+    present = [section for section in sections if section.blocks]
+    shown = "".join(_section(place, section) for place, section in enumerate(present))
+    listed = ""
+    if contents:
+        links = "".join(
+            f'<a href="#part-{place}">{safe(section.title.partition(",")[0])}</a>'
+            for place, section in enumerate(present)
+        )
+        listed = f'<nav aria-label="contents">{links}</nav>'
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{safe(title)} · causal-exams</title><style>\n{_STYLE}{style}</style></head>"
-        f'<body><main><h1>{safe(title)}</h1><p class="sub">{safe(subtitle, 1_000)}</p>{shown}'
-        f"<footer>{safe(footer, 1_000)}</footer></main></body></html>\n"
+        f'<body><main><h1>{safe(title)}</h1><p class="sub">{safe(subtitle, 1_000)}</p>{listed}'
+        f"{shown}<footer>{safe(footer, 1_000)}</footer></main></body></html>\n"
     )
 
 
-def _blocks(blocks: Sequence[Block]) -> str:
+def _section(place: int, section: Section) -> str:
+    inside = _blocks(section.blocks)
+    body = f'<div id="part-{place}">{inside}{glossary(inside)}</div>'
+    heading = f"<h2>{safe(section.title)}</h2>"
+    if section.aside:
+        heading += f' <span class="aside">{safe(section.aside)}</span>'
+    if not section.folded:
+        return f"<section>{heading}{body}</section>"
+    # A link to what stands inside opens it.
+    return f"<section><details><summary>{heading}</summary>{body}</details></section>"
+
+
+def _blocks(blocks: "Sequence[Inside]") -> str:
     # A table alone is named by its heading; of several, each has a title of its own.
     titled = sum(isinstance(block, Table) for block in blocks) > 1
     return "".join(_block(block, titled) for block in blocks)
 
 
-def _block(block: Block, titled: bool) -> str:
+def _block(block: "Inside", titled: bool) -> str:
     match block:
         case Table():
             title = f"<h3>{safe(block.title)}</h3>" if titled and block.title else ""
@@ -113,5 +164,20 @@ def _block(block: Block, titled: bool) -> str:
         case Beside():
             columns = "".join(f"<div>{_blocks(column)}</div>" for column in block.columns)
             return f'<div class="beside">{columns}</div>'
+        case Card():
+            return '<dl class="card">' + "".join(_tiles(block)) + "</dl>"
+        case Section():
+            # A section inside another: as large as its heading says.
+            if not block.blocks:
+                return ""
+            return f'<div class="part"><h3>{safe(block.title)}</h3>{_blocks(block.blocks)}</div>'
         case _:
             assert_never(block)
+
+
+def _tiles(card: Card) -> Iterator[str]:
+    for place, tile in enumerate(card.tiles):
+        kind = ' class="large"' if place < card.large else ""
+        aside = f'<dd class="aside">{safe(tile.aside, 400)}</dd>' if tile.aside else ""
+        figure = f"<dd>{safe(tile.value, 400)}</dd>"
+        yield f"<div{kind}><dt>{explained(tile.name)}</dt>{figure}{aside}</div>"

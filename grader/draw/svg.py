@@ -20,13 +20,20 @@ INKS: Final = (
 )
 """One per series, from the start again after ten; its mark has a shape as well."""
 
+_LARGE: Final = 420
+_GROWTH: Final = 1.2
+"""How much larger than its size a picture is drawn that is no wider than a telephone."""
+
 _NARROW: Final = frozenset("ijltfrI.,:;'|!()[]·- ")
 _WIDE: Final = frozenset("mwMW@%…")
 
 
 @dataclass(frozen=True, slots=True)
 class Svg:
-    """A picture, from ``top`` down; ``inline`` ones stand side by side, as large as they are."""
+    """A picture, from ``top`` down; pictures stand side by side where there is room.
+
+    ``inline`` ones are never drawn larger than they are.
+    """
 
     title: str
     width: float
@@ -36,15 +43,13 @@ class Svg:
     top: float = 0
 
     def markup(self) -> str:
-        """The whole element. On a narrow screen a wide picture scrolls and stays readable."""
-        style = f"max-width:{self.width:.0f}px;min-width:{min(self.width, 600):.0f}px"
-        if self.inline:
-            style = f"display:inline-block;width:{self.width:.0f}px"
+        """The whole element, which shrinks with the page and grows a little beyond its size."""
+        widest = self.width if self.inline or self.width > _LARGE else _GROWTH * self.width
         title = safe(self.title)
         box = f"0 {self.top:.0f} {self.width:.0f} {self.height:.0f}"
         return (
-            f'<svg viewBox="{box}" style="{style}" role="img" aria-label="{title}" '
-            f'xmlns="http://www.w3.org/2000/svg"><title>{title}</title>'
+            f'<svg viewBox="{box}" style="max-width:{widest:.0f}px" role="img" '
+            f'aria-label="{title}" xmlns="http://www.w3.org/2000/svg"><title>{title}</title>'
             f"{''.join(self.parts)}</svg>"
         )
 
@@ -150,24 +155,34 @@ QUARTERS: Final = [(tick, f"{tick:g}") for tick in (0, 0.25, 0.5, 0.75, 1)]
 
 
 def axes(
-    x: Scale, y: Scale, across: Ticks, upwards: Ticks, title: str = "", upright: bool = False
-) -> list[str]:
+    x: Scale, y: Scale, across: Ticks, upwards: Ticks, title: str = "", upright: bool = False,
+    room: float = 0,
+) -> list[str]:  # fmt: skip
     """Level lines at the ticks ``upwards``, names at those ``across``, a title below.
 
-    With ``upright`` there are upright lines too.
+    With ``upright`` there are upright lines too. Where names need more ``room`` than they have,
+    they are written smaller, on two lines by turns.
     """
     parts = []
     for value, name in upwards:
         at = y(value)
         parts.append(line((x.start, at), (x.end, at), kind="grid"))
         parts.append(words(x.start - 8, at + 4, name, "axis", "end"))
-    for value, name in across:
+    ticks = list(across)
+    size = 12.0
+    if room:
+        widest = max((width_of(name, size) for _, name in ticks), default=0)
+        size = max(9.0, min(12.0, 12 * room / (widest or 1)))
+    crowded = bool(room) and any(width_of(name, size) > room for _, name in ticks)
+    for place, (value, name) in enumerate(ticks):
         at = x(value)
         if upright:
             parts.append(line((at, y.start), (at, y.end), kind="grid"))
-        parts.append(words(at, y.start + 20, name, "axis", "middle"))
+        down = 16 + 12 * (place % 2 if crowded else 0)
+        space = 2 * room if crowded else 0
+        parts.append(words(at, y.start + down, name, "axis", "middle", space, size))
     if title:
-        parts.append(words((x.start + x.end) / 2, y.start + 42, title, "axis", "middle"))
+        parts.append(words((x.start + x.end) / 2, y.start + 40, title, "axis", "middle"))
     return parts
 
 
@@ -187,13 +202,14 @@ def mark(series: int, x: float, y: float, hover: str = "") -> str:
     return element("rect", "", hover, x=x - 4.5, y=y - 4.5, width=9, height=9, style=fill)
 
 
-def legend(names: Sequence[str], x: float, top: float) -> tuple[list[str], float, float]:
+def legend(
+    names: Sequence[str], x: float, top: float, room: float = 250
+) -> tuple[list[str], float]:
     """The marks of all series below each other, each with its name; and where they end."""
-    room, height = 250, 22
+    height = 20
     parts = [
         mark(series, x, top + height * series)
         + words(x + 14, top + 4 + height * series, name, room=room)
         for series, name in enumerate(names)
     ]
-    widest = max((min(room, width_of(name)) for name in names), default=0)
-    return parts, x + 30 + widest, top + height * len(names)
+    return parts, top + height * len(names)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from grader.draw.terms import explained
 from grader.draw.words import number, printable, safe
 
 if TYPE_CHECKING:
@@ -25,12 +26,16 @@ _LONGEST: Final = 2_000
 class Cell:
     """A cell that is more than a word or a number.
 
-    ``aside`` qualifies the text and is drawn softer, such as the interval of an estimate.
+    ``aside`` qualifies the text and is drawn softer, such as the interval of an estimate. On a page
+    the text leads to ``link``, a path or ``#anchor`` of our own making, and its row is called
+    ``anchor``.
     """
 
     text: str
     kind: Literal["", "name", "id", "code", "long", "good", "points"] = ""
     aside: str = ""
+    link: str = ""
+    anchor: str = ""
 
     def __str__(self) -> str:
         return f"{self.text}  {self.aside}" if self.aside else self.text
@@ -195,7 +200,11 @@ def on_page(table: Table) -> str:
         for row in table.rows
     )
     body = "".join(f"<tr>{line}</tr>" for line in lines)
-    return f"{note}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    # What is wider than a screen scrolls, by keyboard too.
+    return (
+        f'{note}<div class="scroll" tabindex="0"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
 
 
 def _side(table: Table, place: int) -> str:
@@ -203,16 +212,21 @@ def _side(table: Table, place: int) -> str:
 
 
 def _heading(heading: str) -> str:
-    return (
-        _SUBSCRIPT.sub(r"<sub>\1</sub>", safe(heading))
-        .replace(" ↓", "&nbsp;↓")
-        .replace(" ↑", "&nbsp;↑")
-    )
+    return explained(heading, _with_subscripts).replace(" ↓", "&nbsp;↓").replace(" ↑", "&nbsp;↑")
+
+
+def _with_subscripts(text: str) -> str:
+    return _SUBSCRIPT.sub(r"<sub>\1</sub>", safe(text))
 
 
 def _cell(cell: str | Cell) -> str:
     if isinstance(cell, str):
         return safe(cell, _LONGEST)
-    text = safe(cell.text, _LONGEST)
-    shown = f'<span class="{cell.kind}">{text}</span>' if cell.kind else text
+    shown = safe(cell.text, _LONGEST)
+    if cell.link:
+        shown = f'<a href="{safe(cell.link)}">{shown}</a>'
+    if cell.kind or cell.anchor:
+        named = f' id="{safe(cell.anchor)}"' if cell.anchor else ""
+        kind = f' class="{cell.kind}"' if cell.kind else ""
+        shown = f"<span{kind}{named}>{shown}</span>"
     return shown + (f' <span class="aside">{safe(cell.aside)}</span>' if cell.aside else "")

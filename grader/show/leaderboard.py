@@ -1,7 +1,8 @@
 """The leaderboard as a table, for terminal and page, with the columns of the exam's tracks."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from grader.draw.table import Cell, Table
 from grader.draw.words import points
@@ -16,15 +17,17 @@ def leaderboard(ranked: Ranked, title: str = "Leaderboard") -> Table:
     """Several submissions, best first; by skill, and tracks too, where the exam has floors."""
     reports = [report for _, report in ranked]
     middle = columns(reports)
+    group = Counter(place for place, _ in ranked)
     by_skill = measured(reports)
     ahead = ["skill [95% interval]", "points"] if by_skill else ["points [95% interval]"]
-    head = ["#", "system", *ahead, "shows from", *(name for name, _ in middle)]
+    names = [name for name, _ in middle]
+    head = ["#", "system", *ahead, "shows from", *names, "scored", "invalid"]
     rows = []
     for position, (place, report) in enumerate(ranked):
         census = report["census"]
         rows.append(
             [
-                str(place),
+                _place(place, group[place]),
                 SYSTEM.cell({"system": name_of(report)}),
                 *([skill(report), points(report["points"])] if by_skill else [headline(report)]),
                 points(report["skill_detectable" if by_skill else "detectable"]),
@@ -33,7 +36,30 @@ def leaderboard(ranked: Ranked, title: str = "Leaderboard") -> Table:
                 str(census["invalid"]),
             ]
         )
-    return Table(title, [*head, "scored", "invalid"], rows, left=2, note=_copies(reports))
+    return Table(title, head, rows, left=2, note=_copies(reports))
+
+
+def _place(first: int, systems: int) -> str:
+    """The place of a system, or the places that its group shares."""
+    return str(first) if systems == 1 else f"{first}–{first + systems - 1}"
+
+
+def apart(ranked: Ranked) -> tuple[Ranked, Ranked]:
+    """Those that took every track of the exam, and those that left one or more alone."""
+    rows: tuple[list[tuple[int, Report]], list[tuple[int, Report]]] = ([], [])
+    for place, report in ranked:
+        rows[any(skipped(report, name) for name in report["tracks"])].append((place, report))
+    return rows
+
+
+PART: Final = "Systems that did not take every track"
+
+
+def boards(ranked: Ranked, title: str) -> list[Table]:
+    """The leaderboard, and apart from it those that left tracks alone, which have no place."""
+    whole, part = apart(ranked)
+    tables = [leaderboard(whole, title)] if whole else []
+    return [*tables, *([leaderboard(part, PART).without("#")] if part else [])]
 
 
 def failures(failed: Sequence[tuple[str, str]]) -> Table:
@@ -89,9 +115,14 @@ def _sessions(submission: Mapping[str, Any]) -> str:
     return f"{mean:.1f}, most {counted['most']}"
 
 
-def tokens(usage: Mapping[str, Any]) -> str:
-    """Mean tokens per task, in and out, as ``12.9k``; a dash where nothing was reported."""
+def tokens_per_task(usage: Mapping[str, Any]) -> float | None:
+    """Mean tokens per task, in and out; ``None`` where nothing was reported."""
     if usage["input_tokens"] is None and usage["output_tokens"] is None:
-        return "–"
-    total = (usage["input_tokens"] or 0) + (usage["output_tokens"] or 0)
-    return f"{total / 1000:.1f}k"
+        return None
+    return float((usage["input_tokens"] or 0) + (usage["output_tokens"] or 0))
+
+
+def tokens(usage: Mapping[str, Any]) -> str:
+    """Mean tokens per task, as ``12.9k``; a dash where nothing was reported."""
+    mean = tokens_per_task(usage)
+    return "–" if mean is None else f"{mean / 1000:.1f}k"

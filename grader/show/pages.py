@@ -1,72 +1,235 @@
-"""The pages of the grader: graded submissions, and a comparison of two."""
+"""The pages of the grader: one graded submission, a board of several, a comparison of two."""
 
+import hashlib
+import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from grader import __version__
 from grader.draw import page as draw
-from grader.draw.charts import Dot, DotRow, dot_rows, heat_map
-from grader.draw.page import Block, Fold, Paragraph, Section, Strong
+from grader.draw.charts import FEW, Dot, DotRow, cost_plot, dot_rows, heat_maps
+from grader.draw.page import Block, Card, Fold, Inside, Paragraph, Section, Strong, Tile, filled
 from grader.draw.svg import Svg
-from grader.draw.words import points, signed, signed_interval
+from grader.draw.table import Table
+from grader.draw.words import (
+    clipped,
+    count,
+    count_text,
+    interval_text,
+    points,
+    signed,
+    signed_interval,
+)
+from grader.io.jsonio import canonical
 from grader.model import Score, Truth
 from grader.show import comparison
-from grader.show.leaderboard import Ranked, leaderboard
-from grader.show.report import census, runs, tasks, variants
-from grader.show.systems import Report, measured, name_of, skipped
+from grader.show.leaderboard import PART, Ranked, apart, boards, tokens_per_task
+from grader.show.report import census, dearest, runs, tasks, variants
+from grader.show.systems import SYSTEM, Report, families_of, measured, name_of, skipped
 from grader.tracks import TRACKS
 
 _FOOTER: Final = (
     f"Graded by causal-exams {__version__}. Points run from 0 to 100, higher is better; losses (↓) "
     "are better when lower. The same answers always give the same page."
 )
+_SCALE: Final = (
+    "0 is what the best answers earn that look at neither story nor data, 100 is gold; below "
+    "0 is worse than knowing nothing. Beside points, ticks mark both ends of the scale."
+)
+_TIES: Final = (
+    "A group holds the systems whose intervals reach that of its first: the exam does not tell "
+    "them from it, and their order inside says nothing. Shows from: how far a second, independent "
+    "system must be away for this exam to tell them apart (80% power at 5%). compare pairs two "
+    "systems task by task and sees smaller differences."
+)
 
 LOWEST: Final = -100.0
 """What is worse is drawn here."""
+_DRAWN: Final = 24
+"""Systems in pictures; tables have all of them."""
+_SETTINGS: Final = 300
 
 
-def page(ranked: Ranked, title: str, more: Sequence[Section] = ()) -> str:
-    """The whole page for one or more graded submissions, best first."""
+def report_page(
+    report: Report, scores: Sequence[Score] = (), truths: Mapping[str, Truth] | None = None
+) -> str:
+    """The page of one submission.
+
+    ``scores`` are its tasks where each may be seen, ``truths`` what is to be revealed of them.
+    """
+    listed = tasks(scores, truths or {})
+    sections = [
+        Section("Summary", [_card(report)]),
+        Section("What went wrong", _dearest(scores)),
+        *(track_section(name, [report]) for name in report["tracks"]),
+        Section("Attempts as complete exams", [runs(report)] if "attempts" in report else []),
+        Section("What was answered", [*_of_one([census([(1, report)])]), *_endings(report)]),
+        Section(f"Every task ({len(scores):,})", filled(listed), folded=True),
+    ]
+    release = report["release"]["name"]
+    subtitle = f"{release}, split {report['split']}, exam {report['exam']}"
+    return draw.page(name_of(report), subtitle, sections, _FOOTER, contents=True)
+
+
+def board_page(ranked: Ranked, title: str, more: Sequence[Section] = ()) -> str:
+    """The page of several submissions, best first."""
     reports = [report for _, report in ranked]
     first = reports[0]
-    note = (
-        "shows from: how far a second, independent system must be away for this exam to "
-        "tell them apart (80% power at 5%). compare pairs two systems task by task and sees "
-        "smaller differences."
-    )
-    # How much was answered has a table of its own.
-    board = leaderboard(ranked).without("scored", "invalid")
+    whole, part = apart(ranked)
     sections = [
-        Section("Leaderboard", [board, Paragraph(note, note=True)]),
-        *_headline(reports),
-    ]
-    for name in first["tracks"]:
-        sections.append(Section(f"{name}: points per family", _families(reports, name)))
-    for name in first["tracks"]:
-        own = TRACKS[name].sections
-        sections += own(reports) if own else []
-    repeated = [Fold(name_of(r), [runs(r)], len(reports) == 1) for r in reports if "attempts" in r]
-    sections.append(Section("Attempts as complete exams", repeated))
-    sections.append(Section("What was answered", [census(ranked)]))
-    count = "1 submission" if len(reports) == 1 else f"{len(reports)} submissions"
+        Section("Leaderboard", _board(whole)),
+        Section(PART, _board(part)),
+        *_headline([report for _, report in whole]),
+        Section("Cost against skill", _cost([report for _, report in whole])),
+        *(track_section(name, reports) for name in first["tracks"]),
+        Section("Attempts as complete exams", [
+            Fold(name_of(report), [runs(report)]) for report in reports if "attempts" in report
+        ]),
+        Section("What was answered", [census(ranked)]),
+    ]  # fmt: skip
+    told = "1 submission" if len(reports) == 1 else f"{len(reports)} submissions"
     where = f"split {first['split']}, exam {first['exam']}"
-    subtitle = f"{where}: {first['census']['tasks']} tasks, {count}"
-    return draw.page(title, subtitle, [*sections, *more], _FOOTER)
+    subtitle = f"{where}: {first['census']['tasks']} tasks, {told}"
+    return draw.page(title, subtitle, [*sections, *more], _FOOTER, contents=True)
+
+
+def track_section(name: str, reports: Sequence[Report]) -> Section:
+    """All that there is to show of a track, folded; on the outside its headline."""
+    own, shown = TRACKS[name].sections, _of_one if len(reports) == 1 else list
+    found: list[Section] = list(own(reports)) if own else []
+    inside = [
+        Section("points per family", _families(reports, name)),
+        *(Section(one.title.removeprefix(f"{name}: "), shown(one.blocks)) for one in found),
+    ]
+    aside = ""
+    if len(reports) == 1:
+        part = reports[0]["tracks"][name]
+        inside.append(Section("by variant", [variants(name, part)]))
+        aside = f"{points(part['points'])} points"
+        if part["skill"] is not None:
+            aside = f"skill {_with_interval(part, 'skill')}, {aside}"
+    return Section(name, inside, aside, folded=True)
+
+
+def _of_one(blocks: Sequence[Inside]) -> list[Inside]:
+    """Without the column of the system, where there is but one."""
+    return [_without_system(block) for block in blocks]
+
+
+def _without_system(block: Inside) -> Inside:
+    match block:
+        case Table() if len(block.head) > 1:
+            return block.without(SYSTEM.heading)
+        case Fold():
+            return Fold(block.summary, _of_one(block.blocks), block.opened)
+    return block
+
+
+def release_hash(report: Report) -> str:
+    """One digest of the hashes of what was graded: equal exams have equal ones."""
+    hashes = canonical(report["release"]["content_sha256"])
+    return hashlib.sha256(hashes.encode("utf-8")).hexdigest()
+
+
+def _card(report: Report) -> Card:
+    """Who, on what, how good, at what cost."""
+    tiles = []
+    if report["skill"] is not None:
+        aside = f"{_interval(report, 'skill')}; 0 knows nothing, 100 is gold"
+        tiles.append(Tile("skill", points(report["skill"]), aside))
+    scale = ""
+    if report["floor"] is not None:
+        scale = f"; floor {points(report['floor'])}, ceiling {points(report['ceiling'])}"
+    tiles.append(Tile("points", points(report["points"]), f"{_interval(report, 'points')}{scale}"))
+    large = len(tiles)
+    counts = report["census"]
+    told = f"{counts['missing']} missing, {counts['invalid']} invalid"
+    answered = f"{counts['scored']} of {counts['tasks']} tasks"
+    tiles += [
+        Tile("system", name_of(report), _settings(report)),
+        Tile("answered", answered, told),
+        Tile("cost", *_costs(report["usage"])),
+        Tile("release", report["release"]["name"], f"exam hash {release_hash(report)[:16]}"),
+    ]
+    if ranked := families_of(report):
+        tiles += [
+            Tile("weakest family", ranked[0].name.replace("_", " "), points(ranked[0].value)),
+            Tile("strongest family", ranked[-1].name.replace("_", " "), points(ranked[-1].value)),
+        ]
+    return Card(tiles, large)
+
+
+def _interval(figures: Mapping[str, Any], counts: str) -> str:
+    return f"95% interval {interval_text(figures[f'{counts}_interval'], 1)}"
+
+
+def _with_interval(figures: Mapping[str, Any], counts: str) -> str:
+    return f"{points(figures[counts])} {interval_text(figures[f'{counts}_interval'], 1)}"
+
+
+def _settings(report: Report) -> str:
+    """What the submission says of how it was made; a stranger's words."""
+    run = report["submission"]["run"]
+    told = run.get("settings")
+    settings = told if isinstance(told, dict) else {} if told is None else {"settings": told}
+    parts = [f"{key} {_said(value)}" for key, value in settings.items()]
+    if isinstance(date := run.get("date"), str):
+        parts.insert(0, date)
+    return clipped(", ".join(parts), _SETTINGS)
+
+
+def _said(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _costs(usage: Mapping[str, Any]) -> tuple[str, str]:
+    """Tokens a task; money, calls and time beside them."""
+    if not usage["tasks"]:
+        return "–", "no usage.jsonl"
+    tokens = tokens_per_task(usage)
+    units = (("tool_calls", "calls"), ("seconds", "s"))
+    told = [f"{count(usage[key])} {unit}" for key, unit in units if usage[key] is not None]
+    if usage["cost_usd"] is not None:
+        told.insert(0, f"${usage['cost_usd']:,.4f}")
+    head = "tokens not told" if tokens is None else f"{count_text(tokens)} tokens a task"
+    return head, ", ".join([*told, f"over {usage['tasks']} tasks"])
+
+
+def _dearest(scores: Sequence[Score]) -> list[Block]:
+    note = (
+        "The tasks that cost the headline most, of equals those with the larger loss. Cost is what "
+        "the headline in points would gain."
+    )
+    table = dearest(scores)
+    return [Paragraph(note, note=True), table] if table.rows else []
+
+
+def _endings(report: Report) -> list[Block]:
+    """How the conversations ended, where the run tells."""
+    endings = report.get("endings") or {}
+    told = ", ".join(f"{name} {number}" for name, number in endings.items())
+    return [Paragraph(f"Endings: {told}.")] if told else []
+
+
+def _board(ranked: Ranked) -> list[Block]:
+    # How much was answered has a table of its own.
+    tables = [table.without("scored", "invalid") for table in boards(ranked, "")]
+    placed = any("#" in table.head for table in tables)
+    return [*tables, *([Paragraph(_TIES, note=True)] if placed else [])]
 
 
 def _headline(reports: Sequence[Report]) -> list[Section]:
     """Skill where the exam has floors, and points with the floor drawn beside each."""
-    told = "with 95% intervals clustered by instance"
-    gained = Section(f"Points, {told}", [_intervals(reports, "points")])
-    if not measured(reports):
-        return [gained]
-    note = (
-        "0 is what the best answers earn that look at neither story nor data, 100 is gold; below "
-        "0 is worse than knowing nothing. Beside points, ticks mark both ends of the scale."
-    )
-    skill: list[Block] = [_intervals(reports, "skill"), Paragraph(note, note=True)]
-    return [Section(f"Skill, {told}", skill), gained]
+    if not reports:
+        return []
+    drawn = reports[:_DRAWN]
+    scaled = measured(reports)
+    pictures: list[Block] = [_intervals(drawn, "skill")] if scaled else []
+    pictures.append(_intervals(drawn, "points"))
+    title = "Skill and points" if scaled else "Points"
+    note = [Paragraph(_SCALE, note=True)] if scaled else []
+    return [Section(f"{title}, with 95% intervals clustered by instance", [*pictures, *note])]
 
 
 def _intervals(reports: Sequence[Report], counts: str) -> Svg:
@@ -86,28 +249,39 @@ def _intervals(reports: Sequence[Report], counts: str) -> Svg:
         ]
         end = f"no overall {counts}" if value is None else points(value)
         rows.append(DotRow(name_of(report), dots, ticks, end))
-    title = f"{counts.capitalize()} of each system with 95% intervals"
-    return dot_rows(title, rows, whole=100, start=start)
+    return dot_rows(f"{counts.capitalize()} of each system", rows, whole=100, start=start)
+
+
+def _cost(reports: Sequence[Report]) -> list[Block]:
+    """What a task took, in money where all tell it, else in tokens, against what it earned."""
+    counts = "skill" if measured(reports) else "points"
+    priced = [report for report in reports if report[counts] is not None]
+    for key, unit in (("cost_usd", "US$ per task"), ("", "tokens per task")):
+        found = [
+            (name_of(report), spent, report[counts])
+            for report in priced
+            if (spent := report["usage"][key] if key else tokens_per_task(report["usage"]))
+        ]
+        if found and (not key or len(found) == len(priced)):
+            note = "The line joins the systems that none surpasses in both."
+            drawn = cost_plot("cost against skill", found[:_DRAWN], unit, counts, "high")
+            return [drawn, Paragraph(note, note=True)]
+    return []
 
 
 def _families(reports: Sequence[Report], track: str) -> list[Block]:
-    families = [report["tracks"][track]["slices"]["family"] for report in reports]
+    families = [report["tracks"][track]["slices"]["family"] for report in reports[:_DRAWN]]
     # Whoever left a whole track alone did not earn nothing in it.
     cells = [
         [None if skipped(r, track) else found.get(name, {}).get("points") for name in families[0]]
-        for r, found in zip(reports, families, strict=True)
+        for r, found in zip(reports, families, strict=False)
     ]
     title = f"{track}: points per family and system"
-    found: list[Block] = [heat_map(title, [*map(name_of, reports)], list(families[0]), cells)]
-    if len(reports) == 1:
-        found.append(Fold("by variant", [variants(track, reports[0]["tracks"][track])]))
-    return found
-
-
-def every_task(scores: Sequence[Score], truths: Mapping[str, Truth]) -> Section:
-    """One row per task; ``truths`` is empty unless they are to be revealed."""
-    rows = Fold(f"{len(scores):,} rows", [tasks(scores, truths)])
-    return Section(f"Every task ({len(scores):,})", [rows])
+    sizes = {name: row["tasks"] for name, row in families[0].items()}
+    names = [name_of(report) for report in reports[:_DRAWN]]
+    note = f"n: tasks. Hatched: fewer than {FEW}, so that the figure says little."
+    few = any(size < FEW for size in sizes.values())
+    return [*heat_maps(title, names, sizes, cells), *([Paragraph(note, note=True)] if few else [])]
 
 
 def comparison_page(result: Mapping[str, Any]) -> str:

@@ -16,6 +16,7 @@ from grader.show.systems import Report
 from grader.tracks import TRACKS
 
 _NOTICES: Final = 5
+_PIPE: Final = 160
 
 
 def plain(text: str) -> Text:
@@ -63,5 +64,5 @@ def console(*, stderr: bool = False) -> Console:
     enough for most tables."""
     target = Console(stderr=stderr, highlight=False)
     if not target.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
-        target = Console(stderr=stderr, highlight=False, width=140)
+        target = Console(stderr=stderr, highlight=False, width=_PIPE)
     return target

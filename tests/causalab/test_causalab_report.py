@@ -164,8 +164,8 @@ def test_an_arrow_leads_from_observed_to_mixed_of_one_size() -> None:
     }
     svg = accuracy_against_edges([{"system": "x", "suites": suites}]).markup()
     assert svg.count('class="head"') == 1
-    assert f'x1="{52 + 340 * 0.9:.1f}" y1="{14 + 340 * 0.55:.1f}"' in svg
-    assert f'd="M{52 + 340 * 0.8:.1f} {14 + 340 * 0.2:.1f}L' in svg, "the tip of its head"
+    assert f'x1="{46 + 316 * 0.9:.1f}" y1="{12 + 316 * 0.55:.1f}"' in svg
+    assert f'd="M{46 + 316 * 0.8:.1f} {12 + 316 * 0.2:.1f}L' in svg, "the tip of its head"
     assert svg.count("<circle") == len(suites) + 1
 
 

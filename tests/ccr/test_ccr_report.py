@@ -11,7 +11,7 @@ from grader.exam import choose_exam
 from grader.io.release import Release
 from grader.io.schemas import first_problem
 from grader.pipeline import Graded, grade
-from grader.show.pages import page
+from grader.show.pages import board_page
 from grader.tracks.ccr.page import commuting, cut_tree
 
 
@@ -40,7 +40,7 @@ def test_reports_fit_the_schema_and_hold_the_headline(graded: dict[str, Graded])
 def test_the_page_draws_every_context(graded: dict[str, Graded]) -> None:
     """Cut trees and quadrants are inline SVG that a parser reads."""
     reports = [one.report for one in graded.values()]
-    text = page(list(enumerate(reports, start=1)), "title")
+    text = board_page(list(enumerate(reports, start=1)), "title")
     assert "reasoning quadrants" in text and "which paths of each cut tree commute" in text
     assert "<script" not in text and "http" not in text.replace("http://www.w3.org/2000/svg", "")
     contexts = graded["ccr-perfect"].report["tracks"]["ccr"]["details"]["contexts"]

@@ -17,6 +17,7 @@ from grader.board import cache as gradings
 from grader.board.grading import Entry, NotGraded, Result, grade_all
 from grader.board.workers import Failed, Limits, run_limited
 from grader.cli import main
+from grader.commands.leaderboard import rank
 from grader.draw.table import in_terminal
 from grader.errors import UsageError
 from grader.exam import Exam
@@ -214,3 +215,15 @@ def test_a_written_table_runs_nothing_either(runner: Runner, gold: Path, tmp_pat
         cells = [cell for row in csv.reader(handle) for cell in row]
     assert any(cell.startswith("'=1+1") for cell in cells)
     assert not any(cell.startswith(("=", "@", "\t", "\r")) for cell in cells)
+
+
+def test_systems_that_intervals_do_not_tell_apart_share_a_place() -> None:
+    """A group ends where an interval lies wholly below that of the group's first."""
+    ends = {"a": (90, 100), "b": (85, 95), "c": (70, 89.9), "d": (60, 88), "e": (10, 69)}
+    reports: list[dict[str, Any]] = [
+        {"submission": {"system": name}, "skill": sum(span) / 2, "skill_interval": list(span)}
+        for name, span in ends.items()
+    ]
+    absent = {"submission": {"system": "z"}, "skill": None, "skill_interval": None}
+    places = [(place, row["submission"]["system"]) for place, row in rank([absent, *reports[::-1]])]
+    assert places == [(1, "a"), (1, "b"), (3, "c"), (3, "d"), (5, "e"), (6, "z")]

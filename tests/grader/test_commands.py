@@ -234,7 +234,7 @@ def test_a_leaderboard_leaves_out_what_it_cannot_read(
     ranked = json.loads(out.read_text("utf-8"))
     assert [(e["rank"], e["report"]["submission"]["system"]) for e in ranked[:2]] == [
         (1, "a"),
-        (2, "b"),
+        (1, "b"),  # one wrong of so many: the intervals meet
     ]
     assert [(e["rank"], e["file"]) for e in ranked[2:]] == [
         (None, "broken.parquet"),

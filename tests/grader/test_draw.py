@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from rich.console import Console
 
-from grader.draw.charts import Cloud, Dot, DotRow, Level, dot_rows, heat_map, lines, square
+from grader.draw.charts import Cloud, Dot, DotRow, Level, dot_rows, heat_maps, lines, square
 from grader.draw.page import Beside, Block, Fold, Paragraph, Section, Strong, page
 from grader.draw.svg import Scale, arrow, element, fit, width_of, words
 from grader.draw.table import Cell, Column, Table, figure, in_terminal, on_page, word
@@ -61,7 +61,7 @@ def test_a_page_escapes_whatever_stands_in_its_blocks() -> None:
     blocks: list[Block] = [
         TABLE,
         picture,
-        heat_map(NASTY, [NASTY], [NASTY], [[None]]),
+        *heat_maps(NASTY, [NASTY, NASTY], {NASTY: 3}, [[None], [70.0]]),
         lines(NASTY, [NASTY], [(NASTY, [Level(0.5, (0.1, 0.9))])]),
         dot_rows(
             NASTY, [DotRow(NASTY, [Dot(0, 0.5, (0.2, 0.7), NASTY)], [(0.5, NASTY)], NASTY)], [NASTY]

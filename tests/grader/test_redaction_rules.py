@@ -92,7 +92,7 @@ def test_every_track_of_a_redacted_run_can_be_shown(mini_release: Path) -> None:
 
     from grader.pipeline import grade
     from grader.show.leaderboard import leaderboard
-    from grader.show.pages import page
+    from grader.show.pages import report_page
     from grader.show.terminal import report_view
 
     split = replace(Split.open(Release.open(mini_release), None, "mini"), reveal=False)
@@ -104,4 +104,4 @@ def test_every_track_of_a_redacted_run_can_be_shown(mini_release: Path) -> None:
     assert leaderboard([(1, graded.report)]).rows
     for track in ("causalds", "ccr", "replayscm"):
         assert track in shown.get()
-        assert track in page([(1, graded.report)], "x")
+        assert track in report_page(graded.report)

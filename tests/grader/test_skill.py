@@ -150,4 +150,4 @@ def test_boards_rank_by_skill_and_comparisons_are_of_skill(
     assert found["skill"]["difference"] == pytest.approx(share * found["points"]["difference"])
     assert runner.run("leaderboard", tmp_path, *at, "--html", page).code == 0
     text = page.read_text("utf-8")
-    assert "Skill, with 95% intervals" in text and "floor " in text
+    assert "Skill and points, with 95% intervals" in text and "floor " in text

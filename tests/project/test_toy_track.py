@@ -119,13 +119,13 @@ def test_it_is_graded_ranked_and_shown(
             (half / file.name).write_text(json.dumps(answer), encoding="utf-8")
     shared = ["--release", str(release), "--split", "dev", "--exam", "small"]
     report = tmp_path / "report.json"
-    assert grader([str(gold), *shared, "--json", str(report)]) == 0
+    assert grader([str(gold), *shared, "--json", str(report), "--full"]) == 0
     assert "springs asked" in capsys.readouterr().out
     assert json.loads(report.read_text(encoding="utf-8"))["tracks"]["toy"]["points"] == 100
     board = tmp_path / "board.html"
     assert grader(["leaderboard", str(gold.parent), *shared, "--html", str(board)]) == 0
     page = board.read_text(encoding="utf-8")
-    assert "toy: the springs of every system" in page and "<svg" in page
+    assert "the springs of every system" in page and "<svg" in page
     assert page.index("gold") < page.index("half") and "25.0" in page
 
 
