@@ -26,6 +26,7 @@ from builder.causalds.exams.model import parse_exam
 from builder.causalds.exams.shares import drawn_shares
 from builder.causalds.make.observe import Observation, observe
 from builder.causalds.make.predictor import BestPredictor
+from builder.causalds.make.prior import PRIOR
 from builder.causalds.make.scene import (
     Scene,
     column_order,
@@ -48,7 +49,8 @@ MAX_ATTEMPTS: Final = 60
 """Tries at one scene before its plan is declared infeasible."""
 
 WANTED_ATTEMPTS: Final = 30
-"""Tries at an answer of the class that a balanced exam wants, before any class will do."""
+"""Tries at an answer of the class that an exam wants, and at an effect that is to its reasons as
+planned, before any will do."""
 
 PROFILE_ATTEMPTS: Final = 30
 """Tries at a world with the planned mechanisms, before the plainest ones take their place: for one
@@ -147,6 +149,8 @@ def _questions(scene: Scene, key: bytes, view: str, attempt: int) -> list[tuple[
         return found
     if plan.wanted is not None and attempt < WANTED_ATTEMPTS:
         found = [(name, question) for name, question in found if _class(question) == plan.wanted]
+    if plan.prior is not None and attempt < WANTED_ATTEMPTS:
+        found = [one for one in found if one[1].truth.target.get(PRIOR) == plan.prior]
     return found and [found[int(stream(key, "pick").integers(len(found)))]]
 
 

@@ -19,9 +19,11 @@ from builder.causalds.exams.frontier_plan import (
     classes,
     frontier_composition,
     quiet_class,
+    with_priors,
 )
 from builder.causalds.exams.model import ExamModel, parse_exam
 from builder.causalds.exams.shares import drawn_shares
+from builder.causalds.make.prior import ESTIMANDS, expected_sign
 from builder.causalds.plan.config import with_exams
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan, graph_members
@@ -236,3 +238,37 @@ def test_a_split_without_wild_scenes_is_told_so() -> None:
     tame = [replace(task, wild=False) for task in _pool()]
     with pytest.raises(UsageError, match=r"the split has none; set"):
         draw_exam(_model(tasks=9, variants=ONE), tame, b"k" * 32, "x")
+
+
+def test_a_private_exam_plans_as_many_conflicts_as_agreements() -> None:
+    """Where the wanted answer leaves it open; an abstention has no side."""
+    plans = planned()
+    there = Counter(plan.prior for plan in plans)
+    assert abs(there["agrees"] - there["conflicts"]) <= 1
+    for plan in plans:
+        estimands = ESTIMANDS.get((plan.variant or "").partition(".")[0], ())
+        if plan.prior is None:
+            assert not estimands or plan.wanted not in ("value", "+", "-")
+        elif plan.prior == "none":
+            assert not any(expected_sign(plan, one) for one in estimands)
+        elif plan.wanted in ("+", "-"):
+            factor = 1 if (plan.wanted == "+") is (plan.prior == "agrees") else -1
+            assert factor in {expected_sign(plan, one) for one in estimands}
+    shown = frontier_composition(_model(views={"clean": 1, "proxy": 1}), plans)
+    assert shown["reasons"]["agrees"]["realised"] == there["agrees"]
+    assert with_priors(plans) == list(plans), "once is enough"
+    bare = [replace(plan, frontier=False, prior=None) for plan in plans]
+    assert with_priors(bare) == bare, "other exams take effects as they come"
+
+
+def test_a_public_exam_takes_agreement_and_conflict_in_turn() -> None:
+    """As long as there are tasks of both; of what reasons say nothing of, none before that."""
+    pool = []
+    for number, task in enumerate(_pool()):
+        prior = ("agrees", "conflicts", "none")[number % 3] if task.label == "value" else ""
+        pool.append(replace(task, instance_id=task.task_id, reversed=None, prior=prior))
+    model = _model(tasks=9, variants=ONE, views={"clean": 2, "proxy": 1}, wild=2 / 3)
+    drawn = draw_exam(model, pool, b"k" * 32, "x")
+    there = Counter(task.prior for task in pool if task.task_id in drawn.task_ids)
+    assert there == {"": 3, "agrees": 3, "conflicts": 3}
+    assert drawn.composition["reasons"]["conflicts"] == {"requested": 3.0, "realised": 3}

@@ -15,6 +15,7 @@ import numpy as np
 from builder.causalds.check.equations import Array, NotAuditable
 from builder.causalds.check.hidden import Hidden
 from builder.causalds.check.implied import audit_implied, audit_moved, read_statements
+from builder.causalds.check.prior import audit_reasons
 from builder.causalds.check.quantities import TOLERANCE, audit_quantities
 from builder.causalds.check.rows import audit_scene
 from builder.causalds.check.tasks import Case, audit_task
@@ -88,6 +89,7 @@ def _audit_world(hidden: Hidden, scene_row: Row) -> list[str]:
         problems += [f"story: {text}" for text in audit_moved(hidden)]
         problems += _levels(hidden)
         problems += [f"wild graph: {text}" for text in audit_wild(hidden)]
+        problems += [f"reasons: {text}" for text in audit_reasons(hidden)]
     except NotAuditable as error:  # unknown equations are reported by ``audit_scene``, too
         problems.append(f"cannot be audited: {error}")
     return problems

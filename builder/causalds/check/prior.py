@@ -1,13 +1,14 @@
 """Whether an effect agrees with its reasons, worked out again: path by path."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any, Final
 
 import networkx as nx
 
 from builder.causalds.check.hidden import Hidden
+from builder.words import knowledge
 
 _FACTOR: Final = {"+": 1, "-": -1, "0": 0}
 _ESTIMAND: Final = {
@@ -35,15 +36,38 @@ def prior_again(hidden: Hidden, key: str, detail: str) -> Mapping[str, str]:
 
 
 def _expected(hidden: Hidden, estimand: str) -> bool | None:
-    """Whether every path that the effect runs along implies more of the outcome (True), or less;
-    None where a path implies nothing, two imply different things, or there is none."""
-    told = hidden.record.get("signs")
-    if told is None:
+    """Whether every path of reasons that the effect runs along implies more of the outcome (True),
+    or less; None where a path implies nothing, two imply different things, or there is none."""
+    factors = {(a, b): _FACTOR[sign] for a, b, sign in hidden.record.get("signs", ())}
+    graph: nx.DiGraph[str] = nx.DiGraph(list(factors))
+    ends = hidden.names[hidden.x], hidden.names[hidden.y]
+    if not graph.has_node(ends[0]) or not graph.has_node(ends[1]):
         return None
-    factors = {(a, b): _FACTOR[sign] for a, b, sign in told}
-    chains = nx.all_simple_paths(hidden.graph, hidden.x, hidden.y)
-    paths = [list(pairwise(chain)) for chain in chains]
-    if estimand in ("nde", "nie"):
+    paths = [list(pairwise(chain)) for chain in nx.all_simple_paths(graph, *ends)]
+    if estimand in ("nde", "nie") and "statements" not in hidden.record:
         paths = [path for path in paths if (len(path) == 1) is (estimand == "nde")]
     products = {math.prod(factors[edge] for edge in path) for path in paths}
     return None if len(products) != 1 or products == {0} else products == {1}
+
+
+def audit_reasons(hidden: Hidden) -> Iterator[str]:
+    """Problems of the reasons of a world row: they are those of its domain, of every effect that is
+    told, or from the treatment to the outcome where none is."""
+    domain = hidden.record["plan"].get("domain")
+    if domain is None:
+        if "signs" in hidden.record:
+            yield "reasons are listed in words that have none"
+        return
+    found = {(a, b): sign for a, b, sign in hidden.record.get("signs", ())}
+    known = dict(knowledge.domain(domain).signs)
+    if "statements" in hidden.record:
+        chains = nx.all_simple_paths(
+            nx.DiGraph(list(known)), hidden.names[hidden.x], hidden.names[hidden.y]
+        )
+        edges = {edge for chain in chains for edge in pairwise(chain)}
+    else:
+        edges = {(hidden.names[a], hidden.names[b]) for a, b in hidden.record["world"]["edges"]}
+    if set(found) != edges:
+        yield "the reasons are not those of the effects that are told"
+    elif found != {edge: known[edge] for edge in edges}:
+        yield f"the reasons have other signs than in the domain {domain}"

@@ -9,6 +9,7 @@ from builder.causal.graph import LatentDAG
 from builder.causal.motifs import Motif
 from builder.causalds.exams.cells import Cell, label_class
 from builder.causalds.exams.frontier import leaves_out
+from builder.causalds.make.prior import PRIOR
 from builder.causalds.plan.wanted import WILD
 from builder.track import Read
 
@@ -22,7 +23,8 @@ class BuiltTask:
     it. What frontier exams look at: whether the graph is ``wild``; ``left_out``, what they never
     ask; whether signs differ, those of effect and association (``reversed``), and of the
     association before and after the variable that the question names (``turned``): None where that
-    means nothing.
+    means nothing; and whether the effect agrees with its reasons (``prior``, see ``make.prior``; ""
+    of what is no effect).
     """
 
     task_id: str
@@ -38,6 +40,7 @@ class BuiltTask:
     left_out: bool = False
     reversed: bool | None = None
     turned: bool | None = None
+    prior: str = ""
 
     @property
     def cell(self) -> Cell:
@@ -106,6 +109,7 @@ def built_tasks(read: Read) -> list[BuiltTask]:
                 leaves_out(key, scene.query, detail),
                 scene.reversed(),
                 scene.turned(detail),
+                target.get(PRIOR, ""),
             )
         )
     return found

@@ -14,6 +14,8 @@ import numpy as np
 from builder.causal.adjustment import forbidden_controls, valid_adjustment_sets
 from builder.causal.motifs import Motif
 from builder.causalds.exams.model import ExamModel, counts, due
+from builder.causalds.make.prior import SIDES
+from builder.causalds.plan.beside import ByAxis, beside
 from builder.causalds.plan.deal import dealt
 from builder.seeds import shuffled
 from grader.errors import UsageError
@@ -133,6 +135,14 @@ def _tame(
     forced = [place for place in places if not on(True, place)]
     free = [place for place in places if on(True, place) and on(False, place)]
     return set(forced + free[: max(0, most - len(forced))])
+
+
+def prior_axis(found: Mapping[str, int]) -> ByAxis:
+    """How many effects agree with their reasons and how many conflict with them, as many of one as
+    of the other requested; nothing where reasons say nothing of any."""
+    there: Counter[str] = Counter({side: found.get(side, 0) for side in SIDES})
+    half = there.total() / len(SIDES)
+    return {"reasons": beside(dict.fromkeys(SIDES, half), there)} if half else {}
 
 
 def requested(model: ExamModel, found: Sequence[Slot]) -> dict[str, dict[str, float]]:

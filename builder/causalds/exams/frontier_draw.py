@@ -8,11 +8,13 @@ from builder.causalds.exams.frontier import (
     CHANGES,
     Slot,
     abstains,
+    prior_axis,
     requested,
     slot_class,
     slots,
 )
 from builder.causalds.exams.model import ExamModel
+from builder.causalds.make.prior import SIDES
 from builder.causalds.plan.beside import ByAxis, beside
 from builder.causalds.plan.tellings import FIRST
 from builder.seeds import hmac_key, shuffled, stream
@@ -45,19 +47,22 @@ def fill(
 ) -> list[BuiltTask]:
     """A task for every slot, from the scenes used least; none twice, whatever its view.
 
-    Where a task can be in several places, signs that differ and signs that agree take turns.
+    Where several tasks can take a place, signs of effect and association that differ and that agree
+    take turns, and so do effects that agree with their reasons and that conflict with them; an
+    effect of which the reasons say nothing is due last.
     """
     waiting: dict[tuple[str, str], list[BuiltTask]] = {}
     for task in sorted(tasks, key=lambda task: hmac_key(key, f"task/{task.task_id}")):
         waiting.setdefault((task.key, slot_class(task.label)), []).append(task)
     scenes: Counter[str] = Counter()
     turns: Counter[tuple[str, bool]] = Counter()
+    priors: Counter[str] = Counter()
     taken: set[tuple[str, str, str]] = set()
     found = []
     order = shuffled(stream(key, "order"), wanted)
     for slot in sorted(order, key=lambda slot: len(waiting.get((slot.key, slot.label), ()))):
 
-        def worth(task: BuiltTask, slot: Slot = slot) -> tuple[bool, bool, int, int]:
+        def worth(task: BuiltTask, slot: Slot = slot) -> tuple[bool, bool, int, int, int]:
             turn = task.turned if slot.key in CHANGES else task.reversed
             kind = "change" if slot.key in CHANGES else "effect"
             return (
@@ -65,6 +70,7 @@ def fill(
                 task.view != slot.view,
                 scenes[task.instance_id],
                 0 if turn is None else turns[kind, turn],
+                priors.total() if task.prior == "none" else priors[task.prior],
             )
 
         free = [
@@ -84,6 +90,8 @@ def fill(
             turns["change", task.turned] += 1
         if slot.key not in CHANGES and task.reversed is not None:
             turns["effect", task.reversed] += 1
+        if task.prior in SIDES:
+            priors[task.prior] += 1
         found.append(task)
     return found
 
@@ -97,4 +105,5 @@ def realised(model: ExamModel, wanted: Sequence[Slot], found: Sequence[BuiltTask
         "graph": Counter("wild" if task.wild else "motif" for task in found),
         "abstention due": Counter(task.key for task in found if abstains(task.key, task.label)),
     }
-    return {axis: beside(asked[axis], there[axis]) for axis in asked}
+    told = {axis: beside(asked[axis], there[axis]) for axis in asked}
+    return told | prior_axis(Counter(task.prior for task in found))

@@ -20,11 +20,13 @@ from builder.causalds.exams.frontier import (
     Slot,
     abstains,
     leaves_out,
+    prior_axis,
     requested,
     slot_class,
     slots,
 )
 from builder.causalds.exams.model import ExamModel, counts
+from builder.causalds.make.prior import ESTIMANDS, SIDES, Prior, expected_sign
 from builder.causalds.plan.beside import ByAxis, beside
 from builder.causalds.plan.blueprint import Impossible, largest_remainder
 from builder.causalds.plan.types import ScenePlan
@@ -273,6 +275,38 @@ class _Shares:
             yield "flipped"
 
 
+def with_priors(plans: Sequence[ScenePlan]) -> list[ScenePlan]:
+    """The plans in their order, those of frontier exams with the ``prior`` of their effect: in each
+    exam agreement with its reasons and conflict take turns where the wanted answer leaves that
+    open. To be asked once the plans have their names."""
+    there: Counter[tuple[str | None, str]] = Counter()
+    found = list(plans)
+    able = [_priors(plan) if plan.frontier else [] for plan in plans]
+    for place in sorted(range(len(found)), key=lambda place: len(able[place])):
+        if able[place]:
+            pairs = [(plans[place].exam, prior) for prior in able[place]]
+            exam, prior = min(pairs, key=there.__getitem__)
+            there[exam, prior] += 1
+            found[place] = replace(found[place], prior=prior)
+    return found
+
+
+def _priors(plan: ScenePlan) -> list[Prior]:
+    """What an effect can be to its reasons where the plan's task has the answer that is wanted:
+    "none" alone, one side or both; nothing of a task that asks for no effect or wants abstention.
+    """
+    estimands = ESTIMANDS.get((plan.variant or "").partition(".")[0], ())
+    if not estimands or plan.wanted not in ("value", "+", "-"):
+        return []
+    signs = {expected_sign(plan, one) for one in estimands} - {0}
+    if not signs:
+        return ["none"]
+    if plan.wanted == "value":
+        return list(SIDES)
+    wanted = 1 if plan.wanted == "+" else -1
+    return [side for side, factor in zip(SIDES, (1, -1), strict=True) if factor * wanted in signs]
+
+
 def frontier_composition(model: ExamModel, plans: Sequence[ScenePlan]) -> ByAxis:
     """Requested beside planned numbers of tasks."""
     there = [
@@ -286,4 +320,5 @@ def frontier_composition(model: ExamModel, plans: Sequence[ScenePlan]) -> ByAxis
         "graph": Counter("wild" if slot.wild else "motif" for slot in there),
         "abstention due": Counter(slot.key for slot in there if abstains(slot.key, slot.label)),
     }
-    return {axis: beside(rules[axis], found[axis]) for axis in rules}
+    told = {axis: beside(rules[axis], found[axis]) for axis in rules}
+    return told | prior_axis(Counter(plan.prior for plan in plans if plan.prior))

@@ -8,10 +8,12 @@ with its reasons or conflicts with them: a label that stays private.
 from functools import cache
 from typing import Final, Literal
 
+from builder.causal.graph import LatentDAG
 from builder.causalds.plan.types import ScenePlan
 from builder.words.knowledge import Sign, domain
 
 Prior = Literal["agrees", "conflicts", "none"]
+SIDES: Final[tuple[Prior, Prior]] = ("agrees", "conflicts")
 PRIOR: Final = "prior"
 """The member of a truth's target with the label."""
 
@@ -25,12 +27,21 @@ ESTIMANDS: Final = {
 _UNIT: Final = {"+": 1, "-": -1, "0": 0}
 
 
-def signs_of(plan: ScenePlan) -> dict[tuple[str, str], Sign]:
-    """What the reason of every edge implies, by nodes; empty in words other than a domain's."""
+def reasons_of(plan: ScenePlan) -> dict[tuple[str, str], Sign]:
+    """The reasons that bear on a scene's effects, as (cause, effect) by name: those of the effects
+    that its story tells. A story that implies its graph tells none: there they are those of its
+    domain that lead from the treatment to the outcome. Empty in words other than a domain's."""
     if plan.domain is None:
         return {}
-    names, signs = dict(plan.names), domain(plan.domain).signs
-    return {(a, b): signs[names[a], names[b]] for a, b in plan.edges}
+    names, found = dict(plan.names), domain(plan.domain)
+    if plan.implied is None:
+        edges = [(names[a], names[b]) for a, b in plan.edges]
+    else:
+        graph = LatentDAG(tuple(one.name for one in found.concepts), tuple(found.signs))
+        x, y = names[plan.treatment], names[plan.outcome]
+        between = (graph.descendants(x) | {x}) & (graph.ancestors(y) | {y})
+        edges = [edge for edge in found.signs if between.issuperset(edge)]
+    return {edge: found.signs[edge] for edge in edges}
 
 
 def expected_sign(plan: ScenePlan, estimand: str) -> int:
@@ -38,28 +49,34 @@ def expected_sign(plan: ScenePlan, estimand: str) -> int:
 
     Each chain from treatment to outcome implies the product of its reasons' signs, and all chains
     that the effect is about must imply the same: of the NDE the direct one, of the NIE the others.
+    Where no reason is told, what all of a domain's chains imply is expected of every effect.
     """
-    signs, graph = signs_of(plan), plan.query.graph
+    signs, names = reasons_of(plan), dict(plan.names)
+    causes: dict[str, list[str]] = {}
+    for cause, effect in signs:
+        causes.setdefault(effect, []).append(cause)
 
     def bears(edge: tuple[str, str]) -> bool:
-        direct = edge == (plan.treatment, plan.outcome)
-        return direct if estimand == "NDE" else estimand != "NIE" or not direct
+        if plan.implied is not None or estimand not in ("NDE", "NIE"):
+            return True
+        direct = edge == (names[plan.treatment], names[plan.outcome])
+        return direct is (estimand == "NDE")
 
     @cache
-    def implied(node: str) -> frozenset[int]:
-        """What the chains from the treatment to a node imply of it."""
-        if node == plan.treatment:
+    def implied(name: str) -> frozenset[int]:
+        """What the chains from the treatment to a variable imply of it."""
+        if name == names[plan.treatment]:
             return frozenset({1})
         return frozenset(
-            one * _UNIT[signs[parent, node]]
-            for parent in graph.parents(node)
-            if bears((parent, node))
-            for one in implied(parent)
+            one * _UNIT[signs[cause, name]]
+            for cause in causes.get(name, ())
+            if bears((cause, name))
+            for one in implied(cause)
         )
 
     if not signs:
         return 0
-    found = implied(plan.outcome)
+    found = implied(names[plan.outcome])
     return next(iter(found)) if len(found) == 1 else 0
 
 

@@ -17,6 +17,7 @@ from builder.causalds.ask import ASKERS
 from builder.causalds.ask.eligible import association_vanishes
 from builder.causalds.complete import BY_NAME
 from builder.causalds.exams.assign import assign
+from builder.causalds.exams.frontier_plan import with_priors
 from builder.causalds.plan.blueprint import Impossible, Structure, largest_remainder, structures
 from builder.causalds.plan.config import Config
 from builder.causalds.plan.deal import dealt, kind_of, spread
@@ -79,6 +80,7 @@ def plan_scenes(config: Config, split: str, count_root: bytes, private: bool) ->
             replace(p, llm=config.llm, seeds=dealer.deal(p.query.graph, p.kinds, p.outcome))
             for p in plans
         ]
+    plans = with_priors(plans)
     return keyed_specs(plans, (TRACK_NAME, split), ("scene", "scene"), count_root, private)
 
 

@@ -40,7 +40,8 @@ class ScenePlan:
     its structure had to be drawn again because the first had no match there. ``llm`` (how a
     language model is asked) and ``seeds`` (pairs it may start from) are set with ``llm`` words.
     ``wild`` is set for wild graphs (``docs/causalds-scenes.md``), ``frontier`` for the scenes of a
-    frontier exam, which are not asked what a shortcut answers.
+    frontier exam, which are not asked what a shortcut answers; ``prior`` says whether the effect
+    that such a scene is asked for is to agree with its reasons (``make.prior``; None: any).
     ``implied`` is the share of edges that the story leaves to be worked out (None: it tells all).
     ``also`` are the variants that are asked by name.
     """
@@ -77,6 +78,7 @@ class ScenePlan:
     implied: float | None = None
     also: tuple[str, ...] = ()
     frontier: bool = False
+    prior: str | None = None
 
     @property
     def asked(self) -> Asked:
@@ -121,7 +123,7 @@ class ScenePlan:
         members = asdict(self)
         if self.llm is None:
             del members["llm"], members["seeds"]
-        for key in ("wild", "implied", "also", "frontier"):  # written only where they are set
+        for key in ("wild", "implied", "also", "frontier", "prior"):  # written only where set
             if not members[key]:
                 del members[key]
         return members
