@@ -264,10 +264,11 @@ def test_a_private_exam_plans_as_many_conflicts_as_agreements() -> None:
 def test_a_public_exam_takes_agreement_and_conflict_in_turn() -> None:
     """As long as there are tasks of both; of what reasons say nothing of, none before that."""
     pool = []
-    for number, task in enumerate(_pool()):
+    for number, task in enumerate(_pool(view="clean")):
         prior = ("agrees", "conflicts", "none")[number % 3] if task.label == "value" else ""
-        pool.append(replace(task, instance_id=task.task_id, reversed=None, prior=prior))
-    model = _model(tasks=9, variants=ONE, views={"clean": 2, "proxy": 1}, wild=2 / 3)
+        alone = {"instance_id": task.task_id, "wild": True, "reversed": None}
+        pool.append(replace(task, prior=prior, **alone))  # type: ignore[arg-type]
+    model = _model(tasks=9, variants=ONE, views={"clean": 1}, wild=1)
     drawn = draw_exam(model, pool, b"k" * 32, "x")
     there = Counter(task.prior for task in pool if task.task_id in drawn.task_ids)
     assert there == {"": 3, "agrees": 3, "conflicts": 3}
