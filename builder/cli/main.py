@@ -11,6 +11,7 @@ from builder.cli.build import BUILD, EXAM, PLAN
 from builder.cli.command import BUG, INTERRUPTED, OK, PROGRAM, UNUSABLE, Command
 from builder.cli.floors import FLOORS
 from builder.cli.look import CHECK, DIFF
+from builder.cli.publish import PUBLISH
 from builder.tracks import IMPORTERS, TRACK_COMMANDS, load
 from grader.errors import UsageError
 from grader.io.pipe import interrupted, unwritable
@@ -96,6 +97,7 @@ EXAMPLES: Final = (
     "diff release-a release-b",
     "inspect release dev/0",
     "read release --n 12",
+    "publish release --repo org/exams --dry-run",
     "new-secret > ~/.causal-exams-secret",
 )
 
@@ -104,7 +106,7 @@ def _commands() -> list[Command]:
     """Every command, in the order of ``--help``."""
     of_tracks: list[Command] = [load(reference) for reference in TRACK_COMMANDS]
     importers: list[Command] = [load(reference) for reference in IMPORTERS]
-    return [BUILD, PLAN, CHECK, DIFF, *of_tracks, EXAM, FLOORS, NEW_SECRET, *importers]
+    return [BUILD, PLAN, CHECK, DIFF, *of_tracks, EXAM, FLOORS, PUBLISH, NEW_SECRET, *importers]
 
 
 def _parser() -> argparse.ArgumentParser:

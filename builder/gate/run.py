@@ -16,6 +16,7 @@ from typing import Final
 from builder.gate import card
 from builder.gate import checks as gate_checks
 from builder.gate.exams import exam_findings
+from builder.gate.flat import flat_problems
 from builder.gate.floors import stated_floors
 from builder.gate.known_answers import (
     CEILING,
@@ -115,6 +116,7 @@ def run_gate(
     lines += _structure(release, tables)
     if not all(line.ok for line in lines):
         return GateReport(tuple(lines))
+    lines += _flat(opened)
     forget()
     tell("gate: every truth and story a second time")
     workers = workers or os.cpu_count() or 1
@@ -219,6 +221,14 @@ def _structure(release: Path, tables: Sequence[SplitTables]) -> list[GateLine]:
                 )
             )
     return lines
+
+
+def _flat(opened: Release) -> Iterator[GateLine]:
+    """The one table of all tracks, a split at a time."""
+    for split in opened.splits:
+        shown = "right answers" if opened.has_public_truth(split) else "no answer"
+        problems = flat_problems(opened, split)
+        yield _line(f"{split}: config tasks", problems, f"as the tracks' configs, {shown}")
 
 
 def _exams(opened: Release, split: str) -> list[GateLine]:

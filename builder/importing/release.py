@@ -15,10 +15,11 @@ from typing import Any, Final
 import pyarrow as pa
 
 from builder.release.arrow import table_from_rows
-from builder.release.card import write_card
 from builder.release.exams import EXAM_SCHEMA, exam_table
+from builder.release.flat import write_flat
 from builder.release.identity import FORMAT, canary
-from builder.release.manifest import head, listing, write_manifest
+from builder.release.manifest import head, listing
+from builder.release.papers import write_papers
 from builder.release.schemas import TASKS
 from builder.release.shards import GROUP_ROWS, Shard, marked, write_whole
 from builder.track import DrawnExam, Row
@@ -100,8 +101,7 @@ def write_release(
         public = folder / "public"
         shards = [shard for split in splits for shard in _write_split(public, source, split)]
         manifest = _manifest(source, splits, shards)
-        write_manifest(manifest, public)
-        write_card(
+        write_papers(
             manifest,
             public,
             template=TEMPLATE,
@@ -131,6 +131,7 @@ def _write_split(public: Path, source: Source, split: ImportedSplit) -> Iterator
             table_from_rows(rows, config.schema, as_published=True) for rows in config.groups()
         )
         yield write_whole(name, split.name, public, marked(config.schema, mark), tables)
+    yield from write_flat(public, split.name, mark, private=False)
 
 
 def _manifest(

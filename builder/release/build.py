@@ -9,7 +9,6 @@ from typing import Any, Final, Literal
 
 from builder.gate.run import GateReport
 from builder.release.arrow import content_sha256
-from builder.release.card import write_card
 from builder.release.config import ReleaseConfig
 from builder.release.engine import map_instances
 from builder.release.exams import (
@@ -20,9 +19,11 @@ from builder.release.exams import (
     exam_table,
     moved_mass,
 )
+from builder.release.flat import write_flat
 from builder.release.floors import stated_floors
 from builder.release.identity import canary, fingerprint
-from builder.release.manifest import Contents, Parts, manifest_of, write_manifest
+from builder.release.manifest import Contents, Parts, manifest_of
+from builder.release.papers import write_papers
 from builder.release.parts import (
     Part,
     build_instance,
@@ -111,6 +112,9 @@ def build_release(
         jobs = _shard_jobs(config, roots, parts, workspace, shard_bytes)
         shards = _write_shards(jobs, _workers_for(parts, workers), reporter)
         shards += _write_exams(config, exams, workspace)
+        for split in config.splits:
+            mark = canary(config.name, config.version)
+            shards += write_flat(workspace.public, split.name, mark, private=split.private)
         contents = Contents(config, roots, specs, parts, exams, shards, floors)
         manifest = _write_papers(contents, workspace)
         result = _run_gate(gate, workspace, reporter)
@@ -238,13 +242,12 @@ def _write_exams(config: ReleaseConfig, exams: Exams, workspace: Workspace) -> l
 
 
 def _write_papers(contents: Contents, workspace: Workspace) -> dict[str, Any]:
-    """Manifest and card of each repository; the public manifest."""
+    """What each repository says of itself; the public manifest."""
     repositories = {workspace.public: manifest_of(contents, workspace.public, private=False)}
     if any(split.private for split in contents.config.splits):
         repositories[workspace.private] = manifest_of(contents, workspace.private, private=True)
     for repository, manifest in repositories.items():
-        write_manifest(manifest, repository)
-        write_card(manifest, repository)
+        write_papers(manifest, repository)
     return repositories[workspace.public]
 
 

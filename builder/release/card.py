@@ -12,6 +12,9 @@ from typing import Any, Final
 
 import yaml
 
+from builder.release.flat import CONFIG
+from builder.release.place import Place
+
 _TEMPLATES: Final = Path(__file__).parent.parent.parent / "dataset_card"
 
 _SIZES: Final = (
@@ -28,27 +31,42 @@ def _facts() -> dict[str, Any]:
     return facts
 
 
-def write_card(
+def text(
     manifest: Mapping[str, Any],
-    repository: Path,
+    place: Place,
     *,
     template: str | None = None,
     licence: str | None = None,
     more: Mapping[str, str] | None = None,
-) -> None:
-    """Writes the ``README.md`` of a repository whose manifest this is.
+) -> str:
+    """The ``README.md`` of a repository whose manifest this is, to be read from ``place``.
 
     A release that was not built here has a ``template`` of its own, a licence (an identifier of
     the Hub) and ``more`` fields for the template.
     """
     name = template or f"{manifest['visibility']}.md"
-    fields = {**_fields(manifest), **(more or {})}
-    text = Template((_TEMPLATES / name).read_text(encoding="utf-8")).substitute(fields)
+    fields = {**_fields(manifest, place), **(more or {})}
+    body = Template((_TEMPLATES / name).read_text(encoding="utf-8")).substitute(fields)
     members = front_matter(manifest)
     if licence is not None:
         members = {**members, "license": licence, "pretty_name": fields["title"]}
     front = yaml.safe_dump(members, sort_keys=False, allow_unicode=True, default_flow_style=False)
-    (repository / "README.md").write_text(f"---\n{front}---\n\n{text}", encoding="utf-8")
+    return f"---\n{front}---\n\n{body}"
+
+
+def title(manifest: Mapping[str, Any], *, more: Mapping[str, str] | None = None, **_: Any) -> str:
+    """What the release is called on its card."""
+    return (more or {}).get("title") or _title(manifest)
+
+
+def licence_page(*, licence: str | None = None, **_: Any) -> str:
+    """Where the licence can be read, or its identifier where it is not ours."""
+    return licence or str(_facts()["licence_page"])
+
+
+def in_one_sentence() -> str:
+    """What the exams are."""
+    return str(_facts()["sentence"])
 
 
 def front_matter(manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -76,14 +94,14 @@ def front_matter(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _default_config(manifest: Mapping[str, Any]) -> str:
-    """The tasks of the first track, or their truths on the private side."""
+    """All tasks in one table, or the truths of the first track on the private side."""
     configs: list[str] = list(manifest["configs"])
     truths = [config for config in configs if config.endswith("_truth")]
-    return min(truths if manifest["visibility"] == "private" and truths else configs)
+    wanted = truths if manifest["visibility"] == "private" else [CONFIG]
+    return min([config for config in wanted if config in configs] or configs)
 
 
-def _fields(manifest: Mapping[str, Any]) -> dict[str, str]:
-    visibility = manifest["visibility"]
+def _fields(manifest: Mapping[str, Any], place: Place) -> dict[str, str]:
     default = _default_config(manifest)
     return {
         "title": _title(manifest),
@@ -91,8 +109,8 @@ def _fields(manifest: Mapping[str, Any]) -> dict[str, str]:
         "version": manifest["version"],
         "canary": manifest["canary"],
         "licence": _facts()["licence"],
-        "release_folder": "release",
-        "folder": f"release/{visibility}",
+        "release_folder": place.release,
+        "folder": place.dataset,
         "config": default.removesuffix("_truth"),
         "split": min(manifest["configs"][default]),
         "task_count": f"{_rows(manifest):,}",
@@ -100,18 +118,18 @@ def _fields(manifest: Mapping[str, Any]) -> dict[str, str]:
         "configs": _configs(manifest),
         "truth_note": _truth_note(manifest),
         "composition": _composition(manifest),
-        **_scene_examples(manifest),
+        **_scene_examples(manifest, place),
         "telling": _telling(manifest),
     }
 
 
-def _scene_examples(manifest: Mapping[str, Any]) -> dict[str, str]:
+def _scene_examples(manifest: Mapping[str, Any], place: Place) -> dict[str, str]:
     """Examples with the scenes of the first track that ships some; empty where none does."""
     names = ("scenes_python", "scenes_sql")
     for config, splits in sorted(manifest["configs"].items()):
         if config.endswith("_scenes"):
             fields = {
-                "folder": f"release/{manifest['visibility']}",
+                "folder": place.dataset,
                 "track": config.removesuffix("_scenes"),
                 "split": min(splits),
             }
@@ -150,7 +168,7 @@ def _configs(manifest: Mapping[str, Any]) -> str:
     lines = ["| config | split | rows | content |", "|---|---|---|---|"]
     tracks = {track for split in manifest["splits"].values() for track in split["tracks"]}
     for config, splits in manifest["configs"].items():
-        track = max((track for track in tracks if config.startswith(track)), key=len)
+        track = max((track for track in tracks if config.startswith(track)), key=len, default="")
         content = _facts()["tables"].get(config.removeprefix(track), "")
         for split, table in splits.items():
             lines.append(f"| `{config}` | {split} | {table['rows']:,} | {content} |")

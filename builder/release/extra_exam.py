@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from builder.release.card import write_card
 from builder.release.exams import EXAM_SCHEMA, composed, exam_table, moved_mass, ordered
-from builder.release.manifest import listing, read_manifest, refuse_imported, write_manifest
+from builder.release.manifest import listing, read_manifest, refuse_imported
+from builder.release.papers import write_papers
 from builder.release.reader import public_side, rows, shards
 from builder.release.shards import marked, write_whole
 from builder.release.workspace import GATE_FILE
@@ -72,8 +72,7 @@ def draw_extra_exam(
     entry["tracks"][track].setdefault("composition", {}).update(composed({name: exam}))
     asked = {"exam": file.name, "model": table.values} | ({} if seed is None else {"seed": seed})
     manifest["configuration"]["splits"][chosen].setdefault("exams", {})[name] = {track: asked}
-    write_manifest(manifest, public)
-    write_card(manifest, public)
+    write_papers(manifest, public)
     remarks = tuple(moved_mass({(chosen, track): {name: exam}}))
     return NewExam(name, len(exam.task_ids), exam.composition, remarks)
 

@@ -23,17 +23,22 @@ _CHECKOUT: Final = Path(__file__).parent.parent.parent
 MAKING: Final = (
     "builder",
     "dataset_card",
+    "grader/benchmark.py",
     "grader/io/jsonio.py",
+    "grader/io/rows.py",
+    "grader/io/schemas.py",
     "grader/shape.py",
+    "grader/tracks/*/gold.py",
     "grader/tracks/*/shapes.py",
     "grader/tracks/*/estimand/language.py",
     "grader/tracks/*/variants.py",
     "grader/tracks/*/variants.toml",
+    "schemas/answers",
     *SHARED_RULES,
 )
 """Folders and files that make the bytes of a release: an edit of one builds every part anew."""
 
-LOOKING: Final = frozenset({"check", "cli", "floors", "gate", "reader", "show"})
+LOOKING: Final = frozenset({"check", "cli", "floors", "gate", "hub", "reader", "show"})
 """Folders, at any depth, that look at a release or at its making: no byte depends on them."""
 
 

@@ -30,6 +30,22 @@ TASKS: Final = table_schema(
 )
 """One row per task: config ``<track>`` (``docs/release-format.md``)."""
 
+FLAT: Final = table_schema(
+    ("task_id", TEXT),
+    ("track", TEXT),
+    ("family", TEXT),
+    ("variant", TEXT),
+    ("rung", pa.int8()),
+    ("view", TEXT),
+    ("prompt", TEXT),
+    ("answer", TEXT),
+    ("answer_schema", TEXT),
+    ("answer_schema_json", TEXT),
+    ("answer_file", TEXT),
+    nullable=frozenset({"answer"}),
+)
+"""One row per task of any track: config ``tasks``."""
+
 TRUTH: Final = table_schema(
     ("task_id", TEXT),
     ("instance_id", TEXT),

@@ -51,8 +51,8 @@ def _here(api: "HfApi", address: Address) -> Path | None:
 
     with suppress(LocalEntryNotFoundError, UsageError):
         folder = _snapshot(api, address, (MANIFEST,), local=True)
-        names = Side.open(folder).manifest["shards"]
-        if all((folder / name).is_file() for name in names):
+        side = Side.open(folder)
+        if all(side.file(name).is_file() for name in side.manifest["shards"]):
             return folder
     return None
 

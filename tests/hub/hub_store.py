@@ -189,17 +189,14 @@ class Store:
             )
         return repo
 
-    def create(self, user: str | None, told: Mapping[str, Any]) -> Repo:
-        owner = told.get("organization") or user
-        kind = told.get("type") or "model"
+    def create(self, user: str | None, kind: str, name: str, told: Mapping[str, Any]) -> Repo:
+        """A new repository with what the Hub itself puts into one."""
         private = told.get("private") is True or told.get("visibility") == "private"
-        repo = Repo(kind, f"{owner}/{told['name']}", private)
+        repo = Repo(kind, name, private)
         if not self.may_write(repo, user):
-            raise Refusal(403, "", f"You have no write access to {owner}")
-        if (kind, repo.name) in self.repos:
-            raise Refusal(409, "", "You already created this repo")
+            raise Refusal(403, "", f"You have no write access to {name}")
         repo.commit("refs/heads/main", {".gitattributes": Blob(b"*.parquet lfs\n")}, "initial")
-        self.repos[kind, repo.name] = repo
+        self.repos[kind, name] = repo
         return repo
 
     def write(

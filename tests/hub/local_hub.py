@@ -208,9 +208,18 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(200, {"type": "user", "name": user, "orgs": orgs, "auth": {}})
 
     def create(self, *, body: bytes) -> None:
-        repo = self.hub.store.create(self._user, json.loads(body))
-        prefix = "" if repo.kind == "model" else f"{repo.kind}s/"
-        self._send(200, {"url": f"{self.hub.endpoint}/{prefix}{repo.name}", "name": repo.name})
+        told, user = json.loads(body), self._user
+        kind, name = (
+            told.get("type") or "model",
+            f"{told.get('organization') or user}/{told['name']}",
+        )
+        prefix = "" if kind == "model" else f"{kind}s/"
+        url = {"url": f"{self.hub.endpoint}/{prefix}{name}", "name": name}
+        if (kind, name) in self.hub.store.repos:
+            self._send(409, {"error": "You already created this repo", **url})
+            return
+        self.hub.store.create(user, kind, name, told)
+        self._send(200, url)
 
     def validate(self, *, body: bytes) -> None:
         check_card(json.loads(body)["content"])

@@ -11,7 +11,7 @@ import pytest
 ALLOWED = {
     "grader": {"grader", "duckdb", "jsonschema", "rich"},
     "harness": {"harness", "grader", "rich", "openai", "mcp", "pydantic"},
-    "causal_exams": {"causal_exams", "grader", "harness"},
+    "causal_exams": {"causal_exams", "grader", "harness", "pandas"},
 }
 
 

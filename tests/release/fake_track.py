@@ -12,8 +12,13 @@ from builder.settings import TomlTable
 from builder.track import Asked, Built, Floors, InstanceSpec, Track
 from grader.io.jsonio import canonical
 
-VARIANTS = ("effect_estimate.ate_point", "association.sign_only", "causal_sketch.edges_only")
+SCHEMAS = {
+    "effect_estimate.ate_point": "ate", "association.sign_only": "sign",
+    "causal_sketch.edges_only": "edges",
+}  # fmt: skip
+VARIANTS = tuple(SCHEMAS)
 MOTIFS = ("chain", "fork")
+TARGETS = {"association": {"accepted": ["+"]}, "causal_sketch": {"nodes": ["X"], "edges": []}}
 REFERENCE = "fake_track:TRACK"
 
 _TEXT = pa.string()
@@ -89,16 +94,17 @@ def build(spec: InstanceSpec) -> Built:
                 "task_id": task_id, "instance_id": spec.instance_id, "track": NAME,
                 "rung": 2, "family": family, "variant": variant, "view": "clean",
                 "input_mode": "data", "prompt": f"Wie groß ist es? {values[0, 0]:.4f}",
-                "answer_schema": "ate", "answer_file": f"{task_id}.json", "inputs_json": "{}",
+                "answer_schema": SCHEMAS[name], "answer_file": f"{task_id}.json",
+                "inputs_json": "{}",
             }
         )  # fmt: skip
         truths.append(
             {
                 "task_id": task_id, "instance_id": spec.instance_id,
-                "should_abstain": family == "association", "structure": settings["motif"],
+                "should_abstain": False, "structure": settings["motif"],
                 "value": None if family == "association" else float(values.mean()),
                 "value_se": 0.001234567891, "value_draws": 512, "value_source": "rqmc",
-                "target_json": "{}",
+                "target_json": canonical(TARGETS.get(family, {})),
             }
         )  # fmt: skip
     tables = [{"name": name, "values": column} for name, column in zip("XY", values, strict=True)]

@@ -20,7 +20,7 @@ HARMLESS = frozenset(
         "grader/io/files.py",  # writing in one step, hashes of files
         "grader/io/paths.py",  # refuses names, makes none
         "grader/io/pipe.py",  # how a program ends
-        "grader/io/schemas.py",  # checks a manifest that is written
+        "grader/tracks/causalab/scoring.py",  # of which gold reads an episode, and marks nothing
     }
 )
 """What making imports of the grader without a byte of a release depending on it."""

@@ -21,7 +21,7 @@ from builder.gate.leak import permutation
 from builder.gate.run import GateReport, run_gate
 from builder.gate.secrecy import secrecy_problems, worlds_in
 from builder.gate.tables import split_tables
-from builder.release.card import write_card
+from builder.release.papers import write_papers
 from builder.words import frames, verify
 from builder.words.frames import Frame
 from grader.errors import UsageError
@@ -102,7 +102,8 @@ def test_a_wrong_truth_is_caught_though_it_grades_itself_right(
     """Gold answers come from the truth: only a second derivation sees that it is wrong."""
     edit(release, "public", "causalds_truth/dev", change)
     failures = _failures(release)
-    assert list(failures) == ["second derivation of every truth"]
+    # The answers as they were published beside it show the edit, not which of the two is wrong.
+    assert list(failures) == ["dev: config tasks", "second derivation of every truth"]
 
 
 SWAPPED = """
@@ -276,7 +277,7 @@ def test_private_columns_and_salts_in_public_are_caught(release: Path) -> None:
             "loads ccr_scenes, split dev",
         ),
         ('["prompt"]', '["question"]', "reads question, which no config"),
-        ("FROM 'causalds/", "FROM 'ccr/", "an example fails: IO Error"),
+        ("FROM 'tasks/", "FROM 'ccr/", "an example fails: IO Error"),
         ("GROUP BY ALL ORDER", "WHERE false GROUP BY ALL ORDER", "an example finds nothing"),
         ("SELECT family", "DROP TABLE family; SELECT family", "does more than select"),
     ],
@@ -294,15 +295,15 @@ def test_an_example_of_the_card_that_does_not_work_is_named(
 
 
 def test_a_card_shows_scenes_of_a_track_that_has_some(mini_release: Path, tmp_path: Path) -> None:
-    """The first track by name, whose tasks the other examples load, has none."""
+    """Most have none, and tasks of all tracks are what the other examples load."""
     manifest = json.loads((mini_release / "public/manifest.json").read_bytes())
     public = Path(shutil.copytree(mini_release / "public", tmp_path / "public"))
-    write_card(manifest, public)
+    write_papers(manifest, public)
     assert example_problems(public) == []
     text = (public / "README.md").read_text(encoding="utf-8")
-    assert '"causalab", split' in text and '"causalds_scenes", split' in text
+    assert '"tasks", split' in text and '"causalds_scenes", split' in text
     del manifest["configs"]["causalds_scenes"]
-    write_card(manifest, public)
+    write_papers(manifest, public)
     assert "scenes" not in "".join(
         re.findall("```.*?```", (public / "README.md").read_text(), re.S)
     )

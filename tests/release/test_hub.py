@@ -10,14 +10,17 @@ import duckdb
 import pytest
 import yaml
 
-from builder.release.card import write_card
+from builder.release import card
 from builder.release.manifest import read_manifest
+from builder.release.place import folder
 
 LOAD = """
 import sys
 from datasets import load_dataset
 folder = sys.argv[1]
-assert load_dataset(folder + "/public", split="dev").num_rows == 135, "default config"
+tasks = load_dataset(folder + "/public", split="dev")
+assert tasks.num_rows == 135 and tasks[0]["answer"], "default config"
+assert load_dataset(folder + "/public", split="test")["answer"] == [None] * 45
 assert load_dataset(folder + "/public", "causalds", split="test").num_rows == 45
 scenes = load_dataset(folder + "/public", "causalds_scenes", split="dev")
 scene = scenes[0]
@@ -125,13 +128,12 @@ def test_the_canary_is_in_card_manifest_and_shards(tiny):
         assert pq.read_schema(file).metadata[b"canary"].decode() == canary
 
 
-def test_the_card_says_by_whom_the_stories_are_told(tiny, tmp_path):
+def test_the_card_says_by_whom_the_stories_are_told(tiny):
     """A reader who looks for a language model's habits must not be told that there is none."""
     manifest = read_manifest(tiny / "public")
     assert "by rules, without a language model" in (tiny / "public/README.md").read_text()
     table = manifest["configuration"]["splits"]["dev"]["causalds"]
     manifest["configuration"]["splits"]["dev"]["causalds"] = {**table, "llm": {"model": "some-1"}}
-    write_card(manifest, tmp_path)
-    told = " ".join((tmp_path / "README.md").read_text().split())
+    told = " ".join(card.text(manifest, folder("public")).split())
     assert "those of `dev` by a language model (`some-1`)" in told
     assert "without a language model" not in told

@@ -110,7 +110,8 @@ def test_the_public_side_holds_no_salt_and_no_private_row(tiny):
     worlds = pq.read_table(tiny / "private/causalds_worlds").to_pylist()
     assert not any(row["key"].encode() in public for row in worlds)
     hidden = {file.parent.name for file in tiny.glob("public/*/test-*.parquet")}
-    assert hidden == {"causalds", "causalds_exams", "causalds_scenes"}
+    assert hidden == {"causalds", "causalds_exams", "causalds_scenes", "tasks"}
+    assert pq.read_table(tiny / "public/tasks", filters=None).num_rows == 135 + 45
 
 
 def test_another_secret_shares_no_id_and_no_data_row(tiny, split_file, command, monkeypatch,

@@ -1,0 +1,262 @@
+"""A release to the Hub: checked, complete, resumable, and nothing private in public."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import fake_builder
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from local_hub import LocalHub
+
+from builder.hub.secrecy import private_in_public
+from builder.release.manifest import read_manifest
+from grader.io.files import file_sha256
+from grader.io.release import Release
+
+Publish = Callable[..., tuple[int, str, str]]
+BOTH = ("--repo", "org/exams", "--private-repo", "org/exams-private")
+
+
+@pytest.fixture
+def publish(capsys: pytest.CaptureFixture[str]) -> Publish:
+    """The builder's command: exit code, output, errors."""
+
+    def run(release: Path, *options: str) -> tuple[int, str, str]:
+        code = fake_builder.main(["publish", str(release), "--quiet", *options])
+        told = capsys.readouterr()
+        return code, told.out, told.err
+
+    return run
+
+
+@pytest.fixture
+def own(built: Path, tmp_path: Path) -> Path:
+    """A release to change."""
+    return Path(shutil.copytree(built, tmp_path / "release"))
+
+
+def test_both_sides_arrive_whole_and_a_rerun_uploads_nothing(
+    hub: LocalHub, built: Path, publish: Publish
+) -> None:
+    """Public and private as verified here; afterwards there is nothing left to do."""
+    code, out, err = publish(built, *BOTH)
+    assert code == 0, err
+    assert out.count("tag v0.1.0") == 2
+    public, private = hub.repo("org/exams"), hub.repo("org/exams-private")
+    assert (public.private, public.gated) == (False, False)
+    assert (private.private, private.gated) == (True, "manual")
+    for side, repo in (("public", public), ("private", private)):
+        for name, entry in read_manifest(built / side)["shards"].items():
+            assert repo.files("v0.1.0")[name].lfs == entry["sha256"]
+    assert {"README.md", "eval.yaml", "croissant.json"} <= public.files("main").keys()
+    assert "GATE.md" in private.files("main") and "GATE.md" not in public.files("main")
+    card = public.files("main")["README.md"].data.decode()
+    assert 'load_dataset("org/exams", "tasks"' in card and "hf://org/exams@v0.1.0" in card
+    hub.uploads()
+    code, out, _ = publish(built, *BOTH)
+    assert code == 0 and out.count("nothing to send") == 2
+    assert hub.uploads() == []
+
+
+def test_only_changed_shards_travel_under_the_next_version(
+    hub: LocalHub, own: Path, publish: Publish
+) -> None:
+    assert publish(own, "--repo", "org/exams")[0] == 0
+    manifest = read_manifest(own / "public")
+    name = next(name for name in manifest["shards"] if name.startswith("causalds_labels/dev"))
+    table = pq.read_table(own / "public" / name)
+    pq.write_table(table, own / "public" / name, compression="gzip")
+    entry = manifest["shards"][name]
+    entry["sha256"] = file_sha256(own / "public" / name)
+    entry["bytes"] = (own / "public" / name).stat().st_size
+    (own / "public/manifest.json").write_text(json.dumps(manifest))
+    hub.uploads()
+    code, _, err = publish(own, "--repo", "org/exams")
+    assert code == 2 and "a version is never changed" in err and err.count("\n") == 1
+    code, out, err = publish(own, "--repo", "org/exams", "--revision", "v0.1.1")
+    assert code == 0, err
+    sent = hub.uploads()
+    assert [r.path for r in sent if r.method == "PUT"] == [f"/lfs/{entry['sha256']}"]
+    assert "tag v0.1.1" in out
+    assert hub.repo("org/exams").files("v0.1.0") != hub.repo("org/exams").files("v0.1.1")
+
+
+def test_a_dry_run_touches_nothing(hub: LocalHub, built: Path, publish: Publish) -> None:
+    code, out, _ = publish(built, *BOTH, "--dry-run")
+    assert code == 0 and "tasks/dev-00000-of-00001.parquet" in out
+    assert not hub.store.repos
+    assert all(request.method in ("GET", "HEAD") for request in hub.requests)
+
+
+@pytest.mark.parametrize(
+    ("fault", "line"),
+    [
+        (("PUT", "^/lfs/", 500, 9), "the Hub answered 500"),
+        (("POST", "/commit/", 429, 9), "asked too often"),
+        (("POST", "objects/batch", 401, 9), "token was refused"),
+        (("POST", "/commit/", 412, 1), "was changed meanwhile"),
+    ],
+)
+def test_each_failure_is_one_line_and_the_next_run_sends_the_rest(
+    fault: tuple[str, str, int, int], line: str, hub: LocalHub, built: Path, publish: Publish
+) -> None:
+    """500 in the middle of an upload, 429, a revoked token: what is stored is not sent again."""
+    hub.fail(*fault, after=3 if fault[0] == "PUT" else 0)
+    code, _, err = publish(built, "--repo", "org/exams")
+    assert code == 2 and line in err and err.count("\n") == 1, err
+    stored = set(hub.store.large)
+    hub.faults.clear()
+    hub.uploads()
+    assert publish(built, "--repo", "org/exams")[0] == 0
+    sent = {r.path.removeprefix("/lfs/") for r in hub.uploads() if r.method == "PUT"}
+    assert not sent & stored
+    assert "refs/tags/v0.1.0" in hub.repo("org/exams").refs
+
+
+def test_large_files_go_in_parts(hub: LocalHub, built: Path, publish: Publish) -> None:
+    hub.chunk = 2000
+    assert publish(built, "--repo", "org/exams")[0] == 0
+    assert any(r.path.endswith("/complete") for r in hub.requests)
+
+
+def test_a_benchmark_that_the_hub_does_not_list_yet_is_published_all_the_same(
+    hub: LocalHub, built: Path, publish: Publish, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hub_store.FRAMEWORKS", ("inspect-ai",))
+    code, out, _ = publish(built, "--repo", "org/exams")
+    assert code == 0 and "eval.yaml was refused by the Hub" in out
+    files = hub.repo("org/exams").files("v0.1.0")
+    assert "eval.yaml" not in files and "manifest.json" in files
+    hub.uploads()
+    assert publish(built, "--repo", "org/exams")[0] == 0
+    assert hub.uploads() == []
+
+
+def test_a_gate_or_a_hash_that_fails_sends_nothing(
+    hub: LocalHub, own: Path, publish: Publish, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_GATE_FAILS", "1")
+    assert publish(own, "--repo", "org/exams")[0] == 1
+    monkeypatch.delenv("FAKE_GATE_FAILS")
+    shard = next((own / "public").glob("tasks/*.parquet"))
+    shard.write_bytes(shard.read_bytes() + b"!")
+    code, out, _ = publish(own, "--repo", "org/exams")
+    assert code == 1 and "FAIL public shards" in out
+    assert hub.requests == []
+
+
+def _restate(side: Path, name: str) -> None:
+    """The manifest as whoever smuggles would leave it: in agreement with the files."""
+    manifest = read_manifest(side)
+    file = side / name
+    rows = pq.ParquetFile(file).metadata.num_rows
+    entry = {"rows": rows, "bytes": file.stat().st_size, "sha256": file_sha256(file)}
+    manifest["shards"][name] = {**entry, "content_sha256": "0" * 64}
+    (side / "manifest.json").write_text(json.dumps(manifest))
+
+
+def _rename_truth(release: Path) -> None:
+    target = "causalds_scenes/test-00000-of-00001.parquet"
+    source = release / "private/causalds_truth/test-00000-of-00001.parquet"
+    shutil.copy(source, release / "public" / target)
+    _restate(release / "public", target)
+
+
+def _truth_among_dev(release: Path) -> None:
+    target = "causalds_truth/dev-00000-of-00001.parquet"
+    both = [
+        pq.read_table(release / "public" / target),
+        pq.read_table(release / "private/causalds_truth/test-00000-of-00001.parquet"),
+    ]
+    pq.write_table(pa.concat_tables(both), release / "public" / target)
+    _restate(release / "public", target)
+
+
+def _answers_to_test(release: Path) -> None:
+    target = "tasks/test-00000-of-00001.parquet"
+    table = pq.read_table(release / "public" / target)
+    place = table.column_names.index("answer")
+    answers = pa.array(["{}"] * table.num_rows)
+    pq.write_table(
+        table.set_column(place, table.schema.field("answer"), answers), release / "public" / target
+    )
+    _restate(release / "public", target)
+
+
+def _gate_as_errata(release: Path) -> None:
+    text = "# Gate\n\n| test | random answers | 27.25 points, as derived |\n"
+    (release / "GATE.md").write_text(text)
+    (release / "public/ERRATA.md").write_text("# Errata\n" + text.splitlines()[2])
+
+
+def _floors_of_its_own(release: Path) -> None:
+    for side in ("public", "private"):
+        manifest = read_manifest(release / side)
+        floor: dict[str, Any] = {"points": 0.25, "se": 0.01, "policy": "zero", "tasks": 15}
+        keys = ("effect_estimate.ate_point", "association.sign_only", "causal_sketch.edges_only")
+        manifest["floors"] = {"demo": {"causalds": dict.fromkeys(keys, floor)}}
+        hashes = {"exam": "0" * 64, "grader": "0" * 64}
+        manifest["floor_rules"] = {"demo": {"causalds": hashes}}
+        (release / side / "manifest.json").write_text(json.dumps(manifest))
+
+
+def _stray(name: str) -> Callable[[Path], None]:
+    def write(release: Path) -> None:
+        file = release / "public" / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("gold answers: 100 points\n")
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("smuggle", "says"),
+    [
+        (_rename_truth, "is no public table of the private split test"),
+        (_truth_among_dev, "has a row of the private side"),
+        (_answers_to_test, "has answers to the private split test"),
+        (_gate_as_errata, "ERRATA.md repeats the private side"),
+        (_floors_of_its_own, "of the private exam's own draw"),
+        (_stray("GATE.md"), "is no part of a release"),
+        (_stray("floors/demo.json"), "is no part of a release"),
+        (_stray("sessions/acme.jsonl"), "is no part of a release"),
+        (_stray("build.log"), "is no part of a release"),
+    ],
+)
+def test_private_truth_is_refused_by_what_it_is(
+    smuggle: Callable[[Path], None], says: str, hub: LocalHub, own: Path, publish: Publish
+) -> None:
+    """By another name, in another split, in another file: one line, and nothing is sent."""
+    smuggle(own)
+    code, _, err = publish(own, *BOTH)
+    assert code == 2 and says in err and err.count("\n") == 1, err
+    assert not hub.uploads() and not hub.store.repos
+
+
+def test_a_clean_release_has_nothing_private_in_public(built: Path) -> None:
+    """What is refused above is refused for a reason, not always."""
+    with fake_builder.small_track():
+        assert list(private_in_public(Release.open(built))) == []
+
+
+def test_the_private_side_goes_into_no_open_repository(
+    hub: LocalHub, built: Path, publish: Publish
+) -> None:
+    """One that somebody opened in its settings is not filled."""
+    assert publish(built, "--repo", "org/exams-private")[0] == 0
+    code, _, err = publish(built, *BOTH)
+    assert code == 2 and "is open to everyone" in err and err.count("\n") == 1
+    code, _, err = publish(built, "--repo", "org/a", "--private-repo", "org/a")
+    assert code == 2 and "is the public repository" in err
+
+
+def test_others_repositories_are_said_to_be_closed(
+    hub: LocalHub, built: Path, publish: Publish, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_bob")
+    code, _, err = publish(built, "--repo", "org/exams")
+    assert code == 2 and "not allowed" in err and err.count("\n") == 1
