@@ -6,13 +6,15 @@ PIP     = $(RUN) -m pip --disable-pip-version-check --quiet
 LOCKED  = --constraint requirements.lock
 
 # The table of baselines/systems.py; asked for only in recipes, once the environment is there.
+DEMO     = $(shell $(RUN) -m baselines --names demo)
 SYSTEMS  = $(shell $(RUN) -m baselines --names papers)
 FRONTIER = $(shell $(RUN) -m baselines --names frontier)
 
-.PHONY: demo test slow bench fuzz lock clean help
+.PHONY: demo boards test slow bench fuzz lock clean help
 
 help:
-	@echo "make demo   build the small exam, answer it with the baselines, grade, show the leaderboard"
+	@echo "make demo   build the small exam, answer it with six systems, grade, show the leaderboard"
+	@echo "make boards after it: all reference systems, a board of each track and of the frontier exam"
 	@echo "make test   ruff, mypy and the fast tests"
 	@echo "make slow   the long tests"
 	@echo "make bench  speed, as ratios against a named reference"
@@ -33,7 +35,19 @@ $(VENV)/.dev: pyproject.toml requirements.lock | $(RUN)
 	@touch $@ $(VENV)/.demo
 
 demo: $(VENV)/.demo
-	$(RUN) build_dataset.py build splits/mini.toml --out release --fresh
+	@echo "building the small exam and checking every truth a second time: about a minute"
+	$(RUN) build_dataset.py build splits/mini.toml --out release --fresh --quiet
+	@set -e; for name in $(DEMO); do \
+	  rm -rf answers/$$name; \
+	  $(RUN) -m baselines $$name --release release --out answers/$$name; \
+	done
+	$(RUN) -m grader leaderboard answers/ --release release --html leaderboard.html
+	@echo "open leaderboard.html in a browser; then: $(RUN) -m grader answers/informed --html report.html"
+
+release:
+	$(RUN) build_dataset.py build splits/mini.toml --out release
+
+boards: $(VENV)/.demo | release
 	@set -e; for name in $(SYSTEMS); do \
 	  rm -rf answers/$$name; \
 	  $(RUN) -m baselines $$name --release release --out answers/$$name; \

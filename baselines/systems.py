@@ -177,13 +177,15 @@ NAMES: Final = tuple(system.name for system in SYSTEMS)
 _FOR_FRONTIER: Final = ("enumerator", "logician", "planner", *(name for _, name, *_ in SHORTCUTS))
 SHOWN: Final[Mapping[str, tuple[str, ...]]] = {
     "all": NAMES,
+    "demo": ("gold", "floor", "random", "naive", "informed", "symbolic"),
     "papers": tuple(name for name in NAMES if name not in _FOR_FRONTIER),
     "frontier": (
         "gold", "floor", "informed", "enumerator", "symbolic", "planner",
         "conditioning", "fewest-sets", "least-squares",
     ),
 }  # fmt: skip
-"""Names of systems: all, and what a board of the papers' exams or of the frontier's should show."""
+"""Names of systems: all, a few that tell of each kind, and what a board of the papers' exams or of
+the frontier's should show."""
 
 
 def find_system(name: str | None) -> System:

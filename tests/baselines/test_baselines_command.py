@@ -107,6 +107,8 @@ def test_the_list_names_every_baseline(capsys: pytest.CaptureFixture[str]) -> No
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(NAMES)
     assert main(["--names"]) == 0
     assert capsys.readouterr().out.split() == list(NAMES)
+    assert main(["--names", "demo"]) == 0
+    assert len(set(capsys.readouterr().out.split()) & set(NAMES)) == 6
     for exam in ("papers", "frontier"):
         assert main(["--names", exam]) == 0
         shown = capsys.readouterr().out.split()
