@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 
 from benchmarks.timing import MAIN
 from builder.gate.leak.permutation import leak_test
-from builder.gate.run import GateReport
+from builder.gate.report import GateReport
 from builder.release.build import build_release
 from builder.release.config import load_config
 from builder.release.roots import read_roots

@@ -20,7 +20,7 @@ from typing import Any, Final
 import numpy as np
 
 from builder.floors.measure import measure_exams
-from builder.gate.run import GateReport
+from builder.gate.report import GateReport
 from builder.release.build import build_release
 from builder.release.config import load_config
 from builder.release.engine import map_instances

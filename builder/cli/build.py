@@ -103,6 +103,7 @@ def build_gated(
         options.out,
         roots,
         partial(command.gate, workers=options.workers),
+        check=command.check_part,
         workers=options.workers,
         fresh=options.fresh,
         reporter=reporter,

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Final
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
-    from builder.gate.run import GateReport
+    from builder.gate.report import GateReport
+    from builder.release.manifest import Parts
+    from builder.release.parts import Part
     from builder.release.show.progress import Reporter
 
 PROGRAM: Final = "python build_dataset.py"
@@ -76,11 +78,20 @@ def need_release(folder: Path) -> None:
         )
 
 
-def gate(release: Path, reporter: "Reporter", *, workers: int) -> "GateReport":
-    """Runs the gate over a release folder."""
+def gate(
+    release: Path, reporter: "Reporter", parts: "Parts | None" = None, *, workers: int
+) -> "GateReport":
+    """Runs the gate over a release folder, of which ``parts`` are staged and checked."""
     from builder.gate.run import run_gate
 
-    return run_gate(release, reporter.note, workers=workers)
+    return run_gate(release, reporter.note, workers=workers, parts=parts)
+
+
+def check_part(part: "Part") -> float:
+    """Checks a staged part by itself; the seconds that it took."""
+    from builder.gate.part_check import check_part
+
+    return check_part(part)
 
 
 def write_page(file: Path, page: str, *told: str) -> None:

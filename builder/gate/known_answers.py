@@ -1,40 +1,42 @@
 """The points of known answers: right ones 100, none 0, uninformed ones their floors.
 
-Every task's right answer is checked and scored, an instance at a time, by as many workers as there
-are; a small split goes through the whole grader at once besides, a large one exam by exam.
+Every task's right answer is checked and scored where its part is checked; every exam goes through
+the whole grader besides.
 
 Of uninformed answers, *constant* gives one fixed answer per shape, *random* a seeded guess;
 neither looks at data or story. What each must score is derived by its track from the truths, by
 the published rule of the variant and independently of the grader's scorers, so that the two check
-each other. Floors of a large split rest on a sample of each variant's tasks, drawn by a hash of
-their public ids.
+each other. Floors of a large split rest on a sample of each variant's tasks: so many of every part,
+drawn by a hash of their public ids.
 """
 
 import hashlib
 import math
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 import numpy as np
 
-from builder.release.engine import map_instances
-from builder.track import Floors, Guess
-from builder.tracks import TRACKS, load_track
-from grader.exam import Exam, choose_exam
-from grader.io.release import Release
-from grader.model import RawAnswer, Score, Truth
+from builder.gate.part_rows import PartRows
+from builder.track import Floors, Guess, Track
+from grader.errors import UsageError
+from grader.exam import choose_exam
+from grader.io.release import WHOLE_SPLIT, Release
+from grader.io.rows import Rows
+from grader.model import MODELS, RawAnswer, Score, Truth
 from grader.pipeline import grade
 from grader.score import score_answer
-from grader.shape import Task, Variant
+from grader.shape import Task
 
 AT_ONCE: Final = 3000
-"""Tasks of a split that go through the whole grader together; of more, each exam by itself."""
+"""Tasks of a split without exams that go through the whole grader together."""
 
 FLOOR_TASKS: Final = 200
-"""Tasks of a variant and split behind its floors; the ones whose ids have the smallest hashes."""
+"""Tasks of a variant and split behind its floors, or a few more: every part gives its share, the
+tasks whose ids have the smallest hashes."""
 
 CEILING: Final[Mapping[str, float]] = {"pass": 0.8, "f1": 0.8}
 """Points a guess may reach on labels and sets: above, one answer is nearly always right.
@@ -48,88 +50,146 @@ CEILING_TASKS: Final = 20
 
 GUESSES: Final[tuple[Guess, ...]] = get_args(Guess)
 
-GradedDerived = tuple[float, float]
-"""Points of an uninformed answer: the grader's, and the floor's own derivation."""
 
-Job = tuple[str, tuple[Task, ...], tuple[Truth, ...], frozenset[str]]
-"""The reference of a track, the tasks of one of its instances, their truths, and the ids of those
-that count for floors."""
+@dataclass(frozen=True, slots=True)
+class FloorSum:
+    """Points of uninformed answers to so many tasks of a variant, added up: by guess the grader's
+    and the floor's own derivation."""
+
+    tasks: int
+    graded: Mapping[Guess, float]
+    derived: Mapping[Guess, float]
 
 
 @dataclass(frozen=True, slots=True)
 class KnownPoints:
-    """Points in [0, 1] of known answers to one task; ``floors`` is empty outside the sample."""
+    """Points of known answers to so many tasks, added up, and what is wrong with any; ``floors`` by
+    variant, of the sample."""
 
-    task_id: str
-    gold: float
-    problem: str
-    empty: float
-    floors: Mapping[Guess, GradedDerived]
+    tasks: int = 0
+    gold: float = 0.0
+    empty: float = 0.0
+    wrong: tuple[str, ...] = ()
+    earned: tuple[str, ...] = ()
+    floors: Mapping[str, FloorSum] = field(default_factory=dict)
 
+    @staticmethod
+    def from_json(told: Mapping[str, Any]) -> "KnownPoints":
+        """What :func:`dataclasses.asdict` gave."""
+        floors = {key: FloorSum(**one) for key, one in told["floors"].items()}
+        lists = {name: tuple(told[name]) for name in ("wrong", "earned")}
+        return KnownPoints(**{**told, **lists, "floors": floors})
 
-@dataclass(frozen=True, slots=True)
-class Floor:
-    """What uninformed answers to one variant score, in points (0-100)."""
-
-    split: str
-    variant: Variant
-    tasks: int
-    why: str
-    points: Mapping[Guess, GradedDerived]
-
-
-@dataclass(frozen=True, slots=True)
-class SplitPoints:
-    """Findings about one split: problems of right and of empty answers, and the floors.
-
-    ``exams`` are those that went through the whole grader ("all": the split as a whole).
-    """
-
-    split: str
-    tasks: int
-    points: float
-    empty: float
-    exams: tuple[str, ...]
-    wrong: tuple[str, ...]
-    earned: tuple[str, ...]
-    floors: tuple[Floor, ...]
+    def to_json(self) -> dict[str, Any]:
+        """As plain values."""
+        return asdict(self)
 
 
-def split_points(opened: Release, split: str, workers: int) -> SplitPoints:
-    """The points of known answers to the tasks of a split."""
-    whole_split = choose_exam(opened, split, "all")
-    tasks, truths = whole_split.tasks, whole_split.truths
-    sample = _sample(tasks)
-    sampled = frozenset(task.task_id for members in sample.values() for task in members)
-    jobs = _jobs(tasks, truths, sampled)
-    results = map_instances(known_answer_points, jobs, workers)
-    found = {one.task_id: one for part in results for one in part}
-    wrong = [f"{one.task_id}: {one.problem}" for one in found.values() if one.problem]
-    earned = [f"{one.task_id}: {one.empty:g} points" for one in found.values() if one.empty != 0]
-    points, empty = (
-        100 * math.fsum(values) / len(tasks)
-        for values in zip(*((one.gold, one.empty) for one in found.values()), strict=True)
+def added_points(parts: Sequence[KnownPoints]) -> KnownPoints:
+    """The points of several parts, in their order."""
+    floors: dict[str, list[FloorSum]] = {}
+    for part in parts:
+        for key, one in part.floors.items():
+            floors.setdefault(key, []).append(one)
+    return KnownPoints(
+        sum(part.tasks for part in parts),
+        math.fsum(part.gold for part in parts),
+        math.fsum(part.empty for part in parts),
+        tuple(line for part in parts for line in part.wrong),
+        tuple(line for part in parts for line in part.earned),
+        {key: _added(members) for key, members in sorted(floors.items())},
     )
-    exams = tuple(opened.exams(split)) if len(tasks) > AT_ONCE else ("all",)
-    for exam in exams:
-        whole, nothing, lost = _through_the_grader(choose_exam(opened, split, exam, reveal=True))
-        wrong += lost + ([f"exam {exam}: {whole} points"] if whole != 100.0 else [])
-        earned += [f"exam {exam}: {nothing} points"] if nothing != 0 else []
-    floors = [_floor(split, members, found) for members in sample.values()]
-    return SplitPoints(split, len(tasks), points, empty, exams, tuple(wrong), tuple(earned),
-                      tuple(floors))  # fmt: skip
 
 
-def _through_the_grader(exam: Exam) -> tuple[float, float, list[str]]:
-    """Points of right and of empty answers in files, and the right answers that lost anything."""
-    with tempfile.TemporaryDirectory() as folder:
-        empty = grade(exam, Path(folder))
-        for task in exam.tasks:
-            text = task.shape.gold(task, exam.truths[task.task_id])
-            (Path(folder) / task.answer_file).write_text(text, encoding="utf-8")
-        gold = grade(exam, Path(folder))
-    lost = [f"{row.task_id}: {problem}" for row in gold.scores if (problem := _problem(row))]
-    return gold.report["points"], empty.report["points"], lost
+def _added(sums: Sequence[FloorSum]) -> FloorSum:
+    def total(side: str) -> dict[Guess, float]:
+        return {kind: math.fsum(getattr(one, side)[kind] for one in sums) for kind in GUESSES}
+
+    return FloorSum(sum(one.tasks for one in sums), total("graded"), total("derived"))
+
+
+def known_points(track: Track, rows: PartRows, parts: int) -> KnownPoints:
+    """The points of known answers to the tasks of a part; the split has so many ``parts``."""
+    problems: list[str] = []
+    asked = list(_asked(rows, problems))
+    sample = _sample([task for task, _ in asked], max(1, -(-FLOOR_TASKS // parts)))
+    gold, nothing, earned = [], [], []
+    floors: dict[str, list[Mapping[Guess, tuple[float, float]]]] = {}
+    for task, truth in asked:
+        try:
+            row = _scored(task, truth, task.shape.gold(task, truth))
+            none = score_answer(task, truth, None).points
+            guesses = GUESSES if task.task_id in sample else ()
+            points = {kind: _uninformed(kind, track.floors, task, truth) for kind in guesses}
+        except Exception as error:  # a damaged row; the other tasks are looked at all the same
+            problems.append(f"{task.task_id}: cannot be graded: {type(error).__name__}: {error}")
+            continue
+        gold.append(row.points)
+        nothing.append(none)
+        problems += [f"{task.task_id}: {problem}" for problem in [_problem(row)] if problem]
+        earned += [f"{task.task_id}: {none:g} points"] if none != 0 else []
+        if points:
+            floors.setdefault(task.spec.key, []).append(points)
+    return KnownPoints(
+        len(rows.tables.tasks),
+        math.fsum(gold),
+        math.fsum(nothing),
+        tuple(problems),
+        tuple(earned),
+        {key: _summed(members) for key, members in sorted(floors.items())},
+    )
+
+
+def _asked(rows: PartRows, problems: list[str]) -> Iterator[tuple[Task, Truth]]:
+    """The tasks of a part with their truths, an instance after the other, as the grader reads
+    them; a row that it cannot read is a problem."""
+    read = Rows()
+    for instance, tasks in sorted(rows.tasks.items()):
+        truths = {row["task_id"]: row for row in rows.truths.get(instance, ())}
+        beside = rows.labels.get(instance, {})
+        values = None
+        for row in tasks:
+            try:
+                task = read.task(row)
+                labels, models = None, None
+                if task.shape.kind == "predictions":
+                    labels = values = values or tuple(beside["values"])
+                if task.shape.kind == "formula":
+                    models = beside.get(MODELS)
+                truth = read.truth(truths[task.task_id], labels, models)
+            except (KeyError, ValueError, TypeError, UsageError) as error:
+                problems.append(f"{row['task_id']}: cannot be read: {error!r}")
+                continue
+            yield task, truth
+
+
+def _sample(tasks: Iterable[Task], most: int) -> frozenset[str]:
+    """The ids of at most so many tasks of each variant."""
+    ranked = sorted(tasks, key=lambda t: hashlib.sha256(f"floor/{t.task_id}".encode()).digest())
+    drawn: dict[str, list[str]] = {}
+    for task in ranked:
+        kept = drawn.setdefault(task.spec.key, [])
+        if len(kept) < most:
+            kept.append(task.task_id)
+    return frozenset(task_id for kept in drawn.values() for task_id in kept)
+
+
+def _scored(task: Task, truth: Truth, answer: str) -> Score:
+    return score_answer(task, truth, RawAnswer(task.answer_file, answer.encode("utf-8")))
+
+
+def _uninformed(kind: Guess, floors: Floors, task: Task, truth: Truth) -> tuple[float, float]:
+    digest = hashlib.sha256(f"{kind}/{task.task_id}".encode()).digest()
+    rng = np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "big")))
+    answer = floors.answer(kind, task, truth, rng)
+    return _scored(task, truth, answer).points, floors.points(task, truth, answer)
+
+
+def _summed(points: Sequence[Mapping[Guess, tuple[float, float]]]) -> FloorSum:
+    graded, derived = (
+        {kind: math.fsum(one[kind][side] for one in points) for kind in GUESSES} for side in (0, 1)
+    )
+    return FloorSum(len(points), graded, derived)
 
 
 def _problem(row: Score) -> str:
@@ -139,71 +199,31 @@ def _problem(row: Score) -> str:
     return f"({row.family}.{row.variant}) {row.status} {row.reason}, loss {row.loss:g}"
 
 
-def _sample(tasks: Sequence[Task]) -> dict[str, list[Task]]:
-    """The tasks behind each variant's floors, in file order."""
-    ranked = sorted(tasks, key=lambda t: hashlib.sha256(f"floor/{t.task_id}".encode()).digest())
-    drawn: dict[str, set[str]] = {}
-    for task in ranked:
-        kept = drawn.setdefault(task.spec.key, set())
-        if len(kept) < FLOOR_TASKS:
-            kept.add(task.task_id)
-    return {
-        key: [task for task in tasks if task.task_id in kept] for key, kept in sorted(drawn.items())
-    }
+@dataclass(frozen=True, slots=True)
+class ExamPoints:
+    """What right answers to an exam lost, and what empty ones earned, through the whole grader."""
+
+    exam: str
+    wrong: tuple[str, ...]
+    earned: tuple[str, ...]
 
 
-def _jobs(
-    tasks: Sequence[Task], truths: Mapping[str, Truth], sampled: frozenset[str]
-) -> Sequence[Job]:
-    """One job an instance: its tasks share their held-out labels, which travel once."""
-    groups: dict[str, list[Task]] = {}
-    for task in tasks:
-        groups.setdefault(task.instance_id, []).append(task)
-    return [
-        (
-            TRACKS.reference(members[0].track),
-            tuple(members),
-            tuple(truths[task.task_id] for task in members),
-            frozenset(task.task_id for task in members) & sampled,
-        )
-        for members in groups.values()
-    ]
-
-
-def known_answer_points(job: Job) -> list[KnownPoints]:
-    """The points of known answers to the tasks of one instance."""
-    reference, tasks, truths, sampled = job
-    own = load_track(reference).floors
-    found = []
-    for task, truth in zip(tasks, truths, strict=True):
-        row = _scored(task, truth, task.shape.gold(task, truth))
-        guesses = GUESSES if task.task_id in sampled else ()
-        floors = {kind: _uninformed(kind, own, task, truth) for kind in guesses}
-        nothing = score_answer(task, truth, None).points
-        found.append(KnownPoints(task.task_id, row.points, _problem(row), nothing, floors))
-    return found
-
-
-def _scored(task: Task, truth: Truth, answer: str) -> Score:
-    return score_answer(task, truth, RawAnswer(task.answer_file, answer.encode("utf-8")))
-
-
-def _uninformed(kind: Guess, floors: Floors, task: Task, truth: Truth) -> GradedDerived:
-    digest = hashlib.sha256(f"{kind}/{task.task_id}".encode()).digest()
-    rng = np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "big")))
-    answer = floors.answer(kind, task, truth, rng)
-    return _scored(task, truth, answer).points, floors.points(task, truth, answer)
-
-
-def _floor(split: str, sample: Sequence[Task], found: Mapping[str, KnownPoints]) -> Floor:
-    points = {}
-    for kind in GUESSES:
-        pairs = [found[task.task_id].floors[kind] for task in sample]
-        graded, derived = (100 * math.fsum(each) / len(pairs) for each in zip(*pairs, strict=True))
-        points[kind] = (graded, derived)
-    spec = sample[0].spec
-    why = TRACKS[spec.track].floors.why[spec.shape.name]
-    return Floor(split, spec, len(sample), why, points)
+def exam_points(opened: Release, split: str, tasks: int) -> Iterator[ExamPoints]:
+    """Every exam of a split through the whole grader; without exams its ``tasks``, if they are
+    few."""
+    names = tuple(opened.exams(split)) or ((WHOLE_SPLIT,) if tasks <= AT_ONCE else ())
+    for name in names:
+        exam = choose_exam(opened, split, name, reveal=True)
+        with tempfile.TemporaryDirectory() as folder:
+            empty = grade(exam, Path(folder)).report["points"]
+            for task in exam.tasks:
+                text = task.shape.gold(task, exam.truths[task.task_id])
+                (Path(folder) / task.answer_file).write_text(text, encoding="utf-8")
+            gold = grade(exam, Path(folder))
+        lost = [f"{row.task_id}: {problem}" for row in gold.scores if (problem := _problem(row))]
+        whole = gold.report["points"]
+        lost += [f"exam {name}: {whole} points"] if whole != 100.0 else []
+        yield ExamPoints(name, tuple(lost), (f"exam {name}: {empty} points",) if empty != 0 else ())
 
 
 def ceiling_of(pool: str, tasks: int) -> float:

@@ -1,16 +1,19 @@
 """The gate: what must hold before a release gets its name.
 
-It reads the written files alone and writes its findings as ``GATE.md``: no times and no paths, so
-that the same release gives the same bytes. A check either holds or lists its first problems.
+It is a reduction. Every part of a release is checked by itself (:mod:`builder.gate.part_check`), in
+a build by the worker that staged it; the gate makes sure that these checks are of the very
+rows that were released, adds them up, and checks what takes several parts: ids, prompts, exams,
+secrecy, floors, leaks. A release that is finished is taken apart again for it.
 """
 
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 from builder.gate import card
@@ -19,24 +22,28 @@ from builder.gate.exams import exam_findings
 from builder.gate.flat import flat_problems
 from builder.gate.floors import stated_floors
 from builder.gate.known_answers import (
-    CEILING,
     CEILING_TASKS,
-    FLOOR_TASKS,
     GUESSES,
-    Floor,
-    SplitPoints,
+    KnownPoints,
+    added_points,
     ceiling_of,
-    split_points,
+    exam_points,
 )
-from builder.gate.leak.permutation import LeakReport, leak_test
-from builder.gate.second_derivation import audit, audit_jobs
+from builder.gate.leak.extract import together
+from builder.gate.leak.permutation import LeakReport, Material, Untested, leaks_among
+from builder.gate.part_check import Findings, Unchecked, check_part, read_check
+from builder.gate.report import Floor, GateLine, GateReport, line_of
+from builder.gate.restage import restaged
+from builder.gate.roll import Roll, raw_ids, rolls
+from builder.gate.same_rows import compare_jobs, differences
 from builder.gate.secrecy import forget, secrecy_problems
-from builder.gate.tables import SplitTables, split_tables, tracks
+from builder.gate.tables import SplitTables, split_tables
 from builder.release.engine import map_instances
-from builder.release.manifest import read_manifest
-from builder.release.reader import configs, public_side, splits
-from builder.track import StoryReading
+from builder.release.manifest import Parts, read_manifest
+from builder.release.reader import configs, public_side
+from builder.tracks import TRACKS
 from grader.io.release import Release
+from grader.tracks import variant as variant_of
 from grader.verify import verify
 
 EXACT: Final = 1e-9
@@ -47,105 +54,106 @@ MANY_INSTANCES: Final = 150
 
 Progress = Callable[[str], None]
 
-
-@dataclass(frozen=True, slots=True)
-class GateLine:
-    """One check: its name, whether it holds, its figure, and the first problems if it fails."""
-
-    check: str
-    ok: bool
-    figure: str
-    problems: tuple[str, ...] = ()
+Key = tuple[str, str]
+"""Split and track."""
 
 
 @dataclass(frozen=True, slots=True)
-class GateReport:
-    """All findings about a release."""
+class _Checked:
+    """The findings of every part, and what hinders them from standing for the release."""
 
-    lines: tuple[GateLine, ...]
-    floors: tuple[Floor, ...] = ()
-    leaks: LeakReport | None = None
-    compositions: tuple[str, ...] = ()
+    findings: Mapping[Key, Sequence[Findings]]
+    unchecked: Sequence[str]
+    different: Sequence[str]
+    parts: int
 
-    @property
-    def ok(self) -> bool:
-        """Every check holds."""
-        return all(line.ok for line in self.lines)
-
-    @property
-    def markdown(self) -> str:
-        """The text of ``GATE.md``."""
-        head = "The release passed its gate." if self.ok else "**The release did not pass.**"
-        text = ["# Gate", "", head, "", "| check | result | figure |", "|---|---|---|"]
-        for line in self.lines:
-            text.append(f"| {line.check} | {'ok' if line.ok else '**FAIL**'} | {line.figure} |")
-        for line in self.lines:
-            if line.problems:
-                text += ["", f"## Problems: {line.check}", ""]
-                text += [f"- {problem}" for problem in line.problems]
-        if self.compositions:
-            text += ["", *_COMPOSITION, *self.compositions]
-        if self.floors:
-            text += ["", *_floor_table(self.floors)]
-        if self.leaks is not None:
-            text += ["", "## Leak test", "", self.leaks.markdown().rstrip("\n")]
-        return "\n".join(text) + "\n"
+    def every(self) -> Iterator[Findings]:
+        return chain.from_iterable(self.findings.values())
 
 
 def run_gate(
-    release: Path, progress: Progress | None = None, *, workers: int | None = None
+    release: Path,
+    progress: Progress | None = None,
+    *,
+    workers: int | None = None,
+    parts: Parts | None = None,
 ) -> GateReport:
     """Run every check over a release folder: ``public``, and ``private`` where truths are private.
 
-    ``progress`` is told what is being done; ``workers`` share the work (default: all cores).
-    Raises ``UsageError`` when there is no release or a private split lacks its private side.
+    ``parts`` are the staged and checked parts that it was made of; without them it is taken apart
+    and every part is checked anew. ``progress`` is told what is being done; ``workers`` share the
+    work (default: all cores). Raises ``UsageError`` when there is no release or a private split
+    lacks its private side.
     """
     tell = progress or (lambda _: None)
+    workers = workers or os.cpu_count() or 1
     tell("gate: hashes, rows and cards")
     public_side(release)
     opened = Release.open(release)
     lines = [*_integrity(opened, release), *_cards(release)]
     if not all(line.ok for line in lines):
         return GateReport(tuple(lines))
+    found = rolls(release)
+    if parts is None:
+        tell("gate: every truth and story a second time")
+        checked = _check_anew(release, found, workers)
+    else:
+        tell("gate: what was checked is what is released")
+        checked = _compare(release, found, parts, workers)
     tell("gate: ids, prompts, exams, specification, secrecy")
-    tables = [
-        split_tables(release, track, split)
-        for track in tracks(release / "public")
-        for split in splits(release / "public", track)
-    ]
-    lines += _structure(release, tables)
+    lines += _structure(release, found, checked)
     if not all(line.ok for line in lines):
         return GateReport(tuple(lines))
     lines += _flat(opened)
-    forget()
-    tell("gate: every truth and story a second time")
-    workers = workers or os.cpu_count() or 1
-    processes = _workers_for(tables, workers)
-    lines += _audit(release, tables, processes)
-    tables.clear()  # every prompt there is: gigabytes, and not needed again
+    lines += _audits(checked)
     tell("gate: gold, empty, constant and random answers")
     floors: list[Floor] = []
     for split in opened.splits:
         lines += _exams(opened, split)
-        found = split_points(opened, split, processes)
-        lines += _known_answers(found)
-        floors += found.floors
+        own = [p.points for key, members in checked.findings.items() if key[0] == split
+               for p in members]  # fmt: skip
+        lines += _known_answers(opened, split, added_points(own))
+        floors += _floors(split, checked)
     lines += _floor_lines(floors)
     lines += _stated_lines(opened)
     tell("gate: leak test")
-    leaks = leak_test(release, workers=workers)
+    leaks = leaks_among(_materials(release, checked), workers=workers)
     lines.append(_leak_line(leaks))
     return GateReport(tuple(lines), tuple(floors), leaks, tuple(_compositions(release)))
 
 
-_COMPOSITION: Final = (
-    "## Composition",
-    "",
-    "What was requested, beside what came out, as numbers of instances or tasks.",
-    "",
-    "| split | track | axis | requested / realised |",
-    "|---|---|---|---|",
-)
+def _check_anew(release: Path, found: Sequence[Roll], workers: int) -> _Checked:
+    """Takes a release apart and checks every part of it."""
+    findings: dict[Key, list[Findings]] = {}
+    with TemporaryDirectory(prefix="causal-exams-gate-") as folder:
+        staged = [part for roll in found for part in restaged(release, roll, Path(folder))]
+        many = sum(len(roll.worlds) for roll in found) >= MANY_INSTANCES
+        for _ in map_instances(check_part, staged, workers if many else 1):
+            pass
+        for part in staged:
+            key = part.origin.split, part.origin.track
+            findings.setdefault(key, []).append(read_check(part))
+    return _Checked(findings, (), (), len(staged))
+
+
+def _compare(release: Path, found: Sequence[Roll], parts: Parts, workers: int) -> _Checked:
+    """The checks of staged parts, as far as they hold; and what the release holds besides."""
+    findings: dict[Key, list[Findings]] = {}
+    unchecked = []
+    for key in ((roll.split, roll.track) for roll in found):
+        for part in parts.get(key, ()):
+            try:
+                findings.setdefault(key, []).append(read_check(part))
+            except Unchecked as problem:
+                unchecked.append(str(problem))
+    jobs = [
+        job
+        for roll in found
+        for job in compare_jobs(release, roll, parts.get((roll.split, roll.track), ()))
+    ]
+    many = sum(len(roll.worlds) for roll in found) >= MANY_INSTANCES
+    different = chain.from_iterable(map_instances(differences, jobs, workers if many else 1))
+    return _Checked(findings, unchecked, list(different), sum(map(len, parts.values())))
 
 
 def _compositions(release: Path) -> Iterator[str]:
@@ -161,11 +169,6 @@ def _compositions(release: Path) -> Iterator[str]:
                         for level, row in levels.items()
                     )
                     yield f"| {split} | {track} | {axis} | {cells or 'none'} |"
-
-
-def _line(name: str, problems: Iterable[str], figure: str) -> GateLine:
-    found = gate_checks.first(problems)
-    return GateLine(name, not found, figure, tuple(found))
 
 
 def _integrity(opened: Release, release: Path) -> list[GateLine]:
@@ -184,42 +187,52 @@ def _cards(release: Path) -> list[GateLine]:
         if (release / side).is_dir():
             found = configs(release / side)
             problems = card.card_problems(release / side)
-            lines.append(_line(f"{side} card", problems, f"{len(found)} configs match their files"))
+            lines.append(
+                line_of(f"{side} card", problems, f"{len(found)} configs match their files")
+            )
             if not problems:
                 shown = f"{card.examples(release / side)} find what they ask for"
                 broken = card.example_problems(release / side)
-                lines.append(_line(f"{side} card: examples", broken, shown))
+                lines.append(line_of(f"{side} card: examples", broken, shown))
     return lines
 
 
-def _structure(release: Path, tables: Sequence[SplitTables]) -> list[GateLine]:
-    tasks = sum(len(table.tasks) for table in tables)
-    instances = sum(len(table.worlds) for table in tables)
-    raw = gate_checks.raw_ids(release)
+def _structure(release: Path, found: Sequence[Roll], checked: _Checked) -> list[GateLine]:
+    tasks = sum(len(roll.tasks) for roll in found)
+    instances = sum(len(roll.worlds) for roll in found)
+    problems = gate_checks.id_problems(found, raw_ids(release))
+    problems += chain.from_iterable(one.references for one in checked.every())
+    same = [line for one in checked.every() for line in one.same_prompts]
+    same += gate_checks.prompt_problems(one.prompts for one in checked.every())
     lines = [
-        _line("ids", gate_checks.id_problems(tables, raw), f"{tasks} tasks, {instances} instances, "
-              f"no id used twice"),
-        _line("prompts", gate_checks.prompt_problems(tables), f"{tasks} different"),
+        line_of("checks of parts", [*checked.unchecked, *checked.different],
+                f"{checked.parts} parts, whose rows are those of the release"),
+        line_of("ids", problems, f"{tasks} tasks, {instances} instances, no id used twice"),
+        line_of("prompts", same, f"{tasks} different"),
     ]  # fmt: skip
-    for table in tables:
-        where = f"{table.split} {table.track}"
-        exams = len({exam for exam, _, _ in table.exams})
+    for roll in found:
+        where = f"{roll.split} {roll.track}"
+        exams = len({exam for exam, _, _ in roll.exams})
+        rows = (line for one in checked.findings.get((roll.split, roll.track), ())
+                for line in one.task_rows)  # fmt: skip
         lines.append(
-            _line(f"{where}: exams", gate_checks.exam_problems(table),
-                  f"{exams} exams, {len(table.exams)} places"),
+            line_of(f"{where}: exams", gate_checks.exam_problems(roll),
+                    f"{exams} exams, {len(roll.exams)} places"),
         )  # fmt: skip
         lines.append(
-            _line(f"{where}: task rows", gate_checks.spec_problems(table),
-                  f"{len(table.tasks)} agree with the specification"),
+            line_of(f"{where}: task rows", rows,
+                    f"{len(roll.tasks)} agree with the specification"),
         )  # fmt: skip
-        if table.private:
+        if roll.private:
+            table = split_tables(release, roll.track, roll.split)
             lines.append(
-                _line(
+                line_of(
                     f"{where}: nothing private in public",
                     secrecy_problems(release / "public", release / "private", table),
                     f"{len(table.worlds)} keys and worlds searched for",
                 )
             )
+    forget()
     return lines
 
 
@@ -228,63 +241,70 @@ def _flat(opened: Release) -> Iterator[GateLine]:
     for split in opened.splits:
         shown = "right answers" if opened.has_public_truth(split) else "no answer"
         problems = flat_problems(opened, split)
-        yield _line(f"{split}: config tasks", problems, f"as the tracks' configs, {shown}")
+        yield line_of(f"{split}: config tasks", problems, f"as the tracks' configs, {shown}")
 
 
 def _exams(opened: Release, split: str) -> list[GateLine]:
     """What exams must keep as a whole."""
     manifest = read_manifest(opened.truth_side(split).path)
     return [
-        _line(found.check, found.problems, found.figure)
+        line_of(found.check, found.problems, found.figure)
         for found in exam_findings(opened, split, manifest)
     ]
 
 
-def _audit(release: Path, tables: Sequence[SplitTables], workers: int) -> list[GateLine]:
-    """Every truth against its second derivation, every story against its graph, an instance at a
-    time."""
-    jobs = chain.from_iterable(audit_jobs(release, table) for table in tables)
-    audited = list(map_instances(audit, jobs, workers))
-    problems = [problem for found in audited for problem in found.problems]
-    truths = sum(len(table.truth) for table in tables)
+def _audits(checked: _Checked) -> list[GateLine]:
+    """Every truth against its second derivation, every story against its graph. Of stories told by
+    rules all must read as their graph; of free texts it is told how many do."""
+    every = list(checked.every())
+    truths, audited = (sum(getattr(one, name) for one in every) for name in ("truths", "audited"))
+    problems = [problem for one in every for problem in one.audit]
     lines = [
-        _line("second derivation of every truth", problems,
-              f"{truths} truths of {len(audited)} scenes and views agree"),
+        line_of("second derivation of every truth", problems,
+                f"{truths} truths of {audited} scenes and views agree"),
     ]  # fmt: skip
-    stories = [found.story for found in audited if found.story is not None]
-    return [*lines, _stories(stories)] if stories else lines
+    told, free, alike = (sum(getattr(one, name) for one in every)
+                         for name in ("stories", "free", "alike"))  # fmt: skip
+    if told or free:
+        figure = f"{told} of scenes and views read as their graph"
+        if free:
+            figure += (
+                f"; of {free} free texts {alike}: these are held to their attested sentences alone"
+            )
+        misread = [problem for one in every for problem in one.misread]
+        lines.append(line_of("stories, by a reader that knows no frame", misread, figure))
+    return lines
 
 
-def _stories(stories: Sequence[StoryReading]) -> GateLine:
-    """Every story told by rules reads as its graph; of free texts it is told how many do."""
-    certain = [story for story in stories if story.certain]
-    free = [story for story in stories if not story.certain]
-    figure = f"{len(certain)} of scenes and views read as their graph"
-    if free:
-        alike = sum(not story.problems for story in free)
-        figure += (
-            f"; of {len(free)} free texts {alike}: these are held to their attested sentences alone"
-        )
-    problems = chain.from_iterable(story.problems for story in certain)
-    return _line("stories, by a reader that knows no frame", problems, figure)
-
-
-def _workers_for(tables: Sequence[SplitTables], workers: int) -> int:
-    """One worker where starting more would take longer than the work."""
-    instances = sum(len(table.worlds) for table in tables)
-    return workers if instances >= MANY_INSTANCES else 1
-
-
-def _known_answers(found: SplitPoints) -> list[GateLine]:
+def _known_answers(opened: Release, split: str, found: KnownPoints) -> list[GateLine]:
     """The right answers are worth 100 points; no answer is worth 0."""
-    whole = "" if found.exams == ("all",) else (
-        f"; through the whole grader: {', '.join(found.exams) or 'none'}"
-    )  # fmt: skip
+    graded = list(exam_points(opened, split, found.tasks))
+    points, empty = (100 * each / max(found.tasks, 1) for each in (found.gold, found.empty))
+    wrong = chain(found.wrong, *(exam.wrong for exam in graded))
+    earned = chain(found.earned, *(exam.earned for exam in graded))
+    names = ", ".join(exam.exam for exam in graded) or "none"
     return [
-        _line(f"{found.split}: gold answers", found.wrong,
-              f"{found.tasks} tasks, {found.points:g} points{whole}"),
-        _line(f"{found.split}: empty answers", found.earned, f"{found.empty:g} points"),
+        line_of(f"{split}: gold answers", wrong,
+                f"{found.tasks} tasks, {points:g} points; through the whole grader: {names}"),
+        line_of(f"{split}: empty answers", earned, f"{empty:g} points"),
     ]  # fmt: skip
+
+
+def _floors(split: str, checked: _Checked) -> Iterator[Floor]:
+    """The floors of a split's variants, track by track."""
+    for (where, track), members in checked.findings.items():
+        if where != split:
+            continue
+        sums = added_points([one.points for one in members]).floors
+        for key, found in sums.items():
+            points = {
+                kind: (100 * found.graded[kind] / found.tasks,
+                       100 * found.derived[kind] / found.tasks)
+                for kind in GUESSES
+            }  # fmt: skip
+            spec = variant_of(track, key)
+            why = TRACKS[track].floors.why[spec.shape.name]
+            yield Floor(split, spec, found.tasks, why, points)
 
 
 def _floor_lines(floors: Sequence[Floor]) -> list[GateLine]:
@@ -303,38 +323,32 @@ def _floor_lines(floors: Sequence[Floor]) -> list[GateLine]:
             if floor.tasks >= CEILING_TASKS and points >= ceiling:
                 problems.append(f"{where}: {points:.1f} points, at least the ceiling {ceiling:.1f}")
         mean = math.fsum(graded) / max(sum(floor.tasks for floor in floors), 1)
-        lines.append(_line(f"{kind} answers", problems, f"{mean:.1f} points, as derived"))
+        lines.append(line_of(f"{kind} answers", problems, f"{mean:.1f} points, as derived"))
     return lines
 
 
 def _stated_lines(opened: Release) -> Iterator[GateLine]:
     """One line for the floors of each exam of each split."""
     for found in stated_floors(opened):
-        yield _line(
+        yield line_of(
             f"{found.split}: floors of {found.exam}",
             found.problems,
             f"recomputed on {found.tasks} tasks, at most {found.farthest:.1f} standard errors off",
         )
 
 
-def _floor_table(floors: Sequence[Floor]) -> list[str]:
-    lines = [
-        "## Floors",
-        "",
-        "What answers that know nothing score, in points. Each is graded and, independently, "
-        "derived from the truths by the variant's published rule; the gate fails when the two "
-        "differ, or when a guess at a label or set reaches "
-        f"{100 * CEILING['pass']:g} points and a standard error over at least {CEILING_TASKS} "
-        f"tasks. Of more than {FLOOR_TASKS} tasks, {FLOOR_TASKS} are drawn by a hash of their ids.",
-        "",
-        "| split | variant | tasks | constant | random | the constant answer scores |",
-        "|---|---|--:|--:|--:|---|",
-    ]
-    for floor in floors:
-        points = " | ".join(f"{floor.points[kind][0]:.1f}" for kind in GUESSES)
-        why = floor.why.replace("|", r"\|")
-        lines.append(f"| {floor.split} | {floor.variant.key} | {floor.tasks} | {points} | {why} |")
-    return lines
+def _materials(release: Path, checked: _Checked) -> Iterator[Material | Untested]:
+    """What the leak test looks at, in the order of the parts."""
+    for (split, track), members in checked.findings.items():
+        leak_facts, where = TRACKS[track].leak_facts, f"{split} {track}"
+        if leak_facts is None:
+            yield Untested(where)
+            continue
+
+        def read(only: frozenset[str], track: str = track, split: str = split) -> SplitTables:
+            return split_tables(release, track, split, only)
+
+        yield Material(where, leak_facts, together(one.leaks for one in members), read)
 
 
 def _leak_line(leaks: LeakReport) -> GateLine:
@@ -350,4 +364,4 @@ def _leak_line(leaks: LeakReport) -> GateLine:
     problems = [f"{row.where}, {row.fact}: p = {row.p:.2g}" for row in leaks.leaks]
     smallest = min(row.p for row in leaks.rows)
     level = f"smallest p {smallest:.2g}, threshold {leaks.threshold:.2g}"
-    return _line("leak test", problems, f"{counts}; {level}")
+    return line_of("leak test", problems, f"{counts}; {level}")

@@ -2,61 +2,42 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
-from builder.gate.tables import SplitTables, scene_rows
-from builder.release.reader import rows, shards
-from builder.track import StoryReading
-from builder.tracks import TRACKS, load_track
-
-AuditJob = tuple[str, Mapping[str, Any], Sequence[Mapping[str, Any]], Any, Mapping[str, Any]]
-"""The track's reference, world row, truth rows, label row or None, scene row (or task rows)."""
+from builder.gate.part_rows import PartRows, Row
+from builder.track import StoryReading, Track
 
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """The problems of one instance, one line each, and what its story reads as."""
+    """The problems of one instance (in one view), one line each, and what its story reads as."""
 
     problems: list[str]
     story: StoryReading | None = None
 
 
-def audit_jobs(release: Path, table: SplitTables) -> Iterator[AuditJob]:
-    """The jobs of a table, read as they are asked for: all at once they fill memories."""
-    side = release / ("private" if table.private else "public")
-    truths: dict[str, list[Mapping[str, Any]]] = {}
-    for truth in table.truth.values():
-        truths.setdefault(truth["instance_id"], []).append(truth)
-    labels = {
-        row["instance_id"]: row for row in rows(shards(side, f"{table.track}_labels", table.split))
-    }
-    reference = TRACKS.reference(table.track)
-    if not TRACKS[table.track].scenes:
-        asked = _task_rows(release, table)
-        for name, world in table.worlds.items():
-            yield reference, world, truths.get(name, []), labels.get(name), asked[name]
+def audit_part(track: Track, rows: PartRows) -> Iterator[Audited]:
+    """The second look at the instances of a part, the views of a scene one after another: what they
+    share is worked out once."""
+    worlds = rows.tables.worlds
+    if not track.scenes:
+        for name, world in worlds.items():
+            shown = {"tasks": rows.tasks.get(name, [])}
+            yield _audit(track, world, rows.truths.get(name, ()), rows.labels.get(name), shown)
         return
-    views = {task.task_id: task.view for task in table.tasks.values()}
-    for scene in scene_rows(shards(release / "public", f"{table.track}_scenes", table.split)):
+    views = {task.task_id: task.view for task in rows.tables.tasks.values()}
+    for scene in rows.scenes:
         name = scene["instance_id"]
-        shown = [t for t in truths.get(name, []) if views.get(t["task_id"]) == scene["view"]]
-        if name in table.worlds:
-            yield reference, table.worlds[name], shown, labels.get(name), scene
+        truths = [t for t in rows.truths.get(name, ()) if views.get(t["task_id"]) == scene["view"]]
+        if name in worlds:
+            yield _audit(track, worlds[name], truths, rows.labels.get(name), scene)
 
 
-def _task_rows(release: Path, table: SplitTables) -> dict[str, Mapping[str, Any]]:
-    """For a track without scenes: instance to ``{"tasks": [its task rows]}``."""
-    found: dict[str, list[Mapping[str, Any]]] = {}
-    for row in rows(shards(release / "public", table.track, table.split)):
-        found.setdefault(row["instance_id"], []).append(row)
-    return {instance: {"tasks": members} for instance, members in found.items()}
-
-
-def audit(job: AuditJob) -> Audited:
+def _audit(
+    track: Track, world: Row, truths: Sequence[Row], label: Row | None, shown: Mapping[str, Any]
+) -> Audited:
     """The second look at one instance; an exception is a problem, no reason to skip the check."""
-    reference, world, truths, label, shown = job
-    track, name = load_track(reference), world["instance_id"]
+    name = world["instance_id"]
     try:
         found = track.audit(world, truths, label, shown)
         story = None if track.read is None else track.read(world, shown)

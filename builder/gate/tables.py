@@ -1,16 +1,17 @@
 """What the gate reads of a written release: typed rows and where each row lies in its file.
 
-The gate looks at a release as a stranger would: from the Parquet files alone, never from the
-builder's memory.
+The gate looks at rows as they stand on disk, in the Parquet files of a release or in staged parts,
+never at the builder's memory.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from builder.release.reader import groups, public_side, rows, shards, splits
 from grader.errors import UsageError
@@ -87,48 +88,68 @@ class SplitTables:
     truth: Mapping[str, Mapping[str, Any]]
     worlds: Mapping[str, Mapping[str, Any]]
 
+    def of(self, instances: Collection[str]) -> "SplitTables":
+        """The rows about some instances."""
+        tasks = {n: task for n, task in self.tasks.items() if task.instance_id in instances}
+        return replace(
+            self,
+            tasks=tasks,
+            scenes={n: scene for n, scene in self.scenes.items() if n[0] in instances},
+            truth={n: row for n, row in self.truth.items() if n in tasks},
+            worlds={n: world for n, world in self.worlds.items() if n in instances},
+        )
+
 
 def tracks(public: Path) -> list[str]:
     """The tracks of which ``public`` holds tasks, in the grader's order."""
     return [track for track in TRACKS if splits(public, track)]
 
 
-def split_tables(release: Path, track: str, split: str) -> SplitTables:
-    """Read one track of one split; raises ``UsageError`` when its private side is not there."""
-    public, private = public_side(release), release / "private"
-    hidden = not shards(public, f"{track}_truth", split)
-    truth_root = private if hidden else public
-    if not shards(truth_root, f"{track}_truth", split):
-        raise UsageError(
-            f"{truth_root / (track + '_truth')}: no truth of split '{split}'; "
-            "put the private side beside the public one"
-        )
+def split_tables(
+    release: Path, track: str, split: str, only: Collection[str] | None = None
+) -> SplitTables:
+    """Read one track of one split, with ``only`` what is about these instances; raises
+    ``UsageError`` when its private side is not there."""
+    public = public_side(release)
+    truth_root = truth_side(release, track, split)
+
+    def told(side: Path, config: str) -> Iterator[tuple[dict[str, Any], Place]]:
+        return _placed_rows(shards(side, config, split), only)
+
     return SplitTables(
         split=split,
         track=track,
-        private=hidden,
-        tasks={
-            row["task_id"]: _task(row, place)
-            for row, place in _placed_rows(shards(public, track, split))
-        },
+        private=truth_root != public,
+        tasks={row["task_id"]: task_row(row, place) for row, place in told(public, track)},
         scenes={
-            (row["instance_id"], row["view"]): _scene(row, place)
-            for row, place in _placed_rows(shards(public, f"{track}_scenes", split))
+            (row["instance_id"], row["view"]): scene_row(row, place)
+            for row, place in told(public, f"{track}_scenes")
         },
-        exams=tuple(
-            (row["exam"], row["position"], row["task_id"])
-            for row in rows(shards(public, f"{track}_exams", split))
-        ),
-        truth={row["task_id"]: row for row in rows(shards(truth_root, f"{track}_truth", split))},
-        worlds={
-            row["instance_id"]: row for row in rows(shards(truth_root, f"{track}_worlds", split))
-        },
+        exams=exam_places(release, track, split),
+        truth={row["task_id"]: row for row, _ in told(truth_root, f"{track}_truth")},
+        worlds={row["instance_id"]: row for row, _ in told(truth_root, f"{track}_worlds")},
     )
 
 
-def scene_rows(paths: Sequence[Path]) -> Iterator[dict[str, Any]]:
-    """Rows of ``<track>_scenes``; values of the nested tables are float32 arrays, not lists."""
-    return (row for row, _ in _placed_rows(paths))
+def truth_side(release: Path, track: str, split: str) -> Path:
+    """The side of a release that holds the truth of a split; raises ``UsageError`` when it is not
+    there."""
+    public, private = public_side(release), release / "private"
+    side = public if shards(public, f"{track}_truth", split) else private
+    if not shards(side, f"{track}_truth", split):
+        raise UsageError(
+            f"{side / (track + '_truth')}: no truth of split '{split}'; "
+            "put the private side beside the public one"
+        )
+    return side
+
+
+def exam_places(release: Path, track: str, split: str) -> tuple[tuple[str, int, str], ...]:
+    """Exam, position and task of every place in an exam."""
+    return tuple(
+        (row["exam"], row["position"], row["task_id"])
+        for row in rows(shards(public_side(release), f"{track}_exams", split))
+    )
 
 
 def _series(cell: pa.Scalar) -> list[dict[str, Any]]:
@@ -147,27 +168,41 @@ def _series(cell: pa.Scalar) -> list[dict[str, Any]]:
     ]
 
 
-def _placed_rows(paths: Sequence[Path]) -> Iterator[tuple[dict[str, Any], Place]]:
-    """The rows of some shards and where each lies; nested tables as :func:`_series` gives them."""
+def _placed_rows(
+    paths: Sequence[Path], only: Collection[str] | None = None
+) -> Iterator[tuple[dict[str, Any], Place]]:
+    """The rows of some shards and where each lies; with ``only`` those about these instances."""
     position = 0
+    wanted = None if only is None else pa.array(sorted(only), pa.string())
     for shard, path in enumerate(paths):
         for number, (group, meta) in enumerate(groups([path])):
             chunks = [meta.column(chunk).total_compressed_size for chunk in range(meta.num_columns)]
             sizes = (meta.total_byte_size, sum(chunks), *chunks)
-            nested = [name for name in NESTED if name in group.column_names]
-            tables = {name: [_series(cell) for cell in group.column(name)] for name in nested}
-            for offset, row in enumerate(group.drop_columns(nested).to_pylist()):
-                shown = {name: cells[offset] for name, cells in tables.items()}
-                yield {**row, **shown}, Place(position + offset, shard, number, offset, sizes)
+            offsets = range(group.num_rows)
+            if wanted is not None:
+                there = pc.is_in(group.column("instance_id"), wanted)
+                offsets = pc.indices_nonzero(there).to_pylist()
+                group = group.filter(there)
+            for offset, row in zip(offsets, table_rows(group), strict=True):
+                yield row, Place(position + offset, shard, number, offset, sizes)
             position += meta.num_rows
 
 
-def _task(row: Mapping[str, Any], place: Place) -> TaskRow:
+def table_rows(table: pa.Table) -> Iterator[dict[str, Any]]:
+    """The rows of a table; the values of nested tables are arrays, not lists."""
+    nested = [name for name in NESTED if name in table.column_names]
+    tables = {name: [_series(cell) for cell in table.column(name)] for name in nested}
+    for offset, row in enumerate(table.drop_columns(nested).to_pylist()):
+        yield {**row, **{name: cells[offset] for name, cells in tables.items()}}
+
+
+def task_row(row: Mapping[str, Any], place: Place) -> TaskRow:
+    """A task row."""
     told = {**row, "inputs": json.loads(row["inputs_json"]), "place": place}
     return TaskRow(**{name: told[name] for name in TaskRow.__slots__})
 
 
-def _scene(row: Mapping[str, Any], place: Place) -> SceneRow:
+def scene_row(row: Mapping[str, Any], place: Place) -> SceneRow:
     """A scene row; the nested tables are only measured, never turned into Python numbers."""
     names, lengths = [], []
     for table in (row["data"], row["test_features"]):

@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from builder.gate.run import GateReport
+from builder.gate.report import GateReport
 from builder.release.arrow import content_sha256
 from builder.release.config import ReleaseConfig
 from builder.release.engine import map_instances
@@ -25,7 +25,9 @@ from builder.release.identity import canary, fingerprint
 from builder.release.manifest import Contents, Parts, manifest_of
 from builder.release.papers import write_papers
 from builder.release.parts import (
+    Origin,
     Part,
+    PartJob,
     build_instance,
     build_part,
     find_part,
@@ -60,7 +62,12 @@ SMALL_BYTES: Final = 128 * 2**20
 """Rows of this size in memory are written in about the time that a worker needs to start."""
 
 
-Gate = Callable[[Path, Reporter], GateReport]
+Gate = Callable[[Path, Reporter, Parts], GateReport]
+"""What an assembled release must pass; it is also given the staged parts."""
+
+Check = Callable[[Part], float]
+"""Looks at a staged part by itself, leaves beside it what was found, and says how many seconds it
+took; a check that is there and still holds is kept. Runs in the worker that staged the part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +89,7 @@ def build_release(
     roots: Mapping[str, Root],
     gate: Gate,
     *,
+    check: Check | None = None,
     workers: int,
     fresh: bool = False,
     reporter: Reporter,
@@ -90,7 +98,8 @@ def build_release(
     """Builds a release into ``out``, or finds it there.
 
     The bytes depend on the configuration, the roots and the code, not on ``workers`` or on what
-    an interrupted run left behind. Raises ``UsageError``, ``InstanceFailed`` and ``WorkerDied``.
+    an interrupted run left behind. ``check`` looks at each part where it was staged, ``gate`` at
+    the whole. Raises ``UsageError``, ``InstanceFailed`` and ``WorkerDied``.
     """
     workspace = place(out)
     floors = stated_floors(config)
@@ -105,7 +114,7 @@ def build_release(
             return Outcome("already built", workspace.out, manifest, None)
     specs = plan_specs(config, roots)
     with opened(workspace, mark, fresh) as resuming:
-        parts = _build_parts(specs, workspace, workers, resuming, reporter)
+        parts = _build_parts(specs, workspace, workers, resuming, check, reporter)
         exams = _draw_all_exams(config, roots, specs, parts)
         for line in moved_mass(exams):
             reporter.note(line)
@@ -117,40 +126,58 @@ def build_release(
             shards += write_flat(workspace.public, split.name, mark, private=split.private)
         contents = Contents(config, roots, specs, parts, exams, shards, floors)
         manifest = _write_papers(contents, workspace)
-        result = _run_gate(gate, workspace, reporter)
+        result = _run_gate(gate, workspace, parts, reporter)
         if not result.ok:
             return Outcome("refused by the gate", workspace.release, manifest, result)
         publish(workspace)
     return Outcome("built", workspace.out, manifest, result)
 
 
+@dataclass(frozen=True, slots=True)
+class StageJob:
+    """What a worker needs to stage a part and check it; ``part`` is the one that is there."""
+
+    job: PartJob
+    part: Part | None
+    check: Check | None
+
+
+def stage(job: StageJob) -> Part:
+    """Builds a part, unless it is there, and checks it; runs in a worker."""
+    part = job.part or build_part(job.job)
+    if job.check is None:
+        return part
+    return replace(part, seconds={**part.seconds, "checks": job.check(part)})
+
+
 def _build_parts(
-    specs: Specs, workspace: Workspace, workers: int, resuming: bool, reporter: Reporter
+    specs: Specs,
+    workspace: Workspace,
+    workers: int,
+    resuming: bool,
+    check: Check | None,
+    reporter: Reporter,
 ) -> Parts:
-    """Stages every part that is not already there, in any order."""
-    jobs = {
-        (split, track): split_into_parts(
-            TRACKS.reference(track), track, split, members, workspace.parts
-        )
-        for (split, track), members in specs.items()
-    }
+    """Stages and checks every part that is not already there, in any order."""
+    jobs: dict[tuple[str, str], list[StageJob]] = {}
+    for (split, track), members in specs.items():
+        private = any(spec.private for spec in members)
+        origin = Origin(TRACKS.reference(track), track, split, private, len(members))
+        jobs[split, track] = [
+            StageJob(job, find_part(job.folder) if resuming else None, check)
+            for job in split_into_parts(origin, members, workspace.parts)
+        ]
+    every = [job for members in jobs.values() for job in members]
+    kept = sum(job.part is not None for job in every)
+    if kept:
+        reporter.note(f"resuming: {kept} of {len(every)} parts are kept")
     staged: dict[Path, Part] = {}
-    missing = []
-    for members in jobs.values():
-        for job in members:
-            part = find_part(job.folder) if resuming else None
-            if part is None:
-                missing.append(job)
-            else:
-                staged[job.folder] = part
-    if staged:
-        reporter.note(f"resuming: {len(staged)} of {len(staged) + len(missing)} parts are kept")
-    with reporter.stage("instances (parts of 20)", len(missing)) as advance:
-        for part in map_instances(build_part, missing, workers, ordered=False):
+    with reporter.stage("instances (parts of 20)", len(every)) as advance:
+        for part in map_instances(stage, every, workers, ordered=False):
             staged[part.folder] = part
             reporter.spend(part.seconds)
             advance()
-    return {key: [staged[job.folder] for job in members] for key, members in jobs.items()}
+    return {key: [staged[job.job.folder] for job in members] for key, members in jobs.items()}
 
 
 def _draw_all_exams(
@@ -251,9 +278,9 @@ def _write_papers(contents: Contents, workspace: Workspace) -> dict[str, Any]:
     return repositories[workspace.public]
 
 
-def _run_gate(gate: Gate, workspace: Workspace, reporter: Reporter) -> GateReport:
+def _run_gate(gate: Gate, workspace: Workspace, parts: Parts, reporter: Reporter) -> GateReport:
     started = time.perf_counter()
-    result = gate(workspace.release, reporter)
+    result = gate(workspace.release, reporter, parts)
     reporter.spend({"gate": time.perf_counter() - started})
     (workspace.release / GATE_FILE).write_text(result.markdown, encoding="utf-8")
     return result

@@ -2,7 +2,7 @@
 
 import hashlib
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -50,20 +50,30 @@ def canary(name: str, release_version: str) -> str:
 @cache
 def source_sha256() -> str:
     """SHA-256 over the names and bytes of the source files that make the rows and the card."""
+    return hash_of_files(MAKING, LOOKING)
+
+
+def source_files() -> Iterator[Path]:
+    """The files behind :func:`source_sha256`: those of ``MAKING`` outside ``LOOKING``."""
+    return _files(MAKING, LOOKING)
+
+
+def hash_of_files(patterns: Iterable[str], without: Collection[str] = ()) -> str:
+    """SHA-256 over the names and bytes of files of the checkout: those that fit a pattern, or lie
+    in a folder that does, and in none of the folders ``without``."""
     total = hashlib.sha256()
-    for file in sorted(source_files()):
+    for file in sorted(_files(patterns, without)):
         total.update(file.relative_to(_CHECKOUT).as_posix().encode("utf-8") + b"\0")
         total.update(hashlib.sha256(file.read_bytes()).digest())
     return total.hexdigest()
 
 
-def source_files() -> Iterator[Path]:
-    """The files behind :func:`source_sha256`: those of ``MAKING`` outside ``LOOKING``."""
-    for path in (path for pattern in MAKING for path in _CHECKOUT.glob(pattern)):
+def _files(patterns: Iterable[str], without: Collection[str]) -> Iterator[Path]:
+    for path in (path for pattern in patterns for path in _CHECKOUT.glob(pattern)):
         for file in [path] if path.is_file() else path.rglob("*"):
             parts = file.relative_to(_CHECKOUT).parts
             hidden = any(part.startswith((".", "__pycache__")) for part in parts)
-            if file.is_file() and not hidden and LOOKING.isdisjoint(parts):
+            if file.is_file() and not hidden and not {*without} & {*parts}:
                 yield file
 
 

@@ -10,8 +10,8 @@ import shutil
 import time
 import traceback
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,10 +31,27 @@ RECORD: Final = "part.json"
 
 
 @dataclass(frozen=True, slots=True)
-class PartJob:
-    """What a worker needs to stage one part; ``track_reference`` is ``module:attribute``."""
+class Origin:
+    """What a part is of: a track (``reference`` is its ``module:attribute``) of a split that has so
+    many ``instances`` of it."""
 
-    track_reference: str
+    reference: str
+    track: str
+    split: str
+    private: bool
+    instances: int
+
+    @property
+    def parts(self) -> int:
+        """The number of parts that the track has in the split."""
+        return -(-self.instances // PART_INSTANCES)
+
+
+@dataclass(frozen=True, slots=True)
+class PartJob:
+    """What a worker needs to stage one part."""
+
+    origin: Origin
     specs: tuple[InstanceSpec, ...]
     folder: Path
 
@@ -46,10 +63,16 @@ class Part:
     ``sizes`` maps a config to (rows, bytes in memory); ``seconds`` is the time of each stage.
     """
 
+    origin: Origin
     folder: Path
     sizes: dict[str, tuple[int, int]]
     rejections: dict[str, int]
     seconds: dict[str, float]
+
+    @property
+    def name(self) -> str:
+        """``track/split/number``: how a message names the part."""
+        return f"{self.origin.track}/{self.origin.split}/{self.folder.name}"
 
     def read(self, config: str, columns: Sequence[str] | None = None) -> pa.Table:
         """One config's rows, memory-mapped."""
@@ -77,19 +100,22 @@ def sort_key(schema: pa.Schema) -> tuple[str, ...]:
     return (first, "view") if views else (first,)
 
 
-def split_into_parts(
-    track_reference: str, track: str, split: str, specs: Sequence[InstanceSpec], staging: Path
-) -> list[PartJob]:
+def split_into_parts(origin: Origin, specs: Sequence[InstanceSpec], staging: Path) -> list[PartJob]:
     """The parts of one track and split, in the order of their instances' public ids."""
     ordered = sorted(specs, key=lambda spec: spec.instance_id)
     return [
         PartJob(
-            track_reference,
+            origin,
             tuple(ordered[start : start + PART_INSTANCES]),
-            staging / track / split / f"{number:05d}",
+            part_folder(staging, origin, number),
         )
         for number, start in enumerate(range(0, len(ordered), PART_INSTANCES))
     ]
+
+
+def part_folder(staging: Path, origin: Origin, number: int) -> Path:
+    """Where part ``number`` of a track and split is staged."""
+    return staging / origin.track / origin.split / f"{number:05d}"
 
 
 def build_part(job: PartJob) -> Part:
@@ -98,13 +124,10 @@ def build_part(job: PartJob) -> Part:
     Raises ``InstanceFailed`` naming the instance when the track or its rows are wrong.
     """
     started = time.perf_counter()
-    track = load_track(job.track_reference)
+    track = load_track(job.origin.reference)
     # The first conversion in a process loads libraries; it belongs to no instance.
     table_from_rows([], next(iter(track.tables.values())))
     pa.array([np.zeros(1)])
-    folder = job.folder.with_name(job.folder.name + ".unfinished")
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True, mode=0o700)
     pieces: dict[str, list[pa.Table]] = {config: [] for config in track.tables}
     rejections: Counter[str] = Counter()
     seconds = {"start-up": time.perf_counter() - started}
@@ -116,21 +139,41 @@ def build_part(job: PartJob) -> Part:
         for stage, spent in built.seconds.items():
             seconds[stage] = seconds.get(stage, 0.0) + spent
     started = time.perf_counter()
-    files = {config: folder / f"{config}.arrow" for config in pieces}
-    sizes = {
-        config: _stage(file, track.tables[config], pieces[config]) for config, file in files.items()
+    tables = {
+        config: pa.concat_tables([schema.empty_table(), *pieces[config]])
+        for config, schema in track.tables.items()
     }
     seconds["staging"] = seconds.get("staging", 0.0) + time.perf_counter() - started
+    return stage_part(job.origin, job.folder, tables, dict(rejections), seconds)
+
+
+def stage_part(
+    origin: Origin,
+    folder: Path,
+    tables: Mapping[str, pa.Table],
+    rejections: dict[str, int],
+    seconds: dict[str, float],
+) -> Part:
+    """Writes the tables of a part, by config, and its record; it appears under its name when
+    whole."""
+    started = time.perf_counter()
+    unfinished = folder.with_name(folder.name + ".unfinished")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir(parents=True, mode=0o700)
+    files = {config: unfinished / f"{config}.arrow" for config in tables}
+    sizes = {config: _stage(file, tables[config]) for config, file in files.items()}
     record: dict[str, Any] = {
+        "origin": asdict(origin),
         "sha256": {config: file_sha256(file) for config, file in files.items()},
         "sizes": sizes,
         "rejections": rejections,
         "seconds": seconds,
     }
-    (folder / RECORD).write_text(canonical(record), encoding="utf-8")
-    shutil.rmtree(job.folder, ignore_errors=True)
-    folder.rename(job.folder)
-    return Part(job.folder, sizes, dict(rejections), seconds)
+    seconds["staging"] = seconds.get("staging", 0.0) + time.perf_counter() - started
+    (unfinished / RECORD).write_text(canonical(record), encoding="utf-8")
+    shutil.rmtree(folder, ignore_errors=True)
+    unfinished.rename(folder)
+    return Part(origin, folder, sizes, rejections, seconds)
 
 
 def build_instance(track: Track, spec: InstanceSpec) -> tuple[dict[str, pa.Table], Built]:
@@ -173,19 +216,24 @@ def find_part(folder: Path) -> Part | None:
     """The part if it was staged there before, whole and unchanged; otherwise nothing."""
     try:
         record = json.loads((folder / RECORD).read_bytes())
-        for config, digest in record["sha256"].items():
-            if file_sha256(folder / f"{config}.arrow") != digest:
-                return None
+        if staged_sha256(folder, record["sha256"]) != record["sha256"]:
+            return None
         sizes = {config: (rows, size) for config, (rows, size) in record["sizes"].items()}
-        return Part(folder, sizes, record["rejections"], record["seconds"])
+        origin = Origin(**record["origin"])
+        return Part(origin, folder, sizes, record["rejections"], record["seconds"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def _stage(file: Path, schema: pa.Schema, pieces: Sequence[pa.Table]) -> tuple[int, int]:
-    """Writes one config of a part; its rows and bytes."""
-    table = pa.concat_tables([schema.empty_table(), *pieces]).combine_chunks()
-    table = table.sort_by([(key, "ascending") for key in sort_key(schema)]).combine_chunks()
-    with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
+def staged_sha256(folder: Path, configs: Iterable[str]) -> dict[str, str]:
+    """The SHA-256 of the staged rows of each config, as they now stand on disk."""
+    return {config: file_sha256(folder / f"{config}.arrow") for config in configs}
+
+
+def _stage(file: Path, table: pa.Table) -> tuple[int, int]:
+    """Writes one config of a part, sorted; its rows and bytes."""
+    table = table.combine_chunks()
+    table = table.sort_by([(key, "ascending") for key in sort_key(table.schema)]).combine_chunks()
+    with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table)
     return table.num_rows, table.nbytes

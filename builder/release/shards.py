@@ -93,7 +93,7 @@ def plan_shards(
 
     Raises ``ValueError`` when two rows have the same id.
     """
-    groups = _groups(parts, config, schema)
+    groups = row_groups(parts, config, schema)
     size = sum(part.sizes[config][1] for part in parts)
     count = max(1, min(len(groups), -(-size // shard_bytes)))
     cuts = [round(index * len(groups) / count) for index in range(count + 1)]
@@ -132,7 +132,8 @@ def write_whole(
 
 def write_shard(job: ShardJob) -> Shard:
     """Writes one shard from staged parts; runs in a worker."""
-    return write_tables(job, _read_groups(job))
+    groups = (staged_group(job.parts, job.config, group) for group in job.groups)
+    return write_tables(job, groups)
 
 
 def write_tables(job: ShardJob, groups: Iterable[pa.Table]) -> Shard:
@@ -192,8 +193,9 @@ def _texts(path: str, kind: pa.DataType) -> Iterator[str]:
         yield path
 
 
-def _groups(parts: Sequence[Part], config: str, schema: pa.Schema) -> list[Group]:
-    """All rows of a config in the order of their ids, cut into row groups."""
+def row_groups(parts: Sequence[Part], config: str, schema: pa.Schema) -> list[Group]:
+    """All rows of a config in the order of their ids, cut into row groups; raises ``ValueError``
+    when two rows have the same id."""
     keys = sort_key(schema)
     order: list[tuple[tuple[str, ...], int, int]] = []
     for number, part in enumerate(parts):
@@ -213,13 +215,13 @@ def _groups(parts: Sequence[Part], config: str, schema: pa.Schema) -> list[Group
     return [Group(part, row) for part, row in pieces if len(row)]
 
 
-def _read_groups(job: ShardJob) -> Iterator[pa.Table]:
-    for group in job.groups:
-        pieces, places = [], []
-        for number in np.unique(group.parts):
-            place = np.flatnonzero(group.parts == number)
-            table = job.parts[number].read(job.config)
-            pieces.append(table.take(pa.array(group.rows[place])))
-            places.append(place)
-        back = np.argsort(np.concatenate(places), kind="stable")
-        yield pa.concat_tables(pieces).take(pa.array(back)).combine_chunks()
+def staged_group(parts: Sequence[Part], config: str, group: Group) -> pa.Table:
+    """The staged rows of a row group, in their final order."""
+    pieces, places = [], []
+    for number in np.unique(group.parts):
+        place = np.flatnonzero(group.parts == number)
+        table = parts[number].read(config)
+        pieces.append(table.take(pa.array(group.rows[place])))
+        places.append(place)
+    back = np.argsort(np.concatenate(places), kind="stable")
+    return pa.concat_tables(pieces).take(pa.array(back)).combine_chunks()

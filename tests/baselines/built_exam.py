@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from builder.gate.run import GateReport
+from builder.gate.report import GateReport
 from builder.release.build import build_release
 from builder.release.config import load_config
 from builder.release.roots import read_roots

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from tiny_release import SECRET
 
-from builder.gate.run import GateReport
+from builder.gate.report import GateReport
 from builder.release.build import build_release
 from builder.release.config import load_config
 from builder.release.roots import read_roots

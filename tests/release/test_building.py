@@ -13,7 +13,7 @@ from tiny_release import OTHER_SECRET, SECRET, tree
 
 from builder.release.build import build_release
 from builder.release.config import load_config
-from builder.release.parts import Part
+from builder.release.parts import Origin, Part
 from builder.release.roots import read_roots
 from builder.release.shards import plan_shards
 from builder.release.show.progress import Reporter
@@ -95,7 +95,7 @@ def test_two_rows_with_one_id_are_our_bug(tmp_path):
     table = pa.table({"task_id": ["a", "b", "a"]}, schema=schema)
     with pa.ipc.new_file(str(tmp_path / "t.arrow"), schema) as writer:
         writer.write_table(table)
-    part = Part(tmp_path, {"t": (3, 12)}, {}, {})
+    part = Part(Origin("", "t", "dev", False, 1), tmp_path, {"t": (3, 12)}, {}, {})
     with pytest.raises(ValueError, match="two rows have the id a"):
         plan_shards([part], "t", "dev", schema, tmp_path, None)
 

@@ -75,7 +75,7 @@ def copied(measured: Path, folder: Path, change: Callable[[Any], object] | None 
 
 def built(toml: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The release of a split file, without a gate."""
-    from builder.gate.run import GateReport
+    from builder.gate.report import GateReport
 
     monkeypatch.setenv("FLOORS_SECRET", SECRET)
     config = load_config(toml)

@@ -10,7 +10,8 @@ import pytest
 from builder.causalds.complete import BY_NAME
 from builder.floors.twin import asked as asked_of
 from builder.gate.known_answers import CEILING
-from builder.gate.run import Floor, _floor_lines
+from builder.gate.report import Floor
+from builder.gate.run import _floor_lines
 from builder.settings import TomlTable
 from builder.tracks import TRACKS
 from grader.exam import choose_exam

@@ -1,14 +1,20 @@
-"""What known answers are worth: nothing is overlooked in chunks, samples follow from ids."""
+"""What known answers are worth: nothing is overlooked in parts, samples follow from ids."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from gate_release import build
 
-from builder.gate import known_answers
-from builder.gate.known_answers import split_points
+from builder.gate import known_answers, part_check
+from builder.gate.known_answers import KnownPoints, added_points, exam_points
+from builder.gate.part_check import Findings, findings
+from builder.gate.part_rows import read_part
+from builder.gate.restage import restaged
+from builder.gate.roll import rolls
 from builder.gate.run import run_gate
+from builder.release.parts import Part
 from grader.exam import choose_exam
 from grader.io.release import Release
 from grader.shape import Task
@@ -20,43 +26,62 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return build(tmp_path_factory.mktemp("worth"), monkeypatch)
 
 
-def test_every_task_is_worth_its_points_in_one_process_and_in_two(built: Path) -> None:
-    """Findings must not depend on who worked them out."""
-    opened = Release.open(built)
-    alone = split_points(opened, "dev", 1)
-    assert alone == split_points(opened, "dev", 2)
-    assert (alone.points, alone.empty, alone.wrong, alone.earned) == (100.0, 0.0, (), ())
-    assert sum(floor.tasks for floor in alone.floors) == alone.tasks, "too few to be sampled"
+@pytest.fixture
+def parts(built: Path, tmp_path: Path) -> Iterator[Part]:
+    """The parts of the public split."""
+    dev = next(roll for roll in rolls(built) if roll.split == "dev")
+    return restaged(built, dev, tmp_path)
 
 
-def test_a_large_split_goes_through_the_grader_exam_by_exam(
+def test_every_task_is_worth_its_points_and_survives_as_json(parts: Iterator[Part]) -> None:
+    """Findings travel from the worker that checked a part to the gate as a file."""
+    part = next(parts)
+    found = findings(part)
+    points = found.points
+    assert points.tasks == found.tasks == points.gold and points.empty == 0.0
+    assert (points.wrong, points.earned) == ((), ())
+    assert sum(floor.tasks for floor in points.floors.values()) == points.tasks, "all in the sample"
+    again = part_check._from_json(part_check._to_json(found))
+    assert isinstance(again, Findings) and again.points == points
+
+
+def test_points_of_parts_add_up(parts: Iterator[Part]) -> None:
+    """A mean of parts' means would weigh tasks of small parts more."""
+    one = findings(next(parts)).points
+    both = added_points([one, KnownPoints(1, 0.5, 0.0, ("late: lost",), ())])
+    assert both.tasks == one.tasks + 1 and both.gold == one.gold + 0.5
+    assert both.wrong == ("late: lost",) and both.floors == one.floors
+
+
+def test_a_split_without_exams_goes_through_the_grader_where_it_is_small(
     built: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All predictions of a whole release at once would fill the memory."""
-    monkeypatch.setattr(known_answers, "AT_ONCE", 5)
-    found = split_points(Release.open(built), "dev", 1)
-    assert found.exams == ("practice",) and not found.wrong
-    figures = {line.check: line.figure for line in run_gate(built).lines}
-    assert figures["dev: gold answers"].endswith("through the whole grader: practice")
-
-
-def test_floors_of_many_tasks_rest_on_a_sample_that_ids_draw(
-    built: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Neither order nor truth may decide which tasks count."""
-    monkeypatch.setattr(known_answers, "FLOOR_TASKS", 3)
     opened = Release.open(built)
-    tasks = choose_exam(opened, "dev", "all").tasks
-    sample = known_answers._sample(tasks)
-    assert all(len(chosen) <= 3 for chosen in sample.values())
-    again = known_answers._sample(tasks[::-1])
-    assert {key: {task.task_id for task in chosen} for key, chosen in again.items()} == {
-        key: {task.task_id for task in chosen} for key, chosen in sample.items()
-    }
-    floors = split_points(opened, "dev", 1).floors
-    assert {floor.variant.key: floor.tasks for floor in floors} == {
-        key: len(chosen) for key, chosen in sample.items()
-    }
+    assert [exam.exam for exam in exam_points(opened, "dev", 10**6)] == ["practice"]
+    monkeypatch.setattr(Release, "exams", lambda *_: {})
+    assert [exam.exam for exam in exam_points(opened, "dev", 10)] == ["all"]
+    assert list(exam_points(opened, "dev", 10**6)) == []
+
+
+def test_floors_of_many_tasks_rest_on_a_sample_that_ids_draw(built: Path) -> None:
+    """Neither order nor truth may decide which tasks count."""
+    tasks = choose_exam(Release.open(built), "dev", "all").tasks
+    sample = known_answers._sample(tasks, 3)
+    assert sample == known_answers._sample(tasks[::-1], 3)
+    asked: dict[str, list[str]] = {}
+    for task in tasks:
+        asked.setdefault(task.spec.key, []).append(task.task_id)
+    for ids in asked.values():
+        assert len(sample.intersection(ids)) == min(3, len(ids))
+
+
+def test_every_part_gives_its_share_of_the_floors_sample(parts: Iterator[Part]) -> None:
+    """A split of ten thousand parts must not grade ten thousand times two hundred guesses."""
+    part = next(parts)
+    track = part_check.load_track(part.origin.reference)
+    found = known_answers.known_points(track, read_part(part), parts=known_answers.FLOOR_TASKS)
+    assert {floor.tasks for floor in found.floors.values()} == {1}
 
 
 def test_a_right_answer_that_loses_points_is_named(
@@ -70,6 +95,6 @@ def test_a_right_answer_that_loses_points_is_named(
         return scored(task, truth, "{}" if task.task_id == victim.task_id else answer)
 
     monkeypatch.setattr(known_answers, "_scored", spoilt)
-    found = split_points(Release.open(built), "dev", 1)
-    assert any(line.startswith(victim.task_id) for line in found.wrong)
-    assert found.points < 100.0
+    lines = {line.check: line for line in run_gate(built, workers=1).lines}
+    assert lines["dev: gold answers"].problems[0].startswith(victim.task_id)
+    assert not lines["dev: gold answers"].figure.startswith("100 points")

@@ -1,5 +1,6 @@
 """The leak test on hand-made releases: honest ones pass, planted leaks are caught."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ from handmade import SEVEN, Plan, make_tables, write
 
 from builder.causalds.check.leaks import LEAK_FACTS
 from builder.gate.leak import permutation as leak
-from builder.gate.leak.facts import Fact, facts, merge_rare
+from builder.gate.leak.extract import extract, together
+from builder.gate.leak.facts import facts, merge_rare
 from builder.gate.leak.features import disclosures, everything_else
 from builder.gate.leak.permutation import LeakReport, leak_test
 from builder.gate.tables import SceneRow, split_tables
@@ -153,22 +155,19 @@ def test_a_large_split_is_tested_on_a_sample_that_hashes_draw(
 ) -> None:
     """The cost grows with the cube of the scenes; the sample must not hang on their order."""
     release = write(make_tables(Plan(scenes=98, seed=4, variants=FEW)), tmp_path)
-    fact = next(
-        f
-        for f in facts(split_tables(release, "causalds", "dev"), LEAK_FACTS)
-        if "structure" in f.name
-    )
-    kept = np.arange(len(fact.subjects))
+    found = together([extract(split_tables(release, "causalds", "dev"), LEAK_FACTS)])
+    fact = next(f for f in found if "structure" in f.name)
+    kept = np.arange(len(fact.instances))
     strata = kept % 7
     chosen = leak._sampled(fact, kept, strata)
-    assert len(chosen) == len(fact.subjects), "no sample below the limit"
+    assert len(chosen) == len(fact.instances), "no sample below the limit"
     monkeypatch.setattr(leak, "SCENES", 30)
     chosen = leak._sampled(fact, kept, strata)
     assert len(chosen) == 30
     whole = [s for s in range(7) if (strata[chosen] == s).sum() == (strata == s).sum()]
     assert len(whole) >= 2, "strata stay together, or nothing in them could be exchanged"
     turned = kept[::-1]
-    backwards = Fact(fact.name, fact.subjects[::-1], fact.labels[::-1])
+    backwards = replace(fact, instances=fact.instances[::-1])
     again = leak._sampled(backwards, kept, strata[::-1])
     assert sorted(turned[again]) == sorted(chosen)
     report = leak_test(release, permutations=99)

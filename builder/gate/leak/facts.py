@@ -13,33 +13,36 @@ from builder.track import AskedFacts, HiddenFacts, LeakFacts
 from grader.shape import Shape
 from grader.tracks import TRACKS
 
+OF_SCENES: Final = "scene: "
+"""What the names of facts about instances begin with."""
+
 MIN_CLASS: Final = 8
 """Rows a class needs; smaller ones are merged into the next smallest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A private fact: its value (a class label) for each subject it concerns."""
+    """A private fact: its value (a class label) for each subject it concerns.
+
+    ``halved``: the labels are numbers, and the fact is on which side of their median one lies,
+    which takes all instances to say.
+    """
 
     name: str
     subjects: tuple[Subject, ...]
     labels: tuple[str, ...]
+    halved: bool = False
 
 
 def facts(tables: SplitTables, leak_facts: LeakFacts) -> list[Fact]:
-    """All facts of one track of one split: those about instances, then those about the tasks of
-    each variant.
+    """All facts of one track of one split, or of some of its instances: those about instances,
+    then those about the tasks of each variant. Each is of one instance at a time.
 
     ``leak_facts`` is the track's; an instance of which it says nothing is left out.
     """
     found = {instance: leak_facts.hidden(row) for instance, row in tables.worlds.items()}
     hidden = {instance: facts for instance, facts in found.items() if facts is not None}
-    tables = replace(
-        tables,
-        tasks={n: task for n, task in tables.tasks.items() if task.instance_id in hidden},
-        scenes={n: scene for n, scene in tables.scenes.items() if n[0] in hidden},
-        worlds={n: world for n, world in tables.worlds.items() if n in hidden},
-    )
+    tables = tables.of(hidden)
     positions: dict[str, list[int]] = {}
     for _, position, task_id in tables.exams:
         positions.setdefault(task_id, []).append(position)
@@ -62,12 +65,10 @@ class _Context:
 def _scene_facts(context: _Context) -> list[Fact]:
     subjects = _scene_subjects(context)
     hidden = [context.hidden[subject.scene.instance_id].facts for subject in subjects]
-    found: list[Fact] = []
-    for name in hidden[0] if hidden else ():
-        labels = tuple(scene[name] for scene in hidden)
-        if all(labels != fact.labels for fact in found):  # the motif, where nothing is grafted
-            found.append(Fact(f"scene: {name}", tuple(subjects), labels))
-    return found
+    return [
+        Fact(f"{OF_SCENES}{name}", tuple(subjects), tuple(scene[name] for scene in hidden))
+        for name in (hidden[0] if hidden else ())
+    ]
 
 
 def _scene_subjects(context: _Context) -> list[Subject]:
@@ -88,7 +89,8 @@ def _answer_facts(context: _Context) -> list[Fact]:
         tasks = _one_a_scene(task for task in tables.tasks.values() if task.key == variant.key)
         truths = [tables.truth[task.task_id] for task in tasks]
         for name, labels in _readings(variant.shape, truths):
-            found.append(_fact(context, f"{variant.key}: {name}", tasks, labels))
+            fact = _fact(context, f"{variant.key}: {name}", tasks, labels)
+            found.append(replace(fact, halved=name == _HALVED))
         asked = [context.asked[task.task_id].facts for task in tasks]
         for name in dict.fromkeys(name for facts in asked for name in facts):
             labels = [facts.get(name, "") for facts in asked]
@@ -176,11 +178,13 @@ def _readings(shape: Shape, truths: Sequence[Mapping[str, Any]]) -> list[tuple[s
             return [
                 *(abstain if shape.abstainable else []),
                 ("sign", [_sign_label(truth["value"]) for truth in truths]),
-                ("above the median", _halves([truth["value"] for truth in truths])),
+                (_HALVED, ["" if t["value"] is None else repr(t["value"]) for t in truths]),
             ]
         case kind:
             assert_never(kind)
 
+
+_HALVED: Final = "above the median"
 
 _SIGN_OF: Final = {"positive": "+", "negative": "-", "zero": "0"}
 
@@ -206,10 +210,11 @@ def _sign_label(value: float | None) -> str:
     return "zero" if value == 0 else "positive" if value > 0 else "negative"
 
 
-def _halves(values: Sequence[float | None]) -> list[str]:
-    known = [value for value in values if value is not None]
-    middle = median(known) if known else 0.0
-    return ["" if value is None else str(value > middle) for value in values]
+def halves(labels: Sequence[str]) -> tuple[str, ...]:
+    """On which side of their median numbers lie that stand as labels."""
+    numbers = [float(label) for label in labels]
+    middle = median(numbers) if numbers else 0.0
+    return tuple(str(number > middle) for number in numbers)
 
 
 def _subject(context: _Context, scene: tuple[str, str], tasks: Sequence[TaskRow]) -> Subject:

@@ -8,7 +8,7 @@ tested again with enough fresh permutations to decide at that level; the second 
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,10 +19,12 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from builder.gate.leak.classifier import Ints, encode, permutation_test, smoothers
-from builder.gate.leak.facts import MIN_CLASS, Fact, facts, merge_rare
-from builder.gate.leak.features import disclosures, everything_else
+from builder.gate.leak.extract import LabelledFact, digest, extract, subjects_of, together
+from builder.gate.leak.facts import MIN_CLASS, merge_rare
+from builder.gate.leak.features import Subject, everything_else
 from builder.gate.tables import SplitTables, split_tables, tracks
 from builder.release.reader import public_side, splits
+from builder.track import LeakFacts
 from builder.tracks import TRACKS
 from grader.errors import UsageError
 
@@ -121,14 +123,31 @@ class LeakReport:
 
 
 @dataclass(frozen=True, slots=True)
-class _Prepared:
-    """A fact as arrays over its movable rows; ``kept`` are their places among the subjects."""
+class Material:
+    """What the leak test is given of one track and split: the facts of all instances that it looks
+    at, and ``read``, which gives what the release says of some of them."""
 
     where: str
-    fact: Fact
-    kept: Ints
+    leak_facts: LeakFacts
+    facts: Sequence[LabelledFact]
+    read: Callable[[frozenset[str]], SplitTables]
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A fact as arrays over the rows that it is tested on; it has so many ``rows`` in all."""
+
+    where: str
+    rows: int
+    fact: LabelledFact
     labels: Ints
     strata: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class _Tested:
+    prepared: _Prepared
+    subjects: Sequence[Subject]
 
 
 def leak_test(
@@ -157,46 +176,55 @@ def leaks_of(
     chosen: Iterable[SplitTables], *, permutations: int = 999, workers: int = 1
 ) -> LeakReport:
     """The leak test of what was read, a track of a split at a time."""
-    prepared: list[_Prepared] = []
+    materials = (_material(tables) for tables in chosen)
+    return leaks_among(materials, permutations=permutations, workers=workers)
+
+
+def _material(tables: SplitTables) -> "Material | Untested":
+    leak_facts, where = TRACKS[tables.track].leak_facts, f"{tables.split} {tables.track}"
+    if leak_facts is None:
+        return Untested(where)
+    found = together([extract(tables, leak_facts)])
+    return Material(where, leak_facts, found, lambda _: tables)
+
+
+@dataclass(frozen=True, slots=True)
+class Untested:
+    """A track and split of which nothing can be tested."""
+
+    where: str
+
+
+def leaks_among(
+    materials: Iterable[Material | Untested], *, permutations: int = 999, workers: int = 1
+) -> LeakReport:
+    """The leak test over some tracks and splits."""
+    tested: list[_Tested] = []
     skipped: list[tuple[str, str, str]] = []
-    for tables in chosen:
-        where = f"{tables.split} {tables.track}"
-        leak_facts = TRACKS[tables.track].leak_facts
-        if leak_facts is None:
+    for material in materials:
+        where = material.where
+        if isinstance(material, Untested):
             skipped.append((where, "everything", "the track names no private fact"))
             continue
-        for fact in facts(tables, leak_facts):
+        prepared = []
+        for fact in material.facts:
             item = _prepare(where, fact)
             if isinstance(item, str):
                 skipped.append((where, fact.name, item))
             else:
                 prepared.append(item)
-        skipped += [(where, fact, reason) for fact, reason in leak_facts.untested]
-    return LeakReport(_test_all(prepared, permutations, workers), tuple(skipped))
+        wanted = frozenset(name for item in prepared for name in item.fact.instances)
+        if prepared:
+            kept = [item.fact for item in prepared]
+            subjects = subjects_of(material.read(wanted), material.leak_facts, kept)
+            tested += map(_Tested, prepared, subjects)
+        skipped += [(where, fact, reason) for fact, reason in material.leak_facts.untested]
+    return LeakReport(_test_all(tested, permutations, workers), tuple(skipped))
 
 
-def _one_view(fact: Fact) -> Fact:
-    """The fact on one view of each scene, the one whose public name has the smallest hash.
-
-    Views of a scene share its ids, its story and the fact itself: with several in the test, one
-    would give away the other, in the data but not under permutation.
-    """
-    chosen: dict[str, tuple[bytes, int]] = {}
-    for place, subject in enumerate(fact.subjects):
-        scene = subject.scene.instance_id
-        mark = (_digest(f"{scene}/{subject.scene.view}"), place)
-        chosen[scene] = min(chosen.get(scene, mark), mark)
-    kept = sorted(place for _, place in chosen.values())
-    return Fact(
-        fact.name,
-        tuple(fact.subjects[place] for place in kept),
-        tuple(fact.labels[place] for place in kept),
-    )
-
-
-def _sampled(fact: Fact, kept: Ints, strata: Ints) -> Ints:
+def _sampled(fact: LabelledFact, kept: Ints, strata: Ints) -> Ints:
     """At most ``SCENES`` of the rows, by hashes of public ids: whole strata, but for the last."""
-    marks = {int(row): _digest(fact.subjects[row].scene.instance_id) for row in kept}
+    marks = {int(row): digest(fact.instances[row]) for row in kept}
     first: dict[int, bytes] = {}
     for row, mark in marks.items():
         stratum = int(strata[row])
@@ -205,11 +233,7 @@ def _sampled(fact: Fact, kept: Ints, strata: Ints) -> Ints:
     return np.array(sorted(ranked[:SCENES]), dtype=np.int64)
 
 
-def _digest(text: str) -> bytes:
-    return hashlib.sha256(text.encode("utf-8")).digest()
-
-
-def _prepare(where: str, fact: Fact) -> _Prepared | str:
+def _prepare(where: str, fact: LabelledFact) -> _Prepared | str:
     """The fact as arrays, or why it cannot be tested.
 
     Only movable rows are kept. Where the disclosures determine a fact it is told openly; such rows
@@ -217,10 +241,9 @@ def _prepare(where: str, fact: Fact) -> _Prepared | str:
     """
     if not fact.labels:
         return "no such task"
-    fact = _one_view(fact)
     if len(set(fact.labels)) < 2:
         return "constant"
-    strata, _ = encode([repr(disclosures(subject)) for subject in fact.subjects])
+    strata, _ = encode(fact.strata)
     names = np.array(merge_rare(fact.labels), dtype=object)
     kept = _movable(names, strata)
     if len(kept) == 0:
@@ -238,7 +261,13 @@ def _prepare(where: str, fact: Fact) -> _Prepared | str:
             f"fewer than two classes of {MIN_CLASS} rows among those that share their "
             "disclosures with a row of another class"
         )
-    return _Prepared(where, fact, kept, labels, encode(strata[kept].tolist())[0])
+    left_in = LabelledFact(
+        fact.name,
+        tuple(fact.instances[row] for row in kept),
+        tuple(fact.strata[row] for row in kept),
+        tuple(fact.labels[row] for row in kept),
+    )
+    return _Prepared(where, len(fact.labels), left_in, labels, encode(strata[kept].tolist())[0])
 
 
 def _movable(names: NDArray[np.object_], strata: Ints) -> Ints:
@@ -252,32 +281,27 @@ def _movable(names: NDArray[np.object_], strata: Ints) -> Ints:
     )
 
 
-def _test_all(
-    prepared: Sequence[_Prepared], permutations: int, workers: int
-) -> tuple[LeakRow, ...]:
+def _test_all(tested: Sequence[_Tested], permutations: int, workers: int) -> tuple[LeakRow, ...]:
     """Test every fact, on ``workers`` threads.
 
     The linear algebra of one fact stays on one thread: how sums are split among threads would
     enter their last bits, and so the report.
     """
 
-    def test(job: tuple[int, _Prepared]) -> LeakRow:
-        number, item = job
+    def test(job: tuple[int, _Tested]) -> LeakRow:
+        number, (item, subjects) = job[0], (job[1].prepared, job[1].subjects)
         # Worked out here, not beforehand: the features of all facts at once take gigabytes.
-        families = [
-            [feature[item.kept] for feature in family]
-            for family in everything_else(item.fact.subjects)
-        ]
-        seed = _fingerprint(item, number)
+        families = everything_else(subjects)
+        seed = _fingerprint(item, subjects, number)
         models = smoothers(item.strata, families, _rng(seed, "folds"))
         result = permutation_test(models, item.labels, item.strata, permutations, _rng(seed, "1"))
         if result.p <= SECOND_LOOK:
-            fresh = max(permutations, RESOLUTION * len(prepared) - 1)
+            fresh = max(permutations, RESOLUTION * len(tested) - 1)
             result = permutation_test(models, item.labels, item.strata, fresh, _rng(seed, "2"))
         return LeakRow(
             item.where,
             item.fact.name,
-            len(item.fact.labels),
+            item.rows,
             len(item.labels),
             int(item.labels.max()) + 1,
             result.accuracy,
@@ -287,15 +311,15 @@ def _test_all(
         )
 
     with threadpool_limits(1), ThreadPoolExecutor(workers) as threads:
-        return tuple(threads.map(test, enumerate(prepared)))
+        return tuple(threads.map(test, enumerate(tested)))
 
 
-def _fingerprint(item: _Prepared, number: int) -> bytes:
+def _fingerprint(item: _Prepared, subjects: Sequence[Subject], number: int) -> bytes:
     """A hash of the rows tested: their public ids and the fact's name."""
     parts = [item.where, item.fact.name, str(number)]
-    for subject in item.fact.subjects:
+    for subject in subjects:
         parts += [subject.scene.instance_id, *(task.task_id for task in subject.tasks)]
-    return hashlib.sha256("\n".join(parts).encode("utf-8")).digest()
+    return digest("\n".join(parts))
 
 
 def _rng(seed: bytes, purpose: str) -> np.random.Generator:

@@ -1,0 +1,171 @@
+"""The check of one part, where it was staged: all that can be said of its instances by themselves.
+
+The part is read back from disk. Every truth is derived a second time, every story read again, right
+and uninformed answers are graded, task rows are held against the specification, and what the
+checks of the whole release need of it is extracted: hashes of prompts, and what the leak
+test asks. The findings stand beside the rows in ``check.json``, with the hashes of the rows that
+were checked and of the code that checked them: what is not about these rows, or not by this
+code, is no check.
+"""
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.metadata import version
+from typing import Any, Final
+
+from builder.gate import checks
+from builder.gate.known_answers import FLOOR_TASKS, KnownPoints, known_points
+from builder.gate.leak.extract import LOOKED_AT, Extract, extract, looked_at
+from builder.gate.part_rows import PartRows, read_part
+from builder.gate.second_derivation import audit_part
+from builder.gate.tables import SplitTables
+from builder.release.identity import LIBRARIES, hash_of_files
+from builder.release.parts import Part, staged_sha256
+from builder.tracks import load_track
+from grader.io.jsonio import canonical
+
+CHECK: Final = "check.json"
+
+_CHECKING: Final = ("builder", "grader", "schemas")
+"""Folders of the code that checks: an edit of one checks every part anew."""
+
+
+class Unchecked(Exception):
+    """A part that has no check that holds; the text says which part and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What the check of a part says.
+
+    ``references`` and ``task_rows`` are problems, ``audit`` those of truths; ``audited`` counts
+    instances and views; ``stories`` are those told by rules, ``free`` the other ones, of which
+    ``alike`` read as their graph. ``prompts`` pairs the hash of every different prompt with a task
+    that has it.
+    """
+
+    instances: int
+    tasks: int
+    truths: int
+    references: list[str]
+    task_rows: list[str]
+    same_prompts: list[str]
+    prompts: list[list[str]]
+    audited: int
+    audit: list[str]
+    stories: int
+    free: int
+    alike: int
+    misread: list[str]
+    points: KnownPoints
+    leaks: Extract
+
+
+@cache
+def checker_sha256() -> str:
+    """The identity of the code that checks, and of what its findings depend on besides."""
+    settings = {"floor tasks": FLOOR_TASKS, "looked at": LOOKED_AT}
+    libraries = {name: version(name) for name in (*LIBRARIES, "networkx", "duckdb", "jsonschema")}
+    text = canonical([hash_of_files(_CHECKING), libraries, settings])
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def check_part(part: Part) -> float:
+    """Checks a staged part and leaves ``check.json`` beside it, unless one that holds is there.
+
+    Returns the seconds that it took.
+    """
+    started = time.perf_counter()
+    try:
+        read_check(part)
+    except Unchecked:
+        hashes = staged_sha256(part.folder, part.sizes)
+        found = findings(part)
+        record = {"checker": checker_sha256(), "sha256": hashes, "findings": _to_json(found)}
+        file = part.folder / CHECK
+        unfinished = file.with_name(f"{file.name}.{os.getpid()}")
+        unfinished.write_text(canonical(record), encoding="utf-8")
+        unfinished.replace(file)
+    return time.perf_counter() - started
+
+
+def read_check(part: Part) -> Findings:
+    """The findings about a part as it now stands on disk; raises :class:`Unchecked`."""
+    try:
+        record = json.loads((part.folder / CHECK).read_bytes())
+        checker, hashes, told = record["checker"], record["sha256"], record["findings"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise Unchecked(f"part {part.name}: there is no check of it") from None
+    if checker != checker_sha256():
+        raise Unchecked(f"part {part.name}: its check is of another version of the checks")
+    now = staged_sha256(part.folder, part.sizes)
+    for config in sorted(now.keys() | hashes.keys()):
+        if now.get(config) != hashes.get(config):
+            raise Unchecked(f"part {part.name}: {config} was changed after it was checked")
+    return _from_json(told)
+
+
+def findings(part: Part) -> Findings:
+    """Looks at all instances of a part, an instance after the other."""
+    rows, track = read_part(part), load_track(part.origin.reference)
+    tables = rows.tables
+    audited = list(audit_part(track, rows))
+    stories = [one.story for one in audited if one.story is not None]
+    certain = [story for story in stories if story.certain]
+    free = [story for story in stories if not story.certain]
+    prompts, same = _prompts(tables)
+    return Findings(
+        instances=len(tables.worlds),
+        tasks=len(tables.tasks),
+        truths=len(tables.truth),
+        references=list(checks.reference_problems(track, tables)),
+        task_rows=checks.spec_problems(track, tables),
+        same_prompts=same,
+        prompts=[list(pair) for pair in prompts.items()],
+        audited=len(audited),
+        audit=[problem for one in audited for problem in one.problems],
+        stories=len(certain),
+        free=len(free),
+        alike=sum(not story.problems for story in free),
+        misread=[problem for story in certain for problem in story.problems],
+        points=known_points(track, rows, part.origin.parts),
+        leaks=_leaks(track.leak_facts, rows, part.origin.instances),
+    )
+
+
+def _leaks(leak_facts: Any, rows: PartRows, instances: int) -> Extract:
+    if leak_facts is None:
+        return []
+    kept = looked_at(rows.tables.worlds, instances)
+    return extract(rows.tables.of(kept), leak_facts)
+
+
+def _prompts(tables: SplitTables) -> tuple[dict[str, str], list[str]]:
+    """Hashes of the prompts with a task that has each, and the tasks that have the same one.
+
+    File names and ids, which differ anyhow, are left out. Views of one instance may ask the same:
+    they can show a variant that needs no data in the same words.
+    """
+    seen: dict[str, str] = {}
+    problems = []
+    for task in tables.tasks.values():
+        text = task.prompt.replace(task.task_id, "")
+        mark = hashlib.sha256(text.encode("utf-8")).hexdigest()[:32]
+        other = tables.tasks[seen.setdefault(mark, task.task_id)]
+        views = (other.instance_id, other.key) == (task.instance_id, task.key)
+        if other is not task and not (views and other.view != task.view):
+            problems.append(f"{task.task_id} and {other.task_id}: the same prompt")
+    return seen, problems
+
+
+def _to_json(found: Findings) -> dict[str, Any]:
+    return {**asdict(found), "points": found.points.to_json()}
+
+
+def _from_json(told: Mapping[str, Any]) -> Findings:
+    return Findings(**{**told, "points": KnownPoints.from_json(told["points"])})

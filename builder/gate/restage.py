@@ -1,0 +1,69 @@
+"""A finished release taken apart again: its rows as staged parts, so that they can be checked like
+those of a build.
+
+Each part holds the instances that it held when it was built: consecutive ones in the order of their
+ids. A few hundred parts are taken out of the shards at a time.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from builder.gate.roll import Roll
+from builder.gate.tables import truth_side
+from builder.release.parts import PART_INSTANCES, Origin, Part, part_folder, stage_part
+from builder.release.reader import configs, groups, public_side, shards
+from builder.tracks import TRACKS
+
+WAVE: Final = 200
+"""Parts that are taken out at a time: their rows are in memory together."""
+
+
+def restaged(release: Path, roll: Roll, staging: Path) -> Iterator[Part]:
+    """The parts of one track of one split, staged below ``staging``."""
+    names = pa.concat_arrays(
+        [column.unique() for column in (roll.worlds, roll.tasks["instance_id"])]
+    )
+    instances = sorted(names.unique().to_pylist())
+    reference = TRACKS.reference(roll.track)
+    origin = Origin(reference, roll.track, roll.split, roll.private, len(instances))
+    sources = dict(_sources(release, roll))
+    for first in range(0, origin.parts, WAVE):
+        wave = range(first, min(first + WAVE, origin.parts))
+        ends = PART_INSTANCES * wave.start, PART_INSTANCES * wave.stop
+        wanted = pa.array(instances[slice(*ends)], pa.string())
+        pieces = {config: _cut(paths, wanted) for config, paths in sources.items()}
+        for number in wave:
+            tables = {config: found[number - first] for config, found in pieces.items()}
+            yield stage_part(origin, part_folder(staging, origin, number), tables, {}, {})
+
+
+def _sources(release: Path, roll: Roll) -> Iterator[tuple[str, list[Path]]]:
+    """The shards of every config of the track, on whichever side they are."""
+    public, hidden = public_side(release), truth_side(release, roll.track, roll.split)
+    for side in dict.fromkeys((public, hidden)):
+        for config in configs(side):
+            paths = shards(side, config, roll.split)
+            own = config == roll.track or config.startswith(f"{roll.track}_")
+            if own and paths and config != f"{roll.track}_exams":
+                yield config, paths
+
+
+def _cut(paths: list[Path], wanted: pa.Array) -> list[pa.Table]:
+    """The rows about some instances, a table for every part of them."""
+    parts = -(-len(wanted) // PART_INSTANCES)
+    pieces: list[list[pa.Table]] = [[] for _ in range(parts)]
+    schema = None
+    for table, _ in groups(paths):
+        table = table.replace_schema_metadata(None)
+        schema = table.schema
+        places = pc.index_in(table["instance_id"], wanted)
+        numbers = pc.fill_null(places, -PART_INSTANCES).to_numpy() // PART_INSTANCES
+        for number in np.unique(numbers[numbers >= 0]):
+            pieces[number].append(table.filter(pa.array(numbers == number)))
+    assert schema is not None
+    return [pa.concat_tables([schema.empty_table(), *found]) for found in pieces]
