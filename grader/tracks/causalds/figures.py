@@ -12,6 +12,7 @@ from grader.shape import LOSS_CAP
 from grader.statistics import bootstrap
 from grader.statistics.resample import Draws
 from grader.tracks.causalds.matched import matched
+from grader.tracks.causalds.parrot import parrot
 from grader.tracks.causalds.replicates import (
     SLICE_REPLICATES,
     SMALL_EXAM,
@@ -38,6 +39,8 @@ def extend(track: Members, results: Results) -> None:
     track["calibration"] = _calibration(table, draws)
     if found := matched(table):
         track["matched"] = found
+    if found := parrot(own, results.truths, draws):
+        track["parrot"] = found
 
 
 def _readings(table: ScoreTable, scores: Sequence[Score], draws: Weights | None) -> Members:

@@ -49,6 +49,11 @@ class Weights:
                 replicates.append(sum(row[k] * total for k, total, _ in columns) / tasks)
         return replicates
 
+    def sums(self, values: Iterable[tuple[str, float]]) -> list[float]:
+        """Replicates of the sum of (instance, value), one per draw."""
+        columns = [(self.place[name], total) for name, (total, _) in clustered(values).items()]
+        return [sum(row[k] * total for k, total in columns) for row in self.rows]
+
     def scores(self, lines: Iterable[Line], reading: str) -> list[float | None]:
         """Replicates of CausalDSScore (Eq. 4), one per draw; ``None`` where it is empty."""
         pools = _Pools.of(lines, self.place, MEDIANS[reading])

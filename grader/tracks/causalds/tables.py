@@ -34,13 +34,20 @@ S_NR: Final = Figure("s_nr", "S_NR ↓")
 NREL: Final = Figure("med_nrel_err", "Med NRelErr ↓")
 F1_LOSS: Final = Figure("f1_loss", "F1-loss ↓")
 MED_F1_LOSS: Final = Figure("med_f1_loss", "Med F1-loss ↓")
+TASKS: Final = Figure("tasks", "tasks", count)
+POINTS: Final = Figure("points", "points", points)
+SKILL: Final = Figure("skill", "skill", points)
+GAP: Final = "parrot gap"
 _FIXED: Final = ("readings", "fixed")
 
 
 def of_report(report: Report) -> list[Table]:
     """What there is to show of one submission beyond its variants."""
     parts = [part_of(report, "causalds")]
-    found = [readings(parts), calibration(parts), attempts(parts), *matched(parts), cost(parts)]
+    found = [
+        readings(parts), calibration(parts), parrot(parts), attempts(parts), *matched(parts),
+        cost(parts),
+    ]  # fmt: skip
     return [table.without("system") for table in found if table.rows]
 
 
@@ -68,7 +75,9 @@ def board_columns(reports: Sequence[Report]) -> list[tuple[str, list[str]]]:
         for column in (one.at(*_FIXED) for one in shown)
     ]
     ranks = [number(rank.get("fixed")) for rank in leaderboard_ranks(reports)]
-    return [found[0], ("Comp. Rank ↓", ranks), *found[1:]]
+    gaps = [signed(find(part, "parrot", "gap")) for part in parts]
+    told = [(GAP, gaps)] if any(find(part, "parrot") for part in parts) else []
+    return [found[0], ("Comp. Rank ↓", ranks), *found[1:], *told]
 
 
 def compared(track: Mapping[str, Any]) -> list[Table]:
@@ -124,6 +133,29 @@ def calibration(parts: Sequence[Part]) -> Table:
     )
     title = "Intervals: how often they hold the truth"
     return Table.of(title, columns, rows_of(parts, "calibration"), left=2)
+
+
+def parrot(parts: Sequence[Part]) -> Table:
+    """Skill on effects with the sign that their reasons make one expect, and on those with the
+    other."""
+    sides = [
+        one.at("parrot", side, label=f"{label} {one.label}")
+        for side, label in {"agrees": "as expected:", "conflicts": "otherwise:"}.items()
+        for one in (TASKS, POINTS, SKILL)
+    ]
+    columns = (
+        SYSTEM,
+        *sides,
+        figure(("parrot", "gap"), GAP, signed),
+        figure(("parrot", "gap_interval"), "95% interval", signed_interval),
+    )
+    note = (
+        "Effects as numbers, intervals and signs of which the reasons in the background make one "
+        "expect a sign. The gap is what skill loses where the truth has the other sign: none for "
+        "who answers from the data."
+    )
+    told = [part for part in parts if find(part, "parrot")]
+    return Table.of("What one would expect, and what is so", columns, told, note=note)
 
 
 def by_view(parts: Sequence[Part], views: Sequence[str]) -> Table:
