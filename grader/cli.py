@@ -23,6 +23,8 @@ COMMANDS: Final[dict[str, str]] = {
     "gold": "write the right answers of a public-truth split",
     "explain": "one task: its rule, the answer given, why it scored so",
     "pack": "pack answers into one file to submit",
+    "submit": "hand answers in to a maintainer's dataset on the Hub",
+    "evaluate": "of a dataset of submissions: grade what is new, record it, answer",
     "leaderboard": "grade many submissions and rank them",
     "ledger": "of a private exam: who was shown what, and what it can have told them",
     "compare": "two submissions, task by task: is one better, and would it show",

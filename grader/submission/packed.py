@@ -8,7 +8,7 @@ import os
 from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import duckdb
 
@@ -54,6 +54,21 @@ def read_parquet_answers(
         for task_id, raw in found.answers.items():
             if raw.data is None and not raw.reason:  # announced, but damaged further on
                 found.answers[task_id] = RawAnswer(label, reason="unreadable", message="damaged")
+
+
+def card_of(path: Path) -> dict[str, Any]:
+    """What a packed submission says of itself; raises :class:`Unreadable`, ``BadJson``.
+
+    The file is a stranger's: call it where memory and time are limited.
+    """
+    _check_footer_length(path)
+    with duckdb.connect(config={"threads": 1, "memory_limit": "256MB"}) as connection:
+        rows = connection.execute(
+            f"SELECT encode(submission_json::VARCHAR) FROM {parquet.SCAN} "
+            f"WHERE strlen(submission_json::VARCHAR) <= {MAX_BYTES['.json']} LIMIT 1",
+            [[parquet.literal(path)]],
+        ).fetchall()
+    return json_object(bytes(rows[0][0])) if rows else {}
 
 
 def _read_rows(

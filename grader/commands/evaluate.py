@@ -1,0 +1,96 @@
+"""Grade what was handed in to a dataset of submissions, record it, and answer. Run it by cron.
+
+New submissions only, each in a process of its own with limits on memory and time. A row with
+hashes and the report (redacted where truth is private) goes to the dataset of results, a line to
+its log, a comment to the submitter; then the pull request is merged, or closed with the reason. A
+run can be killed at any time: the next one goes on. Only submissions to --release are looked at.
+
+examples:
+  causal-exams evaluate --from org/submissions --results org/results --release hf://org/exams@v1
+  causal-exams evaluate --from org/submissions --results org/results --private /safe/private
+"""
+
+import argparse
+import fcntl
+import os
+from pathlib import Path
+from typing import Final
+
+from grader.commands.common import add, add_limits, limits_of, read_key
+from grader.errors import UsageError
+
+MEMORY: Final = 2048
+SECONDS: Final = 300
+PER_DAY: Final = 5
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``evaluate``."""
+    parser.add_argument(
+        "--from", dest="inbox", required=True, metavar="ORG/NAME", help="dataset of submissions"
+    )
+    parser.add_argument(
+        "--results", required=True, metavar="ORG/NAME", help="dataset of results (made if absent)"
+    )
+    add(parser, "--release", "--private", "--ledger", "--transcript-key")
+    parser.add_argument(
+        "--work", type=Path, default=Path("evaluate"), metavar="DIR",
+        help="where submissions are kept while they are graded (default: evaluate)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--per-day", type=int, default=PER_DAY, metavar="N",
+        help=f"submissions of one team that are looked at on one day (default {PER_DAY}); others "
+        "wait",
+    )  # fmt: skip
+    effort = parser.add_argument_group("effort")
+    effort.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N")
+    effort.add_argument("--memory", type=int, default=MEMORY, metavar="MIB", help="of one")
+    effort.add_argument("--seconds", dest="wall", type=int, default=SECONDS, metavar="S",
+                        help="of one")  # fmt: skip
+    add_limits(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Evaluate what is new, and say what became of it."""
+    from datetime import UTC, datetime
+
+    from grader.board.workers import Limits
+    from grader.hub.address import Address
+    from grader.hub.client import connect
+    from grader.hub.evaluate import Desk, evaluate
+    from grader.hub.results import Results
+    from grader.io.release import Release
+
+    for name in ("per_day", "workers", "memory", "wall"):
+        if not 0 < getattr(arguments, name) < 1 << 20:
+            raise UsageError(f"--{name.replace('_', '-')}: give a whole number from 1")
+    inbox, kept = (Address.of(text).repo for text in (arguments.inbox, arguments.results))
+    release = Release.open(arguments.release, arguments.private)
+    hidden = [name for name in release.splits if not release.has_public_truth(name)]
+    if hidden and release.private is None:
+        raise UsageError(f"--private: the truth of {', '.join(hidden)} is not here; name its side")
+    key = arguments.transcript_key
+    desk = Desk(
+        release=release,
+        work=arguments.work,
+        ledger=arguments.ledger,
+        key=None if key is None else read_key(key),
+        today=datetime.now(UTC).date().isoformat(),
+        per_day=arguments.per_day,
+        workers=arguments.workers,
+        limits=Limits(arguments.memory << 20, arguments.wall),
+        budget=limits_of(arguments),
+    )
+    arguments.work.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with (arguments.work / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UsageError(f"--work {arguments.work}: another run is at work there") from None
+        api = connect()
+        tally = evaluate(api, inbox, Results(api, kept, make=True), desk, print)
+    print(
+        f"{tally.graded} graded, {tally.failed} not, {tally.before} known before, "
+        f"{tally.later} wait for another day, {tally.elsewhere} to another release"
+    )
+    return 0

@@ -1,0 +1,118 @@
+"""The dataset of results: a row for each submission, and a log to which lines are only added.
+
+``results/<id>.json`` holds everything about one submission, its (redacted) report included;
+``log.jsonl`` has a line for each time that one was evaluated, and is what ``load_dataset`` reads.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from grader.errors import UsageError
+from grader.hub.client import cache_folder, told
+from grader.io.jsonio import canonical, pretty
+from grader.io.paths import is_plain
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi
+
+FOLDER: Final = "results"
+LOG: Final = "log.jsonl"
+CARD: Final = "README.md"
+GRADED, FAILED, REFUSED = "graded", "failed", "refused"
+_LOGGED: Final = (
+    "id", "event", "day", "team", "system", "setting", "release", "release_sha256", "split", "exam",
+    "status", "reason", "points", "skill", "skill_interval", "submission_sha256", "answers_sha256",
+    "grader",
+)  # fmt: skip
+_FRONT: Final = """---
+license: cc-by-4.0
+pretty_name: Results
+configs:
+- config_name: log
+  default: true
+  data_files:
+  - split: log
+    path: log.jsonl
+---
+
+# Results
+
+`log.jsonl` has a line for each evaluation of a submission, in order; lines are only added.
+`results/<id>.json` holds what is known of a submission, its report included, as of its last line.
+"""
+
+Row = dict[str, Any]
+
+
+class Results:
+    """The state of the dataset, and the only way to add to it."""
+
+    def __init__(self, api: "HfApi", repo: str, *, make: bool = False) -> None:
+        """Read it; an absent one is made where ``make`` says so. Raises ``UsageError``."""
+        self._api, self.repo = api, repo
+        with told(repo):
+            if make:
+                api.create_repo(repo, repo_type="dataset", exist_ok=True)
+            self._head = api.repo_info(repo, repo_type="dataset").sha
+            folder = Path(
+                api.snapshot_download(
+                    repo, repo_type="dataset", revision=self._head, cache_dir=cache_folder(),
+                    allow_patterns=[f"{FOLDER}/*.json", LOG, CARD],
+                )
+            )  # fmt: skip
+        self.rows = rows_in(folder)
+        log = folder / LOG
+        self._log = log.read_text(encoding="utf-8") if log.is_file() else ""
+        self._has_card = (folder / CARD).is_file()
+
+    @property
+    def log(self) -> list[Row]:
+        """Every line of the log, oldest first."""
+        return [json.loads(line) for line in self._log.splitlines()]
+
+    def add(self, rows: Sequence[Row], event: str) -> None:
+        """Add rows and their lines in one commit, all of it or nothing.
+
+        Raises ``UsageError`` where somebody else has written meanwhile.
+        """
+        from huggingface_hub import CommitOperationAdd
+
+        lines = "".join(canonical(_line(row, event)) + "\n" for row in rows)
+        files = {f"{FOLDER}/{row['id']}.json": pretty(row) for row in rows}
+        files[LOG] = self._log + lines
+        if not self._has_card:
+            files[CARD] = _FRONT
+        operations = [CommitOperationAdd(n, text.encode("utf-8")) for n, text in files.items()]
+        with told(self.repo):
+            self._head = self._api.create_commit(
+                self.repo, operations, repo_type="dataset", parent_commit=self._head,
+                commit_message=f"{event}: {', '.join(row['id'] for row in rows)}"[:200],
+            ).oid  # fmt: skip
+        self._log, self._has_card = files[LOG], True
+        self.rows |= {row["id"]: row for row in rows}
+
+
+def _line(row: Mapping[str, Any], event: str) -> Row:
+    report = row["report"] or {}
+    told = {**row, "event": event, "release": row["release"]["name"]}
+    told["release_sha256"] = row["release"]["sha256"]
+    told |= {name: report.get(name) for name in ("points", "skill", "skill_interval")}
+    return {name: told[name] for name in _LOGGED}
+
+
+def rows_in(folder: Path) -> dict[str, Row]:
+    """The rows of a copy of the dataset, by id; raises ``UsageError`` for what is none."""
+    found: dict[str, Row] = {}
+    for file in sorted((folder / FOLDER).glob("*.json")):
+        try:
+            row = json.loads(file.read_bytes())
+            named = is_plain(row["id"]) and row["id"] == file.stem
+            whole = all(isinstance(row[name], str) for name in ("team", "system", "status", "day"))
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            named = whole = False
+        if not (named and whole):
+            raise UsageError(f"{file}: is no row of results; remove it from the dataset")
+        found[row["id"]] = row
+    return found

@@ -1,0 +1,294 @@
+"""Handing in and the maintainer's loop: one pass over a Hub, and everything that can go wrong."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hub_place import Says, put
+from hub_store import Blob, Repo
+from local_hub import LocalHub
+
+ADDRESS = "hf://org/exams@v1"
+DEV = ("--release", ADDRESS, "--split", "dev", "--exam", "mini")
+As = Callable[[str], None]
+
+
+@pytest.fixture
+def house(hub: LocalHub, release: Path) -> LocalHub:
+    """A published release and an empty dataset of submissions."""
+    put(hub, "org/exams", release / "public", "v1")
+    hub.store.create("ann", "dataset", "org/submissions", {})
+    return hub
+
+
+@pytest.fixture
+def sign_in(monkeypatch: pytest.MonkeyPatch) -> As:
+    return lambda user: monkeypatch.setenv("HF_TOKEN", f"hf_{user}")
+
+
+@pytest.fixture
+def gold(house: LocalHub, says: Says, tmp_path: Path) -> Path:
+    """Right answers to ``dev``, with a ``run.json`` that says how they came about."""
+    folder = tmp_path / "gold"
+    assert says("gold", *DEV, "--out", folder)[0] == 0
+    run = {"system": "Sage 1", "settings": {"temperature": 0}, "setting": "closed"}
+    (folder / "run.json").write_text(json.dumps(run))
+    return folder
+
+
+def _submit(says: Says, answers: Path, *more: object) -> tuple[int, str, str]:
+    return says("submit", answers, *DEV, "--to", "org/submissions", *more)
+
+
+@pytest.fixture
+def evaluate(says: Says, release: Path, tmp_path: Path) -> Callable[..., tuple[int, str, str]]:
+    private = shutil.copytree(release / "private", tmp_path / "safe/private")
+
+    def run(*more: object) -> tuple[int, str, str]:
+        return says(
+            "evaluate", "--from", "org/submissions", "--results", "org/results", "--release",
+            ADDRESS, "--private", private, "--work", tmp_path / "work", "--workers", 1, *more,
+        )  # fmt: skip
+
+    return run
+
+
+Evaluate = Callable[..., tuple[int, str, str]]
+
+
+def _row(hub: LocalHub) -> dict[str, object]:
+    files = hub.repo("org/results").files("main")
+    (text,) = [blob.data for path, blob in files.items() if path.startswith("results/")]
+    row: dict[str, object] = json.loads(text)
+    return row
+
+
+def _log(hub: LocalHub) -> list[dict[str, object]]:
+    text = hub.repo("org/results").files("main")["log.jsonl"].data.decode()
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_handed_in_graded_recorded_answered_and_merged(
+    house: LocalHub, gold: Path, says: Says, sign_in: As, evaluate: Evaluate
+) -> None:
+    """One pass: what a stranger hands in ends as a row, a line, a comment and a stored file."""
+    sign_in("bob")
+    code, out, err = _submit(says, gold)
+    assert code == 0, err
+    assert "is handed in: http" in out and "0 invalid" in out
+    code, out, _ = _submit(says, gold)
+    assert code == 0 and "was handed in before" in out
+    sign_in("ann")
+    code, out, err = evaluate()
+    assert code == 0, err
+    assert "1 graded, 0 not" in out
+    row = _row(house)
+    assert (row["team"], row["system"], row["setting"]) == ("bob", "Sage 1", "closed")
+    assert row["status"] == "graded" and row["report"]["points"] == 100  # type: ignore[index]
+    assert len(str(row["answers_sha256"])) == len(str(row["submission_sha256"])) == 64
+    (line,) = _log(house)
+    assert line["points"] == 100 and line["id"] == row["id"]
+    inbox = house.repo("org/submissions")
+    assert f"submissions/bob/{row['id']}.parquet" in inbox.files("main")
+    (pull,) = inbox.discussions
+    assert pull.status == "merged"
+    said = [e["data"]["latest"]["raw"] for e in pull.events if e["type"] == "comment"]
+    assert sum("points 100.0" in text for text in said) == 1
+    house.uploads()
+    assert "0 graded, 0 not, 1 known before" in evaluate()[1]
+    assert house.uploads() == []
+
+
+def test_a_private_exam_comes_back_redacted(
+    house: LocalHub, says: Says, sign_in: As, evaluate: Evaluate, release: Path, tmp_path: Path
+) -> None:
+    """Row, log and comment say nothing that follows the truth of an exam this small."""
+    answers = tmp_path / "answers"
+    options = ("--split", "test", "--exam", "all", "--reveal", "--out", answers)
+    assert says("gold", "--release", release, *options)[0] == 0
+    sign_in("bob")
+    told = ("--release", ADDRESS, "--split", "test", "--exam", "demo", "--to", "org/submissions")
+    code, out, err = says("submit", answers, *told, "--name", "Sage 1")
+    assert code == 0, err
+    sign_in("ann")
+    code, out, err = evaluate()
+    assert code == 0 and "1 graded" in out, err
+    row = _row(house)
+    report = row["report"]
+    assert isinstance(report, dict) and report["redacted"] and report["points"] is None
+    assert _log(house)[0]["points"] is None
+    (pull,) = house.repo("org/submissions").discussions
+    assert "no figure is shown" in json.dumps(pull.events)
+    ledger = json.loads((tmp_path / "safe/ledger.json").read_bytes())
+    assert [*next(iter(ledger["exams"].values()))] == ["bob"]
+
+
+@pytest.mark.parametrize(
+    ("method", "pattern", "after"),
+    [
+        ("POST", "/org/results/commit/", 0),
+        ("POST", "/discussions/1/comment", 0),
+        ("POST", "/discussions/1/merge", 0),
+        ("GET", "^/cdn/|/resolve/refs", 0),
+    ],
+)
+def test_a_run_that_ends_anywhere_is_finished_by_the_next(
+    method: str, pattern: str, after: int, house: LocalHub, gold: Path, says: Says, sign_in: As,
+    evaluate: Evaluate,
+) -> None:  # fmt: skip
+    """Between any two steps: one row, one line, one comment, one merge in the end."""
+    sign_in("bob")
+    assert _submit(says, gold)[0] == 0
+    sign_in("ann")
+    house.fail(method, pattern, 403, after=after)
+    code, _, err = evaluate()
+    assert code == 2 and err.count("\n") == 1, err
+    assert evaluate()[0] == 0
+    assert len(_log(house)) == 1 and _row(house)["status"] == "graded"
+    (pull,) = house.repo("org/submissions").discussions
+    comments = [e for e in pull.events if "causal-exams" in json.dumps(e)]
+    assert pull.status == "merged" and len(comments) == 1
+
+
+def _pull(hub: LocalHub, user: str, files: dict[str, bytes]) -> None:
+    """A pull request as a stranger may open one, past our client."""
+    repo = hub.repo("org/submissions")
+    lines = [{"key": "header", "value": {"summary": "mine", "description": ""}}]
+    oid, pull = hub.store.write(repo, "main", lines, user, True)
+    assert pull is not None
+    repo.commits[oid] = repo.commits[oid] | {path: Blob(data) for path, data in files.items()}
+
+
+GARBAGE = b"PAR1 no parquet"
+
+
+@pytest.mark.parametrize(
+    ("files", "says_why"),
+    [
+        ({"submissions/ann/0123456789abcdef.parquet": b"x"}, "a submission of bob is a new file"),
+        ({"results.json": b"{}"}, "a submission of bob is a new file"),
+        ({"a": b"x", "b": b"y"}, "adds one file"),
+        ({}, "adds 0"),
+        ({"submissions/bob/0123456789abcdef.parquet": b"x"}, "is not called by its SHA-256"),
+        ({"submissions/bob/../ann/0123456789abcdef.parquet": b"x"}, "is a new file"),
+    ],
+)
+def test_what_is_no_submission_is_refused_with_the_reason(
+    files: dict[str, bytes], says_why: str, house: LocalHub, evaluate: Evaluate
+) -> None:
+    """In another's name, beside the path, by a wrong hash: a row, a comment, and closed."""
+    _pull(house, "bob", files)
+    code, out, err = evaluate()
+    assert code == 0 and "0 graded, 1 not" in out, err
+    assert says_why in str(_row(house)["reason"])
+    (pull,) = house.repo("org/submissions").discussions
+    assert pull.status == "closed"
+    assert "0 graded, 0 not, 0 known before" in evaluate()[1]
+
+
+def test_garbage_of_the_right_name_fails_alone(
+    house: LocalHub, gold: Path, says: Says, sign_in: As, evaluate: Evaluate
+) -> None:
+    """No stranger's file may stop the others."""
+    import hashlib
+
+    identity = hashlib.sha256(GARBAGE).hexdigest()[:16]
+    _pull(house, "bob", {f"submissions/bob/{identity}.parquet": GARBAGE})
+    sign_in("bob")
+    assert _submit(says, gold)[0] == 0
+    sign_in("ann")
+    code, out, err = evaluate()
+    assert code == 0 and "1 graded, 1 not" in out, err
+
+
+def test_a_team_has_so_many_a_day_and_the_rest_waits(
+    house: LocalHub, gold: Path, says: Says, sign_in: As, evaluate: Evaluate
+) -> None:
+    sign_in("bob")
+    for name in ("Sage 1", "Sage 2", "Sage 3"):
+        assert _submit(says, gold, "--name", name)[0] == 0
+    sign_in("ann")
+    code, out, _ = evaluate("--per-day", 2)
+    assert code == 0 and "2 graded, 0 not, 0 known before, 1 wait" in out
+    code, out, _ = evaluate("--per-day", 2)
+    assert "0 graded, 0 not, 2 known before, 1 wait" in out
+
+
+def test_submissions_to_another_release_are_left_alone(
+    house: LocalHub, gold: Path, says: Says, sign_in: As, evaluate: Evaluate, release: Path,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    """The loop runs once a release; a submission to the other one must not fail here."""
+    public = shutil.copytree(release / "public", tmp_path / "public")
+    text = (public / "manifest.json").read_text()
+    (public / "manifest.json").write_text(text + "\n")
+    put(house, "org/other", public, "v2")
+    sign_in("bob")
+    told = ("--release", "hf://org/other@v2", *DEV[2:], "--to", "org/submissions")
+    assert says("submit", gold, *told)[0] == 0
+    sign_in("ann")
+    assert "1 to another release" in evaluate()[1]
+    assert house.repo("org/submissions").discussions[0].status == "open"
+
+
+def test_members_hand_in_without_a_pull_request(
+    house: LocalHub, gold: Path, says: Says, evaluate: Evaluate
+) -> None:
+    assert _submit(says, gold, "--direct")[0] == 0
+    assert house.repo("org/submissions").discussions == []
+    assert "1 graded" in evaluate()[1]
+    assert "0 graded, 0 not, 1 known" in evaluate()[1]
+
+
+def test_a_draft_is_opened_before_it_is_merged(
+    house: LocalHub, gold: Path, says: Says, sign_in: As, evaluate: Evaluate
+) -> None:
+    """The Hub opens some pull requests of programs as drafts."""
+    sign_in("bob")
+    assert _submit(says, gold)[0] == 0
+    pull = house.repo("org/submissions").discussions[0]
+    pull.status = "draft"
+    sign_in("ann")
+    assert evaluate()[0] == 0
+    assert pull.status == "merged"
+
+
+def test_bad_input_of_a_submitter_is_one_line(
+    house: LocalHub, gold: Path, says: Says, sign_in: As, tmp_path: Path
+) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for answers, more, line in [
+        (empty, ("--name", "x"), "no valid answer"),
+        (gold, ("--name", ""), "1 to 200 characters"),
+        (gold, ("--to", "nowhere"), "no address on the Hub"),
+        (gold, ("--to", "org/absent"), "no such repository"),
+    ]:
+        code, _, err = _submit(says, answers, *more)
+        assert code == 2 and line in err and err.count("error:") == 1, err
+    sign_in("gone")
+    code, _, err = _submit(says, gold)
+    assert code == 2 and "token was refused" in err
+    assert not house.repo("org/submissions").discussions
+
+
+def test_two_runs_at_once_are_one(house: LocalHub, evaluate: Evaluate, tmp_path: Path) -> None:
+    """Cron starts the next run whether or not the last one has ended."""
+    import fcntl
+
+    (tmp_path / "work").mkdir()
+    with (tmp_path / "work/lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        code, _, err = evaluate()
+    assert code == 2 and "another run is at work" in err
+
+
+def test_a_private_truth_that_is_absent_is_the_maintainers_fault(
+    house: LocalHub, says: Says, tmp_path: Path
+) -> None:
+    told = ("--from", "org/submissions", "--results", "org/results", "--release", ADDRESS)
+    code, _, err = says("evaluate", *told, "--work", tmp_path / "work")
+    assert code == 2 and "--private" in err
+    assert isinstance(house.repo("org/submissions"), Repo)
