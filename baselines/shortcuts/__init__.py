@@ -6,12 +6,13 @@ not speak of.
 
 from typing import Final
 
-from baselines.shortcuts import causalab, ccr, replayscm
+from baselines.shortcuts import causalab, ccr, parrot, replayscm
 from baselines.solving import Solver
 
 SHORTCUTS: Final[tuple[tuple[str, str, str, Solver], ...]] = (
     *ccr.SHORTCUTS,
     *replayscm.SHORTCUTS,
     *causalab.SHORTCUTS,
+    *parrot.SHORTCUTS,
 )
 """The track, the name, what the rule is, and what answers by it."""

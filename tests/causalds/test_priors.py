@@ -3,11 +3,13 @@
 import json
 from collections import Counter
 from dataclasses import replace
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from causalds_scenes import asked, public, rows, specs, world
 
+from baselines.shortcuts.parrot import expected
 from builder.causal.graph import LatentDAG
 from builder.causalds.check.hidden import Hidden
 from builder.causalds.check.prior import audit_reasons, prior_again
@@ -19,7 +21,9 @@ from builder.causalds.make.prior import (
     reasons_of,
 )
 from builder.causalds.plan.types import ScenePlan
+from builder.causalds.track import TRACK
 from builder.words.knowledge import domains
+from grader.shape import Task
 
 AIRLINE = {
     "x": "Inbound delay",
@@ -154,3 +158,30 @@ def test_truths_of_effects_and_of_nothing_else_have_the_label() -> None:
                 same = truth["value"] * expected_sign(plan, "ATE")
                 assert target[PRIOR] == ("agrees" if same > 0 else "conflicts" if same else "none")
     assert min(seen.values()) > 10
+
+
+def test_the_parrot_expects_what_the_label_says() -> None:
+    """From the public side alone, by the names in a story: its sign is the true one where the
+    effect agrees with its reasons, and the other one where it conflicts."""
+    unsaid = [TRACK.build(spec) for spec in specs(scenes=4, implied=[0.5, 0.6])]
+    seen: Counter[tuple[str, bool]] = Counter()
+    for built in (*public(), *unsaid):
+        story = rows(built, "_scenes")[0]["story"]
+        for key, row, truth in asked(built):
+            target = json.loads(truth["target_json"])
+            if PRIOR not in target or not key.endswith("sign_only"):
+                continue
+            task = cast("Task", SimpleNamespace(prompt=row["prompt"], inputs=_inputs(row)))
+            sign = {1: "+", -1: "-", 0: None}[expected(task, story)]
+            if target[PRIOR] != "none":
+                assert (sign == target["accepted"][0]) is (target[PRIOR] == "agrees"), row[
+                    "task_id"
+                ]
+                seen[target[PRIOR], built in unsaid] += 1
+            elif not truth["should_abstain"] and target["accepted"] != ["0"]:
+                assert sign is None
+    assert min(seen["agrees", False], seen["conflicts", False]) > 3
+
+
+def _inputs(row: Any) -> Any:
+    return json.loads(row["inputs_json"])

@@ -5,6 +5,7 @@ effect (:mod:`builder.words.knowledge`). Equations follow none of that, so a sce
 with its reasons or conflicts with them: a label that stays private.
 """
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Final, Literal
 
@@ -45,38 +46,39 @@ def reasons_of(plan: ScenePlan) -> dict[tuple[str, str], Sign]:
 
 
 def expected_sign(plan: ScenePlan, estimand: str) -> int:
-    """The sign that the reasons imply of an effect, 1 or -1; 0 where they imply none.
+    """The sign that a scene's reasons imply of an effect, 1 or -1; 0 where they imply none.
 
-    Each chain from treatment to outcome implies the product of its reasons' signs, and all chains
-    that the effect is about must imply the same: of the NDE the direct one, of the NIE the others.
     Where no reason is told, what all of a domain's chains imply is expected of every effect.
     """
-    signs, names = reasons_of(plan), dict(plan.names)
+    names = dict(plan.names)
+    ends = names.get(plan.treatment, ""), names.get(plan.outcome, "")
+    return implied_sign(reasons_of(plan), *ends, estimand if plan.implied is None else "ATE")
+
+
+def implied_sign(signs: Mapping[tuple[str, str], Sign], x: str, y: str, estimand: str) -> int:
+    """The sign that reasons imply of the effect of ``x`` on ``y``, 1 or -1; 0 for none.
+
+    Each chain implies the product of its signs, and all chains that the effect is about must imply
+    the same: of the NDE the direct one, of the NIE the others, else all there are.
+    """
     causes: dict[str, list[str]] = {}
     for cause, effect in signs:
-        causes.setdefault(effect, []).append(cause)
-
-    def bears(edge: tuple[str, str]) -> bool:
-        if plan.implied is not None or estimand not in ("NDE", "NIE"):
-            return True
-        direct = edge == (names[plan.treatment], names[plan.outcome])
-        return direct is (estimand == "NDE")
+        direct = (cause, effect) == (x, y)
+        if estimand not in ("NDE", "NIE") or direct is (estimand == "NDE"):
+            causes.setdefault(effect, []).append(cause)
 
     @cache
     def implied(name: str) -> frozenset[int]:
-        """What the chains from the treatment to a variable imply of it."""
-        if name == names[plan.treatment]:
+        """What the chains from ``x`` to a variable imply of it."""
+        if name == x:
             return frozenset({1})
         return frozenset(
             one * _UNIT[signs[cause, name]]
             for cause in causes.get(name, ())
-            if bears((cause, name))
             for one in implied(cause)
         )
 
-    if not signs:
-        return 0
-    found = implied(names[plan.outcome])
+    found = implied(y)
     return next(iter(found)) if len(found) == 1 else 0
 
 
