@@ -24,6 +24,7 @@ from builder.gate.part_rows import PartRows
 from builder.track import Floors, Guess, Track
 from grader.errors import UsageError
 from grader.exam import choose_exam
+from grader.io.jsonio import canonical
 from grader.io.release import WHOLE_SPLIT, Release
 from grader.io.rows import Rows
 from grader.model import MODELS, RawAnswer, Score, Truth
@@ -115,12 +116,13 @@ def known_points(track: Track, rows: PartRows, parts: int) -> KnownPoints:
     sample = _sample([task for task, _ in asked], max(1, -(-FLOOR_TASKS // parts)))
     gold, nothing, earned = [], [], []
     floors: dict[str, list[Mapping[Guess, tuple[float, float]]]] = {}
+    grader = _Grader(track.floors)
     for task, truth in asked:
         try:
-            row = _scored(task, truth, task.shape.gold(task, truth))
-            none = score_answer(task, truth, None).points
+            row = grader.scored(task, truth, task.shape.gold(task, truth))
+            none = grader.scored(task, truth, None).points
             guesses = GUESSES if task.task_id in sample else ()
-            points = {kind: _uninformed(kind, track.floors, task, truth) for kind in guesses}
+            points = {kind: grader.uninformed(kind, task, truth) for kind in guesses}
         except Exception as error:  # a damaged row; the other tasks are looked at all the same
             problems.append(f"{task.task_id}: cannot be graded: {type(error).__name__}: {error}")
             continue
@@ -138,6 +140,50 @@ def known_points(track: Track, rows: PartRows, parts: int) -> KnownPoints:
         tuple(earned),
         {key: _summed(members) for key, members in sorted(floors.items())},
     )
+
+
+class _Grader:
+    """Scores answers to tasks; of an instance it scores once what several tasks have in common: its
+    views ask the same of the same truth."""
+
+    def __init__(self, floors: Floors) -> None:
+        self._floors = floors
+        self._instance = ""
+        self._known: dict[tuple[str, str | None], Score] = {}
+        self._deserved: dict[tuple[str, str], float] = {}
+
+    def scored(self, task: Task, truth: Truth, answer: str | None) -> Score:
+        """The score of an answer, or of none; ids and view may be those of another view."""
+        if task.instance_id != self._instance:
+            self._instance, self._known, self._deserved = task.instance_id, {}, {}
+        question = self._question(task, truth), answer
+        if question not in self._known:
+            raw = None if answer is None else RawAnswer(task.answer_file, answer.encode("utf-8"))
+            self._known[question] = score_answer(task, truth, raw)
+        return self._known[question]
+
+    def uninformed(self, kind: Guess, task: Task, truth: Truth) -> tuple[float, float]:
+        """The points of an uninformed answer: the grader's, and the floor's own derivation.
+
+        Guesses at one question in several views are one guess: they look at neither data nor story.
+        """
+        question = self._question(task, truth)
+        digest = hashlib.sha256(f"{kind}/{task.instance_id}/{question}".encode()).digest()
+        rng = np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "big")))
+        answer = self._floors.answer(kind, task, truth, rng)
+        points = self.scored(task, truth, answer).points
+        if (question, answer) not in self._deserved:
+            self._deserved[question, answer] = self._floors.points(task, truth, answer)
+        return points, self._deserved[question, answer]
+
+    @staticmethod
+    def _question(task: Task, truth: Truth) -> str:
+        """What points can depend on: all but ids, view and, of predictions, the table's columns."""
+        inputs = task.inputs
+        if task.shape.kind == "predictions":
+            inputs = {name: value for name, value in inputs.items() if name != "columns"}
+        parts = [task.spec.key, inputs, truth.should_abstain, truth.value, truth.target]
+        return canonical(parts)
 
 
 def _asked(rows: PartRows, problems: list[str]) -> Iterator[tuple[Task, Truth]]:
@@ -172,17 +218,6 @@ def _sample(tasks: Iterable[Task], most: int) -> frozenset[str]:
         if len(kept) < most:
             kept.append(task.task_id)
     return frozenset(task_id for kept in drawn.values() for task_id in kept)
-
-
-def _scored(task: Task, truth: Truth, answer: str) -> Score:
-    return score_answer(task, truth, RawAnswer(task.answer_file, answer.encode("utf-8")))
-
-
-def _uninformed(kind: Guess, floors: Floors, task: Task, truth: Truth) -> tuple[float, float]:
-    digest = hashlib.sha256(f"{kind}/{task.task_id}".encode()).digest()
-    rng = np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "big")))
-    answer = floors.answer(kind, task, truth, rng)
-    return _scored(task, truth, answer).points, floors.points(task, truth, answer)
 
 
 def _summed(points: Sequence[Mapping[Guess, tuple[float, float]]]) -> FloorSum:

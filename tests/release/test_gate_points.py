@@ -1,6 +1,7 @@
 """What known answers are worth: nothing is overlooked in parts, samples follow from ids."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -88,13 +89,39 @@ def test_a_right_answer_that_loses_points_is_named(
     built: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One wrong gold answer among thousands must not drown."""
-    scored = known_answers._scored
     victim = choose_exam(Release.open(built), "dev", "all").tasks[0]
+    scored = known_answers._Grader.scored
 
-    def spoilt(task: Task, truth: Any, answer: str) -> Any:
-        return scored(task, truth, "{}" if task.task_id == victim.task_id else answer)
+    def spoilt(self: Any, task: Task, truth: Any, answer: str | None) -> Any:
+        spoil = task.task_id == victim.task_id and answer is not None
+        return scored(self, task, truth, "{}" if spoil else answer)
 
-    monkeypatch.setattr(known_answers, "_scored", spoilt)
+    monkeypatch.setattr(known_answers._Grader, "scored", spoilt)
     lines = {line.check: line for line in run_gate(built, workers=1).lines}
     assert lines["dev: gold answers"].problems[0].startswith(victim.task_id)
-    assert not lines["dev: gold answers"].figure.startswith("100 points")
+    assert "tasks, 100 points" not in lines["dev: gold answers"].figure
+
+
+def test_views_that_ask_the_same_are_graded_once_and_counted_each(
+    parts: Iterator[Part], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half of a check's time went into grading the same predictions for every view."""
+    rows = read_part(next(parts))
+    track = part_check.load_track("builder.causalds.track:TRACK")
+    graded: list[str] = []
+    score = known_answers.score_answer
+
+    def counted(task: Task, truth: Any, raw: Any) -> Any:
+        graded.append(task.task_id)
+        return score(task, truth, raw)
+
+    monkeypatch.setattr(known_answers, "score_answer", counted)
+    once = known_answers.known_points(track, rows, 1)
+    asked, first = len(graded), dict(rows.tasks)
+    views = {
+        name: [*own, *({**row, "view": "proxy"} for row in own)] for name, own in first.items()
+    }
+    graded.clear()
+    twice = known_answers.known_points(track, replace(rows, tasks=views), 1)
+    assert len(graded) == asked
+    assert twice.gold == 2 * once.gold

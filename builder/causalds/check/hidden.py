@@ -2,8 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from builder.causalds.check import graph as audit_graph
@@ -49,12 +50,25 @@ class Hidden:
 
     def identifiable(self, effect: str) -> bool:
         """Whether the effect ("ate", "ett", "nde" or "nie") is identifiable."""
-        ends = self.graph, self.x, self.y, self.latent
-        return audit_graph.identifiable(*ends, effect, binary_treatment=self.binary_treatment)
+        if effect not in self._verdicts:
+            ends = self.graph, self.x, self.y, self.latent
+            binary = self.binary_treatment
+            found = audit_graph.identifiable(*ends, effect, binary_treatment=binary)
+            self._verdicts[effect] = found
+        return self._verdicts[effect]
 
-    def valid_sets(self) -> list[frozenset[str]]:
-        """Every valid adjustment set."""
-        return audit_graph.valid_sets(self.graph, self.x, self.y, self.latent)
+    @cached_property
+    def _verdicts(self) -> dict[str, bool]:
+        """Verdicts by effect: the views and tasks of a scene ask for the same."""
+        return {}
+
+    def valid_sets(self) -> Sequence[frozenset[str]]:
+        """Every valid adjustment set, by size."""
+        return self._sets
+
+    @cached_property
+    def _sets(self) -> tuple[frozenset[str], ...]:
+        return tuple(audit_graph.valid_sets(self.graph, self.x, self.y, self.latent))
 
     def others(self) -> list[str]:
         """The observed nodes other than treatment and outcome, in table order."""

@@ -101,17 +101,9 @@ def _part(hidden: Hidden, rows: Mapping[str, Array], size: int) -> list[Losses]:
     value, weight = _weighted(hidden, known, _draws(size))
     label = rows[hidden.y]
     kinds = [_squared] if set(np.unique(label)) <= {0.0, 1.0} else [_squared, _scored]
-    order = np.argsort(value, axis=1)
-    value, weight = (np.take_along_axis(part, order, axis=1) for part in (value, weight))
     # Neighbours in order of drawing, not of size: the halves are independent of each other.
-    odd = order % 2 == 1
-    halves = [
-        (value[half].reshape(len(label), -1), weight[half].reshape(len(label), -1))
-        for half in (odd, ~odd)
-    ]
-    return [
-        _extrapolated(*(loss(v, w, label) for v, w in ((value, weight), *halves))) for loss in kinds
-    ]
+    every = [(value, weight), *((value[:, half::2], weight[:, half::2]) for half in (1, 0))]
+    return [_extrapolated(*(loss(v, w, label) for v, w in every)) for loss in kinds]
 
 
 def _extrapolated(whole: Array, one: Array, other: Array) -> Losses:
@@ -133,13 +125,31 @@ def _squared(value: Array, weight: Array, label: Array) -> Array:
 
 
 def _scored(value: Array, weight: Array, label: Array) -> Array:
-    """The interval score of the central interval; the draws of a row stand in order of size."""
-    share = _shares(weight)
+    """The interval score of the central interval."""
+    if np.ptp(weight) == 0.0:
+        value, share = np.sort(value, axis=1), np.full(value.shape, 1 / value.shape[1])
+    else:
+        order = np.argsort(value, axis=1)
+        value, share = (
+            np.take_along_axis(part, order, axis=1) for part in (value, _shares(weight))
+        )
     below = np.cumsum(share, axis=1) - 0.5 * share
-    ends = (ALPHA / 2, 1 - ALPHA / 2)
-    low, high = np.array([np.interp(ends, *row) for row in zip(below, value, strict=True)]).T
+    low, high = (_quantile(below, value, end) for end in (ALPHA / 2, 1 - ALPHA / 2))
     miss = np.clip(low - label, 0.0, None) + np.clip(label - high, 0.0, None)
     found: Array = high - low + 2.0 / ALPHA * miss
+    return found
+
+
+def _quantile(below: Array, value: Array, end: float) -> Array:
+    """Where the share below reaches ``end``, by a line between neighbours; in every row."""
+    last = value.shape[1] - 1
+    right = np.clip((below < end).sum(axis=1), 1, last)[:, None]
+    (x0, x1), (y0, y1) = (
+        [np.take_along_axis(part, place, axis=1)[:, 0] for place in (right - 1, right)]
+        for part in (below, value)
+    )
+    gap = np.where(x1 > x0, x1 - x0, 1.0)
+    found: Array = y0 + np.clip((end - x0) / gap, 0.0, 1.0) * (y1 - y0)
     return found
 
 
@@ -162,11 +172,13 @@ def _weighted(hidden: Hidden, known: Mapping[str, Array], draws: int) -> tuple[A
             values[name] = np.broadcast_to(known[name][:, None], shape)
             if not drawn.intersection(node["parents"]):
                 continue
-        columns = [values[parent].ravel() for parent in node["parents"]]
-        mean = np.reshape(conditional_mean(node, columns, size * draws), shape)
+        # What no draw moves is the same for all draws of a row.
+        wide = draws if drawn.intersection(node["parents"]) else 1
+        columns = [values[parent][:, :wide].ravel() for parent in node["parents"]]
+        mean = np.reshape(conditional_mean(node, columns, size * wide), (size, wide))
         scale = None
         if node["noise"] is not None:
-            scale = np.reshape(noise_scale(node, columns, size * draws), shape)
+            scale = np.reshape(noise_scale(node, columns, size * wide), (size, wide))
         if name in drawn:
             own = noise[name][places]
             values[name] = np.asarray(own < mean, float) if scale is None else mean + scale * own

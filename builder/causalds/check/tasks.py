@@ -8,7 +8,7 @@ code that published them.
 import json
 import math
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -222,7 +222,7 @@ def _category(hidden: Hidden) -> str:
     return "no_backdoor" if hidden.identifiable("ate") else "non_id"
 
 
-def _sets(case: Case, found: list[frozenset[str]]) -> Derived:
+def _sets(case: Case, found: Sequence[frozenset[str]]) -> Derived:
     word = _category(case.hidden)
     sets = sorted(_named(case.hidden, one) for one in found)
     return Derived({"category": word, "sets": sets}, abstain=word == "non_id")
