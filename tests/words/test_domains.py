@@ -103,6 +103,15 @@ def test_a_second_reading_is_compared_sign_by_sign(tmp_path: Path) -> None:
         second_reading.agreement(sheet)
 
 
+def test_another_reader_gives_nearly_all_reasons_the_same_sign() -> None:
+    """The figures that docs/words.md states; where the two differ, one of them says 0."""
+    found = second_reading.agreement(Path(__file__).parent / "second_reading.txt")
+    assert found.reasons == 308
+    assert found.share == pytest.approx(0.974, abs=0.0005)
+    assert found.kappa == pytest.approx(0.948, abs=0.0005)
+    assert all("0" in pair for pair in found.differing.values())
+
+
 @pytest.mark.parametrize(
     ("name", "plural"),
     [

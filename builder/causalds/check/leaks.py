@@ -57,10 +57,9 @@ def _asked(task: TaskRow, truth: Mapping[str, Any], _world: Mapping[str, Any]) -
     )
     binary = {inputs.get("x0"), inputs.get("x1")} == {0, 1}
     ends = str(inputs.get("treatment", "")), str(inputs.get("outcome", ""))
-    prior = json.loads(truth["target_json"]).get(PRIOR, "")
-    return AskedFacts(
-        (lengths, scalars, binary), {_EXPECTED: prior if prior in SIDES else ""}, ends=ends
-    )
+    prior = json.loads(truth["target_json"]).get(PRIOR)
+    facts = {} if prior is None else {_EXPECTED: prior if prior in SIDES else ""}
+    return AskedFacts((lengths, scalars, binary), facts, ends=ends)
 
 
 def _is_list(value: object) -> bool:
