@@ -25,6 +25,8 @@ COMMANDS: Final[dict[str, str]] = {
     "pack": "pack answers into one file to submit",
     "submit": "hand answers in to a maintainer's dataset on the Hub",
     "evaluate": "of a dataset of submissions: grade what is new, record it, answer",
+    "board": "a dataset of results as a static site, and as a Space",
+    "results": "a report's skills for a model repository on the Hub",
     "leaderboard": "grade many submissions and rank them",
     "ledger": "of a private exam: who was shown what, and what it can have told them",
     "compare": "two submissions, task by task: is one better, and would it show",

@@ -58,6 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.hub.address import Address
     from grader.hub.client import connect
     from grader.hub.evaluate import Desk, evaluate
+    from grader.hub.located import told_address
     from grader.hub.results import Results
     from grader.io.release import Release
 
@@ -72,6 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     key = arguments.transcript_key
     desk = Desk(
         release=release,
+        address=told_address(arguments.release),
         work=arguments.work,
         ledger=arguments.ledger,
         key=None if key is None else read_key(key),

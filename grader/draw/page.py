@@ -68,7 +68,19 @@ class Card:
     large: int = 2
 
 
-Block = Table | Svg | Paragraph | Fold | Beside | Card
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several to be chosen; the first is. ``style`` of a page says what follows from it.
+
+    ``options`` are ids, which are of the code, and labels.
+    """
+
+    legend: str
+    name: str
+    options: Sequence[tuple[str, str]]
+
+
+Block = Table | Svg | Paragraph | Fold | Beside | Card | Choice
 
 
 def filled(*tables: Table) -> list[Table]:
@@ -166,6 +178,8 @@ def _block(block: "Inside", titled: bool) -> str:
             return f'<div class="beside">{columns}</div>'
         case Card():
             return '<dl class="card">' + "".join(_tiles(block)) + "</dl>"
+        case Choice():
+            return f"<fieldset><legend>{safe(block.legend)}</legend>{_options(block)}</fieldset>"
         case Section():
             # A section inside another: as large as its heading says.
             if not block.blocks:
@@ -173,6 +187,14 @@ def _block(block: "Inside", titled: bool) -> str:
             return f'<div class="part"><h3>{safe(block.title)}</h3>{_blocks(block.blocks)}</div>'
         case _:
             assert_never(block)
+
+
+def _options(choice: Choice) -> str:
+    return "".join(
+        f'<label><input type="radio" name="{safe(choice.name)}" id="{safe(option)}"'
+        f"{'' if place else ' checked'}> {safe(label)}</label>"
+        for place, (option, label) in enumerate(choice.options)
+    )
 
 
 def _tiles(card: Card) -> Iterator[str]:

@@ -36,12 +36,14 @@ _NAMES: Final = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
-    """What the maintainer grades with: release, place for files, and the limits.
+    """What the maintainer grades with: release (and its address, if on the Hub), a place for files,
+    the limits.
 
     ``per_day`` is how many submissions of one team are looked at on one day, ``today`` (ISO).
     """
 
     release: Release
+    address: str = ""
     work: Path
     ledger: Path | None = None
     key: bytes | None = None
@@ -219,7 +221,11 @@ def _row(
         "pull_request": one.pull,
         "system": str(card.get("system", "?"))[:_NAMES],
         "setting": str(setting or "")[:_NAMES],
-        "release": {"name": desk.release.name, "sha256": desk.sha256},
+        "release": {
+            "name": desk.release.name,
+            "sha256": desk.sha256,
+            "address": desk.address,
+        },
         "split": str(card.get("split", ""))[:_NAMES],
         "exam": str(card.get("exam", ""))[:_NAMES],
         "status": status,

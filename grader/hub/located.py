@@ -20,3 +20,8 @@ def local(path: Path) -> Path:
     from grader.hub.fetch import fetch
 
     return fetch(Address.of(str(path)))
+
+
+def told_address(path: Path | None) -> str:
+    """The address that was typed for a release, if it was one."""
+    return str(Address.of(str(path))) if path is not None and is_remote(path) else ""

@@ -52,7 +52,10 @@ _SETTINGS: Final = 300
 
 
 def report_page(
-    report: Report, scores: Sequence[Score] = (), truths: Mapping[str, Truth] | None = None
+    report: Report,
+    scores: Sequence[Score] = (),
+    truths: Mapping[str, Truth] | None = None,
+    more: Sequence[Section] = (),
 ) -> str:
     """The page of one submission.
 
@@ -66,6 +69,7 @@ def report_page(
         Section("Attempts as complete exams", [runs(report)] if "attempts" in report else []),
         Section("What was answered", [*_of_one([census([(1, report)])]), *_endings(report)]),
         Section(f"Every task ({len(scores):,})", filled(listed), folded=True),
+        *more,
     ]
     release = report["release"]["name"]
     subtitle = f"{release}, split {report['split']}, exam {report['exam']}"

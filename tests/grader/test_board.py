@@ -17,12 +17,12 @@ from grader.board import cache as gradings
 from grader.board.grading import Entry, NotGraded, Result, grade_all
 from grader.board.workers import Failed, Limits, run_limited
 from grader.cli import main
-from grader.commands.leaderboard import rank
 from grader.draw.table import in_terminal
 from grader.errors import UsageError
 from grader.exam import Exam
 from grader.pipeline import grade
 from grader.show.leaderboard import leaderboard
+from grader.show.ranking import rank
 
 ROOMY = Limits(1 << 30, 60.0)
 

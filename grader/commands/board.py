@@ -1,0 +1,53 @@
+"""Write the board of a dataset of results as a static site, and put it into a Space.
+
+Rankings by skill with intervals and floors, filters by exam, track, setting and date, cost against
+skill, a page for each submission with its hashes. The site has no script and asks nobody.
+
+examples:
+  causal-exams board --from org/results --out site/
+  causal-exams board --from org/results --out site/ --publish org/board
+"""
+
+import argparse
+from pathlib import Path
+
+from grader.errors import UsageError
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``board``."""
+    parser.add_argument(
+        "--from", dest="results", required=True, metavar="ORG/NAME",
+        help="dataset of results, or a folder with a copy of it",
+    )  # fmt: skip
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the site")
+    parser.add_argument("--title", default="Causal exams", help="of the board")
+    parser.add_argument(
+        "--publish", metavar="ORG/NAME", help="a static Space on the Hub (made if absent)"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the site, and send what changed of it."""
+    from grader.hub.address import Address
+    from grader.hub.client import connect
+    from grader.hub.results import Results, rows_in
+    from grader.hub.site import INDEX, PAGES, write_site
+    from grader.hub.space import send
+
+    space = None if arguments.publish is None else Address.of(arguments.publish, "--publish").repo
+    folder, out = Path(arguments.results), arguments.out
+    if folder.is_dir():
+        rows, name = rows_in(folder), folder.name
+    else:
+        name = Address.of(arguments.results, "--from").repo
+        rows = Results(connect(), name).rows
+    if out.exists() and any(out.iterdir()) and not (out / INDEX).is_file():
+        raise UsageError(f"--out {out}: is a folder with other things in it; name a new one")
+    for page in (out / PAGES).glob("*.html"):
+        page.unlink()
+    files = write_site(out, rows, name, arguments.title)
+    print(f"{out / INDEX}: {len(rows)} submissions, {files} files")
+    if space is not None:
+        print(f"{space}: {send(connect(), space, out)}")
+    return 0

@@ -1,0 +1,86 @@
+"""``.eval_results`` of a model repository: the skills of a report, where the Hub gathers them.
+
+One entry for the exam and, where it has several tracks, one for each that was attempted; ids are
+those of the release's ``eval.yaml``.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from grader.benchmark import task_id
+from grader.errors import UsageError
+from grader.hub.address import Address
+from grader.hub.client import told
+from grader.io.release import Release
+
+if TYPE_CHECKING:
+    from huggingface_hub import EvalResultEntry, HfApi
+
+FOLDER: Final = ".eval_results"
+_DIGITS: Final = 1
+
+
+def file_name(report: Mapping[str, Any]) -> str:
+    """The name of the file: a model has one for each exam."""
+    release = str(report["release"]["name"]).partition(" ")[0]
+    return f"causal-exams-{release}-{report['split']}-{report['exam']}.yaml"
+
+
+def eval_results(
+    report: Mapping[str, Any], address: Address, folder: Path, source: str | None = None
+) -> str:
+    """The YAML of a report about the release at ``address``, which was fetched to ``folder``.
+
+    Raises ``UsageError`` for a report without skill, or about another release.
+    """
+    import yaml
+    from huggingface_hub import eval_result_entries_to_yaml
+
+    release = Release.open(folder)
+    split = release.choose_split(str(report["split"]))
+    if report["release"]["content_sha256"] != release.content_hashes(split):
+        raise UsageError(f"{address}: is another release than the report's; name the one graded")
+    # The client keeps each commit in a folder called after it.
+    entries = list(_entries(report, address, folder.name, source))
+    if not entries:
+        raise UsageError("the report has no skill to state: floors are absent, or it is redacted")
+    return yaml.safe_dump(eval_result_entries_to_yaml(entries), sort_keys=False)
+
+
+def _entries(
+    report: Mapping[str, Any], address: Address, commit: str, source: str | None
+) -> "Iterator[EvalResultEntry]":
+    from huggingface_hub import EvalResultEntry
+
+    run = report["submission"]["run"]
+    date, setting = run.get("date"), run.get("setting")
+    tracks = report["tracks"] if len(report["tracks"]) > 1 else {}
+    for track, part in [(None, report), *tracks.items()]:
+        if part["skill"] is not None and (track is None or part["attempted"]):
+            yield EvalResultEntry(
+                dataset_id=address.repo,
+                task_id=task_id(report["split"], report["exam"], track),
+                value=round(part["skill"], _DIGITS),
+                dataset_revision=commit,
+                date=date if isinstance(date, str) else None,
+                source_url=source,
+                notes=setting if isinstance(setting, str) else None,
+            )
+
+
+def propose(api: "HfApi", model: str, name: str, text: str) -> str:
+    """Open a pull request with the file at a model repository, unless it is there; where it is."""
+    from huggingface_hub import CommitOperationAdd
+
+    path = f"{FOLDER}/{name}"
+    with told(model):
+        if api.file_exists(model, path):
+            there = Path(api.hf_hub_download(model, path)).read_text(encoding="utf-8")
+            if there == text:
+                return f"{model}/{path} says so already"
+        commit = api.create_commit(
+            model, [CommitOperationAdd(path, text.encode("utf-8"))], create_pr=True,
+            commit_message="Results on the causal exams",
+        )  # fmt: skip
+    return str(commit.pr_url)

@@ -1,0 +1,165 @@
+"""The board as a static site: what it shows, what it asks for, and what it does with odd names."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hub_place import Says
+from local_hub import LocalHub
+
+from grader.exam import choose_exam
+from grader.hub.site import write_site
+from grader.io.release import Release
+from grader.pipeline import grade
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+EVIL = '<script>alert(1)</script>"&'
+Row = dict[str, Any]
+Rows = dict[str, Row]
+
+
+def _row(number: int, report: Row, **more: Any) -> Row:
+    hashes = {f"{name}_sha256": "ab" * 32 for name in ("submission", "answers", "grader")}
+    release = {"name": report["release"]["name"], "sha256": "cd" * 32, "address": "hf://org/e@v1"}
+    row = {
+        "format": 1, "id": f"{number:016x}", "day": "2026-03-01", "evaluated": "2026-03-02",
+        "team": "acme", "pull_request": number, "setting": "closed", "release": release,
+        "system": report["submission"]["system"], "split": "dev", "exam": "mini",
+        "status": "graded", "reason": "", "grader": "0.1.0", "report": report, **hashes,
+    }  # fmt: skip
+    return row | more
+
+
+@pytest.fixture(scope="session")
+def rows(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Rows:
+    """Four rows: gold twice, nothing at all under an odd name, and one that was refused."""
+    folder = tmp_path_factory.mktemp("rows")
+    exam = choose_exam(Release.open(release), "dev", "mini")
+    for name in ("gold", "empty"):
+        (folder / name).mkdir()
+    for task in exam.tasks:
+        text = task.shape.gold(task, exam.truths[task.task_id])
+        (folder / "gold" / task.answer_file).write_text(text, encoding="utf-8")
+    (folder / "gold/run.json").write_text(json.dumps({"system": "Sage 1"}))
+    (folder / "empty/run.json").write_text(json.dumps({"system": EVIL}))
+    gold, empty = (dict(grade(exam, folder / name).report) for name in ("gold", "empty"))
+    found = [
+        _row(1, gold),
+        _row(2, gold, team="bob", setting="open", day="2026-05-09"),
+        _row(3, empty, team=EVIL, setting="", day="2026-04-30"),
+        _row(4, gold) | {"status": "refused", "reason": EVIL, "report": None, "system": "?"},
+    ]
+    return {row["id"]: row for row in found}
+
+
+@pytest.fixture
+def site(rows: Rows, tmp_path: Path) -> Path:
+    write_site(tmp_path / "site", rows, "org/results", "Causal exams")
+    return tmp_path / "site"
+
+
+def _tables(index: str) -> list[list[str]]:
+    bodies = re.findall(r"<tbody>(.*?)</tbody>", index, flags=re.DOTALL)
+    return [re.findall(r"<tr>(.*?)</tr>", body, flags=re.DOTALL) for body in bodies]
+
+
+def test_everyone_is_on_it_with_intervals_floors_and_a_page(site: Path, rows: Rows) -> None:
+    index = (site / "index.html").read_text(encoding="utf-8")
+    ranking = _tables(index)[0]
+    assert len(ranking) == 3
+    assert "Sage 1 (acme, 000000)" in ranking[0] and "Sage 1 (bob, 000000)" in ranking[1]
+    assert "100.0" in ranking[0] and "[100.0, 100.0]" in ranking[0]
+    for identity in ("1", "2", "3"):
+        page = (site / "s" / f"{identity:0>16}.html").read_text(encoding="utf-8")
+        assert "ab" * 32 in page and "cd" * 32 in page
+    assert not (site / "s" / f"{4:016x}.html").exists()
+    assert "cd" * 32 in index and "causal-exams verify hf://org/e@v1" in index
+    assert "sdk: static" in (site / "README.md").read_text(encoding="utf-8")
+
+
+def test_no_page_asks_anybody_or_runs_anything(site: Path) -> None:
+    """No script, no address that a browser would load, and strangers' words stay words."""
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert "<script" not in text and "javascript:" not in text
+        assert not re.search(r"<(img|iframe|link|object|embed|video|audio)\b", text)
+        assert not re.search(r"(src|srcset|action)=|url\(|@import", text)
+        for link in re.findall(r'href="([^"]*)"', text):
+            assert link.startswith("#") or (page.parent / link).is_file(), link
+
+
+def test_the_same_results_give_the_same_site(rows: Rows, site: Path, tmp_path: Path) -> None:
+    backwards = dict(reversed(rows.items()))
+    write_site(tmp_path / "again", backwards, "org/results", "Causal exams")
+    for page in site.rglob("*.*"):
+        assert page.read_bytes() == (tmp_path / "again" / page.relative_to(site)).read_bytes()
+
+
+def test_names_of_rows_fit_what_a_page_keeps_of_them(rows: Rows, tmp_path: Path) -> None:
+    """A filter that a clipped name has lost would hide a system for ever."""
+    months = [f"2026-{month:02d}-01" for month in range(1, 13)]
+    some = [rows[f"{1:016x}"] | {"id": f"{k:016x}", "day": day} for k, day in enumerate(months, 9)]
+    write_site(tmp_path / "site", {row["id"]: row for row in some}, "r", "t")
+    index = (tmp_path / "site/index.html").read_text(encoding="utf-8")
+    names = re.findall(r'id="(row~[^"]*)"', index)
+    assert names and all(re.search(r"~[0-9a-f]{16}$", name) for name in names)
+
+
+def test_it_goes_from_the_dataset_to_a_space_and_a_rerun_sends_nothing(
+    hub: LocalHub, rows: Rows, says: Says, tmp_path: Path
+) -> None:
+    from hub_place import put
+
+    copy = tmp_path / "org-results"
+    (copy / "results").mkdir(parents=True)
+    for row in rows.values():
+        (copy / "results" / f"{row['id']}.json").write_text(json.dumps(row))
+    (copy / "log.jsonl").write_text("")
+    put(hub, "org/results", copy)
+    told = ("board", "--from", "org/results", "--out", tmp_path / "site", "--publish", "org/board")
+    code, out, err = says(*told)
+    assert code == 0 and "sent, http" in out, err
+    files = hub.repo("org/board", "space").files("main")
+    assert {"index.html", "README.md", f"s/{1:016x}.html"} <= files.keys()
+    hub.uploads()
+    assert "nothing to send" in says(*told)[1]
+    assert not hub.uploads()
+    code, out, _ = says("board", "--from", copy, "--out", tmp_path / "other")
+    assert code == 0
+    code, _, err = says("board", "--from", copy, "--out", tmp_path)
+    assert code == 2 and "other things in it" in err
+    (copy / "results/bad.json").write_text("{}")
+    code, _, err = says("board", "--from", copy, "--out", tmp_path / "third")
+    assert code == 2 and "is no row of results" in err
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here")
+@pytest.mark.parametrize("width", [360, 1280])
+def test_filters_work_in_a_browser(width: int, site: Path) -> None:
+    """Rows come and go with each choice; nothing is logged, asked for, or wider than the screen."""
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with api.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": width, "height": 900})
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: asked.append(message.text))
+        page.goto((site / "index.html").as_uri())
+        shown: Callable[[], int] = lambda: page.locator('[id^="row~"]:visible').count()  # noqa: E731
+        assert shown() == 3
+        page.get_by_label("open", exact=True).check()
+        assert shown() == 1
+        page.get_by_label("not stated").check()
+        assert shown() == 1
+        page.locator("#s-all").check()
+        page.get_by_label("since 2026-04").check()
+        assert shown() == 2
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.get_by_role("group", name="Setting").count() == 1
+        assert len(asked) == 1 and asked[0].startswith("file:")
+        browser.close()
