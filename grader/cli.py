@@ -31,6 +31,7 @@ COMMANDS: Final[dict[str, str]] = {
     "ledger": "of a private exam: who was shown what, and what it can have told them",
     "compare": "two submissions, task by task: is one better, and would it show",
     "fetch": "a release from the Hub: fetched, checked, kept",
+    "browse": "a site to read tasks: prompt, story, graph, data, truth, answer",
     "verify": "check a release: hashes, rows, private against public",
     "schema": "print the answer schema of a variant",
 }

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.draw.table import Table
+from grader.look import Look
 from grader.model import Checked, Score, TrackSummary, Truth
 from grader.report.table import Results
 from grader.shape import Task, Variant
@@ -83,6 +84,9 @@ class Track:
         what ``leaderboard --json`` says of each of several reports beside its place.
     ``certify``
         proves again what a truth claims (``verify``); a sentence says what is wrong with it.
+    ``look``
+        ``(task, truth, world)``: what ``browse`` shows of a task beside its prompt
+        (:class:`grader.look.Look`), given its world row (empty where there is none).
     ``draw``
         one verified answer as a page (``explain --html``).
     ``tables``
@@ -114,6 +118,7 @@ class Track:
     compare: Callable[[Pairs, Report, Report], Mapping[str, Any]] | None = None
     board_members: Callable[[Sequence[Report]], Sequence[Mapping[str, Any]]] | None = None
     certify: Callable[[Task, Truth], str | None] | None = None
+    look: Callable[[Task, Truth, Mapping[str, Any]], Look] | None = None
     draw: Callable[[Task, Truth, Checked], str] | None = None
     tables: Callable[[Report], Sequence[Table]] | None = None
     sections: "Callable[[Sequence[Report]], Sequence[Section]] | None" = None

@@ -1,9 +1,12 @@
 """What every page of ours is: one self-contained document, light or dark as the reader's system.
 
-No script, no external request, no font, no image: the file can be mailed, archived, or opened from
-a USB stick. Sections and their blocks are values; only here do they become HTML, escaped.
+No external request, no font, no image: the file can be mailed, archived, or opened from a USB
+stick. Nothing runs but a script of our own where a page has one, named by its hash. Sections and
+their blocks are values; only here do they become HTML, escaped.
 """
 
+import base64
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +21,10 @@ _STYLE: Final = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
 
 _LONGEST: Final = 4_000
 """Characters of a paragraph."""
+_LONGEST_LINE: Final = 20_000
+_LONGEST_TEXT: Final = 200_000
+_BREAK: Final = "§¶"
+"""Stands for the end of a line while text is escaped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +87,33 @@ class Choice:
     options: Sequence[tuple[str, str]]
 
 
-Block = Table | Svg | Paragraph | Fold | Beside | Card | Choice
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Text as it was written, line by line."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """Paragraphs of running text (an empty line ends one) with some parts marked.
+
+    ``spans`` are (start, end, class) in characters of ``text``; what overlaps an earlier one is not
+    marked. The classes are names of our own.
+    """
+
+    text: str
+    spans: Sequence[tuple[int, int, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Markup:
+    """Finished markup of our own, in which everything foreign is escaped."""
+
+    html: str
+
+
+Block = Table | Svg | Paragraph | Fold | Beside | Card | Choice | Code | Marked | Markup
 
 
 def filled(*tables: Table) -> list[Table]:
@@ -112,10 +145,13 @@ def page(
     footer: str,
     style: str = "",
     contents: bool = False,
+    script: str = "",
+    ahead: str = "",
 ) -> str:
-    """A whole page; ``style`` adds to the common one, everything else is plain text.
+    """A whole page; ``style`` and ``script`` are our own, everything else is plain text.
 
-    With ``contents`` a list of the sections stands at its head.
+    With ``contents`` a list of the sections stands at its head; ``ahead`` is finished markup above
+    it, such as the way back.
     """
     present = [section for section in sections if section.blocks]
     shown = "".join(_section(place, section) for place, section in enumerate(present))
@@ -128,10 +164,22 @@ def page(
         listed = f'<nav aria-label="contents">{links}</nav>'
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{safe(title)} · causal-exams</title><style>\n{_STYLE}{style}</style></head>"
-        f'<body><main><h1>{safe(title)}</h1><p class="sub">{safe(subtitle, 1_000)}</p>{listed}'
-        f"{shown}<footer>{safe(footer, 1_000)}</footer></main></body></html>\n"
+        f"<body><main>{ahead}<h1>{safe(title)}</h1>"
+        f'<p class="sub">{safe(subtitle, 1_000)}</p>{listed}{shown}'
+        f"<footer>{safe(footer, 1_000)}</footer></main>"
+        f"{f'<script>{script}</script>' if script else ''}</body></html>\n"
+    )
+
+
+def _policy(script: str) -> str:
+    """What a browser may do with a page: show it; whatever slipped through escaping cannot run."""
+    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+    runs = f"script-src 'sha256-{digest}'; " if script else ""
+    return (
+        f"default-src 'none'; {runs}style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
     )
 
 
@@ -176,6 +224,12 @@ def _block(block: "Inside", titled: bool) -> str:
         case Beside():
             columns = "".join(f"<div>{_blocks(column)}</div>" for column in block.columns)
             return f'<div class="beside">{columns}</div>'
+        case Code():
+            return f"<pre>{_lines(block.text)}</pre>"
+        case Marked():
+            return _marked(block)
+        case Markup():
+            return block.html
         case Card():
             return '<dl class="card">' + "".join(_tiles(block)) + "</dl>"
         case Choice():
@@ -189,12 +243,31 @@ def _block(block: "Inside", titled: bool) -> str:
             assert_never(block)
 
 
+<<<<<<< HEAD
 def _options(choice: Choice) -> str:
     return "".join(
         f'<label><input type="radio" name="{safe(choice.name)}" id="{safe(option)}"'
         f"{'' if place else ' checked'}> {safe(label)}</label>"
         for place, (option, label) in enumerate(choice.options)
     )
+=======
+def _lines(text: str) -> str:
+    return "\n".join(safe(line, _LONGEST_LINE) for line in text[:_LONGEST_TEXT].splitlines())
+
+
+def _marked(block: Marked) -> str:
+    """The text as paragraphs, its marked parts as spans."""
+    text, at, parts = block.text[:_LONGEST_TEXT], 0, []
+    for start, end, kind in sorted(block.spans):
+        if at <= start < end <= len(text):
+            parts.append(safe(text[at:start].replace("\n", _BREAK), _LONGEST_TEXT))
+            inside = safe(text[start:end].replace("\n", " "), _LONGEST_TEXT)
+            parts.append(f'<span class="told {safe(kind)}" tabindex="0">{inside}</span>')
+            at = end
+    parts.append(safe(text[at:].replace("\n", _BREAK), _LONGEST_TEXT))
+    paragraphs = "".join(parts).split(_BREAK * 2)
+    return "".join(f"<p>{part.replace(_BREAK, ' ')}</p>" for part in paragraphs if part)
+>>>>>>> c9c4df4 (browse: a site to read tasks, with story, graph, data, truth, proof and answer; pages carry a content security policy)
 
 
 def _tiles(card: Card) -> Iterator[str]:

@@ -59,6 +59,7 @@ TRACK: Final = Track(
     summarise=summarise,
     certify=episode_problem,
     draw=_draw,
+    look=later("grader.tracks.causalab.look", "look"),
     tables=of_report,
     sections=later("grader.tracks.causalab.page", "sections"),
 )

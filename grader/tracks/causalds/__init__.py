@@ -76,6 +76,7 @@ TRACK: Final = Track(
     attempts=repeats,
     compare=compare,
     board_members=board_members,
+    look=later("grader.tracks.causalds.look", "look"),
     tables=of_report,
     sections=later("grader.tracks.causalds.page", "sections"),
     board_columns=board_columns,

@@ -22,6 +22,7 @@ TRACK: Final = Track(
     summarise=summarise,
     rereads=True,
     own_points=True,
+    look=later("grader.tracks.ccr.look", "look"),
     tables=of_report,
     sections=later("grader.tracks.ccr.page", "sections"),
 )

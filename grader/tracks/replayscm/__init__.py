@@ -15,6 +15,7 @@ TRACK: Final = Track(
     facts=facts,
     summarise=summarise,
     certify=problem_of,
+    look=later("grader.tracks.replayscm.look", "look"),
     tables=of_report,
     sections=later("grader.tracks.replayscm.page", "sections"),
 )

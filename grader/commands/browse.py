@@ -1,0 +1,97 @@
+"""Write a site to read the tasks of a release: prompt, story, graph, data, truth, answer.
+
+Filter by track, family, variant, view, structure and outcome; open index.html in a browser. The
+pages ask for nothing elsewhere, and nothing that a release or an answer holds can run in them.
+
+examples:
+  python -m grader browse release --html site
+  python -m grader browse release --answers answers/informed --html site
+  python -m grader browse release --exam all --track ccr --html site
+"""
+
+import argparse
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grader.commands.common import add, open_split
+from grader.errors import UsageError
+from grader.exam import Exam, Split
+
+if TYPE_CHECKING:
+    from grader.pipeline import Graded
+    from grader.show.browse import Shown
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``browse``."""
+    parser.add_argument("release", type=Path, metavar="RELEASE", help="release folder")
+    parser.add_argument("--answers", type=Path, metavar="DIR", help="the answers to show")
+    add(parser, "--private", "--split", "--exam", "--track")
+    parser.add_argument(
+        "--reveal", action="store_true", help="of a private split: show truths and scores as well"
+    )
+    parser.add_argument(
+        "--html", type=Path, metavar="DIR", required=True, help="folder to write; empty or new"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Read, grade where there are answers, write."""
+    from grader.io.files import write_text
+    from grader.io.paths import inside
+    from grader.show.browse import INDEX, pages
+
+    folder: Path = arguments.html
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"--html {folder}: not an empty folder; choose another, or remove it")
+    split = open_split(arguments)
+    graded = None if arguments.answers is None else _graded(split, arguments.answers)
+    exam = split.choose_exam_for() if graded is None else graded.exam
+    folder.mkdir(parents=True, exist_ok=True)
+    whose = "" if graded is None else f", answered by {graded.report['submission']['system']}"
+    subtitle = f"split {split.name}, exam {exam.name}: {len(exam.tasks)} tasks{whose}"
+    shown = list(_shown(exam, graded))
+    for name, text in pages(split.release.name, subtitle, shown):
+        write_text(inside(folder, name), text)
+    print(f"{folder / INDEX}: {len(shown)} tasks to read")
+    return 0
+
+
+def _graded(split: Split, answers: Path) -> "Graded":
+    """The answers, graded; raises ``UsageError`` where scores may not be seen."""
+    from grader.pipeline import grade
+    from grader.submission.attempts import read
+    from grader.submission.budget import Limits
+
+    split.refuse_private_details("a page of a task shows its score")
+    submission = read(answers, split.tasks, Limits())
+    exam = split.choose_exam_for(frozenset(submission.answers))
+    return grade(exam, submission, slice_intervals=False)
+
+
+def _shown(exam: Exam, graded: "Graded | None") -> "Iterator[Shown]":
+    """Every task of the exam with what may be seen of it."""
+    from grader.io.beside import scenes, sources, worlds
+    from grader.show.browse import Shown
+
+    release, split = exam.split.release, exam.split.name
+    open_to_all = exam.split.reveal
+    instances = [task.instance_id for task in exam.tasks]
+    ids = [task.task_id for task in exam.tasks]
+    told = scenes(release, split, instances)
+    truths = exam.truths if open_to_all else {}
+    hidden = worlds(release, split, instances) if open_to_all else {}
+    found: Mapping[str, Any] = sources(release, split, ids) if open_to_all else {}
+    scores = {score.task_id: score for score in graded.scores} if graded else {}
+    answers = graded.submission.answers if graded else {}
+    for task in release.with_prompts(split, exam.tasks):
+        world = {**hidden.get(task.instance_id, {}), **found.get(task.task_id, {})}
+        yield Shown(
+            task,
+            told.get((task.instance_id, task.view)),
+            truths.get(task.task_id),
+            world,
+            scores.get(task.task_id),
+            answers.get(task.task_id),
+        )

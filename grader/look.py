@@ -1,0 +1,33 @@
+"""What a person sees of a task beside its prompt: the hidden graph, and why its truth is true."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from grader.draw.graph import Edge, Graph
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A task with its world open.
+
+    ``graph`` is the hidden causal graph, ``None`` where the task has none; ``told`` are sentences
+    of the story with the edges they tell; ``facts`` are named facts about the world, ``proof`` says
+    how the truth was worked out and how it was derived a second time.
+    """
+
+    graph: Graph | None = None
+    told: Mapping[str, Sequence[Edge]] = field(default_factory=dict)
+    facts: Sequence[tuple[str, str]] = ()
+    proof: str = ""
+
+
+@cache
+def proofs(module: str) -> Mapping[str, str]:
+    """The texts beside a track's module of looks: how each kind of truth is proved."""
+    found: Mapping[str, str] = tomllib.loads(
+        Path(module).with_suffix(".toml").read_text(encoding="utf-8")
+    )
+    return found

@@ -1,0 +1,30 @@
+"""A replayscm task with its program open: what each mechanism mentions."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from grader.draw.graph import Graph
+from grader.look import Look, proofs
+from grader.model import Truth
+from grader.shape import Task
+
+_NAME: Final = re.compile(r"[A-Za-z]\w*")
+
+
+def look(task: Task, truth: Truth, world: Mapping[str, Any]) -> Look:
+    """The hidden program as a graph of what its formulas mention, and whether it is determined."""
+    program: Mapping[str, str] = truth.target["gold"]
+    variables = list(task.inputs.get("variables") or [*truth.target["roots"], *program])
+    edges = [
+        (name, child)
+        for child, formula in program.items()
+        for name in dict.fromkeys(_NAME.findall(formula))
+        if name in variables
+    ]
+    determined = (
+        "determine every held-out cell" if truth.target["determined"] else "leave some open"
+    )
+    facts = [(child, formula) for child, formula in sorted(program.items())]
+    facts.append(("the training worlds", determined))
+    return Look(Graph(variables, edges), {}, facts, proofs(__file__)["program"])
