@@ -243,14 +243,14 @@ def _block(block: "Inside", titled: bool) -> str:
             assert_never(block)
 
 
-<<<<<<< HEAD
 def _options(choice: Choice) -> str:
     return "".join(
         f'<label><input type="radio" name="{safe(choice.name)}" id="{safe(option)}"'
         f"{'' if place else ' checked'}> {safe(label)}</label>"
         for place, (option, label) in enumerate(choice.options)
     )
-=======
+
+
 def _lines(text: str) -> str:
     return "\n".join(safe(line, _LONGEST_LINE) for line in text[:_LONGEST_TEXT].splitlines())
 
@@ -267,7 +267,6 @@ def _marked(block: Marked) -> str:
     parts.append(safe(text[at:].replace("\n", _BREAK), _LONGEST_TEXT))
     paragraphs = "".join(parts).split(_BREAK * 2)
     return "".join(f"<p>{part.replace(_BREAK, ' ')}</p>" for part in paragraphs if part)
->>>>>>> c9c4df4 (browse: a site to read tasks, with story, graph, data, truth, proof and answer; pages carry a content security policy)
 
 
 def _tiles(card: Card) -> Iterator[str]:
