@@ -210,7 +210,8 @@ class Track:
     private-truth split keeps out of the public repository.
 
     ``parse(table)`` checks the track's TOML table and raises ``UsageError`` naming the key;
-    ``plan(config, split, count_root, private)`` gives the instances of a split in index order;
+    ``plan(config, split, count_root, private)`` gives the instances of a split in index order (of a
+    large one, :class:`builder.release.blocks.BlockSpecs`);
     ``build(spec)`` builds one of them, a pure function of ``spec``.
 
     ``audit(world, truths, labels, shown)`` derives every truth of an instance a second time and
@@ -236,7 +237,7 @@ class Track:
     tables: Mapping[str, pa.Schema]
     private: frozenset[str]
     parse: Callable[[TomlTable], Any]
-    plan: Callable[[Any, str, bytes, bool], list[InstanceSpec]]
+    plan: Callable[[Any, str, bytes, bool], Sequence[InstanceSpec]]
     build: Callable[[InstanceSpec], Built]
     audit: Callable[
         [Mapping[str, Any], Sequence[Mapping[str, Any]], Mapping[str, Any] | None, Any], list[str]

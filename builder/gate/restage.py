@@ -2,7 +2,7 @@
 those of a build.
 
 Each part holds the instances that it held when it was built: consecutive ones in the order of their
-ids. A few hundred parts are taken out of the shards at a time.
+indices. A few hundred parts are taken out of the shards at a time.
 """
 
 from collections.abc import Iterator
@@ -25,17 +25,16 @@ WAVE: Final = 200
 
 def restaged(release: Path, roll: Roll, staging: Path) -> Iterator[Part]:
     """The parts of one track of one split, staged below ``staging``."""
-    names = pa.concat_arrays(
-        [column.unique() for column in (roll.worlds, roll.tasks["instance_id"])]
-    )
-    instances = sorted(names.unique().to_pylist())
+    # Those that only tasks know are a damage; they come last.
+    names = [column.unique() for column in (roll.worlds, roll.tasks["instance_id"])]
+    instances = pa.concat_arrays(names).unique()
     reference = TRACKS.reference(roll.track)
     origin = Origin(reference, roll.track, roll.split, roll.private, len(instances))
     sources = dict(_sources(release, roll))
     for first in range(0, origin.parts, WAVE):
         wave = range(first, min(first + WAVE, origin.parts))
         ends = PART_INSTANCES * wave.start, PART_INSTANCES * wave.stop
-        wanted = pa.array(instances[slice(*ends)], pa.string())
+        wanted = instances[slice(*ends)]
         pieces = {config: _cut(paths, wanted) for config, paths in sources.items()}
         for number in wave:
             tables = {config: found[number - first] for config, found in pieces.items()}

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from builder.gate.tables import exam_places, tracks, truth_side
 from builder.release.reader import SIDES, column_names, configs, groups, public_side, shards, splits
@@ -13,7 +14,8 @@ from builder.release.reader import SIDES, column_names, configs, groups, public_
 @dataclass(frozen=True, slots=True)
 class Roll:
     """One track of one split: its tasks (``task_id``, ``instance_id``), its scenes
-    (``instance_id``, ``view``; none in a track without), its worlds and its exams."""
+    (``instance_id``, ``view``; none in a track without), its worlds (in the order of their indices)
+    and its exams."""
 
     split: str
     track: str
@@ -32,16 +34,22 @@ def rolls(release: Path) -> list[Roll]:
 
 def _roll(release: Path, track: str, split: str) -> Roll:
     public, side = public_side(release), truth_side(release, track, split)
-    worlds = _columns(shards(side, f"{track}_worlds", split), ["instance_id"])
+    worlds = shards(side, f"{track}_worlds", split)
     return Roll(
         split,
         track,
         side != public,
         _columns(shards(public, track, split), ["task_id", "instance_id"]),
         _columns(shards(public, f"{track}_scenes", split), ["instance_id", "view"]),
-        worlds.column(0),
+        _by_index(worlds),
         exam_places(release, track, split),
     )
+
+
+def _by_index(paths: Sequence[Path]) -> pa.ChunkedArray:
+    """The instances of some worlds in the order in which they were planned."""
+    table = pa.concat_tables(table for table, _ in groups(paths, ["instance_id", "index"]))
+    return table.take(pc.sort_indices(table, [("index", "ascending")]))["instance_id"]
 
 
 def raw_ids(release: Path) -> dict[str, pa.ChunkedArray]:

@@ -135,19 +135,20 @@ def build_release(
 
 @dataclass(frozen=True, slots=True)
 class StageJob:
-    """What a worker needs to stage a part and check it; ``part`` is the one that is there."""
+    """What a worker needs to stage a part and check it; with ``resuming`` it may be there."""
 
     job: PartJob
-    part: Part | None
+    resuming: bool
     check: Check | None
 
 
-def stage(job: StageJob) -> Part:
-    """Builds a part, unless it is there, and checks it; runs in a worker."""
-    part = job.part or build_part(job.job)
-    if job.check is None:
-        return part
-    return replace(part, seconds={**part.seconds, "checks": job.check(part)})
+def stage(job: StageJob) -> tuple[Part, bool]:
+    """Builds a part, unless it is there, and checks it; whether it was there. Runs in a worker."""
+    found = find_part(job.job.folder) if job.resuming else None
+    part = found or build_part(job.job)
+    if job.check is not None:
+        part = replace(part, seconds={**part.seconds, "checks": job.check(part)})
+    return part, found is not None
 
 
 def _build_parts(
@@ -159,25 +160,33 @@ def _build_parts(
     reporter: Reporter,
 ) -> Parts:
     """Stages and checks every part that is not already there, in any order."""
-    jobs: dict[tuple[str, str], list[StageJob]] = {}
-    for (split, track), members in specs.items():
-        private = any(spec.private for spec in members)
-        origin = Origin(TRACKS.reference(track), track, split, private, len(members))
-        jobs[split, track] = [
-            StageJob(job, find_part(job.folder) if resuming else None, check)
-            for job in split_into_parts(origin, members, workspace.parts)
-        ]
-    every = [job for members in jobs.values() for job in members]
-    kept = sum(job.part is not None for job in every)
-    if kept:
-        reporter.note(f"resuming: {kept} of {len(every)} parts are kept")
-    staged: dict[Path, Part] = {}
-    with reporter.stage("instances (parts of 20)", len(every)) as advance:
-        for part in map_instances(stage, every, workers, ordered=False):
-            staged[part.folder] = part
+    origins = {
+        (split, track): Origin(
+            TRACKS.reference(track),
+            track,
+            split,
+            any(spec.private for spec in members[:1]),
+            len(members),
+        )
+        for (split, track), members in specs.items()
+    }
+    jobs = (
+        StageJob(job, resuming, check)
+        for key, members in specs.items()
+        for job in split_into_parts(origins[key], members, workspace.parts)
+    )
+    total = sum(origin.parts for origin in origins.values())
+    staged: dict[tuple[str, str], list[Part]] = {key: [] for key in specs}
+    kept = 0
+    with reporter.stage("instances (parts of 20)", total) as advance:
+        for part, found in map_instances(stage, jobs, workers, ordered=False):
+            staged[part.origin.split, part.origin.track].append(part)
+            kept += found
             reporter.spend(part.seconds)
             advance()
-    return {key: [staged[job.job.folder] for job in members] for key, members in jobs.items()}
+    if kept:
+        reporter.note(f"resuming: {kept} of {total} parts are kept")
+    return {key: sorted(parts, key=lambda p: p.number) for key, parts in staged.items()}
 
 
 def _draw_all_exams(
@@ -201,13 +210,14 @@ def _candidates(
     parts: Sequence[Part], specs: Sequence[InstanceSpec], track: str
 ) -> list[Candidate]:
     columns = ("task_id", "instance_id", "family", "variant")
-    planned = {spec.instance_id: spec.asked.exam for spec in specs}
+    private = any(part.origin.private for part in parts)
+    planned = {spec.instance_id: spec.asked.exam for spec in specs} if private else {}
     return [
         Candidate(
             row["task_id"],
             row["instance_id"],
             f"{row['family']}.{row['variant']}",
-            planned[row["instance_id"]],
+            planned.get(row["instance_id"]),
         )
         for row in staged_rows(parts, track, columns)
     ]

@@ -33,8 +33,9 @@ def keyed_specs(
     naming: tuple[str, str],
     count_root: bytes,
     private: bool,
+    start: int = 0,
 ) -> list[InstanceSpec]:
-    """The specs of ``plans``, in their order, at ``place`` (track, split).
+    """The specs of ``plans``, in their order from index ``start`` on, at ``place`` (track, split).
 
     Plans come in random order, so that the index carries no information about the plan.
     ``naming`` holds the prefix of the public ids and the kind of thing they name. Keys and ids
@@ -42,7 +43,7 @@ def keyed_specs(
     """
     (track, split), (prefix, kind) = place, naming
     specs = []
-    for index, plan in enumerate(plans):
+    for index, plan in enumerate(plans, start):
         ids = id_key(count_root, track, split, index)
         specs.append(
             InstanceSpec(

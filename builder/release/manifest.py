@@ -13,7 +13,7 @@ from builder.release.exams import Exams, composed
 from builder.release.floors import Floors
 from builder.release.identity import FORMAT, canary, fingerprint, library_versions, source_sha256
 from builder.release.parts import Part, staged_rows
-from builder.release.planning import Specs, requested_counts
+from builder.release.planning import Specs, planned_composition, requested_counts
 from builder.release.roots import Root
 from builder.release.shards import Shard
 from builder.tracks import TRACKS
@@ -143,18 +143,22 @@ def _track(
     parts = contents.parts[split.name, track]
     requested: dict[str, Any] = {"instances": len(specs)}
     requested |= {f"{axis}s": levels for axis, levels in requested_counts(specs).items()}
-    tasks = list(staged_rows(parts, track, ("instance_id", "family", "variant")))
+    instances: set[str] = set()
+    variants: Counter[str] = Counter()
+    for task in staged_rows(parts, track, ("instance_id", "family", "variant")):
+        instances.add(task["instance_id"])
+        variants[f"{task['family']}.{task['variant']}"] += 1
     realised: dict[str, Any] = {
-        "instances": len({task["instance_id"] for task in tasks}),
-        "tasks": len(tasks),
-        "variants": _counted(f"{task['family']}.{task['variant']}" for task in tasks),
+        "instances": len(instances),
+        "tasks": variants.total(),
+        "variants": dict(sorted(variants.items())),
     }
     entry: dict[str, Any] = {"requested": requested, "realised": realised}
     if private or not split.private:
         realised["motifs"] = _levels(parts, track, "worlds", "motif")
         realised["structures"] = _levels(parts, track, "truth", "structure")
         composition = {
-            **TRACKS[track].composition(settings, specs),
+            **planned_composition(TRACKS[track], settings, specs),
             **composed(contents.exams[split.name, track]),
         }
         if composition:

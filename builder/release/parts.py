@@ -1,6 +1,6 @@
 """Parts: the unit of work and of resuming.
 
-A part is 20 instances of one track and split, consecutive in the order of their public ids. It is
+A part is 20 instances of one track and split, consecutive in the order of their indices. It is
 staged as one uncompressed Arrow IPC file per config and a record with their hashes, and appears
 under its final name in one step. A rerun keeps the parts whose record and hashes match.
 """
@@ -12,6 +12,7 @@ import traceback
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -70,6 +71,11 @@ class Part:
     seconds: dict[str, float]
 
     @property
+    def number(self) -> int:
+        """Which part of its track and split it is."""
+        return int(self.folder.name)
+
+    @property
     def name(self) -> str:
         """``track/split/number``: how a message names the part."""
         return f"{self.origin.track}/{self.origin.split}/{self.folder.name}"
@@ -100,17 +106,14 @@ def sort_key(schema: pa.Schema) -> tuple[str, ...]:
     return (first, "view") if views else (first,)
 
 
-def split_into_parts(origin: Origin, specs: Sequence[InstanceSpec], staging: Path) -> list[PartJob]:
-    """The parts of one track and split, in the order of their instances' public ids."""
-    ordered = sorted(specs, key=lambda spec: spec.instance_id)
-    return [
-        PartJob(
-            origin,
-            tuple(ordered[start : start + PART_INSTANCES]),
-            part_folder(staging, origin, number),
-        )
-        for number, start in enumerate(range(0, len(ordered), PART_INSTANCES))
-    ]
+def split_into_parts(
+    origin: Origin, specs: Iterable[InstanceSpec], staging: Path
+) -> Iterator[PartJob]:
+    """The parts of one track and split, in the order of their instances' indices."""
+    waiting = iter(specs)
+    for number in range(origin.parts):
+        members = tuple(islice(waiting, PART_INSTANCES))
+        yield PartJob(origin, members, part_folder(staging, origin, number))
 
 
 def part_folder(staging: Path, origin: Origin, number: int) -> Path:

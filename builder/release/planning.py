@@ -2,10 +2,12 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+from builder.release.blocks import blocks_of
 from builder.release.config import ReleaseConfig, SplitConfig
 from builder.release.roots import Root
-from builder.track import InstanceSpec, Track
+from builder.track import Composition, InstanceSpec, Track
 from builder.tracks import TRACKS
 from grader.errors import UsageError
 from grader.names import did_you_mean
@@ -19,8 +21,7 @@ def plan_specs(
 ) -> Specs:
     """The instances of every split and track, in index order.
 
-    Raises ``UsageError`` when the exams of a private-truth split cannot hold each task once, and
-    ``ValueError`` (our bug) when ids collide.
+    Raises ``UsageError`` when the exams of a private-truth split cannot hold each task once.
     """
     specs = {
         (split.name, name): tracks[name].plan(
@@ -29,9 +30,6 @@ def plan_specs(
         for split in config.splits
         for name, settings in split.tracks
     }
-    ids = [spec.instance_id for members in specs.values() for spec in members]
-    if len(ids) != len(set(ids)):
-        raise ValueError("two planned instances have the same public id")
     for split in config.splits:
         for name, _ in split.tracks:
             _check_exam_counts(config, split, name, specs[split.name, name])
@@ -49,9 +47,8 @@ def find_spec(specs: Specs, label: str) -> InstanceSpec:
             f"; write track/split/index, such as {groups[0]}/0"
         )
     members = specs[split, track]
-    for spec in members:
-        if str(spec.index) == index:
-            return spec
+    if index in map(str, range(len(members))):
+        return members[int(index)]
     raise UsageError(
         f"--only {label}: {index or 'no index'} is no index of {track}/{split}; "
         f"write a number from 0 to {len(members) - 1}"
@@ -75,12 +72,26 @@ def requested_counts(specs: Sequence[InstanceSpec]) -> dict[str, dict[str, int]]
     return {axis: dict(sorted(levels.items())) for axis, levels in counts.items()}
 
 
+def planned_composition(track: Track, settings: Any, specs: Sequence[InstanceSpec]) -> Composition:
+    """What was requested beside what was planned, added up over the blocks of a split."""
+    added: dict[str, dict[str, dict[str, float]]] = {}
+    for block in blocks_of(specs):
+        for axis, levels in track.composition(settings, block).items():
+            for level, row in levels.items():
+                into = added.setdefault(axis, {}).setdefault(level, dict.fromkeys(row, 0))
+                for side, count in row.items():
+                    into[side] += count
+    return added
+
+
 def _check_exam_counts(
     config: ReleaseConfig, split: SplitConfig, track: str, specs: Sequence[InstanceSpec]
 ) -> None:
     """With one task an instance, whether private exams add up is known before building."""
+    if not split.private:
+        return
     low, high = task_bounds(specs)
-    if not split.private or low != high:
+    if low != high:
         return
     counts = [draw.tasks for exam in split.exams for draw in exam.draws if draw.track == track]
     asked = sum(count for count in counts if count is not None)

@@ -8,24 +8,24 @@ lets the Hub's viewer and DuckDB read single pages.
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from builder.release.arrow import ContentHasher, commitment, content_sha256
-from builder.release.parts import Part, sort_key
+from builder.release.parts import PART_INSTANCES, Part, sort_key
 from grader.io.files import file_sha256
 
 SHARD_BYTES: Final = 256 * 2**20
 """Target size of a shard's rows in memory; a shard is a little smaller on disk."""
 
 GROUP_ROWS: Final = 1000
-"""Rows in a row group, scenes apart: those carry tables and go one part to a group."""
+"""Rows in a row group, scenes apart: those carry tables and go 20 instances to a group."""
 
 SCENES: Final = "_scenes"
 
@@ -197,22 +197,37 @@ def row_groups(parts: Sequence[Part], config: str, schema: pa.Schema) -> list[Gr
     """All rows of a config in the order of their ids, cut into row groups; raises ``ValueError``
     when two rows have the same id."""
     keys = sort_key(schema)
-    order: list[tuple[tuple[str, ...], int, int]] = []
+    numbers, rows, columns = [], [], []
     for number, part in enumerate(parts):
-        columns = [part.read(config, keys).column(key).to_pylist() for key in keys]
-        order.extend((key, number, row) for row, key in enumerate(zip(*columns, strict=True)))
-    order.sort()
-    for before, after in pairwise(order):
-        if before[0] == after[0]:
-            raise ValueError(f"{config}: two rows have the id {'/'.join(before[0])}")
-    numbers = np.array([entry[1] for entry in order], dtype=np.int64)
-    rows = np.array([entry[2] for entry in order], dtype=np.int64)
-    if config.endswith(SCENES):
-        cuts = np.flatnonzero(np.diff(numbers)) + 1
+        columns.append(part.read(config, keys).replace_schema_metadata(None))
+        numbers.append(np.full(len(columns[-1]), number, dtype=np.int64))
+        rows.append(np.arange(len(columns[-1]), dtype=np.int64))
+    if not columns or not any(len(found) for found in rows):
+        return []
+    table = pa.concat_tables(columns)
+    order = pc.sort_indices(table, sort_keys=[(key, "ascending") for key in keys])
+    table, places = table.take(order), order.to_numpy()
+    repeated = _unlike_the_last(table)
+    if not repeated[1:].all():
+        row = table.slice(int(np.flatnonzero(~repeated[1:])[0]), 1).to_pylist()[0]
+        raise ValueError(f"{config}: two rows have the id {'/'.join(row.values())}")
+    if config.endswith(SCENES):  # they carry tables: as many instances as a part has
+        instances = np.cumsum(_unlike_the_last(table.select(keys[:1]))) - 1
+        cuts = np.flatnonzero(np.diff(instances // PART_INSTANCES)) + 1
     else:
-        cuts = np.arange(GROUP_ROWS, len(order), GROUP_ROWS)
-    pieces = zip(np.split(numbers, cuts), np.split(rows, cuts), strict=True)
-    return [Group(part, row) for part, row in pieces if len(row)]
+        cuts = np.arange(GROUP_ROWS, len(places), GROUP_ROWS)
+    pieces = (np.split(np.concatenate(each)[places], cuts) for each in (numbers, rows))
+    return [Group(part, row) for part, row in zip(*pieces, strict=True)]
+
+
+def _unlike_the_last(table: pa.Table) -> npt.NDArray[np.bool_]:
+    """Of every row, whether some column differs from the row before."""
+    differs = np.ones(len(table), dtype=np.bool_)
+    differs[1:] = False
+    for column in table.columns:
+        flat = column.combine_chunks()
+        differs[1:] |= pc.not_equal(flat[1:], flat[:-1]).to_numpy(zero_copy_only=False)
+    return differs
 
 
 def staged_group(parts: Sequence[Part], config: str, group: Group) -> pa.Table:

@@ -8,6 +8,7 @@ where a general matcher takes minutes.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from builder.causal.graph import LatentDAG
 from builder.words.knowledge import Domain
@@ -57,6 +58,12 @@ def pattern(graph: LatentDAG, kinds: Mapping[str, Kind]) -> Pattern:
     )
 
 
+@lru_cache(maxsize=1 << 14)
+def _positions(mask: int) -> tuple[int, ...]:
+    """The bits of a mask that are set: of the domains there are a few thousand."""
+    return tuple(i for i in range(mask.bit_length()) if mask >> i & 1)
+
+
 def matches(
     shape: Pattern, domain: Domain, order: Sequence[int] | None = None
 ) -> Iterator[tuple[int, ...]]:
@@ -69,7 +76,7 @@ def matches(
     place = {old: new for new, old in enumerate(turn)}
 
     def moved(mask: int) -> int:
-        return sum(1 << place[i] for i in range(size) if mask >> i & 1)
+        return sum(1 << place[i] for i in _positions(mask))
 
     children = [moved(domain.children[i]) for i in turn]
     parents = [moved(domain.parents[i]) for i in turn]

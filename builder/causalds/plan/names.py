@@ -5,7 +5,7 @@ same motif, with as many grafts, the same verdict and the same kind of injected 
 that happened is in the manifest.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -17,31 +17,46 @@ from builder.causal.motifs import MOTIFS, PLANTED, Motif
 from builder.causalds.ask import ASKERS
 from builder.causalds.plan.config import Config
 from builder.causalds.plan.types import ScenePlan, graph_members
-from builder.words.naming import Namer
+from builder.words.naming import Namer, Part
 from grader.errors import UsageError
 
 KNOWLEDGE: Final = "knowledge"
+NAMED_TOGETHER: Final = 2000
+"""Scenes among which names are given out: beyond, they begin anew, for the knowledge graph has only
+so many."""
+
 _REDRAWS: Final = 200
 
 
 def name_scenes(
     plans: Sequence[ScenePlan],
     config: Config,
-    rng: np.random.Generator,
+    drawn: Callable[[str], np.random.Generator],
     split: str,
     private: bool,
 ) -> list[ScenePlan]:
-    """The plans with their names, no two with the same set of them. Wild scenes have theirs.
+    """The plans with their names, no two of ``NAMED_TOGETHER`` with the same set of them. Wild
+    scenes have theirs.
 
-    A graph that is drawn again must still be able to host the planned variant. Raises
-    :class:`UsageError` when the knowledge graph has too few names.
+    ``drawn(purpose)`` gives random numbers. A graph that is drawn again must still be able to host
+    the planned variant. Raises :class:`UsageError` when the knowledge graph has too few names.
     """
     sets = [(plan.domain, frozenset(dict(plan.names).values())) for plan in plans if plan.wild]
-    namer = Namer(rng, len(plans), "private" if private else "public", sets)
-    named = []
+    part: Part = "private" if private else "public"
+    named: list[ScenePlan] = []
+    for start in range(0, len(plans), NAMED_TOGETHER):
+        some = plans[start : start + NAMED_TOGETHER]
+        rng = drawn(f"names/{start}" if start else "names")
+        named += _named(some, config, rng, Namer(rng, len(some), part, sets), split)
+    return named
+
+
+def _named(
+    plans: Sequence[ScenePlan], config: Config, rng: np.random.Generator, namer: Namer, split: str
+) -> Iterator[ScenePlan]:
     for plan in plans:
         if plan.wild is not None:
-            named.append(plan)
+            yield plan
             continue
         first = namer.deal()
         found, naming = plan, namer.name(plan.query.graph, plan.kinds, first)
@@ -55,10 +70,9 @@ def name_scenes(
             raise UsageError(
                 f"splits.{split}.causalds.words: no names are left in the knowledge graph for "
                 f"another {plan.structure} scene of {plan.motif} (treatment {plan.treatment_kind}, "
-                f'outcome {plan.outcome_kind}); ask for fewer scenes, or set words = "fictional"'
+                f'outcome {plan.outcome_kind}); give it less weight, or set words = "fictional"'
             )
-        named.append(replace(found, domain=naming.domain, names=naming.names))
-    return named
+        yield replace(found, domain=naming.domain, names=naming.names)
 
 
 def _is_drawn(plan: ScenePlan) -> bool:

@@ -9,6 +9,7 @@ information about the plan.
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -17,7 +18,6 @@ from builder.causalds.ask import ASKERS
 from builder.causalds.ask.eligible import association_vanishes
 from builder.causalds.complete import BY_NAME
 from builder.causalds.exams.assign import assign
-from builder.causalds.exams.frontier_plan import with_priors
 from builder.causalds.plan.blueprint import Impossible, Structure, largest_remainder, structures
 from builder.causalds.plan.config import Config
 from builder.causalds.plan.deal import dealt, kind_of, spread
@@ -27,6 +27,7 @@ from builder.causalds.plan.tellings import told_again
 from builder.causalds.plan.types import ScenePlan, graph_members
 from builder.causalds.plan.wild import Regions, wild_scenes
 from builder.causalds.plan.wild_settings import WildSettings
+from builder.release.blocks import BlockSpecs
 from builder.release.instance_keys import keyed_specs, plan_stream
 from builder.scm.profiles import STRAIGHT
 from builder.seeds import pick, shuffled
@@ -36,16 +37,58 @@ from grader.errors import UsageError
 
 TRACK_NAME: Final = "causalds"
 
+BLOCK: Final = 1000
+"""Scenes that are planned together, or nearly so many: they meet their shares together, and no two
+of them have the same names."""
+
 CONTINUOUS_ONLY: Final = "napkin"
 """The planted structure whose treatment is always continuous."""
 
 
-def plan_scenes(config: Config, split: str, count_root: bytes, private: bool) -> list[InstanceSpec]:
+def plan_scenes(
+    config: Config, split: str, count_root: bytes, private: bool
+) -> Sequence[InstanceSpec]:
     """The instance specs of a split, in index order.
 
-    Raises ``UsageError`` that names the key of a quota that no scenes can meet.
+    More than ``BLOCK`` scenes are planned in blocks of about that size, each like a split of its
+    own, when they are asked for. Raises ``UsageError`` that names the key of a quota that no
+    scenes can meet.
     """
-    rng = plan_stream(count_root, TRACK_NAME, split, "plan")
+    count = 1 if config.exams else -(-config.scenes // BLOCK)
+    cuts = [number * config.scenes // count for number in range(count + 1)]
+
+    def block(number: int) -> list[InstanceSpec]:
+        scenes = config if count == 1 else _of_block(config, number, cuts)
+        plans = _planned(scenes, split, count_root, private, f"/{number}" if number else "")
+        place, naming = (TRACK_NAME, split), ("scene", "scene")
+        return keyed_specs(plans, place, naming, count_root, private, cuts[number])
+
+    last = block(count - 1)
+    if count == 1:
+        return last
+    sizes = [after - before for before, after in pairwise(cuts[:-1])]
+    return BlockSpecs([*sizes, len(last)], block)
+
+
+def _of_block(config: Config, number: int, cuts: Sequence[int]) -> Config:
+    """What one block of a split asks for. The last one also has what there is a fixed number of:
+    scenes that are told again, and wild ones."""
+    scenes = cuts[number + 1] - cuts[number]
+    if number == len(cuts) - 2:
+        return replace(config, scenes=scenes)
+    return replace(config, scenes=scenes, tellings=0, wild=None)
+
+
+def _planned(
+    config: Config, split: str, count_root: bytes, private: bool, block: str
+) -> list[ScenePlan]:
+    """The plans of a split or of one of its blocks, in index order; ``block`` tells their random
+    streams apart."""
+
+    def drawn(purpose: str) -> np.random.Generator:
+        return plan_stream(count_root, TRACK_NAME, split, f"{purpose}{block}")
+
+    rng = drawn("plan")
     try:
         plans = _for_exams(config, rng) if config.exams else _plans(config, rng)
     except Impossible as problem:
@@ -57,31 +100,26 @@ def plan_scenes(config: Config, split: str, count_root: bytes, private: bool) ->
         plans = _with_views(rng, _with_variants(rng, plans, config.also or ()))
     plans = shuffled(rng, plans)
     if config.words == KNOWLEDGE:
-        names = plan_stream(count_root, TRACK_NAME, split, "names")
-        plans = name_scenes(plans, config, names, split, private)
+        plans = name_scenes(plans, config, drawn, split, private)
     if config.tellings and not private:
-        again = plan_stream(count_root, TRACK_NAME, split, "tellings")
         where = f"splits.{split}.causalds.tellings"
-        plans = told_again(plans, config.tellings, again, count_root, where)
+        plans = told_again(plans, config.tellings, drawn("tellings"), count_root, where)
     if config.implied is not None:
-        shares = plan_stream(count_root, TRACK_NAME, split, "implied")
         where = f"splits.{split}.{TRACK_NAME}.implied"
-        plans = told_implied(shares, config.implied, plans, where)
+        plans = told_implied(drawn("implied"), config.implied, plans, where)
     if config.wild is not None and not private:
         # They come last, so that all other scenes are what they were without them.
-        rng = plan_stream(count_root, TRACK_NAME, split, "wild")
-        plans += _wild(rng, config, config.wild, plans, f"splits.{split}.{TRACK_NAME}")
+        where = f"splits.{split}.{TRACK_NAME}"
+        plans += _wild(drawn("wild"), config, config.wild, plans, where)
     if config.also:
         plans = [replace(plan, also=config.also) for plan in plans]
     if config.llm is not None:
-        draws = plan_stream(count_root, TRACK_NAME, split, "llm")
-        dealer = Dealer(config.llm, f"{TRACK_NAME}.llm", draws)
+        dealer = Dealer(config.llm, f"{TRACK_NAME}.llm", drawn("llm"))
         plans = [
             replace(p, llm=config.llm, seeds=dealer.deal(p.query.graph, p.kinds, p.outcome))
             for p in plans
         ]
-    plans = with_priors(plans)
-    return keyed_specs(plans, (TRACK_NAME, split), ("scene", "scene"), count_root, private)
+    return plans
 
 
 def _wild(

@@ -2,19 +2,21 @@
 
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
+from builder.release.blocks import BlockSpecs
 from builder.release.build import Outcome
 from builder.release.config import ReleaseConfig
 from builder.release.extra_exam import NewExam
 from builder.release.parts import PART_INSTANCES
-from builder.release.planning import Specs, requested_counts, task_bounds
+from builder.release.planning import Specs, planned_composition, requested_counts, task_bounds
 from builder.release.shards import SHARD_BYTES
 from builder.release.show.progress import Reporter, human_size
-from builder.track import Composition
+from builder.track import Composition, InstanceSpec
 from builder.tracks import TRACKS
 
 
@@ -27,7 +29,7 @@ def describe_plan(config: ReleaseConfig, specs: Specs) -> None:
     table.add_column("exams")
     for split in config.splits:
         for name, _ in split.tracks:
-            members = specs[split.name, name]
+            members, (shown, times) = specs[split.name, name], _shown(specs[split.name, name])
             exams = [
                 f"{exam.name} ({'all' if draw.tasks is None else draw.tasks})"
                 for exam in split.exams
@@ -39,7 +41,7 @@ def describe_plan(config: ReleaseConfig, specs: Specs) -> None:
                 split.truth,
                 name,
                 str(len(members)),
-                _span(task_bounds(members)),
+                _span(task_bounds(shown), times),
                 str(-(-len(members) // PART_INSTANCES)),
                 ", ".join(exams) or "none",
             )
@@ -48,16 +50,23 @@ def describe_plan(config: ReleaseConfig, specs: Specs) -> None:
         for name, settings in split.tracks:
             members, track = specs[split.name, name], TRACKS[name]
             where = f"{split.name} {name}"
-            for axis, counts in requested_counts(members).items():
+            shown, times = _shown(members)
+            if times > 1:
+                console.print(
+                    f"{where}: planned in blocks of about {len(shown)}, each with the shares of "
+                    "the whole; counts by level are those of the first block",
+                    markup=False,
+                )
+            for axis, counts in requested_counts(shown).items():
                 listed = ", ".join(f"{level} {count}" for level, count in counts.items())
                 console.print(f"{where}, by {axis}: {listed}", markup=False)
-            composition = track.composition(settings, members)
+            composition = planned_composition(track, settings, shown)
             if composition:
                 _composed(console, f"{where}: composition", composition)
             for config_name in track.tables:
                 side = "private/" if split.private and config_name in track.private else "public/"
                 per_task = config_name in (name, f"{name}_truth")
-                rows = _span(task_bounds(members)) if per_task else str(len(members))
+                rows = _span(task_bounds(shown), times) if per_task else str(len(members))
                 console.print(
                     f"  {side}{config_name}/{split.name}-*.parquet: about {rows} rows",
                     markup=False,
@@ -70,8 +79,17 @@ def describe_plan(config: ReleaseConfig, specs: Specs) -> None:
     )
 
 
-def _span(bounds: tuple[int, int]) -> str:
-    low, high = bounds
+def _shown(members: Sequence[InstanceSpec]) -> tuple[Sequence[InstanceSpec], float]:
+    """The instances that stand for a plan, and how many times as many there are: of a large split
+    the first block, for to plan them all takes hours."""
+    if not isinstance(members, BlockSpecs):
+        return members, 1
+    first = members.block(0)
+    return first, len(members) / len(first)
+
+
+def _span(bounds: tuple[int, int], times: float = 1) -> str:
+    low, high = (round(times * bound) for bound in bounds)
     return str(low) if low == high else f"{low} to {high}"
 
 
