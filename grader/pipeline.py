@@ -307,6 +307,8 @@ def _remarks(exam: Exam, submission: Submission) -> list[str]:
         if "packed_by" in submission.run and packed != value:
             text = f"packed for {key} {clip(packed)}, graded against {clip(value)}"
             notices = with_notice(notices, text)
+    if isinstance(partial := submission.run.get("partial"), str):
+        notices = with_notice(notices, f"a partial run: {clip(partial, 200)}")
     if outside := _outside(exam, submission):
         count = f"{len(outside):,} answers are" if len(outside) > 1 else f"{outside[0]} is"
         text = f"{count} to no task of exam {exam.name}: --exam all grades the whole split"

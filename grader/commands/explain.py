@@ -3,6 +3,7 @@
 examples:
   python -m grader explain cds-7f3a91c2d04be516 --answers answers/
   python -m grader explain cds-7f3a91c2d04be516 --answers answers/ --reveal
+  python -m grader explain cds-7f3a91c2d04be516 --run runs/NAME
   python -m grader explain lab-7f3a91c2d04be516 --answers answers/ --html session.html
 """
 
@@ -14,12 +15,15 @@ from grader.commands.common import RELEASE, add, check_outputs, open_split
 from grader.draw.words import number
 from grader.errors import UsageError
 from grader.exam import Exam
-from grader.io.jsonio import canonical
+from grader.io.jsonio import BadJson, canonical
+from grader.io.paths import inside
 from grader.model import Checked, Truth
 from grader.names import did_you_mean
 from grader.score import score
 from grader.shape import Task
+from grader.submission.attempts import USAGE_FIGURES
 from grader.submission.check import REASONS
+from grader.submission.submission import json_object
 
 Line = tuple[str, str]
 """A label and what stands beside it."""
@@ -30,6 +34,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("task", help="task id")
     add(parser, *RELEASE, "--truth", "--transcript-key")
     parser.add_argument("--answers", type=Path, metavar="DIR", help="the answers to look at")
+    parser.add_argument("--run", type=Path, metavar="DIR", help="the run: its answers, and why the "
+                        "task ended")  # fmt: skip
     parser.add_argument("--prompt", action="store_true", help="print the whole prompt as well")
     parser.add_argument("--reveal", action="store_true", help="show the truth as well")
     parser.add_argument(
@@ -45,10 +51,13 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.report.export import truth_json
     from grader.show.terminal import console, plain
 
-    if arguments.html is not None and arguments.answers is None:
+    if arguments.html is not None and arguments.answers is None and arguments.run is None:
         raise UsageError("--html: needs the answers to draw; add --answers DIR")
-    check_outputs(arguments, arguments.answers)
+    ended = [] if arguments.run is None else _ended(arguments.run, arguments.task)
     split = open_split(arguments)
+    if arguments.run is not None and arguments.answers is None and split.reveal:
+        arguments.answers = _first_attempt(arguments.run / "answers")
+    check_outputs(arguments, arguments.answers)
     found = _find(split.tasks, arguments.task)
     (task,) = split.release.with_prompts(split.name, [found])
     exam = Exam(split, "", (task,))
@@ -60,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
         out.print(plain(f"{label:<10} {text}"), soft_wrap=True)
     for text in task.prompt.splitlines() if arguments.prompt else ():
         out.print(plain(text), soft_wrap=True)
-    for label, text in answered + truth:
+    for label, text in ended + answered + truth:
         out.print(plain(f"{label:<10} {text}"), soft_wrap=True)
     return 0
 
@@ -96,6 +105,32 @@ def _answered(exam: Exam, task: Task, arguments: argparse.Namespace) -> list[Lin
         _draw(arguments.html, task, truth, checked)
     raw = submission.answers.get(task.task_id)
     return [("answer", _shown(raw.data if raw else None)), *_scored(task, truth, checked)]
+
+
+def _first_attempt(answers: Path) -> Path:
+    """The folder that holds the answers of the first attempt."""
+    first = answers / "attempt-1"
+    return first if first.is_dir() else answers
+
+
+def _ended(run: Path, task_id: str) -> list[Line]:
+    """Why each attempt of a run at a task ended, what it cost, and where its conversation is.
+
+    Raises ``UsageError`` where the folder holds no run.
+    """
+    try:
+        lines = [json_object(line) for line in (run / "usage.jsonl").read_bytes().splitlines()]
+    except (OSError, BadJson) as error:
+        raise UsageError(f"--run {run}: holds no run ({error})") from None
+    found: list[Line] = []
+    for line in (line for line in lines if line.get("task_id") == task_id):
+        attempt = str(line.get("attempt"))
+        told = [f"{key} {line[key]}" for key in USAGE_FIGURES if key in line]
+        found.append(("ended", f"{line.get('ending')} (attempt {attempt}): {', '.join(told)}"))
+        if attempt.isdecimal():
+            page = inside(run / "conversations", f"{task_id}-{attempt}", ".html")
+            found.append(("said", f"{page}"))
+    return found or [("ended", "not taken, or in an error that is not the model's")]
 
 
 def _scored(task: Task, truth: Truth, checked: Checked) -> list[Line]:

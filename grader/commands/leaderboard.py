@@ -36,6 +36,7 @@ from grader.io.files import replacing, write_text
 from grader.io.jsonio import pretty
 from grader.names import nearest_path
 from grader.show.ranking import rank
+from grader.show.systems import SETTINGS, setting_of
 from grader.submission.collect import submissions_in
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ MEMORY: Final = 2048
 SECONDS: Final = 300
 _NO_MATTER: Final = frozenset(
     ("submissions", "release", "private", "transcript_key", "ledger", "json", "html", "workers",
-     "memory", "wall", "cache", "no_cache", "sessions")
+     "memory", "wall", "cache", "no_cache", "sessions", "setting")
 )  # fmt: skip
 """Options that change no report, or that the key of a grading has by their content."""
 
@@ -66,6 +67,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "figure was ever shown",
     )
     add(parser, *EXAM, "--truth", "--transcript-key", "--ledger")
+    parser.add_argument(
+        "--setting", choices=SETTINGS, help="only systems that sat the exam under this setting"
+    )
     parser.add_argument(
         "--sessions", type=Path, metavar="DIR",
         help="the host's folder of sessions (`harness lab --sessions`): says of each row how many "
@@ -143,6 +147,7 @@ def run(arguments: argparse.Namespace) -> int:
     entries = [result for result in results if isinstance(result, Entry)]
     if exam.keeps_ledger and entries:
         entries = with_figures(arguments.ledger, exam, entries)
+    entries = _of_setting(entries, arguments.setting)
     failed = [(r.source.name, r.reason) for r in results if isinstance(r, NotGraded)]
     _tell(entries, [r.reason for r in results if isinstance(r, LeftOut)], failed)
     tasks = {task.task_id for task in exam.tasks}
@@ -165,6 +170,21 @@ def run(arguments: argparse.Namespace) -> int:
     if failed:
         out.print(in_terminal(failures(failed)))
     return 0
+
+
+def _of_setting(entries: "list[Entry]", setting: str | None) -> "list[Entry]":
+    """The entries of one setting; all of them, and a note where they are of several."""
+    if setting is not None:
+        kept = [entry for entry in entries if setting_of(entry.brief) == setting]
+        if left := len(entries) - len(kept):
+            print(f"note: {left} of another setting, or of none told, left out", file=sys.stderr)
+        return kept
+    counted = Counter(setting_of(entry.brief) or "not told" for entry in entries)
+    if len(counted) > 1:
+        told = ", ".join(f"{name} {count}" for name, count in sorted(counted.items()))
+        print(f"note: several settings on one board ({told}); --setting keeps to one",
+              file=sys.stderr)  # fmt: skip
+    return entries
 
 
 def _sessions(arguments: argparse.Namespace, exam: Exam) -> "Started":

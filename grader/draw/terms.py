@@ -21,14 +21,16 @@ def terms() -> Mapping[str, str]:
 
 
 @cache
-def _pattern() -> re.Pattern[str]:
+def _terms_pattern() -> str:
+    """What any of the terms matches, the longest first."""
     longest_first = sorted(terms(), key=lambda term: (-len(term), term))
-    return re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, longest_first)) + r")(?!\w)")
+    return "|".join(map(re.escape, longest_first))
 
 
 def explained(text: str, write: Callable[[str], str] = safe) -> str:
     """Plain text as HTML, in which the first term tells what it means; ``write`` escapes it."""
-    found = _pattern().search(text)
+    # Python keeps the patterns that it has compiled.
+    found = re.search(rf"(?<!\w)(?:{_terms_pattern()})(?!\w)", text)
     if found is None:
         return write(text)
     start, end = found.span()

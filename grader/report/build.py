@@ -8,7 +8,7 @@ from grader import __version__
 from grader.exam import Exam
 from grader.report.aggregate import Totals, spread
 from grader.report.skill import members
-from grader.report.usage import usage_means
+from grader.report.usage import count_endings, usage_means
 from grader.submission.submission import Submission
 
 FORMAT = 1
@@ -35,6 +35,8 @@ def build_report(
         **members(totals.skill),
         "tracks": totals.parts,
     }
+    if endings := count_endings(submission.usage, [task.task_id for task in exam.tasks]):
+        report["endings"] = endings
     if exam.differing is not None:
         report["truth"] = {"version": exam.split.truth, "differing": exam.differing}
     return finite(report)

@@ -1,7 +1,7 @@
 """What answering cost: ``usage.jsonl`` of a submission as totals, means and cost for quality."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from grader.model import Score
 from grader.report.table import ScoreTable
@@ -9,6 +9,12 @@ from grader.submission.attempts import USAGE_FIGURES, amount_of, mean_usage
 
 Usage = Mapping[str, Mapping[str, Any]]
 """Task id to one line of ``usage.jsonl``, as submitted: nothing in it is to be trusted."""
+
+ENDINGS: Final = (
+    "answered", "no answer", "missing after submit", "step limit", "token limit", "time limit",
+    "cost limit", "context limit", "refused", "stopped", "error",
+)  # fmt: skip
+"""Why a task may have ended, in the order in which reports count them."""
 
 
 def fill_usage(table: ScoreTable, usage: Usage, scores: Sequence[Score]) -> None:
@@ -25,3 +31,9 @@ def usage_means(usage: Usage, task_ids: Sequence[str]) -> dict[str, Any]:
     """Means per task over the tasks of the exam that have the figure; null where none has."""
     rows = [usage[task_id] for task_id in task_ids if task_id in usage]
     return {"tasks": len(rows), **dict.fromkeys(USAGE_FIGURES), **mean_usage(rows)}
+
+
+def count_endings(usage: Usage, task_ids: Sequence[str]) -> dict[str, int]:
+    """How many tasks of the exam ended how, as far as that is told."""
+    told = [usage[task_id].get("ending") for task_id in task_ids if task_id in usage]
+    return {name: count for name in ENDINGS if (count := told.count(name))}

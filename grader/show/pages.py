@@ -56,12 +56,14 @@ def report_page(
     scores: Sequence[Score] = (),
     truths: Mapping[str, Truth] | None = None,
     more: Sequence[Section] = (),
+    links: Mapping[str, str] | None = None,
 ) -> str:
     """The page of one submission.
 
-    ``scores`` are its tasks where each may be seen, ``truths`` what is to be revealed of them.
+    ``scores`` are its tasks where each may be seen, ``truths`` what is to be revealed of them,
+    ``links`` files of a task's own, such as its conversation, by its id.
     """
-    listed = tasks(scores, truths or {})
+    listed = tasks(scores, truths or {}, links or {})
     sections = [
         Section("Summary", [_card(report)]),
         Section("What went wrong", _dearest(scores)),

@@ -15,10 +15,26 @@ SYSTEM: Final = Column("system", lambda row: Cell(row["system"], "name"))
 """The first column of every table about several systems."""
 
 
+SETTINGS: Final = ("closed", "open", "mixed")
+"""How an exam may have been sat, as ``run.json`` of a run says: with the prompt alone, with a
+sandbox, or some tracks so and some so."""
+
+
 def name_of(report: Report) -> str:
-    """What the submission calls its system, or what tells it from its namesakes: untrusted text."""
+    """What the submission calls its system, or what tells it from its namesakes: untrusted text.
+
+    The setting stands behind it where it is told.
+    """
     submission = report["submission"]
-    return str(submission.get("label", submission["system"]))
+    name, setting = str(submission.get("label", submission["system"])), setting_of(report)
+    return f"{name} · {setting}" if setting else name
+
+
+def setting_of(report: Report) -> str:
+    """The setting under which the exam was sat, empty where it is not told."""
+    settings = report["submission"].get("run", {}).get("settings")
+    told = settings.get("setting") if isinstance(settings, dict) else None
+    return told if told in SETTINGS else ""
 
 
 def headline(figures: Mapping[str, Any]) -> Cell:

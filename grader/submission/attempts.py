@@ -86,7 +86,7 @@ def join(source: Path, found: Sequence[Submission], run: Mapping[str, Any]) -> S
 
     ``run`` is the submission's own ``run.json``; without it the first one of an attempt counts.
     Usage is the mean over the attempts that report a figure, so that a task's cost is that of one
-    attempt at it, however many there are.
+    attempt at it, however many there are; why it ended is told of the first.
     """
     kept = [attempt for attempt in found if attempt.answers] or found[:1]
     joined = Submission(source, run=dict(run), attempts=tuple(kept), budget=found[0].budget)
@@ -103,7 +103,8 @@ def join(source: Path, found: Sequence[Submission], run: Mapping[str, Any]) -> S
         joined.run = joined.run or attempt.run
     for task_id in sorted({task_id for attempt in found for task_id in attempt.usage}):
         rows = [attempt.usage[task_id] for attempt in found if task_id in attempt.usage]
-        joined.usage[task_id] = {"task_id": task_id, **mean_usage(rows)}
+        first = {name: rows[0][name] for name in ("ending",) if name in rows[0]}
+        joined.usage[task_id] = {"task_id": task_id, **first, **mean_usage(rows)}
     return joined
 
 

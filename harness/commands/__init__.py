@@ -3,6 +3,6 @@
 from typing import Final
 
 COMMANDS: Final[dict[str, str]] = {
-    "run": "take an exam with a chat model",
+    "run": "sit an exam with a model: sandbox, answers, report",
     "lab": "experiment in a causalab episode",
 }

@@ -26,7 +26,7 @@ from grader.tracks.causalds.estimand.language import read_formula, text_of
 from grader.tracks.causalds.estimand.value import Models, Undefined, values
 from grader.tracks.replayscm.boolean import FormulaError, parse, to_text
 from grader.tracks.replayscm.extraction import candidates
-from harness.blocks import blocks
+from harness.extraction import answer_in, blocks, yes_or_no
 
 SCHEMAS: Final = sorted({f"answers/{variant.shape.name}" for variant in VARIANTS})
 MEASURED: Final = ("Moon dust", "Comet tail", "Ring tilt", "Probe")
@@ -107,11 +107,14 @@ def fuzz_toml(data: bytes) -> None:
 
 
 def fuzz_replies(data: bytes) -> None:
-    """The blocks of a reply: parts of it, labelled with a kind that is known."""
+    """The blocks of a reply: parts of it. An answer is one of them, or the reply."""
     reply = data.decode("utf-8", "replace")
-    for kind, content in blocks(reply):
-        assert kind in ("jsonl", "json", "csv", "bash")
-        assert content in reply.replace("\r\n", "\n")
+    whole = reply.replace("\r\n", "\n")
+    assert all(content in whole for _, content in blocks(reply))
+    for kind in ("json", "csv", "jsonl"):
+        answer = answer_in(reply, kind)
+        assert answer is None or answer in (whole, reply) or answer in whole
+    assert yes_or_no(reply) in (True, False, None)
 
 
 TARGETS: Final[dict[str, Callable[[bytes], None]]] = {

@@ -29,7 +29,7 @@ from grader.submission.predictions import read_predictions
 from grader.tracks.causalds.estimand.language import read_formula
 from grader.tracks.replayscm.boolean import FormulaError, parse
 from grader.tracks.replayscm.extraction import candidates
-from harness.blocks import blocks
+from harness.extraction import blocks, yes_or_no
 
 ROOT = Path(__file__).parents[2]
 MATCHING = ("match", "fullmatch", "search", "sub", "findall", "finditer", "split")
@@ -46,7 +46,7 @@ MEASURABLE = 0.02
 
 def calls() -> Iterator[tuple[str, str, ast.Call, ast.AST]]:
     """(file, target, call, module) of every call of ``re`` or of a pattern kept in a module."""
-    for package in ("grader", "harness"):
+    for package in ("grader", "harness", "causal_exams"):
         for file in sorted((ROOT / package).rglob("*.py")):
             module = ast.parse(file.read_text(encoding="utf-8"))
             for node in ast.walk(module):
@@ -108,7 +108,7 @@ def test_every_module_that_imports_re_is_looked_at() -> None:
     """A pattern that the walk does not see is not tested below."""
     importing = {
         str(file.relative_to(ROOT))
-        for package in ("grader", "harness")
+        for package in ("grader", "harness", "causal_exams")
         for file in (ROOT / package).rglob("*.py")
         if re.search(r"^\s*(import re$|from re import)", file.read_text("utf-8"), re.MULTILINE)
     }
@@ -167,6 +167,7 @@ READERS: dict[str, Callable[[str, int], object]] = {
     "names": lambda unit, n: known_name(unit * n, {"a", "some score"}),
     "a laboratory's names": lambda unit, n: plain(unit * n),
     "blocks": lambda unit, n: blocks(unit * n),
+    "yes or no": lambda unit, n: yes_or_no(unit * n),
     "formulas": lambda unit, n: attempt(lambda: parse(unit * n), FormulaError),
     "formulas of effects": lambda unit, n: attempt(
         lambda: read_formula(unit * n, ["a", "A"], ["a"]), Invalid

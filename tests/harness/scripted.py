@@ -12,9 +12,13 @@ from typing import Any
 
 @dataclass
 class Reply:
-    """One HTTP answer: by default a completion with ``text`` and 10 + 5 tokens."""
+    """One HTTP answer: by default a completion with ``text`` and 10 + 5 tokens.
 
-    text: str = ""
+    ``calls`` are (tool, arguments) pairs; with ``text`` None the content is null.
+    """
+
+    text: str | None = ""
+    calls: tuple[tuple[str, Any], ...] = ()
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes | None = None
@@ -23,24 +27,32 @@ class Reply:
     """Seconds before every single byte."""
     repeat: int = 1
     """How often the body is sent, one after the other."""
+    cut: int | None = None
+    """Bytes after which the connection is closed."""
 
     def payload(self) -> bytes:
         if self.body is not None:
             return self.body
         if self.status != 200:
             return json.dumps({"error": {"message": self.text or "scripted"}}).encode()
-        message = {"role": "assistant", "content": self.text}
+        message: dict[str, Any] = {"role": "assistant", "content": self.text}
+        if self.calls:
+            message["tool_calls"] = [
+                {
+                    "id": f"call_{k}",
+                    "type": "function",
+                    "function": {
+                        "name": name,
+                        "arguments": given if isinstance(given, str) else json.dumps(given),
+                    },
+                }
+                for k, (name, given) in enumerate(self.calls)
+            ]
         usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
-        return json.dumps(
-            {
-                "id": "x",
-                "object": "chat.completion",
-                "created": 0,
-                "model": "scripted",
-                "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
-                "usage": usage,
-            }
-        ).encode()
+        reason = "tool_calls" if self.calls else "stop"
+        choice = {"index": 0, "finish_reason": reason, "message": message}
+        kind = {"id": "x", "object": "chat.completion", "created": 0, "model": "scripted"}
+        return json.dumps({**kind, "choices": [choice], "usage": usage}).encode()
 
 
 Script = Callable[[list[dict[str, Any]]], Reply]
@@ -52,20 +64,21 @@ class Server:
 
     url: str
     requests: list[dict[str, Any]] = field(default_factory=list)
-    keys: list[str | None] = field(default_factory=list)
+
+    def asked(self, text: str) -> int:
+        """How many requests hold a text."""
+        return sum(text in json.dumps(request) for request in self.requests)
 
 
 @contextmanager
-def serve(script: list[Reply] | Script) -> Iterator[Server]:
-    """Answer requests from a list, in order, or by a function of the messages."""
-    waiting = list(script) if isinstance(script, list) else []
+def serve(script: Script) -> Iterator[Server]:
+    """Answer requests by a function of the messages."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             server.requests.append(request)
-            server.keys.append(self.headers.get("Authorization"))
-            reply = script(request["messages"]) if callable(script) else waiting.pop(0)
+            reply = script(request["messages"])
             time.sleep(reply.delay)
             payload = reply.payload()
             try:
@@ -75,6 +88,10 @@ def serve(script: list[Reply] | Script) -> Iterator[Server]:
                 for name, value in reply.headers.items():
                     self.send_header(name, value)
                 self.end_headers()
+                if reply.cut is not None:
+                    self.wfile.write(payload[: reply.cut])
+                    self.close_connection = True
+                    return
                 for _ in range(reply.repeat):
                     step = 1 if reply.pause else len(payload)
                     for k in range(0, len(payload), step or 1):
@@ -86,7 +103,14 @@ def serve(script: list[Reply] | Script) -> Iterator[Server]:
         def log_message(self, *arguments: object) -> None:
             pass
 
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    class Quiet(ThreadingHTTPServer):
+        daemon_threads = True
+        request_queue_size = 64
+
+        def handle_error(self, *arguments: object) -> None:
+            pass
+
+    http = Quiet(("127.0.0.1", 0), Handler)
     server = Server(f"http://127.0.0.1:{http.server_address[1]}/v1")
     thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()

@@ -25,7 +25,6 @@ GOOD_NAMES = {
     "grader/submission/attempts.py": {"source / name"},  # the file system has listed it
     "grader/submission/collect.py": {"folder / name", "source / f'attempt-{k}'"},  # the same
     "grader/workspace.py": {"place / f'{table}.parquet'"},  # one of three tables
-    "harness/run_loop.py": {"folder / f'{name}.jsonl'"},  # usage or failures
     "baselines/__main__.py": {"Path('answers') / system.name"},  # a system of the list
     "builder/importing/causalds/layout.py": {
         "folder / name",  # exam.json

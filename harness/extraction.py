@@ -1,0 +1,77 @@
+"""From the text of a reply to the text of an answer file; nothing is repaired on the way."""
+
+import re
+from typing import Final
+
+from grader.io.jsonio import BadJson, parse_strict
+
+_OPENING: Final = re.compile(r" {0,3}```[ \t]*([A-Za-z0-9_+-]{0,20})[ \t]*")
+_CLOSING: Final = re.compile(r" {0,3}```[ \t]*")
+_WORD: Final = re.compile(
+    r"\b(yes|no|not|true|false|correct|incorrect|it holds|does not hold)\b", re.IGNORECASE
+)
+_MEANINGS: Final = {
+    "yes": True, "true": True, "correct": True, "it holds": True,
+    "no": False, "not": False, "false": False, "incorrect": False, "does not hold": False,
+}  # fmt: skip
+_SENTENCE: Final = 200
+"""Characters at the end of a reply in which its conclusion is looked for first."""
+
+
+def blocks(reply: str) -> list[tuple[str, str]]:
+    """(label, content) of each fenced block, the label in lower case and empty where it has none.
+
+    Lines end in a line feed, whatever the reply has. A block that is never closed is none. Line by
+    line: a pattern over the whole reply would look for the end anew at every opening.
+    """
+    found: list[tuple[str, str]] = []
+    label: str | None = None
+    content: list[str] = []
+    for line in reply.replace("\r\n", "\n").split("\n"):
+        if label is None:
+            opening = _OPENING.fullmatch(line)
+            label, content = opening and opening[1].lower(), []
+        elif _CLOSING.fullmatch(line):
+            found.append((label, "".join(content)))
+            label = None
+        else:
+            content.append(f"{line}\n")
+    return found
+
+
+def answer_in(reply: str, kind: str) -> str | None:
+    """The text of an answer file of a kind (``json``, ``csv``, ``jsonl``) in a reply, else None.
+
+    The last block that is labelled with the kind; without one, the last block without a label;
+    for JSON without any block the whole reply, where it is one JSON value.
+    """
+    found = blocks(reply)
+    for label in (kind, ""):
+        named = [text for own, text in found if own == label]
+        if named:
+            return named[-1]
+    if kind == "csv":
+        return None
+    try:
+        parse_strict(reply.encode("utf-8", "surrogatepass"))
+    except BadJson:
+        return None
+    return reply
+
+
+def yes_or_no(reply: str) -> bool | None:
+    """Whether a reply says yes or no; None where it says neither.
+
+    What it begins with counts; else the last word of either kind, as a reply that reasons first
+    states its answer last ("Therefore, yes, …").
+    """
+    text = reply.strip()
+    if (first := _WORD.match(text.lstrip("*\"'( "))) and first[1].lower() != "not":
+        return _MEANINGS[first[1].lower()]
+    for part in (text[-_SENTENCE:], text):
+        words = [match[1].lower() for match in _WORD.finditer(part)]
+        if plain := [word for word in words if word != "not"]:
+            return _MEANINGS[plain[-1]]
+        if words:
+            return False
+    return None

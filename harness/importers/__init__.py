@@ -1,0 +1,1 @@
+"""Answers and usage out of other harnesses' records: Inspect, Harbor, mini-swe-agent."""

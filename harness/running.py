@@ -1,0 +1,290 @@
+"""One run of an exam: the probe, the count, Inspect, the record."""
+
+import asyncio
+import fcntl
+import os
+import secrets
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from inspect_ai import Task, eval_set
+from inspect_ai._util.error import PrerequisiteError
+from inspect_ai.log import list_eval_logs
+from inspect_ai.model import GenerateConfig, get_model
+from tenacity import RetryError
+
+from grader.draw.words import printable
+from grader.errors import UsageError
+from grader.exam import Exam
+from harness import run_card
+from harness.lab_session import MAX_SUBMISSION
+from harness.mock import is_mock, mocked
+from harness.outage import BREAKER
+from harness.record import Outcome, record
+from harness.settings import MIXED, preset_of
+from harness.tasks import Sitting, exam_task
+
+PROBE_SECONDS: Final = 25
+CHARACTERS: Final = 4
+"""Characters of English that are about one token."""
+_TOLD: Final = 300
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """Everything that a run depends on, as the command's options say it."""
+
+    release: Path
+    out: Path
+    model: str
+    system: str
+    exam: str | None = None
+    split: str | None = None
+    private: Path | None = None
+    track: str | None = None
+    limit: int | None = None
+    sample_ids: list[str] | None = None
+    epochs: int | None = None
+    setting: str
+    preset: str | None = None
+    sandbox: str = "docker"
+    keep_scratch: bool = False
+    model_base_url: str | None = None
+    model_args: dict[str, Any] = field(default_factory=dict)
+    model_roles: dict[str, Any] = field(default_factory=dict)
+    config: dict[str, Any] = field(default_factory=dict)
+    limits: dict[str, Any] = field(default_factory=dict)
+    model_cost_config: str | None = None
+    give_up_after: int = 10
+    retry_on_error: int | None = None
+    max_sandboxes: int | None = None
+
+    @property
+    def key(self) -> Path:
+        """The host's key, which signs transcripts; never in the answers folder."""
+        return self.out / "host.key"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What ``run.json`` keeps of it."""
+        told = asdict(self)
+        for name in ("release", "out", "private", "system"):
+            del told[name]
+        return told
+
+    @property
+    def sitting(self) -> Sitting:
+        """The parameters of its tasks."""
+        return Sitting(
+            release=str(self.release.absolute()),
+            exam=self.exam,
+            split=self.split,
+            private=None if self.private is None else str(self.private.absolute()),
+            setting=self.setting,
+            preset=self.preset,
+            sandbox=self.sandbox,
+            submission=_plain(self.system),
+            sessions=str((self.out / "sessions").absolute()),
+            key=str(self.key.absolute()),
+            scratch=str((self.out / "scratch").absolute()) if self.keep_scratch else None,
+        )
+
+
+def _plain(system: str) -> str:
+    """A system's name as that of a folder."""
+    name = "".join(c if c.isascii() and c.isalnum() else "-" for c in system)
+    return name.strip("-")[:MAX_SUBMISSION].rstrip("-") or "anonymous"
+
+
+def sit(run: Run) -> int:
+    """Sit the exam, or go on with it; returns 0 if nothing is left to do, else 1.
+
+    Raises ``UsageError`` for what can be known before a model is asked.
+    """
+    exam = run.sitting.opened(run.track)
+    tracks = list(dict.fromkeys(task.track for task in exam.tasks))
+    settings = [run.sitting.protocol(track)[0] for track in tracks]
+    if run.sandbox.partition(":")[0] == "local":
+        _say("warning: --sandbox local has no walls: commands run as you, and read what you can")
+    setting = settings[0] if len(set(settings)) == 1 else MIXED
+    card = run_card.card({**run.settings, "setting": setting}, exam, run.system)
+    with _only_one(run.out):
+        run_card.check_same(run.out / "run.json", card)
+        epochs = _epochs(run, tracks)
+        wanted = _wanted(run, exam)
+        _estimate(exam, wanted, epochs)
+        if problem := _probe(run):
+            _say(f"error: the model does not answer: {problem}")
+            _say(f"{run.out}: nothing was asked and nothing is marked; run the command again")
+            return 1
+        if not run.key.exists():
+            descriptor = os.open(run.key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            os.write(descriptor, secrets.token_bytes(32))
+            os.close(descriptor)
+        run_card.write(run.out / "run.json", {**card, "partial": "it has not ended yet"})
+        try:
+            _ask(run, [exam_task(track, run.sitting) for track in tracks])
+        except BaseException:
+            if list_eval_logs(str(run.out / "logs")):  # it was stopped: what is there is kept
+                record(run.out, exam, card, epochs, wanted)
+            raise
+        outcome = record(run.out, exam, card, epochs, wanted)
+    _tell(run, outcome)
+    return int(outcome.left > 0)
+
+
+@contextmanager
+def _only_one(folder: Path) -> Iterator[None]:
+    """Hold the run's folder; raises ``UsageError`` where another process does."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise UsageError(f"--out {folder}: cannot be used ({error.strerror})") from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise UsageError(f"--out {folder}: another run is at work in it") from None
+    else:
+        yield
+    finally:
+        os.close(lock)
+
+
+def _epochs(run: Run, tracks: list[str]) -> dict[str, int]:
+    """Attempts at each task, by track."""
+    if run.epochs is not None:
+        return dict.fromkeys(tracks, run.epochs)
+    if run.preset is None:
+        return dict.fromkeys(tracks, 1)
+    return {track: preset_of(run.preset, track)[1].epochs for track in tracks}
+
+
+def _wanted(run: Run, exam: Exam) -> frozenset[str]:
+    """The tasks that are asked, as Inspect chooses them; raises ``UsageError`` where none is."""
+    found, counted = [], Counter[str]()
+    for task in exam.tasks:
+        counted[task.track] += 1
+        named = not run.sample_ids or task.task_id in run.sample_ids
+        if named and (run.limit is None or counted[task.track] <= run.limit):
+            found.append(task.task_id)
+    if not found:
+        raise UsageError("--sample-id or --limit: no task of the exam is left")
+    return frozenset(found)
+
+
+def _estimate(exam: Exam, wanted: frozenset[str], epochs: dict[str, int]) -> None:
+    """Say how much is asked, before it is."""
+    asked = [task for task in exam.tasks if task.task_id in wanted]
+    prompted = exam.split.release.with_prompts(exam.split.name, asked)
+    counted = Counter(task.track for task in asked)
+    tokens = sum(epochs[task.track] * len(task.prompt) for task in prompted) // CHARACTERS
+    per = ", ".join(
+        f"{track} {count}" + (f" × {epochs[track]}" if epochs[track] > 1 else "")
+        for track, count in counted.items()
+    )
+    _say(
+        f"{exam.split.release.name}, exam {exam.name}: {len(asked):,} of {len(exam.tasks):,} "
+        f"tasks ({per})"
+    )
+    _say(
+        f"prompts alone: about {tokens:,} input tokens, each sent once; conversations of several "
+        "turns, and questions asked one by one, send them again"
+    )
+
+
+def _model(run: Run) -> dict[str, Any]:
+    """The model as Inspect takes it."""
+    arguments = dict(run.model_args)
+    if is_mock(run.model):
+        arguments.setdefault("custom_outputs", mocked)
+    return {"model": run.model, "base_url": run.model_base_url, "arguments": arguments}
+
+
+def _probe(run: Run) -> str:
+    """Ask the model one short question; what is wrong, empty if nothing."""
+
+    async def ask() -> None:
+        chosen = _model(run)
+        config = GenerateConfig(max_tokens=64, max_retries=1, timeout=PROBE_SECONDS - 5)
+        model = get_model(
+            chosen["model"], base_url=chosen["base_url"], memoize=False, **chosen["arguments"]
+        )
+        async with asyncio.timeout(PROBE_SECONDS):
+            await model.generate("Reply with the word ready.", config=config)
+
+    try:
+        asyncio.run(ask())
+    except (KeyboardInterrupt, UsageError):
+        raise
+    except TimeoutError:
+        return f"no reply in {PROBE_SECONDS} s"
+    except Exception as found:
+        # Whatever a provider raises, down to an absent package: its own words say it best.
+        error: BaseException = found
+        while isinstance(error, RetryError):
+            error = error.last_attempt.exception() or Exception("no reply")
+        return printable(" ".join(f"{type(error).__name__}: {error}".split()))[:_TOLD]
+    return ""
+
+
+def _ask(run: Run, tasks: list[Task]) -> None:
+    """Let Inspect ask what is not answered yet."""
+    chosen, roles = _model(run), {name: get_model(to) for name, to in run.model_roles.items()}
+    BREAKER.reset(run.give_up_after)
+    try:
+        eval_set(
+            tasks,
+            log_dir=str(run.out / "logs"),
+            retry_attempts=0,
+            retry_immediate=False,
+            model=chosen["model"],
+            model_base_url=chosen["base_url"],
+            model_args=chosen["arguments"],
+            model_roles=roles or None,
+            limit=run.limit,
+            sample_id=run.sample_ids,
+            epochs=run.epochs,
+            # An error leaves its task for later and stops no other; the log counts as failed, so
+            # that those tasks are asked again when the run goes on.
+            fail_on_error=True,
+            continue_on_fail=True,
+            retry_on_error=run.retry_on_error,
+            max_sandboxes=run.max_sandboxes,
+            model_cost_config=run.model_cost_config,
+            log_buffer=1,
+            log_dir_allow_dirty=True,
+            display="rich" if sys.stderr.isatty() else "plain",
+            **run.limits,
+            **run.config,
+        )
+    except PrerequisiteError as error:
+        told = " ".join(str(error.message).split())
+        hint = "; --sandbox bubblewrap needs none" if "Docker" in told else ""
+        raise UsageError(f"{told[:_TOLD]}{hint}") from None
+    except ValueError as error:
+        if "SandboxEnvironment type" not in str(error):
+            raise
+        raise UsageError(f"--sandbox {run.sandbox}: {error}") from None
+
+
+def _tell(run: Run, outcome: Outcome) -> None:
+    """The run in a few lines."""
+    endings = ", ".join(f"{name} {count}" for name, count in outcome.endings.items())
+    _say(f"{run.out}: {outcome.taken:,} of {outcome.wanted:,} attempts taken ({endings or 'none'})")
+    if outcome.errors:
+        _say(
+            f"{outcome.errors:,} ended in errors that are not the model's, and are not marked; the "
+            "first: " + printable(outcome.first_error)[:_TOLD]
+        )
+    if outcome.left:
+        _say("run the same command again to go on; what was answered is not asked again")
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)

@@ -1,0 +1,1 @@
+"""Where a model's commands run: the image's recipe, and the sandbox without a container engine."""

@@ -1,0 +1,178 @@
+"""A sandbox of Inspect without a container engine: bubblewrap (``bwrap``), Linux only.
+
+Every command is a process tree of its own in new user, process, network, mount, IPC and host-name
+namespaces: no network, no privileges, an empty environment, one writable folder (the sample's, as
+``/workspace``), the system's programs and one Python read-only, and nothing else of this machine.
+What a command starts dies with it, and with the run.
+
+The Python is that of ``$CAUSAL_EXAMS_SANDBOX_PYTHON``, by default the one that runs the exam.
+"""
+
+import os
+import shutil
+import subprocess as processes
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from inspect_ai.util import ExecResult, SandboxEnvironment, sandboxenv, subprocess
+
+from grader.errors import UsageError
+
+NAME: Final = "bubblewrap"
+PYTHON: Final = "CAUSAL_EXAMS_SANDBOX_PYTHON"
+HOME: Final = "/workspace"
+MEMORY: Final = 8 << 30
+"""Bytes of address space of a process; half of it can be in use at once as a rule."""
+FILE: Final = 2 << 30
+"""Bytes of the largest file."""
+PROCESSOR: Final = 3600
+"""Seconds of the processor, a process."""
+_OUTPUT: Final = 10 << 20
+_LARGEST_FILE: Final = 100 << 20
+_WHERE: Final = (
+    "import sys; print(sys.base_prefix); print(sys.prefix); "
+    "[print(p) for p in sys.path if p.endswith(('site-packages', 'dist-packages'))]"
+)
+_SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
+
+
+@cache
+def _python() -> tuple[str, tuple[str, ...]]:
+    """The folder of the interpreter's program, and what it needs to be seen of this machine."""
+    program = os.environ.get(PYTHON) or sys.executable
+    try:
+        done = processes.run(
+            [program, "-c", _WHERE], capture_output=True, text=True, check=True, cwd="/"
+        )
+    except (OSError, processes.CalledProcessError) as error:
+        raise UsageError(f"${PYTHON}: {program} is no Python that runs ({error})") from None
+    places = {str(Path(line)) for line in done.stdout.splitlines()}
+    return str(Path(program).parent), tuple(sorted(places))
+
+
+@cache
+def _walls() -> tuple[str, ...]:
+    """The command in front of every other, all but the workspace."""
+    bwrap = shutil.which("bwrap")
+    if bwrap is None:
+        raise UsageError(
+            "--sandbox bubblewrap: bwrap is not installed; install the package bubblewrap (Linux)"
+        )
+    folder, places = _python()
+    # bwrap itself gets an empty environment too: it is process 1 inside, and its own can be read.
+    words = [
+        "/usr/bin/env", "-i", bwrap, "--unshare-all", "--die-with-parent", "--new-session",
+        "--clearenv", "--cap-drop", "ALL", "--uid", "1000", "--gid", "1000",
+        "--hostname", "sandbox", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp",
+    ]  # fmt: skip
+    for place in _SYSTEM:
+        if Path(place).is_symlink():
+            words += ["--symlink", str(Path(place).readlink()), place]
+        elif Path(place).is_dir():
+            words += ["--ro-bind", place, place]
+    for place in places:
+        if not place.startswith("/usr/") and place != "/usr":
+            words += ["--ro-bind", place, place]
+    paths = ":".join((folder, "/usr/local/bin", "/usr/bin", "/bin"))
+    variables = {"PATH": paths, "HOME": HOME, "LANG": "C.UTF-8", "MPLBACKEND": "Agg"}
+    variables |= {"OPENBLAS_NUM_THREADS": "2", "PYTHONDONTWRITEBYTECODE": "1"}
+    for name, value in variables.items():
+        words += ["--setenv", name, value]
+    return tuple(words)
+
+
+def require() -> None:
+    """Raises ``UsageError`` where there can be no such sandbox on this machine."""
+    _walls()
+
+
+@sandboxenv(name=NAME)
+class BubblewrapSandboxEnvironment(SandboxEnvironment):
+    """One sample's sandbox: a folder of this machine behind walls."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._folder = tempfile.TemporaryDirectory(prefix="sandbox-", ignore_cleanup_errors=True)
+
+    @classmethod
+    async def task_init(cls, task_name: str, config: Any) -> None:
+        """Find out at once whether there can be a sandbox here."""
+        probe = cls()
+        done = await probe.exec(["true"])
+        if not done.success:
+            raise UsageError(f"--sandbox bubblewrap: does not work here: {done.stderr.strip()}")
+
+    @classmethod
+    async def sample_init(
+        cls, task_name: str, config: Any, metadata: dict[str, str]
+    ) -> dict[str, SandboxEnvironment]:
+        """A new, empty sandbox."""
+        return {"default": cls()}
+
+    @classmethod
+    async def sample_cleanup(
+        cls,
+        task_name: str,
+        config: Any,
+        environments: dict[str, SandboxEnvironment],
+        interrupted: bool,
+    ) -> None:
+        """Remove the folder; no process is left."""
+        for environment in environments.values():
+            environment.as_type(cls)._folder.cleanup()
+
+    async def exec(
+        self,
+        cmd: list[str],
+        input: str | bytes | None = None,
+        cwd: str | None = None,
+        env: dict[str, str] | None = None,
+        user: str | None = None,
+        timeout: int | None = None,
+        timeout_retry: bool = True,
+        concurrency: bool = True,
+    ) -> ExecResult[str]:
+        """Run a command; raises ``TimeoutError``. There is one user."""
+        return await subprocess(
+            [*self._words(cwd, env), *cmd], input=input, timeout=timeout, output_limit=_OUTPUT,
+            concurrency=concurrency,
+        )  # fmt: skip
+
+    def _words(self, cwd: str | None = None, env: dict[str, str] | None = None) -> list[str]:
+        words = [*_walls(), "--bind", self._folder.name, HOME]
+        for name, value in (env or {}).items():
+            words += ["--setenv", name, value]
+        limits = f"ulimit -v {MEMORY >> 10} -f {FILE >> 10} -t {PROCESSOR} -c 0"
+        place = cwd or "."
+        words += ["--chdir", place if place.startswith("/") else f"{HOME}/{place}"]
+        return [*words, "--", "/bin/bash", "-c", f'{limits}; exec "$@"', "sandbox"]
+
+    async def write_file(self, file: str, contents: str | bytes) -> None:
+        """Write a file inside, whatever links lead there."""
+        script = 'mkdir -p -- "$(dirname -- "$1")" && cat > "$1"'
+        data = contents.encode("utf-8") if isinstance(contents, str) else contents
+        # Without any input there would be no standard input to read.
+        if not data:
+            script = script.replace("cat >", ":>")
+        done = await self.exec(["/bin/bash", "-c", script, "write", file], input=data or None)
+        if not done.success:
+            kind = IsADirectoryError if "Is a directory" in done.stderr else PermissionError
+            raise kind(f"{file}: {done.stderr.strip()}")
+
+    async def read_file(self, file: str, text: bool = True) -> Any:
+        """Read a file from inside, whatever links lead there."""
+        script = '[ -d "$1" ] && exit 21; [ -e "$1" ] || exit 2; head -c "$2" < "$1"'
+        most = str(_LARGEST_FILE + 1)
+        words = [*self._words(), "/bin/bash", "-c", script, "read", file, most]
+        done = await subprocess(words, text=False, output_limit=_LARGEST_FILE + 1, timeout=60)
+        if done.returncode:
+            kinds = {2: FileNotFoundError, 21: IsADirectoryError}
+            raise kinds.get(done.returncode, PermissionError)(file)
+        if len(done.stdout) > _LARGEST_FILE:
+            from inspect_ai.util import OutputLimitExceededError
+
+            raise OutputLimitExceededError("100 MiB", None)
+        return done.stdout.decode("utf-8") if text else done.stdout
