@@ -92,9 +92,12 @@ class Split:
         name, tasks = select_exam(exams, self.tasks, self.exam, answered, own)
         if self.track is not None:
             tasks = [task for task in tasks if task.track == self.track]
-        if not tasks:
-            raise UsageError(f"exam {name} has no task in track {self.track}; choose another")
-        return Exam(self, name, tuple(tasks))
+        gone = self.release.deprecated(self.name)
+        left = tuple(task for task in tasks if task.task_id not in gone)
+        if not left:
+            where = f" in track {self.track}" if self.track is not None else " that counts"
+            raise UsageError(f"exam {name} has no task{where}; choose another")
+        return Exam(self, name, left, deprecated=len(tasks) - len(left))
 
     def refuse_private_details(self, what: str) -> None:
         """Per-task results of a private-truth split are for whoever says ``--reveal``."""
@@ -107,12 +110,13 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class Exam:
-    """An ordered list of tasks of one split, chosen once."""
+    """An ordered list of tasks of one split, chosen once; without ``deprecated`` ones, a count."""
 
     split: Split
     name: str
     tasks: Sequence[Task]
     is_final: bool = False
+    deprecated: int = 0
 
     @cached_property
     def truths(self) -> Mapping[str, Truth]:

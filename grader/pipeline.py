@@ -309,6 +309,9 @@ def _remarks(exam: Exam, submission: Submission) -> list[str]:
             notices = with_notice(notices, text)
     if isinstance(partial := submission.run.get("partial"), str):
         notices = with_notice(notices, f"a partial run: {clip(partial, 200)}")
+    if exam.deprecated:
+        told = f"{exam.deprecated} deprecated tasks of the exam count no more (ERRATA.md)"
+        notices = with_notice(notices, told)
     if outside := _outside(exam, submission):
         count = f"{len(outside):,} answers are" if len(outside) > 1 else f"{outside[0]} is"
         text = f"{count} to no task of exam {exam.name}: --exam all grades the whole split"
@@ -319,6 +322,7 @@ def _remarks(exam: Exam, submission: Submission) -> list[str]:
 def _outside(exam: Exam, submission: Submission) -> list[str]:
     """Answered tasks of the split that the exam leaves out, of the track that is graded."""
     asked = {task.task_id for task in exam.tasks}
+    asked |= exam.split.release.deprecated(exam.split.name).keys()
     tracks = {task.track for task in exam.tasks}
     return [
         task.task_id

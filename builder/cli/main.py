@@ -9,6 +9,7 @@ from typing import Any, Final, NoReturn
 
 from builder.cli.build import BUILD, EXAM, PLAN
 from builder.cli.command import BUG, INTERRUPTED, OK, PROGRAM, UNUSABLE, Command
+from builder.cli.deprecate import DEPRECATE
 from builder.cli.floors import FLOORS
 from builder.cli.look import CHECK, DIFF
 from builder.cli.publish import PUBLISH
@@ -106,7 +107,8 @@ def _commands() -> list[Command]:
     """Every command, in the order of ``--help``."""
     of_tracks: list[Command] = [load(reference) for reference in TRACK_COMMANDS]
     importers: list[Command] = [load(reference) for reference in IMPORTERS]
-    return [BUILD, PLAN, CHECK, DIFF, *of_tracks, EXAM, FLOORS, PUBLISH, NEW_SECRET, *importers]
+    ours = [EXAM, FLOORS, DEPRECATE, PUBLISH, NEW_SECRET]
+    return [BUILD, PLAN, CHECK, DIFF, *of_tracks, *ours, *importers]
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -7,8 +7,9 @@ will be read: whatever else lies in the folder stays where it is, whatever it is
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
+from builder.hub.errata import ERRATA
 from builder.release.croissant import FILE as CROISSANT
 from builder.release.croissant import croissant
 from builder.release.manifest import MANIFEST
@@ -19,8 +20,6 @@ from grader.errors import UsageError
 
 Files = Mapping[str, Path | bytes]
 """What a repository is to hold: path in it to a file here, or to its content."""
-
-ERRATA: Final = "ERRATA.md"
 
 
 def contents(

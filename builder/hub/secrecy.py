@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from builder.hub.contents import ERRATA
+from builder.hub.errata import ERRATA
 from builder.release.exams import EXAM_SCHEMA
 from builder.release.flat import CONFIG
 from builder.release.manifest import MANIFEST

@@ -13,11 +13,16 @@ examples:
 import argparse
 import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from grader.commands.common import add, add_limits, limits_of, read_key
 from grader.errors import UsageError
+
+if TYPE_CHECKING:
+    from grader.hub.evaluate import Desk
 
 MEMORY: Final = 2048
 SECONDS: Final = 300
@@ -52,14 +57,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate what is new, and say what became of it."""
+    from grader.hub.client import connect
+    from grader.hub.evaluate import evaluate
+    from grader.hub.results import Results
+
+    inbox, kept, desk = read(arguments)
+    with alone(arguments.work):
+        api = connect()
+        tally = evaluate(api, inbox, Results(api, kept, make=True), desk, print)
+    print(
+        f"{tally.graded} graded, {tally.failed} not, {tally.before} known before, "
+        f"{tally.later} wait for another day, {tally.elsewhere} to another release"
+    )
+    return 0
+
+
+def read(arguments: argparse.Namespace) -> "tuple[str, str, Desk]":
+    """The datasets of submissions and of results, and what there is to grade with."""
     from datetime import UTC, datetime
 
     from grader.board.workers import Limits
     from grader.hub.address import Address
-    from grader.hub.client import connect
-    from grader.hub.evaluate import Desk, evaluate
+    from grader.hub.evaluate import Desk
     from grader.hub.located import told_address
-    from grader.hub.results import Results
     from grader.io.release import Release
 
     for name in ("per_day", "workers", "memory", "wall"):
@@ -83,16 +103,16 @@ def run(arguments: argparse.Namespace) -> int:
         limits=Limits(arguments.memory << 20, arguments.wall),
         budget=limits_of(arguments),
     )
-    arguments.work.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with (arguments.work / "lock").open("w") as lock:
+    return inbox, kept, desk
+
+
+@contextmanager
+def alone(work: Path) -> Iterator[None]:
+    """One run at a time in a folder; raises ``UsageError`` where another is at work."""
+    work.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with (work / "lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise UsageError(f"--work {arguments.work}: another run is at work there") from None
-        api = connect()
-        tally = evaluate(api, inbox, Results(api, kept, make=True), desk, print)
-    print(
-        f"{tally.graded} graded, {tally.failed} not, {tally.before} known before, "
-        f"{tally.later} wait for another day, {tally.elsewhere} to another release"
-    )
-    return 0
+            raise UsageError(f"--work {work}: another run is at work there") from None
+        yield

@@ -130,9 +130,9 @@ def _rows(
         if one in files and card.get("release_sha256") not in (None, desk.sha256):
             yield one, None
         elif isinstance(outcome, str):
-            yield one, _row(one, files.get(one), card, desk, status, outcome, None)
+            yield one, row_of(one, files.get(one), card, desk, status, outcome, None)
         else:
-            yield one, _row(one, files[one], card, desk, GRADED, "", outcome)
+            yield one, row_of(one, files[one], card, desk, GRADED, "", outcome)
 
 
 def _cards(files: Mapping[HandedIn, Path]) -> dict[HandedIn, dict[str, Any]]:
@@ -163,14 +163,14 @@ def _graded(
             yield one, "it does not say to which release it is; hand it in with `submit`"
     for (split, name), members in groups.items():
         try:
-            exam = _exam(desk, split, name)
+            exam = exam_of(desk, split, name)
         except UsageError as error:
             yield from ((one, str(error)) for one in members)
             continue
-        yield from _reports(exam, {files[one]: one for one in members}, desk)
+        yield from reports(exam, {files[one]: one for one in members}, desk)
 
 
-def _exam(desk: Desk, split: str, name: str) -> Exam:
+def exam_of(desk: Desk, split: str, name: str) -> Exam:
     """The exam that a card names; raises ``UsageError``.
 
     It is one that the release lists: parts and sums of exams would be further questions to a
@@ -181,9 +181,10 @@ def _exam(desk: Desk, split: str, name: str) -> Exam:
     return Split.open(desk.release, split, name, transcript_key=desk.key).choose_exam_for()
 
 
-def _reports(
+def reports(
     exam: Exam, sources: Mapping[Path, HandedIn], desk: Desk
 ) -> Iterator[tuple[HandedIn, dict[str, Any] | str]]:
+    """The report of each file, or why there is none, each graded in a process of its own."""
     results = grade_all(
         exam, list(sources), workers=desk.workers, limits=desk.limits, budget=desk.budget,
         slice_intervals=True, refuse=refuse_others,
@@ -199,7 +200,7 @@ def _reports(
             yield sources[result.source], text
 
 
-def _row(
+def row_of(
     one: HandedIn,
     file: Path | None,
     card: Mapping[str, Any],

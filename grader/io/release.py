@@ -137,6 +137,12 @@ class Release:
             plain(exam, f"{self.public.path}: the exam")
         return exams
 
+    def deprecated(self, split: str) -> dict[str, str]:
+        """The tasks of a split that count no more, and why (``ERRATA.md`` says more)."""
+        stated = self.public.manifest.get("deprecated", {})
+        own = stated.get(split, {}) if isinstance(stated, dict) else {}
+        return {str(task_id): str(why) for task_id, why in own.items()}
+
     def exam_bundles(self, split: str) -> dict[str, dict[str, tuple[str, str]]]:
         """Exam name to (bundle, arm) by task id, of the exams that state bundles.
 

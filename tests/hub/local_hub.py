@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -32,12 +32,13 @@ KINDS = {"models": "model", "datasets": "dataset", "spaces": "space"}
 class Fault:
     """What goes wrong with the next ``times`` requests that match.
 
-    ``kind`` is a status, ``cut`` (the body ends half way) or ``garble`` (a byte of it is another).
+    ``kind`` is a status, ``cut`` (the body ends half way), ``garble`` (a byte of it is another),
+    or a function that is called instead of an answer.
     """
 
     method: str
     pattern: str
-    kind: int | str
+    kind: int | str | Callable[[], None]
     times: int = 1
     after: int = 0
 
@@ -85,8 +86,9 @@ class LocalHub:
         return self.store.repos[kind, name]
 
     def fail(
-        self, method: str, pattern: str, kind: int | str, times: int = 1, after: int = 0
-    ) -> None:
+        self, method: str, pattern: str, kind: int | str | Callable[[], None], times: int = 1,
+        after: int = 0,
+    ) -> None:  # fmt: skip
         self.faults.append(Fault(method, pattern, kind, times, after))
 
     def uploads(self) -> list[Request]:
@@ -137,6 +139,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.hub.requests.append(Request(self.command, path, len(body)))
             fault = next((f for f in self.hub.faults if f.fits(self.command, path)), None)
             self.fault = fault.kind if fault else None
+            if callable(self.fault):
+                self.fault()
+                self.close_connection = True
+                return
             if isinstance(self.fault, int):
                 self._send(self.fault, {"error": f"injected {self.fault}"}, {"Retry-After": "0"})
                 return
