@@ -118,3 +118,19 @@ def test_the_gap_is_told_to_the_maintainer_alone() -> None:
     shown = tables.parrot([{**part, "system": "one"}])
     assert [str(cell) for cell in shown.rows[0]][-2:][0] == f"{found['gap']:+.1f}"
     assert tables.parrot([{**hidden, "system": "one"}]).rows == []
+
+
+def test_a_board_has_a_column_where_a_report_has_a_gap() -> None:
+    """Boards of private exams, whose reports are redacted, have none."""
+    found = parrot(_scores(), _truths(PRIORS), _draws())
+    assert found is not None
+    told, untold = (
+        {"submission": {"system": "one"}, "tracks": {"causalds": {**_part(found), **more}}}
+        for more in ({}, {"parrot": None})
+    )
+    headings = [name for name, _ in tables.board_columns([told, untold])]
+    assert tables.board_columns([told, untold])[-1] == (
+        tables.GAP,
+        [f"{found['gap']:+.1f}", "–"],
+    )
+    assert [name for name, _ in tables.board_columns([untold, untold])] == headings[:-1]
