@@ -18,6 +18,7 @@ from builder.causalds.ask import ASKERS
 from builder.causalds.ask.eligible import association_vanishes
 from builder.causalds.complete import BY_NAME
 from builder.causalds.exams.assign import assign
+from builder.causalds.exams.frontier_plan import with_priors
 from builder.causalds.plan.blueprint import Impossible, Structure, largest_remainder, structures
 from builder.causalds.plan.config import Config
 from builder.causalds.plan.deal import dealt, kind_of, spread
@@ -119,7 +120,7 @@ def _planned(
             replace(p, llm=config.llm, seeds=dealer.deal(p.query.graph, p.kinds, p.outcome))
             for p in plans
         ]
-    return plans
+    return with_priors(plans)
 
 
 def _wild(
