@@ -34,6 +34,7 @@ def _add_build(parser: argparse.ArgumentParser) -> None:
         help="the release to write (default: release)",
     )
     add_workers(parser)
+    command.add_engine(parser)
     parser.add_argument(
         "--fresh",
         action="store_true",
@@ -98,13 +99,14 @@ def build_gated(
     the gate refuses is told."""
     from builder.release.build import build_release
 
+    engine = command.engine_of(options)
     outcome = build_release(
         config,
         options.out,
         roots,
-        partial(command.gate, workers=options.workers),
+        partial(command.gate, workers=engine),
         check=command.check_part,
-        workers=options.workers,
+        workers=engine,
         fresh=options.fresh,
         reporter=reporter,
     )

@@ -14,6 +14,7 @@ from grader.errors import UsageError
 
 if TYPE_CHECKING:
     from builder.gate.report import GateReport
+    from builder.release.engine import Engine, Workers
     from builder.release.manifest import Parts
     from builder.release.parts import Part
     from builder.release.show.progress import Reporter
@@ -59,6 +60,30 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_engine(parser: argparse.ArgumentParser) -> None:
+    """``--engine``."""
+    parser.add_argument(
+        "--engine",
+        default="processes",
+        metavar="ENGINE",
+        help="processes (default), or ray[:ADDRESS]: the workers of a cluster",
+    )
+
+
+def engine_of(options: argparse.Namespace) -> "Engine":
+    """The engine that the options ask for; raises ``UsageError``."""
+    from builder.release.engine import Engine
+
+    kind, _, address = options.engine.partition(":")
+    if kind == "ray":
+        return Engine("ray", options.workers, address)
+    if options.engine != "processes":
+        raise UsageError(
+            f"--engine {options.engine}: no such engine; write processes, ray or ray:ADDRESS"
+        )
+    return Engine("processes", options.workers)
+
+
 def _positive(text: str) -> int:
     try:
         number = int(text)
@@ -79,7 +104,7 @@ def need_release(folder: Path) -> None:
 
 
 def gate(
-    release: Path, reporter: "Reporter", parts: "Parts | None" = None, *, workers: int
+    release: Path, reporter: "Reporter", parts: "Parts | None" = None, *, workers: "Workers"
 ) -> "GateReport":
     """Runs the gate over a release folder, of which ``parts`` are staged and checked."""
     from builder.gate.run import run_gate

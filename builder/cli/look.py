@@ -5,12 +5,22 @@ from pathlib import Path
 from typing import Final
 
 from builder.cli import command
-from builder.cli.command import FAILED, OK, Command, add_release, add_workers, need_release
+from builder.cli.command import (
+    FAILED,
+    OK,
+    Command,
+    add_engine,
+    add_release,
+    add_workers,
+    engine_of,
+    need_release,
+)
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
     add_release(parser)
     add_workers(parser)
+    add_engine(parser)
     parser.add_argument("--quiet", action="store_true", help="show the report only")
 
 
@@ -20,7 +30,8 @@ def _check(options: argparse.Namespace) -> int:
 
     need_release(options.release)
     refuse_imported(read_manifest(options.release / "public"), options.release)
-    report = command.gate(options.release, Reporter(options.quiet), workers=options.workers)
+    engine = engine_of(options)
+    report = command.gate(options.release, Reporter(options.quiet), workers=engine)
     print(report.markdown, end="" if report.markdown.endswith("\n") else "\n")
     return OK if report.ok else FAILED
 

@@ -38,7 +38,7 @@ from builder.gate.roll import Roll, raw_ids, rolls
 from builder.gate.same_rows import compare_jobs, differences
 from builder.gate.secrecy import forget, secrecy_problems
 from builder.gate.tables import SplitTables, split_tables
-from builder.release.engine import map_instances
+from builder.release.engine import Workers, map_instances, processes_of
 from builder.release.manifest import Parts, read_manifest
 from builder.release.reader import configs, public_side
 from builder.tracks import TRACKS
@@ -75,7 +75,7 @@ def run_gate(
     release: Path,
     progress: Progress | None = None,
     *,
-    workers: int | None = None,
+    workers: Workers | None = None,
     parts: Parts | None = None,
 ) -> GateReport:
     """Run every check over a release folder: ``public``, and ``private`` where truths are private.
@@ -117,12 +117,12 @@ def run_gate(
     lines += _floor_lines(floors)
     lines += _stated_lines(opened)
     tell("gate: leak test")
-    leaks = leaks_among(_materials(release, checked), workers=workers)
+    leaks = leaks_among(_materials(release, checked), workers=processes_of(workers))
     lines.append(_leak_line(leaks))
     return GateReport(tuple(lines), tuple(floors), leaks, tuple(_compositions(release)))
 
 
-def _check_anew(release: Path, found: Sequence[Roll], workers: int) -> _Checked:
+def _check_anew(release: Path, found: Sequence[Roll], workers: Workers) -> _Checked:
     """Takes a release apart and checks every part of it."""
     findings: dict[Key, list[Findings]] = {}
     with TemporaryDirectory(prefix="causal-exams-gate-") as folder:
@@ -136,7 +136,7 @@ def _check_anew(release: Path, found: Sequence[Roll], workers: int) -> _Checked:
     return _Checked(findings, (), (), len(staged))
 
 
-def _compare(release: Path, found: Sequence[Roll], parts: Parts, workers: int) -> _Checked:
+def _compare(release: Path, found: Sequence[Roll], parts: Parts, workers: Workers) -> _Checked:
     """The checks of staged parts, as far as they hold; and what the release holds besides."""
     findings: dict[Key, list[Findings]] = {}
     unchecked = []

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from builder.gate.report import GateReport
 from builder.release.arrow import content_sha256
 from builder.release.config import ReleaseConfig
-from builder.release.engine import map_instances
+from builder.release.engine import Workers, map_instances
 from builder.release.exams import (
     EXAM_SCHEMA,
     Candidate,
@@ -33,6 +33,7 @@ from builder.release.parts import (
     find_part,
     split_into_parts,
     staged_rows,
+    under_way,
 )
 from builder.release.planning import Specs, find_spec, plan_specs
 from builder.release.roots import Root
@@ -90,7 +91,7 @@ def build_release(
     gate: Gate,
     *,
     check: Check | None = None,
-    workers: int,
+    workers: Workers,
     fresh: bool = False,
     reporter: Reporter,
     shard_bytes: int = SHARD_BYTES,
@@ -151,10 +152,15 @@ def stage(job: StageJob) -> tuple[Part, bool]:
     return part, found is not None
 
 
+def _told(job: StageJob) -> str:
+    """The instance of a part that was under way when its worker died."""
+    return under_way(job.job) or f"part {job.job.name}"
+
+
 def _build_parts(
     specs: Specs,
     workspace: Workspace,
-    workers: int,
+    workers: Workers,
     resuming: bool,
     check: Check | None,
     reporter: Reporter,
@@ -179,7 +185,7 @@ def _build_parts(
     staged: dict[tuple[str, str], list[Part]] = {key: [] for key in specs}
     kept = 0
     with reporter.stage("instances (parts of 20)", total) as advance:
-        for part, found in map_instances(stage, jobs, workers, ordered=False):
+        for part, found in map_instances(stage, jobs, workers, ordered=False, label=_told):
             staged[part.origin.split, part.origin.track].append(part)
             kept += found
             reporter.spend(part.seconds)
@@ -251,7 +257,7 @@ def _shard_jobs(
     return jobs
 
 
-def _write_shards(jobs: Sequence[ShardJob], workers: int, reporter: Reporter) -> list[Shard]:
+def _write_shards(jobs: Sequence[ShardJob], workers: Workers, reporter: Reporter) -> list[Shard]:
     shards = []
     with reporter.stage("Parquet shards", len(jobs)) as advance:
         for shard in map_instances(write_shard, jobs, workers, ordered=False):
@@ -261,7 +267,7 @@ def _write_shards(jobs: Sequence[ShardJob], workers: int, reporter: Reporter) ->
     return shards
 
 
-def _workers_for(parts: Parts, workers: int) -> int:
+def _workers_for(parts: Parts, workers: Workers) -> Workers:
     """One worker where starting more would take longer than writing the shards."""
     sizes = [size for members in parts.values() for part in members for size in part.sizes.values()]
     return workers if sum(bytes_ for _, bytes_ in sizes) > SMALL_BYTES else 1

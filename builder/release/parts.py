@@ -56,6 +56,16 @@ class PartJob:
     specs: tuple[InstanceSpec, ...]
     folder: Path
 
+    @property
+    def name(self) -> str:
+        """``track/split/number``: how a message names the part."""
+        return f"{self.origin.track}/{self.origin.split}/{self.folder.name}"
+
+    @property
+    def mark(self) -> Path:
+        """Says which instance is under way, for whoever finds a worker dead."""
+        return self.folder.with_name(f"{self.folder.name}.under-way")
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -134,13 +144,16 @@ def build_part(job: PartJob) -> Part:
     pieces: dict[str, list[pa.Table]] = {config: [] for config in track.tables}
     rejections: Counter[str] = Counter()
     seconds = {"start-up": time.perf_counter() - started}
+    job.folder.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
     for spec in job.specs:
+        job.mark.write_text(spec.label, encoding="utf-8")
         instance, built = build_instance(track, spec)
         for config, table in instance.items():
             pieces[config].append(table)
         rejections.update(built.rejections)
         for stage, spent in built.seconds.items():
             seconds[stage] = seconds.get(stage, 0.0) + spent
+    job.mark.unlink()
     started = time.perf_counter()
     tables = {
         config: pa.concat_tables([schema.empty_table(), *pieces[config]])
@@ -148,6 +161,15 @@ def build_part(job: PartJob) -> Part:
     }
     seconds["staging"] = seconds.get("staging", 0.0) + time.perf_counter() - started
     return stage_part(job.origin, job.folder, tables, dict(rejections), seconds)
+
+
+def under_way(job: PartJob) -> str:
+    """The label of the instance that a worker was building when it was lost; empty if none is
+    known."""
+    try:
+        return job.mark.read_text(encoding="utf-8")
+    except OSError:
+        return ""
 
 
 def stage_part(

@@ -84,7 +84,7 @@ def test_a_million_scenes_are_described_by_their_first_block(
     """Whoever plans that much wants to know now, not tomorrow."""
     file = tmp_path / "million.toml"
     file.write_text(
-        'name = "million"\nversion = "1"\n[splits.dev]\ntruth = "public"\nseed = "m"\n'
+        'name = "million"\nversion = "0.1.0"\n[splits.dev]\ntruth = "public"\nseed = "m"\n'
         "[splits.dev.causalds]\nscenes = 1000000\nrows = { train = 200, test = 50 }\n",
         encoding="utf-8",
     )

@@ -56,7 +56,7 @@ def test_a_worker_that_dies_is_reported_and_costs_only_its_part(split_file, proc
         FAKE_KILL_AT="40", TINY_SECRET=SECRET,
     )  # fmt: skip
     assert done.returncode == 3
-    assert "a worker process died" in done.stderr
+    assert "a worker process died 3 times at causalds/dev/40" in done.stderr
     assert "Traceback" not in done.stderr
 
 

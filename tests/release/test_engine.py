@@ -1,7 +1,9 @@
 """``map_instances``: the one place where work is spread over processes."""
 
 import os
+import sys
 import time
+from pathlib import Path
 
 import pytest
 from threadpoolctl import threadpool_info
@@ -53,10 +55,41 @@ def test_errors_pass_through_and_a_dead_worker_is_one(capfd):
         list(map_instances(misbehave, [1, 2, 3, 4], 2))
     with pytest.raises(ZeroDivisionError, match="three"):
         list(map_instances(misbehave, [1, 2, 3, 4], 1))
-    with pytest.raises(WorkerDied, match="same command again"):
-        list(map_instances(misbehave, [1, 5, 1, 1], 2))
+    with pytest.raises(WorkerDied, match=r"died 3 times at number 5; .* same command again"):
+        list(map_instances(misbehave, [1, 5, 1, 1], 2, label="number {}".format))
+
+
+def dies_once(job: tuple[Path, int]) -> int:
+    """Takes its process along the first time that anybody asks for 3."""
+    folder, number = job
+    if number == 3 and not (folder / "died").exists():
+        (folder / "died").touch()
+        os._exit(1)
+    return number
+
+
+def test_a_lost_worker_costs_a_try_and_no_result(tmp_path):
+    """A machine that went away once must not end a build of days."""
+    jobs = [(tmp_path, number) for number in range(6)]
+    assert list(map_instances(dies_once, jobs, 2)) == list(range(6))
 
 
 def test_nothing_to_do_is_fine():
     """A resumed build may find every part finished."""
     assert list(map_instances(slow_square, [], 4)) == []
+
+
+@pytest.mark.parametrize(
+    ("engine", "says"),
+    [
+        ("rays", "--engine rays: no such engine; write processes, ray or ray:ADDRESS"),
+        ("ray", "--engine ray: ray is not installed here; pip install 'causal-exams[ray]'"),
+    ],
+)
+def test_an_engine_that_is_not_there_is_one_line(engine, says, split_file, command, secret,
+                                                 monkeypatch, tmp_path, capsys):  # fmt: skip
+    """The extra is not everybody's."""
+    monkeypatch.setitem(sys.modules, "ray", None)
+    options = ("--out", tmp_path / "out", "--engine", engine)
+    assert command("build", split_file, *options) == 2
+    assert says in capsys.readouterr().err

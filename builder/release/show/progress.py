@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Final
 
 from rich.console import Console
@@ -14,11 +13,16 @@ from rich.progress import (
     SpinnerColumn,
     TextColumn,
     TimeElapsedColumn,
+    TimeRemainingColumn,
 )
 from rich.table import Table
 
-LAST_STAGES: Final = ("staging", "parquet", "gate", "start-up")
+LAST_STAGES: Final = ("staging", "checks", "parquet", "gate", "start-up")
 """The stages that are the same for every track, listed after the track's own."""
+
+
+TOLD_EVERY: Final = 60
+"""Seconds after which a stage says how far it is where no bar shows it, as in a cluster's log."""
 
 
 class Reporter:
@@ -56,12 +60,24 @@ class Reporter:
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
+            TimeRemainingColumn(),
             console=self.console,
             transient=True,
             disable=self.quiet or not self.console.is_terminal,
         ) as bar:
             task = bar.add_task(title, total=total)
-            yield partial(bar.advance, task)
+            told = started
+
+            def advance() -> None:
+                nonlocal told
+                bar.advance(task)
+                now = time.perf_counter()
+                if now - told >= TOLD_EVERY and not self.console.is_terminal:
+                    told, done = now, bar.tasks[task].completed
+                    left = human_time((now - started) * (total - done) / done)
+                    self.note(f"{title}: {done:g} of {total}, about {left} left")
+
+            yield advance
         steps = f"{bar.tasks[task].completed:g} of {total}"
         self.note(f"{title}: {steps} in {time.perf_counter() - started:.1f} s")
 
@@ -83,6 +99,13 @@ def _in_order(seconds: Mapping[str, float]) -> Sequence[str]:
     """The track's stages by cost, then the common ones."""
     own = sorted((stage for stage in seconds if stage not in LAST_STAGES), key=seconds.__getitem__)
     return own[::-1] + [stage for stage in LAST_STAGES if stage in seconds]
+
+
+def human_time(seconds: float) -> str:
+    """Seconds for people: ``50 s``, ``12 min``, ``3.5 h``."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"
 
 
 def human_size(size: float) -> str:
