@@ -2,8 +2,9 @@
 
 New submissions only, each in a process of its own with limits on memory and time. A row with
 hashes and the report (redacted where truth is private) goes to the dataset of results, a line to
-its log, a comment to the submitter; then the pull request is merged, or closed with the reason. A
-run can be killed at any time: the next one goes on. Only submissions to --release are looked at.
+its log, the file into the dataset of submissions, a comment to the submitter; then the pull
+request is closed. A run can be killed at any time: the next one goes on. Only submissions to
+--release are looked at.
 
 examples:
   causal-exams evaluate --from org/submissions --results org/results --release hf://org/exams@v1

@@ -1,8 +1,9 @@
 """The maintainer's loop: what was handed in and not looked at yet, graded, recorded, answered.
 
 Each step leaves a trace on the Hub that the next run reads, so that a run can be killed anywhere:
-the ledger counts equal answers once, a row appears in one commit with its line of the log, an
-answer to the submitter carries the submission's id, and merging comes last.
+the ledger counts equal answers once, a row appears in one commit with its line of the log, a
+file is stored under its hash, an answer to the submitter carries the submission's id, and closing
+the pull request comes last.
 """
 
 import json
@@ -19,7 +20,7 @@ from grader.board.sessions import refuse_others
 from grader.board.workers import Failed, Limits, run_limited
 from grader.errors import UsageError
 from grader.exam import Exam, Split
-from grader.hub.inbox import HandedIn, download, handed_in
+from grader.hub.inbox import HandedIn, download, handed_in, store
 from grader.hub.reply import reply
 from grader.hub.results import FAILED, GRADED, REFUSED, Results, Row
 from grader.io.files import file_sha256
@@ -79,7 +80,7 @@ def evaluate(
     for one in handed_in(api, inbox):
         if one.id in results.rows:
             tally.before += 1
-            reply(api, inbox, one, results.rows[one.id], results.repo)
+            _finish(api, inbox, one, results.rows[one.id], results.repo, desk)
         elif taken[one.team] >= desk.per_day:
             tally.later += 1
         else:
@@ -96,8 +97,17 @@ def evaluate(
             good = row["status"] == GRADED
             tally.graded, tally.failed = tally.graded + good, tally.failed + (not good)
             tell(f"{one.id}  {one.team}  {row['status']}  {row['reason']}".rstrip())
-            reply(api, inbox, one, row, results.repo)
+            _finish(api, inbox, one, row, results.repo, desk)
     return tally
+
+
+def _finish(api: "HfApi", inbox: str, one: HandedIn, row: Row, results: str, desk: Desk) -> None:
+    """What follows a row: the file that was graded is stored, then its pull request answered."""
+    if one.pull is None:
+        return
+    if row["status"] == GRADED and not one.stored:
+        store(api, inbox, one, download(api, inbox, one, desk.work))
+    reply(api, inbox, one, row, results)
 
 
 def _batches(waiting: Sequence[HandedIn], size: int) -> Iterator[Sequence[HandedIn]]:

@@ -1,7 +1,8 @@
 """The dataset of submissions: what waits in pull requests, and what was taken into it.
 
-A pull request is a stranger's. It may add one file, in the folder of the account that opened it;
-the account is the team. What stands on the main branch was put there by the maintainer.
+A pull request is a stranger's, who may change it at any time: it is never merged. One new file in
+the folder of the account that opened it is looked at, and that very file is stored; the account is
+the team. What stands on the main branch was put there by the maintainer.
 """
 
 import re
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from grader.errors import UsageError
 from grader.hub.client import cache_folder, told
-from grader.hub.submit import DIGITS, FOLDER, submission_id
+from grader.hub.submit import DIGITS, FOLDER, submission_id, title
 from grader.io.paths import inside
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ _WAITING: Final = ("open", "draft")
 class HandedIn:
     """One submission, and the day it came (ISO); ``refused`` says why it is not even opened.
 
-    ``pull`` is the number of its pull request, ``None`` where it is on the main branch.
+    ``pull`` is the number of its pull request, ``None`` where there is none; ``stored`` is whether
+    its file is on the main branch.
     """
 
     id: str
@@ -38,55 +40,58 @@ class HandedIn:
     day: str
     path: str
     pull: int | None = None
-    draft: bool = False
+    stored: bool = False
     refused: str = ""
 
     @property
     def revision(self) -> str:
         """Where its file is."""
-        return "main" if self.pull is None else f"refs/pr/{self.pull}"
+        return "main" if self.stored else f"refs/pr/{self.pull}"
 
 
 def handed_in(api: "HfApi", repo: str) -> list[HandedIn]:
     """Everything in the dataset, oldest first; raises ``UsageError``."""
     with told(repo):
         main = _listed(api, repo, "main")
-        found = [_on_main(path, entry) for path, entry in main.items() if _PATH.fullmatch(path)]
         pulls = api.get_repo_discussions(repo, discussion_type="pull_request", repo_type="dataset")
-        found += [_of_pull(api, repo, pull, main) for pull in pulls if pull.status in _WAITING]
-    return sorted(found, key=lambda one: (one.day, one.pull or 0, one.id))
+        asked = [_of_pull(api, repo, pull, main) for pull in pulls if pull.status in _WAITING]
+        waiting = {one.path for one in asked}
+        found = [
+            _on_main(match, entry)
+            for path, entry in main.items()
+            if (match := _PATH.fullmatch(path)) is not None and path not in waiting
+        ]
+    return sorted([*found, *asked], key=lambda one: (one.day, one.pull or 0, one.id))
 
 
-def _on_main(path: str, entry: "RepoFile") -> HandedIn:
-    match = _PATH.fullmatch(path)
-    assert match is not None
+def _on_main(match: re.Match[str], entry: "RepoFile") -> HandedIn:
     day = entry.last_commit.date.date().isoformat() if entry.last_commit is not None else ""
-    return HandedIn(match["id"], match["team"], day, path)
+    return HandedIn(match["id"], match["team"], day, match[0], stored=True)
 
 
 def _of_pull(
     api: "HfApi", repo: str, pull: "Discussion", main: "Mapping[str, RepoFile]"
 ) -> HandedIn:
-    """The submission of a pull request: the one file that it adds."""
-    day, draft = pull.created_at.date().isoformat(), pull.status == "draft"
-    number = f"{pull.num:0{DIGITS}d}"
+    """The submission of a pull request: the one new file in the folder of its account.
+
+    Whatever else it changes is not looked at, since nothing but that file is ever taken from it.
+    """
     there = _listed(api, repo, f"refs/pr/{pull.num}")
-    added = {path: entry for path, entry in there.items() if not _same(main.get(path), entry)}
-    path, entry = next(iter(added.items()), ("", None))
-    match = _PATH.fullmatch(path)
-    refused = ""
-    if len(added) != 1 or entry is None:
-        refused = f"a pull request adds one file; this one adds {len(added)}"
-    elif match is None or match["team"] != pull.author or path in main:
-        refused = f"a submission of {pull.author} is a new file {FOLDER}/{pull.author}/<id>.parquet"
-    elif entry.size > MOST_BYTES:
+    own = [match for path in there if (match := _PATH.fullmatch(path)) is not None]
+    own = [match for match in own if match["team"] == pull.author]
+    # After a run that stored the file and was killed it is new no more; then the title names it.
+    new = [match for match in own if match[0] not in main] or [
+        match for match in own if pull.title == title(match["id"])
+    ]
+    day, refused = pull.created_at.date().isoformat(), ""
+    if len(new) != 1:
+        refused = f"it has {len(new)} new files {FOLDER}/{pull.author}/<id>.parquet; hand in one"
+    elif there[new[0][0]].size > MOST_BYTES:
         refused = f"over {MOST_BYTES >> 20} MiB"
-    identity = match["id"] if match is not None and not refused else number
-    return HandedIn(identity, pull.author, day, path, pull.num, draft, refused)
-
-
-def _same(first: "RepoFile | None", second: "RepoFile") -> bool:
-    return first is not None and first.blob_id == second.blob_id
+    if refused:
+        return HandedIn(f"{pull.num:0{DIGITS}d}", pull.author, day, "", pull.num, refused=refused)
+    stored = new[0][0] in main
+    return HandedIn(new[0]["id"], pull.author, day, new[0][0], pull.num, stored)
 
 
 def _listed(api: "HfApi", repo: str, revision: str) -> "Mapping[str, RepoFile]":
@@ -114,3 +119,15 @@ def download(api: "HfApi", repo: str, one: HandedIn, folder: Path) -> Path:
     if submission_id(target) != one.id:
         raise UsageError(f"{one.path}: is not called by its SHA-256; hand it in with `submit`")
     return target
+
+
+def store(api: "HfApi", repo: str, one: HandedIn, file: Path) -> None:
+    """Put the file that was graded on the main branch, once; raises ``UsageError``."""
+    from huggingface_hub import CommitOperationAdd
+
+    if not one.stored:
+        with told(repo):
+            api.create_commit(
+                repo, [CommitOperationAdd(one.path, str(file))], repo_type="dataset",
+                commit_message=title(one.id),
+            )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a submitter hears: a comment under the pull request, which is then merged or closed.
+"""What a submitter hears: a comment under the pull request, which is then closed.
 
 It says what the row of results says, no more: of a private exam the report was redacted before.
 """
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 from grader.draw.words import interval_text, points, printable
 from grader.hub.client import told
 from grader.hub.inbox import HandedIn
-from grader.hub.results import FOLDER, GRADED
+from grader.hub.results import FOLDER
+from grader.hub.submit import FOLDER as SUBMISSIONS
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -32,12 +33,7 @@ def reply(api: "HfApi", repo: str, one: HandedIn, row: Mapping[str, Any], result
         said = [event.content for event in details.events if isinstance(event, DiscussionComment)]
         if not any(_MARK.format(one.id) in text for text in said):
             api.comment_discussion(repo, one.pull, text(row, results), repo_type=kind)
-        if row["status"] != GRADED:
-            api.change_discussion_status(repo, one.pull, "closed", repo_type=kind)
-            return
-        if one.draft:
-            api.change_discussion_status(repo, one.pull, "open", repo_type=kind)
-        api.merge_pull_request(repo, one.pull, repo_type=kind)
+        api.change_discussion_status(repo, one.pull, "closed", repo_type=kind)
 
 
 def text(row: Mapping[str, Any], results: str) -> str:
@@ -60,6 +56,7 @@ def text(row: Mapping[str, Any], results: str) -> str:
     elif report.get("redacted"):
         lines.append("Its truth is private: no figure is shown of this submission.")
     lines += [f"- {_plain(notice)}" for notice in report["notices"][:_NOTICES]]
+    lines.append(f"The file is kept as `{SUBMISSIONS}/{row['team']}/{row['id']}.parquet`.")
     lines.append(
         f"Everything that is shown of it: `{FOLDER}/{row['id']}.json` in "
         f"[{results}](https://huggingface.co/datasets/{results})."

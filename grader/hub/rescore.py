@@ -30,20 +30,26 @@ def rescore(
 
     Raises ``UsageError``.
     """
-    stored = {one.id: one for one in handed_in(api, inbox) if one.pull is None}
+    stored = {one.id: one for one in handed_in(api, inbox) if one.stored}
     for group in _groups(results.rows.values(), desk):
         split, name = group[0]["split"], group[0]["exam"]
         exam = exam_of(desk, split, name)
         for start in range(0, len(group), desk.workers):
             some = group[start : start + desk.workers]
-            files = _files(api, inbox, some, stored, desk)
+            files = {}
+            for row in some:
+                if (one := stored.get(row["id"])) is None:
+                    tell(f"{row['id']}  {row['team']}  its file is not in {inbox}; left as it was")
+                else:
+                    files[download(api, inbox, one, desk.work)] = one
             again = []
             for one, outcome in reports(exam, files, desk):
                 old = results.rows[one.id]
                 if isinstance(outcome, str):
                     raise UsageError(f"{one.path}: {outcome}; it was graded before")
                 again.append(_again(old, one, files, desk, outcome))
-            results.add(again, "rescored")
+            if again:
+                results.add(again, "rescored")
             for row in again:
                 tell(f"{row['id']}  {row['team']}  rescored")
     every = results.rows.values()
@@ -59,18 +65,6 @@ def _groups(rows: Iterable[Row], desk: Desk) -> list[list[Row]]:
         if row["status"] == GRADED and same and row["release"]["sha256"] != desk.sha256:
             groups.setdefault((row["split"], row["exam"]), []).append(row)
     return list(groups.values())
-
-
-def _files(
-    api: "HfApi", inbox: str, rows: Sequence[Row], stored: Mapping[str, HandedIn], desk: Desk
-) -> dict[Path, HandedIn]:
-    files = {}
-    for row in rows:
-        if row["id"] not in stored:
-            raise UsageError(f"{inbox}: the file of {row['id']} is not in it; put it back")
-        one = stored[row["id"]]
-        files[download(api, inbox, one, desk.work)] = one
-    return files
 
 
 def _again(

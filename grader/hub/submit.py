@@ -62,4 +62,4 @@ def _there(api: "HfApi", repo: str, team: str, path: str, identity: str) -> str 
         repo, author=team, discussion_type="pull_request", repo_type="dataset"
     )
     same = (pull for pull in pulls if pull.title == title(identity))
-    return next((pull.url for pull in same if pull.status in ("open", "draft", "merged")), None)
+    return next((pull.url for pull in same if pull.status in ("open", "draft")), None)

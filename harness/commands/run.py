@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import UsageError
+from grader.hub.located import local
 from harness.settings import OPEN, PAPER, PRESETS, SETTINGS
 
 REQUIRED = "Inspect is not installed; pip install 'causal-exams[run]'"
@@ -45,7 +46,7 @@ LIMITS = {
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``run``."""
     add = parser.add_argument
-    add("release", type=Path, help="release folder")
+    add("release", type=Path, help="release folder, or its address on the Hub")
     add("--model", required=True, metavar="NAME", help="as Inspect names it: openai-api/host/model")
     add("--out", type=Path, required=True, metavar="DIR", help="the run's folder, runs/NAME")
     what = parser.add_argument_group("what is asked")
@@ -130,13 +131,13 @@ def run(arguments: argparse.Namespace) -> int:
     config |= pairs(arguments.generate, "-G")
     return sit(
         Run(
-            release=arguments.release,
+            release=local(arguments.release),
             out=arguments.out,
             model=arguments.model,
             system=arguments.system or arguments.model,
             exam=arguments.exam,
             split=arguments.split,
-            private=arguments.private,
+            private=None if arguments.private is None else local(arguments.private),
             track=arguments.track,
             limit=arguments.limit,
             sample_ids=arguments.sample_id.split(",") if arguments.sample_id else None,

@@ -168,3 +168,20 @@ def test_without_the_client_there_is_one_line(says: Says, monkeypatch: pytest.Mo
 def test_what_is_no_address_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="no address on the Hub"):
         Address.of(text)
+
+
+@pytest.mark.slow
+def test_an_exam_is_sat_by_its_address(
+    shown: LocalHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sitting works in other folders and processes, so it needs the place, not the address."""
+    pytest.importorskip("inspect_ai", reason="the extra run is not installed")
+    import harness.running
+    from causal_exams.cli import main
+
+    seen = []
+    monkeypatch.setattr(harness.running, "sit", lambda run, *_: seen.append(run) or 0)
+    words = ["run", ADDRESS, "--model", "mockllm/model", "--out", str(tmp_path / "run")]
+    assert main([*words, "--split", "dev", "--exam", "mini"]) == 0
+    assert (seen[0].release / "manifest.json").is_file()
+    assert Path(seen[0].sitting.release).is_dir()

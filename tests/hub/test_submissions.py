@@ -93,7 +93,7 @@ def test_handed_in_graded_recorded_answered_and_merged(
     inbox = house.repo("org/submissions")
     assert f"submissions/bob/{row['id']}.parquet" in inbox.files("main")
     (pull,) = inbox.discussions
-    assert pull.status == "merged"
+    assert pull.status == "closed"
     said = [e["data"]["latest"]["raw"] for e in pull.events if e["type"] == "comment"]
     assert sum("points 100.0" in text for text in said) == 1
     house.uploads()
@@ -130,7 +130,8 @@ def test_a_private_exam_comes_back_redacted(
     [
         ("POST", "/org/results/commit/", 0),
         ("POST", "/discussions/1/comment", 0),
-        ("POST", "/discussions/1/merge", 0),
+        ("POST", "/org/submissions/commit/", 0),
+        ("POST", "/discussions/1/status", 0),
         ("GET", "^/cdn/|/resolve/refs", 0),
     ],
 )
@@ -138,7 +139,7 @@ def test_a_run_that_ends_anywhere_is_finished_by_the_next(
     method: str, pattern: str, after: int, house: LocalHub, gold: Path, says: Says, sign_in: As,
     evaluate: Evaluate,
 ) -> None:  # fmt: skip
-    """Between any two steps: one row, one line, one comment, one merge in the end."""
+    """Between any two steps: one row, one line, one file, one comment in the end."""
     sign_in("bob")
     assert _submit(says, gold)[0] == 0
     sign_in("ann")
@@ -149,7 +150,9 @@ def test_a_run_that_ends_anywhere_is_finished_by_the_next(
     assert len(_log(house)) == 1 and _row(house)["status"] == "graded"
     (pull,) = house.repo("org/submissions").discussions
     comments = [e for e in pull.events if "causal-exams" in json.dumps(e)]
-    assert pull.status == "merged" and len(comments) == 1
+    assert pull.status == "closed" and len(comments) == 1
+    stored = house.repo("org/submissions").files("main")
+    assert f"submissions/bob/{_row(house)['id']}.parquet" in stored
 
 
 def _pull(hub: LocalHub, user: str, files: dict[str, bytes]) -> None:
@@ -167,12 +170,12 @@ GARBAGE = b"PAR1 no parquet"
 @pytest.mark.parametrize(
     ("files", "says_why"),
     [
-        ({"submissions/ann/0123456789abcdef.parquet": b"x"}, "a submission of bob is a new file"),
-        ({"results.json": b"{}"}, "a submission of bob is a new file"),
-        ({"a": b"x", "b": b"y"}, "adds one file"),
-        ({}, "adds 0"),
+        ({"submissions/ann/0123456789abcdef.parquet": b"x"}, "it has 0 new files submissions/bob"),
+        ({"results.json": b"{}"}, "it has 0 new files"),
+        ({}, "it has 0 new files"),
+        ({f"submissions/bob/{k}123456789abcdef.parquet": b"x" for k in "01"}, "it has 2 new files"),
         ({"submissions/bob/0123456789abcdef.parquet": b"x"}, "is not called by its SHA-256"),
-        ({"submissions/bob/../ann/0123456789abcdef.parquet": b"x"}, "is a new file"),
+        ({"submissions/bob/../ann/0123456789abcdef.parquet": b"x"}, "it has 0 new files"),
     ],
 )
 def test_what_is_no_submission_is_refused_with_the_reason(
@@ -242,17 +245,24 @@ def test_members_hand_in_without_a_pull_request(
     assert "0 graded, 0 not, 1 known" in evaluate()[1]
 
 
-def test_a_draft_is_opened_before_it_is_merged(
+def test_nothing_else_of_a_pull_request_is_taken(
     house: LocalHub, gold: Path, says: Says, sign_in: As, evaluate: Evaluate
 ) -> None:
-    """The Hub opens some pull requests of programs as drafts."""
+    """It may change while it is looked at, so what is stored is the file that was graded."""
     sign_in("bob")
     assert _submit(says, gold)[0] == 0
-    pull = house.repo("org/submissions").discussions[0]
+    inbox = house.repo("org/submissions")
+    pull = inbox.discussions[0]
     pull.status = "draft"
+    forged = "submissions/ann/0123456789abcdef.parquet"
+    inbox.files("refs/pr/1")[forged] = Blob(b"forged")
+    inbox.files("refs/pr/1")["README.md"] = Blob(b"mine now")
     sign_in("ann")
-    assert evaluate()[0] == 0
-    assert pull.status == "merged"
+    assert "1 graded" in evaluate()[1]
+    assert pull.status == "closed"
+    assert inbox.files("main").keys() == {
+        ".gitattributes", f"submissions/bob/{_row(house)['id']}.parquet",
+    }  # fmt: skip
 
 
 def test_bad_input_of_a_submitter_is_one_line(

@@ -130,7 +130,7 @@ def whole_way(people: People, release: Path, split: str, exam: str, solver: str)
 
 
 def _look(people: People, solver: str) -> None:
-    """Each thing once: rows, lines, comments, merges; the board has both systems."""
+    """Each thing once: rows, lines, comments, files; the board has both systems."""
     results = people.hub.repo("org/results").files("main")
     rows = [json.loads(b.data) for path, b in results.items() if path.startswith("results/")]
     lines = [json.loads(line) for line in results["log.jsonl"].data.splitlines()]
@@ -140,7 +140,9 @@ def _look(people: People, solver: str) -> None:
         "bob"
     }
     pulls = people.hub.repo("org/submissions").discussions
-    assert [pull.status for pull in pulls] == ["merged", "merged"]
+    assert [pull.status for pull in pulls] == ["closed", "closed"]
+    stored = people.hub.repo("org/submissions").files("main").keys()
+    assert {f"submissions/bob/{row['id']}.parquet" for row in rows} == stored - {".gitattributes"}
     for pull in pulls:
         assert sum("<!-- causal-exams" in json.dumps(event) for event in pull.events) == 1
     index = people.hub.repo("org/board", "space").files("main")["index.html"].data.decode()
