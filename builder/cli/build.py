@@ -36,6 +36,11 @@ def _add_build(parser: argparse.ArgumentParser) -> None:
     add_workers(parser)
     command.add_engine(parser)
     parser.add_argument(
+        "--staging",
+        metavar="URL",
+        help="where workers that share no folder leave their parts, such as s3://bucket/parts",
+    )
+    parser.add_argument(
         "--fresh",
         action="store_true",
         help="use nothing of an earlier run; replace a finished release",
@@ -106,6 +111,7 @@ def build_gated(
         roots,
         partial(command.gate, workers=engine),
         check=command.check_part,
+        staging=getattr(options, "staging", None),
         workers=engine,
         fresh=options.fresh,
         reporter=reporter,

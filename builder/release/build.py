@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from builder.gate.report import GateReport
 from builder.release.arrow import content_sha256
 from builder.release.config import ReleaseConfig
-from builder.release.engine import Workers, map_instances
+from builder.release.engine import Workers, map_instances, processes_of
 from builder.release.exams import (
     EXAM_SCHEMA,
     Candidate,
@@ -25,15 +25,9 @@ from builder.release.identity import canary, fingerprint
 from builder.release.manifest import Contents, Parts, manifest_of
 from builder.release.papers import write_papers
 from builder.release.parts import (
-    Origin,
     Part,
-    PartJob,
     build_instance,
-    build_part,
-    find_part,
-    split_into_parts,
     staged_rows,
-    under_way,
 )
 from builder.release.planning import Specs, find_spec, plan_specs
 from builder.release.roots import Root
@@ -47,6 +41,8 @@ from builder.release.shards import (
     write_whole,
 )
 from builder.release.show.progress import Reporter
+from builder.release.staging import Check, Staging, build_parts
+from builder.release.store import Store
 from builder.release.workspace import (
     GATE_FILE,
     Workspace,
@@ -65,10 +61,6 @@ SMALL_BYTES: Final = 128 * 2**20
 
 Gate = Callable[[Path, Reporter, Parts], GateReport]
 """What an assembled release must pass; it is also given the staged parts."""
-
-Check = Callable[[Part], float]
-"""Looks at a staged part by itself, leaves beside it what was found, and says how many seconds it
-took; a check that is there and still holds is kept. Runs in the worker that staged the part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +83,7 @@ def build_release(
     gate: Gate,
     *,
     check: Check | None = None,
+    staging: str | None = None,
     workers: Workers,
     fresh: bool = False,
     reporter: Reporter,
@@ -100,7 +93,8 @@ def build_release(
 
     The bytes depend on the configuration, the roots and the code, not on ``workers`` or on what
     an interrupted run left behind. ``check`` looks at each part where it was staged, ``gate`` at
-    the whole. Raises ``UsageError``, ``InstanceFailed`` and ``WorkerDied``.
+    the whole. Workers leave their parts at ``staging``, an fsspec address, where they do not share
+    the folder of ``out``. Raises ``UsageError``, ``InstanceFailed`` and ``WorkerDied``.
     """
     workspace = place(out)
     floors = stated_floors(config)
@@ -114,8 +108,14 @@ def build_release(
         if manifest is not None:
             return Outcome("already built", workspace.out, manifest, None)
     specs = plan_specs(config, roots)
+    store = None if staging is None else Store(staging, mark)
     with opened(workspace, mark, fresh) as resuming:
-        parts = _build_parts(specs, workspace, workers, resuming, check, reporter)
+        if store is not None and fresh:
+            store.clear()
+        asked = Staging(workspace.parts, store, resuming or store is not None, check)
+        parts = build_parts(specs, asked, workers, reporter)
+        # What follows needs all parts together: where they lie behind an address, on this machine.
+        workers = workers if store is None else processes_of(workers)
         exams = _draw_all_exams(config, roots, specs, parts)
         for line in moved_mass(exams):
             reporter.note(line)
@@ -131,68 +131,9 @@ def build_release(
         if not result.ok:
             return Outcome("refused by the gate", workspace.release, manifest, result)
         publish(workspace)
+        if store is not None:
+            store.clear()
     return Outcome("built", workspace.out, manifest, result)
-
-
-@dataclass(frozen=True, slots=True)
-class StageJob:
-    """What a worker needs to stage a part and check it; with ``resuming`` it may be there."""
-
-    job: PartJob
-    resuming: bool
-    check: Check | None
-
-
-def stage(job: StageJob) -> tuple[Part, bool]:
-    """Builds a part, unless it is there, and checks it; whether it was there. Runs in a worker."""
-    found = find_part(job.job.folder) if job.resuming else None
-    part = found or build_part(job.job)
-    if job.check is not None:
-        part = replace(part, seconds={**part.seconds, "checks": job.check(part)})
-    return part, found is not None
-
-
-def _told(job: StageJob) -> str:
-    """The instance of a part that was under way when its worker died."""
-    return under_way(job.job) or f"part {job.job.name}"
-
-
-def _build_parts(
-    specs: Specs,
-    workspace: Workspace,
-    workers: Workers,
-    resuming: bool,
-    check: Check | None,
-    reporter: Reporter,
-) -> Parts:
-    """Stages and checks every part that is not already there, in any order."""
-    origins = {
-        (split, track): Origin(
-            TRACKS.reference(track),
-            track,
-            split,
-            any(spec.private for spec in members[:1]),
-            len(members),
-        )
-        for (split, track), members in specs.items()
-    }
-    jobs = (
-        StageJob(job, resuming, check)
-        for key, members in specs.items()
-        for job in split_into_parts(origins[key], members, workspace.parts)
-    )
-    total = sum(origin.parts for origin in origins.values())
-    staged: dict[tuple[str, str], list[Part]] = {key: [] for key in specs}
-    kept = 0
-    with reporter.stage("instances (parts of 20)", total) as advance:
-        for part, found in map_instances(stage, jobs, workers, ordered=False, label=_told):
-            staged[part.origin.split, part.origin.track].append(part)
-            kept += found
-            reporter.spend(part.seconds)
-            advance()
-    if kept:
-        reporter.note(f"resuming: {kept} of {total} parts are kept")
-    return {key: sorted(parts, key=lambda p: p.number) for key, parts in staged.items()}
 
 
 def _draw_all_exams(

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from builder.cli.build import build_gated
-from builder.cli.command import FAILED, OK, Command, add_workers, add_written_release
+from builder.cli.command import FAILED, OK, Command, add_engine, add_workers, add_written_release
 
 EPISODES: Final = "builder.importing.causalab.episodes:TRACK"
 """The track whose episodes are read instead of drawn."""
@@ -24,6 +24,7 @@ def _add_import(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fresh", action="store_true", help="replace a finished release")
     parser.add_argument("--quiet", action="store_true", help="show warnings and errors only")
     add_workers(parser)
+    add_engine(parser)
 
 
 def _import(options: argparse.Namespace) -> int:
