@@ -343,3 +343,34 @@ def square(title: str, clouds: Sequence[Cloud], axis: str, diagonal: bool = Fals
 def _with_legend(title: str, names: Sequence[str], below: float, parts: Sequence[str]) -> Svg:
     marks, bottom = legend(names, _EDGE, below + 8, WIDTH - 40)
     return Svg(title, WIDTH, bottom, [*parts, *marks])
+
+
+def radar(title: str, axes_of: Sequence[str], series: Sequence[tuple[str, Sequence[float]]]) -> Svg:
+    """One closed line a series over axes in a circle, each from 0 in the middle to 1."""
+    middle, radius, top = WIDTH / 2, 112.0, 148.0
+    turns = [2 * math.pi * k / len(axes_of) for k in range(len(axes_of))]
+
+    def at(turn: float, share: float) -> Point:
+        far = radius * share
+        return middle + far * math.sin(turn), top - far * math.cos(turn)
+
+    def closed(shares: Sequence[float], **style: str) -> str:
+        spots = (at(turn, share) for turn, share in zip(turns, shares, strict=True))
+        path = "L".join(f"{x:.1f} {y:.1f}" for x, y in spots)
+        return element("path", d=f"M{path}z", **style)
+
+    rings = (0.25, 0.5, 0.75, 1)
+    parts = [closed([ring] * len(turns), kind="grid", style="fill:none") for ring in rings]
+    for name, turn in zip(axes_of, turns, strict=True):
+        parts.append(line(at(turn, 0), at(turn, 1), kind="grid"))
+        x, y = at(turn, 1.1)
+        side = math.sin(turn)
+        anchor = "middle" if abs(side) < 0.3 else "start" if side > 0 else "end"
+        room = WIDTH / 2 if anchor == "middle" else WIDTH - x if anchor == "start" else x
+        parts.append(words(x, y + 4, name, "axis", anchor, room=room, size=12))
+    for k, (name, shares) in enumerate(series):
+        style = f"stroke:{ink(k)};stroke-width:2;fill:{ink(k)};fill-opacity:.08"
+        parts.append(closed(shares, style=style))
+        for axis, turn, share in zip(axes_of, turns, shares, strict=True):
+            parts.append(mark(k, *at(turn, share), f"{name}, {axis}: {share:.3f}"))
+    return _with_legend(title, [name for name, _ in series], top + radius + 34, parts)

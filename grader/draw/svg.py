@@ -32,7 +32,7 @@ _WIDE: Final = frozenset("mwMW@%…")
 class Svg:
     """A picture, from ``top`` down; pictures stand side by side where there is room.
 
-    ``inline`` ones are never drawn larger than they are.
+    ``inline`` ones are never drawn larger than they are. A ``caption`` stands above it.
     """
 
     title: str
@@ -41,17 +41,23 @@ class Svg:
     parts: Sequence[str]
     inline: bool = False
     top: float = 0
+    caption: str = ""
 
     def markup(self) -> str:
         """The whole element, which shrinks with the page and grows a little beyond its size."""
         widest = self.width if self.inline or self.width > _LARGE else _GROWTH * self.width
         title = safe(self.title)
         box = f"0 {self.top:.0f} {self.width:.0f} {self.height:.0f}"
-        return (
-            f'<svg viewBox="{box}" style="max-width:{widest:.0f}px" role="img" '
+        style = f"max-width:{widest:.0f}px"
+        picture = (
+            f'<svg viewBox="{box}" style="{style}" role="img" '
             f'aria-label="{title}" xmlns="http://www.w3.org/2000/svg"><title>{title}</title>'
             f"{''.join(self.parts)}</svg>"
         )
+        if not self.caption:
+            return picture
+        told = f"<figcaption>{safe(self.caption)}</figcaption>"
+        return f'<figure style="{style}">{told}{picture}</figure>'
 
 
 def element(tag: str, inside: str = "", hover: str = "", /, **attributes: str | float) -> str:

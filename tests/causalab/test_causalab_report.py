@@ -189,7 +189,7 @@ def test_a_session_is_drawn_with_both_graphs_and_its_metrics_by_step() -> None:
     assert html.count("density → moisture") == 2 and 'class="right"' in html
     assert html.count("<polyline") == 4
     assert "within ±5" in html and "density := 40" in html
-    assert "<script" not in html and "http" not in html.replace("http://www.w3.org/2000/svg", "")
+    assert "<script" not in html and "://" not in html.replace("http://www.w3.org/2000/svg", "")
 
 
 def _verified(task: Any, truth: Any, session: Laboratory) -> Any:

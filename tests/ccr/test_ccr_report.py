@@ -42,7 +42,7 @@ def test_the_page_draws_every_context(graded: dict[str, Graded]) -> None:
     reports = [one.report for one in graded.values()]
     text = board_page(list(enumerate(reports, start=1)), "title")
     assert "reasoning quadrants" in text and "which paths of each cut tree commute" in text
-    assert "<script" not in text and "http" not in text.replace("http://www.w3.org/2000/svg", "")
+    assert "<script" not in text and "://" not in text.replace("http://www.w3.org/2000/svg", "")
     contexts = graded["ccr-perfect"].report["tracks"]["ccr"]["details"]["contexts"]
     assert len(contexts) == 6
     for context in contexts:

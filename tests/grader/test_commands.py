@@ -199,7 +199,7 @@ def test_a_packed_submission_grades_like_its_folder(runner: Runner, tmp_path: Pa
     for key in ("scored", "invalid", "missing"):
         assert first["census"][key] == second["census"][key]
     html = page.read_text("utf-8")
-    assert "http" not in html.replace("http://www.w3.org/2000/svg", "")
+    assert "://" not in html.replace("http://www.w3.org/2000/svg", "")
     assert "<script" not in html and html.count("Mine [1.0]") >= 2
 
 

@@ -59,3 +59,18 @@ def progress(parts: Sequence[Part]) -> Table:
     note = "All-edge F1 of the hypothesis held after that share of the session’s own interventions."
     rows = [row for row in levels_of(parts, "suites") if row["used"]]
     return Table.of("edge F1 as a session goes on", columns, rows, left=2, note=note)
+
+
+def by_success(parts: Sequence[Part]) -> Table:
+    """Figure 14: what sessions with a right prediction did, and those with a wrong one."""
+    columns = [SYSTEM, word("level", "suite, regime")]
+    for key, heading in (
+        ("budget_share", "budget used"), ("consistent", "consistent"), ("premature", "premature"),
+    ):  # fmt: skip
+        columns += [
+            figure(f"{key}_{outcome}", f"{heading}, {told}")
+            for outcome, told in (("accurate", "right"), ("inaccurate", "wrong"))
+        ]
+    rows = [row for row in levels_of(parts, "suites") if row["used"]]
+    note = "right: the prediction is within the stated tolerance. A dash: no such session."
+    return Table.of("By success", columns, rows, left=2, note=note)

@@ -33,6 +33,8 @@ def extend(track: Members, results: Results) -> None:
         draws = Weights.of(Draws.of(sorted({score.instance_id for score in own}), seed))
     track["readings"] = _readings(table, own, draws)
     _slice_readings(track, table)
+    _slice_rates(track, table)
+    track["composition"] = table.query("causalds/composition")
     track["usage"]["tokens_per_quality"] = quality(track["usage"], track["readings"])
     if draws is not None and results.slice_intervals:
         _slice_intervals(track, table, draws.first(SLICE_REPLICATES))
@@ -90,6 +92,12 @@ def _slice_readings(track: Members, table: ScoreTable) -> None:
     for row in table.query("causalds/slice_readings", LOSS_CAP):
         level = track["slices"][row.pop("axis")][row.pop("level")]
         level.setdefault("readings", {})[row.pop("reading")] = row
+
+
+def _slice_rates(track: Members, table: ScoreTable) -> None:
+    for row in table.query("causalds/slice_rates"):
+        level = track["slices"][row.pop("axis")][row.pop("level")]
+        level.setdefault("rates", {})[row.pop("reading")] = row
 
 
 def _slice_intervals(track: Members, table: ScoreTable, draws: Weights) -> None:

@@ -27,6 +27,9 @@ DIAGNOSTIC_CAP: Final = 1.0
 NONTRIVIAL: Final = 0.001
 LARGE: Final = 0.05
 """Ranges inside a bundle that count as movement, and as a large swing (Table 23)."""
+_PAIR: Final = (
+    "arm", "bundle", "instance_id", "loss", "reference_loss", "valid", "reference_valid"
+)  # fmt: skip
 LISTED: Final = 200
 """Bundles listed one by one in a report."""
 
@@ -61,6 +64,7 @@ def matched(table: ScoreTable) -> dict[str, Any] | None:
             _contrast(arm, list(rows)) for arm, rows in groupby(pairs, itemgetter("arm"))
         ],
         "ranges": _ranges(ranges),
+        "pairs": [{name: row[name] for name in _PAIR} for row in pairs[:LISTED]],
     }
 
 
@@ -80,7 +84,22 @@ def _contrast(arm: str, pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "better": sum(delta < 0 for _, delta in deltas),
         "survivor_pairs": len(survivors),
         "survivor_mean": _mean(survivors) if survivors else None,
+        "parts": _decomposed(pairs),
     }
+
+
+def _decomposed(pairs: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
+    """The mean difference by what became of validity (Figure 10): the parts add up to it."""
+    kinds: dict[tuple[bool, bool], str] = {
+        (True, True): "valid in both", (True, False): "valid in the reference only",
+        (False, True): "valid in the other only", (False, False): "valid in neither",
+    }  # fmt: skip
+    found = {name: {"pairs": 0, "contribution": 0.0} for name in kinds.values()}
+    for pair in pairs:
+        part = found[kinds[pair["reference_valid"], pair["valid"]]]
+        part["pairs"] += 1
+        part["contribution"] += pair["delta"] / len(pairs)
+    return found
 
 
 def _ranges(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ from grader.draw.svg import Svg
 from grader.draw.table import find
 from grader.draw.words import interval_text, percent
 from grader.show.systems import Part, Report, parts_of, rows_of
-from grader.tracks.causalds import tables
+from grader.tracks.causalds import slice_tables, tables
 
 DRAWN: Final = 20
 """Systems that are drawn; tables have all of them."""
@@ -32,9 +32,15 @@ def sections(reports: Sequence[Report]) -> list[Section]:
         "cost and quality": _cost(parts),
         "Composite Rank by slice": [] if alone else [tables.ranks(parts)],
         "every slice, both readings": _slices(parts[0]) if alone else [],
-        "repeated attempts": filled(tables.attempts(parts)),
+        "composition of the exam (Table 11)": filled(slice_tables.composition(parts[0])),
+        "rates by slice, with n (Tables 12, 13, 15–17; Figure 8)": _rates(parts),
+        "repeated attempts": filled(tables.attempts(parts), *slice_tables.lifts(parts)),
         "matched ablation": [
-            *filled(*tables.matched(parts)),
+            *filled(*tables.matched(parts), slice_tables.decomposition(parts)),
+            *(
+                Fold("Figure 9: every matched pair", [t])
+                for t in filled(slice_tables.instances(parts))
+            ),
             *(Fold("every bundle", [t]) for t in filled(tables.bundles(parts[0])) if alone),
         ],
         "two readings of the CausalDS score": _readings(parts),
@@ -95,7 +101,25 @@ def _views(parts: Sequence[Part]) -> list[Block]:
     present = {view for part in parts for view in part["slices"].get("view", {})}
     views = [view for view in VIEWS if view in present] + sorted(present - set(VIEWS))
     drawn = [_lines(parts[:_LINES], views)] if len(views) > 1 else []
-    return [*drawn, tables.by_view(parts, views)]
+    readings = [tables.by_view(parts, views, reading) for reading in ("fixed", "paper")]
+    return [*drawn, *readings]
+
+
+def _rates(parts: Sequence[Part]) -> list[Block]:
+    """Figure 8 as lines, and a table of rates for each axis and reading."""
+    rungs = sorted({level for part in parts for level in part["slices"].get("rung", {})})
+
+    def level(part: Part, rung: str) -> Level | None:
+        rate = find(part, "slices", "rung", rung, "readings", "paper", "pass_rate")
+        return None if rate is None else Level(rate)
+
+    series = [(part["system"], [level(part, rung) for rung in rungs]) for part in parts[:_LINES]]
+    drawn = [lines("Figure 8: pass rate by rung, paper reading", rungs, series, ceiling=1)]
+    folds = [
+        Fold(title, [slice_tables.rates(parts, axis, reading) for reading in ("paper", "fixed")])
+        for axis, title in slice_tables.PUBLISHED.items()
+    ]
+    return [*(drawn if len(rungs) > 1 else []), *folds]
 
 
 def _lines(parts: Sequence[Part], views: Sequence[str]) -> Svg:

@@ -158,19 +158,21 @@ def parrot(parts: Sequence[Part]) -> Table:
     return Table.of("What one would expect, and what is so", columns, told, note=note)
 
 
-def by_view(parts: Sequence[Part], views: Sequence[str]) -> Table:
+def by_view(parts: Sequence[Part], views: Sequence[str], reading: str = "fixed") -> Table:
     """Tables 5 and 6: pass rate, median and mean error under each view."""
     shown = (PASS_RATE, NREL, Figure("mean_nrel_err", "Mean NRelErr ↓"))
     columns = [
-        one.at("slices", "view", view, *_FIXED, label=f"{view} {one.label}")
+        one.at("slices", "view", view, "readings", reading, label=f"{view} {one.label}")
         for view in views
         for one in shown
     ]
-    note = (
-        "Fixed reading: a number that is missing, invalid or withheld costs 10. Views hold "
-        "different tasks: only a matched ablation compares like with like."
-    )
-    return Table.of("Error by observation view", [SYSTEM, *columns], parts, note=note)
+    note = {
+        "fixed": "Fixed reading: a number that is missing, invalid or withheld costs 10. Views "
+        "hold different tasks: only a matched ablation compares like with like.",
+        "paper": "Paper reading: abstentions change pools, missing numbers leave the exam.",
+    }[reading]
+    title = f"Error by observation view, {reading} reading"
+    return Table.of(title, [SYSTEM, *columns], parts, note=note)
 
 
 def cost(parts: Sequence[Part]) -> Table:

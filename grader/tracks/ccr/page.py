@@ -4,10 +4,22 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
+from grader.draw.charts import Level, lines
 from grader.draw.page import Block, Fold, Paragraph, Section
 from grader.draw.svg import Scale, Svg, element, words
 from grader.show.systems import Part, Report, part_of
-from grader.tracks.ccr.tables import THRESHOLD, classes, curves, simulates, single_cases, taxonomy
+from grader.tracks.ccr.tables import (
+    CURVES,
+    THRESHOLD,
+    by_quantity,
+    classes,
+    curves,
+    levels,
+    quantities,
+    simulates,
+    single_cases,
+    taxonomy,
+)
 
 SYSTEMS_DRAWN: Final = 12
 CONTEXTS_DRAWN: Final = 60
@@ -27,10 +39,37 @@ def sections(reports: Sequence[Report]) -> list[Section]:
     return [
         Section("ccr: figures, and shares of compositions in each class", figures),
         Section("ccr: answers to single cases, by rung", [single_cases(parts)]),
-        Section("ccr: reasoning quadrants, one dot a composition", [*map(quadrant, drawn)]),
-        Section("ccr: mean error against mediating variables", [curves(drawn)]),
-        Section("ccr: which paths of each cut tree commute", _trees(drawn, alone)),
+        Section(
+            "ccr: reasoning quadrants, one dot a composition (Figures 5, G.11)",
+            [*map(quadrant, drawn)],
+        ),
+        Section(
+            "ccr: valid estimates of each quantity (Figures 7, G.13, G.14)", [by_quantity(drawn)]
+        ),
+        Section(
+            "ccr: errors of each quantity (Figures G.12, G.15, G.16)",
+            [Fold("every quantity", [quantities(drawn)], alone)],
+        ),
+        Section(
+            "ccr: mean error against mediating variables (Figure 9)",
+            [_curve(drawn, "mediators"), curves(drawn)],
+        ),
+        Section(
+            "ccr: mean error against the shortest path (Figure G.18)",
+            [_curve(drawn, "shortest_path"), curves(drawn, "shortest_path")],
+        ),
+        Section("ccr: which paths of each cut tree commute (Figure 8)", _trees(drawn, alone)),
     ]
+
+
+def _curve(parts: Sequence[Part], axis: str) -> Svg:
+    found = [(part["system"], levels(part, axis)) for part in parts]
+    steps = sorted({step for _, row in found for step in row})
+    series = [
+        (name, [None if (at := row.get(step)) is None else Level(at) for step in steps])
+        for name, row in found
+    ]
+    return lines(f"mean error by {axis}", list(map(str, steps)), series, across=CURVES[axis])
 
 
 def contexts(part: Part) -> Sequence[Context]:

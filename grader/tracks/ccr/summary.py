@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, Final
 
 from grader.model import Checked, Score, TrackSummary, Truth, Unit
@@ -13,13 +14,13 @@ from grader.tracks.ccr.contexts import ContextResult, evaluate_context, nearly
 from grader.tracks.ccr.figures import QUERY
 
 PAIR_COLUMNS: Final = (
-    "instance_id", "cause", "effect", "span", "mediators", "shortest_path", "eta", "valid_share",
-    "valid", "near", "factual", "do_true", "do_false", "violations", "answers", "invalid",
-    "unreadable_factual",
+    "instance_id", "quantity", "kind", "cause", "effect", "span", "mediators", "shortest_path",
+    "eta", "valid_share", "valid", "near", "factual", "do_true", "do_false", "violations",
+    "answers", "invalid", "unreadable_factual",
 )  # fmt: skip
 PATH_COLUMNS: Final = (
-    "instance_id", "path", "edges", "epsilon", "gamma", "valid", "near_valid", "consistent",
-    "class", "pn_valid", "pn_consistent", "ps_valid", "ps_consistent", "ate_valid",
+    "instance_id", "quantity", "path", "edges", "epsilon", "gamma", "valid", "near_valid",
+    "consistent", "class", "pn_valid", "pn_consistent", "ps_valid", "ps_consistent", "ate_valid",
     "ate_consistent",
 )  # fmt: skip
 
@@ -50,9 +51,11 @@ def summarise(results: Results) -> TrackSummary:
     )
     (metrics,) = table.rows(QUERY)
     curves = table.query("ccr/curves")
+    quantities = table.query("ccr/quantities")
     clusters = table.query("ccr/clusters")
     points = metrics.pop("points")
     details = {"curves": curves, "contexts": [_details(c) for c in contexts[:DRAWN_CONTEXTS]]}
+    members = {"details": details, "quantities": quantities}
     seed = bootstrap.seed_of(score.task_id for score in scores)
     if points is None:
         # An exam that drew a part of every context has no composition: its pairs are all there is.
@@ -62,7 +65,7 @@ def summarise(results: Results) -> TrackSummary:
         ]
         points = 100 * sum(score.points for score in scores) / len(scores)
     units = _units(contexts, scores, results.floor("simulation.pair", "context"))
-    return TrackSummary(points, _replicates(clusters, seed), metrics, {"details": details}, units)
+    return TrackSummary(points, _replicates(clusters, seed), metrics, members, units)
 
 
 def _units(
@@ -97,10 +100,17 @@ def _replicates(clusters: Sequence[Mapping[str, Any]], seed: int) -> list[float]
     return [100 * sum(column) / len(column) for column in zip(*means, strict=True)]
 
 
+def _place(context: ContextResult, pair: Sequence[str]) -> str:
+    """Where the nodes of a pair stand in the cut tree: X1 is its root."""
+    return "".join(f"X{context.nodes.index(name) + 1}" for name in pair)
+
+
 def _pairs(context: ContextResult) -> list[tuple[Any, ...]]:
     return [
         (
             context.instance_id,
+            _place(context, line.pair),
+            "global" if line.pair == (context.nodes[0], context.nodes[-1]) else "local",
             *line.pair,
             context.nodes.index(line.pair[1]) - context.nodes.index(line.pair[0]),
             line.mediators,
@@ -123,6 +133,7 @@ def _paths(context: ContextResult) -> list[tuple[Any, ...]]:
     return [
         (
             context.instance_id,
+            "·".join(_place(context, pair) for pair in pairwise(line.composition.path)),
             " -> ".join(line.composition.path),
             len(line.composition.path) - 1,
             line.composition.external,

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
-from grader.draw.table import Cell, Table, figure
-from grader.draw.words import count, number, points
-from grader.show.systems import SYSTEM, Part, Report, part_of
+from grader.draw.table import Cell, Table, figure, word
+from grader.draw.words import count, number, percent, points
+from grader.show.systems import SYSTEM, Part, Report, part_of, rows_of
 from grader.tracks.ccr.figures import CLASSES, LABELS
 
 THRESHOLD: Final = 0.1
@@ -76,23 +76,63 @@ def single_cases(parts: Sequence[Part]) -> Table:
     return Table.of("Single cases", columns, parts)
 
 
-def curves(parts: Sequence[Part]) -> Table:
-    """Mean error of the pairs by number of mediating variables (CCR Fig. 9)."""
-    found = [
-        {
-            row["level"]: row["mean_rae"]
-            for row in part.get("details", {}).get("curves", [])
-            if row["axis"] == "mediators"
-        }
-        for part in parts
-    ]
-    levels = sorted({level for row in found for level in row})
+def curves(parts: Sequence[Part], axis: str = "mediators") -> Table:
+    """Mean error of the pairs by number of mediating variables (CCR Fig. 9), or by the length of
+    the shortest path (Fig. G.18)."""
+    found = [levels(part, axis) for part in parts]
+    steps = sorted({level for row in found for level in row})
     rows = [
-        [SYSTEM.cell(part), *(_error(row.get(level)) for level in levels)]
+        [SYSTEM.cell(part), *(_error(row.get(level)) for level in steps)]
         for part, row in zip(parts, found, strict=True)
     ]
-    note = "mediating variables between cause and effect; green: at most 0.1"
-    return Table("Mean error", ["system", *map(str, levels)], rows, note=note)
+    note = f"{CURVES[axis]}; green: at most 0.1"
+    return Table("Mean error", ["system", *map(str, steps)], rows, note=note)
+
+
+CURVES: Final = {
+    "mediators": "mediating variables between cause and effect",
+    "shortest_path": "edges of the shortest path from cause to effect",
+}
+
+
+def levels(part: Part, axis: str) -> dict[int, float | None]:
+    """The mean error by level of an axis."""
+    return {
+        row["level"]: row["mean_rae"]
+        for row in part.get("details", {}).get("curves", [])
+        if row["axis"] == axis
+    }
+
+
+def quantities(parts: Sequence[Part]) -> Table:
+    """Figures 7 and G.12 to G.16: validity and errors of each quantity of the cut trees."""
+    columns = (
+        SYSTEM,
+        word("quantity"),
+        word("kind"),
+        word("estimates"),
+        figure("valid", "valid", percent),
+        figure("mean", "mean RAE"),
+        figure("sd", "SD"),
+        figure("q25", "25%"),
+        figure("median", "median"),
+        figure("q75", "75%"),
+    )
+    note = "X1 is the root of a cut tree, the last node its leaf; RAE over what was estimated."
+    return Table.of("Each quantity", columns, rows_of(parts, "quantities"), left=3, note=note)
+
+
+def by_quantity(parts: Sequence[Part]) -> Table:
+    """Figure 7 as the paper draws it: share of valid estimates, system against quantity."""
+    names = list(dict.fromkeys(row["quantity"] for row in rows_of(parts, "quantities")))
+    shown = [
+        {row["quantity"]: row["valid"] for row in part.get("quantities", ())} for part in parts
+    ]
+    rows = [
+        [SYSTEM.cell(part), *(percent(found.get(name)) for name in names)]
+        for part, found in zip(parts, shown, strict=True)
+    ]
+    return Table("Valid estimates of each quantity", ["system", *names], rows)
 
 
 def _error(error: float | None) -> Cell:

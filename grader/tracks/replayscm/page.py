@@ -7,7 +7,7 @@ from grader.draw.charts import Cloud, Level, lines, square
 from grader.draw.page import Block, Section, filled
 from grader.draw.svg import Svg
 from grader.show.systems import Part, Report, parts_of
-from grader.tracks.replayscm import tables
+from grader.tracks.replayscm import published, tables
 from grader.tracks.replayscm.report import LADDER
 
 _SUFFIX: Final = {"determined": "_determined", "open": "_undetermined"}
@@ -32,6 +32,20 @@ def sections(reports: Sequence[Report]) -> list[Section]:
         "records that the evidence determines, and others": filled(tables.determination(parts)),
         "mechanisms by place in the prompt": filled(tables.places(parts)),
         "replay by pool": [tables.pools(parts, published=True)],
+        "structure and local meaning (Tables 2, C.2, C.3)": [published.structure(parts)],
+        "stages of validation (Table C.1)": [published.validation(parts)],
+        "held-out replay among train-exact answers (Table C.4)": [published.conditional(parts)],
+        "bootstrap intervals of replay (Tables 1, E.1, F.7)": [published.intervals(parts)],
+        "paired differences of disclosure and evidence (Tables D.1, F.10)": filled(
+            published.deltas(parts)
+        ),
+        "TrainExact on the matched programs (Table D.2)": filled(published.matched(parts)),
+        "hidden roots (Tables 3, G.6–G.8)": filled(published.roots(parts)),
+        "alternatives and their experiments (Tables 3, G.3, G.4)": filled(
+            published.alternatives(parts)
+        ),
+        "alternatives found by any system (Table F.11)": filled(published.pooled(parts)),
+        "alternatives found by each system (Table F.12)": filled(published.found(parts)),
         "where alternatives edit the supplied program, by depth": filled(tables.edits(parts)),
         "does a supplied program help?": filled(tables.supplied(parts)),
         "alternatives found, as evidence is added": filled(tables.discovery(parts)),

@@ -32,10 +32,10 @@ PAIRS: Final = (
 )
 """Pairs of pools whose difference is paired by program (Table D.1): first minus second."""
 
-TABLES: Final = ("edits", "supplied", "discovery", "determination", "places")
+TABLES: Final = ("edits", "supplied", "discovery", "determination", "places", "found")
 """Where alternatives are edited (G.5), whether a supplied program helps (G.1), alternatives found
-with less and more evidence (F.13, F.14); records that are determined and records that are not;
-mechanisms by the place of their variable in the prompt."""
+with less and more evidence (F.13, F.14), and of which programs (F.11); records that are determined
+and records that are not; mechanisms by the place of their variable in the prompt."""
 
 SUBSETS: Final[Mapping[str, frozenset[float]]] = {
     "all": frozenset({0.0, 1.0}),

@@ -67,6 +67,8 @@ SELECT
     count(equation_step)                                 AS n_equation_identified,
     avg(steps_after)                                     AS steps_after,
     avg(premature)                                       AS premature,
+    avg(premature) FILTER (coalesce(accurate, 0) = 1)    AS premature_accurate,
+    avg(premature) FILTER (coalesce(accurate, 0) = 0)    AS premature_inaccurate,
     CAST(sum(premature) AS INTEGER)                      AS n_premature,
     count(premature)                                     AS n_stopping,
     avg(consistent)                                      AS consistent,

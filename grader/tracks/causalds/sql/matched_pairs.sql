@@ -1,6 +1,7 @@
 -- Paired differences of the capped diagnostic loss ($1 the cap, $2 the reference arm), one row per
 -- bundle and other arm (CausalDS Table 24). Only identifiable targets enter, so that an abstention
--- is never right. both_valid: a committed answer in both arms.
+-- is never right. both_valid: a committed answer in both arms; valid and reference_valid say so of
+-- either (Figures 9 and 10).
 WITH lines AS (
     SELECT
         bundle, arm, instance_id, least(loss, $1) AS diagnostic,
@@ -12,6 +13,10 @@ SELECT
     harder.bundle                               AS bundle,
     harder.instance_id                          AS instance_id,
     harder.diagnostic - reference.diagnostic    AS delta,
+    harder.diagnostic                           AS loss,
+    reference.diagnostic                        AS reference_loss,
+    harder.valid                                AS valid,
+    reference.valid                             AS reference_valid,
     harder.valid AND reference.valid            AS both_valid
 FROM lines AS reference JOIN lines AS harder USING (bundle)
 WHERE reference.arm = $2 AND harder.arm <> $2

@@ -1,6 +1,8 @@
 -- What Algorithm 1 says of a submission; filled by grader/tracks/ccr/summary.py.
 CREATE TEMP TABLE ccr_pairs (
     instance_id   VARCHAR NOT NULL,
+    quantity      VARCHAR NOT NULL,   -- its place in the cut tree, such as X1X3
+    kind          VARCHAR NOT NULL,   -- global, local
     cause         VARCHAR NOT NULL,
     effect        VARCHAR NOT NULL,
     span          INTEGER NOT NULL,   -- components between cause and effect
@@ -20,6 +22,7 @@ CREATE TEMP TABLE ccr_pairs (
 );
 CREATE TEMP TABLE ccr_compositions (
     instance_id  VARCHAR NOT NULL,
+    quantity     VARCHAR NOT NULL,    -- its place in the cut tree, such as X1X2·X2X3
     path         VARCHAR NOT NULL,
     edges        INTEGER NOT NULL,
     epsilon      DOUBLE,              -- external error; NULL without an estimate

@@ -1,0 +1,20 @@
+-- External error of every quantity by its place in the cut tree (CCR Figures 7, G.12-G.16): X1 is the
+-- root, the last one the leaf; X1X3 a pair, X1X2·X2X3 a composition. valid counts what was not
+-- estimated as wrong; errors are over what was.
+WITH lines AS (
+    SELECT quantity, kind, eta AS error, valid FROM ccr_pairs
+    UNION ALL
+    SELECT quantity, 'composition', epsilon, valid FROM ccr_compositions
+)
+SELECT
+    quantity, kind,
+    count(*)                       AS estimates,
+    avg(CAST(valid AS DOUBLE))     AS valid,
+    avg(error)                     AS mean,
+    stddev_pop(error)              AS sd,
+    quantile_cont(error, 0.25)     AS q25,
+    median(error)                  AS median,
+    quantile_cont(error, 0.75)     AS q75
+FROM lines
+GROUP BY quantity, kind
+ORDER BY kind = 'composition', kind, quantity;

@@ -1,0 +1,185 @@
+"""The papers' tables of slices against numbers worked out another way, and the place of each."""
+
+import random
+import re
+import shutil
+from collections import Counter, defaultdict
+from dataclasses import replace
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import pytest
+from score_rows import failed, row
+
+from grader.cli import main
+from grader.model import Score
+from grader.report.aggregate import aggregate
+from grader.tracks.causalab.curves import against_main, by_size
+from grader.tracks.causalds import slice_tables
+from grader.tracks.replayscm import published
+
+
+def rows(count: int = 240) -> list[Score]:
+    """Every pool, abstentions of all four kinds, failures, two motifs, three rungs."""
+    rng = random.Random(23)
+    made = []
+    for k in range(count):
+        pool = rng.choice(("pass", "pass", "f1", "nrel_point"))
+        due, abstains = rng.random() < 0.3, rng.random() < 0.3
+        more: dict[str, Any] = {
+            "family": f"f{k % 5}", "rung": 1 + k % 3, "structure": f"m{k % 2}",
+            "instance_id": f"i{k % 40}", "should_abstain": due, "abstained": abstains,
+        }  # fmt: skip
+        if rng.random() < 0.1:
+            made.append(failed(f"t{k}", "pass" if due else pool, **more | {"abstained": False}))
+        elif due or abstains:
+            loss = float(due != abstains)
+            own = row(f"t{k}", "pass", loss, **more)
+            made.append(own if due else replace(own, pool=pool))
+        else:
+            made.append(row(f"t{k}", pool, rng.choice((0.0, 1.0)), **more))
+    return made
+
+
+def part(scores: list[Score]) -> dict[str, Any]:
+    (found,) = aggregate(scores, {}, {}, {}).parts.values()
+    return {**found, "system": "x"}
+
+
+def test_rates_of_slices_are_those_of_their_rows() -> None:
+    """Each level of each axis by hand, in both readings."""
+    scores = rows()
+    found = part(scores)
+    levels: dict[tuple[str, str], list[Score]] = defaultdict(list)
+    for score in scores:
+        for axis, level in (("rung", str(score.rung)), ("family", score.family),
+                            ("structure", score.structure), ("input_mode", "data")):  # fmt: skip
+            levels[axis, level].append(score)
+    for (axis, level), own in levels.items():
+        rates = found["slices"][axis][level]["rates"]
+        content = [1 - s.loss for s in own if s.pool == "pass" and not s.should_abstain]
+        due = [1 - s.loss for s in own if s.should_abstain]
+        assert rates["fixed"]["content_tasks"] == len(content)
+        assert rates["fixed"]["content_pass_rate"] == pytest.approx(mean(content))
+        assert rates["fixed"]["abstention_tasks"] == len(due)
+        assert rates["fixed"]["abstention_pass_rate"] == pytest.approx(mean(due))
+        routed = [s for s in own if s.paper_pool == "pass"]
+        either = [1 - (s.paper_loss or 0) for s in routed if s.should_abstain or s.abstained]
+        assert rates["paper"]["abstention_tasks"] == len(either)
+        assert rates["paper"]["abstention_pass_rate"] == pytest.approx(mean(either))
+        assert rates["paper"]["content_tasks"] == len(routed) - len(either)
+    table = slice_tables.rates([found], "rung", "paper")
+    assert [line[0] for line in table.rows] == ["1", "2", "3"]
+
+
+def test_the_composition_counts_every_task_once() -> None:
+    scores = rows()
+    found = part(scores)
+    counted = {(r["structure"], r["family"]): r["tasks"] for r in found["composition"]}
+    assert counted == Counter((s.structure, s.family) for s in scores)
+    assert slice_tables.composition(found).rows[-1][-1] == str(len(scores))
+
+
+def test_a_decomposition_adds_up_to_the_mean() -> None:
+    """Figure 10: what pairs contribute, by what became of validity, is the paired mean."""
+    rng = random.Random(9)
+    scores = []
+    for k in range(40):
+        for arm in ("clean", "proxy"):
+            more = {"bundle": f"b{k}", "arm": arm, "view": arm, "instance_id": f"i{k % 13}"}
+            lost = rng.random() < 0.3
+            made = failed(f"{arm}{k}", "f1", **more) if lost else row(
+                f"{arm}{k}", "f1", rng.random(), **more
+            )  # fmt: skip
+            scores.append(made)
+    (contrast,) = part(scores)["matched"]["contrasts"]
+    parts = contrast["parts"]
+    assert sum(p["contribution"] for p in parts.values()) == pytest.approx(contrast["mean"])
+    assert sum(p["pairs"] for p in parts.values()) == contrast["pairs"] == 40
+    assert parts["valid in both"]["pairs"] == contrast["survivor_pairs"]
+    gone = parts["valid in the reference only"]
+    by_hand = [
+        1 - next(s.loss for s in scores if s.task_id == f"clean{k}")
+        for k in range(40)
+        if status(scores, f"clean{k}") == "scored" != status(scores, f"proxy{k}")
+    ]
+    assert gone["contribution"] == pytest.approx(sum(by_hand) / 40)
+    assert parts["valid in neither"]["contribution"] == 0
+
+
+def status(scores: list[Score], task_id: str) -> str:
+    return next(s.status for s in scores if s.task_id == task_id)
+
+
+def test_alternatives_are_pooled_over_the_systems_of_a_page() -> None:
+    """A program counts once, whoever found an alternative to it."""
+    found = {"a": {1, 2}, "b": {2, 3}, "c": set()}
+    parts = [
+        {"system": name,
+         "found": [{"pool": "Ord-Match", "program": str(k), "alternative": k in own}
+                   for k in range(8)]}
+        for name, own in found.items()
+    ]  # fmt: skip
+    ((pool, programs, hit, share),) = published.pooled(parts).rows
+    assert (pool, programs, hit) == ("Ord-Match", "8", "3") and share == "0.375"
+
+
+def test_curves_of_laboratories_compare_like_with_like() -> None:
+    """Sizes from the main suites alone; a variation is held against the main suite of its size."""
+
+    def rates(value: float) -> dict[str, Any]:
+        names = ("accuracy", "edge_f1_full", "freq_edge_f1", "coefficient_f1", "root_f1",
+                 "skeleton_f1")  # fmt: skip
+        return {**dict.fromkeys(names, value), "tasks": 2}
+
+    suites = {"main-4 2o12i": rates(0.5), "main-6 2o20i": rates(0.75),
+              "main-4-wide 2o12i": rates(0.1), "quad-hard 2o12i": rates(0.25),
+              "hidden-count-1 2o12i": rates(0.4), "golden-6 2o0i": rates(1.0)}  # fmt: skip
+    parts = [{"system": "x", "suites": suites}, {"system": "y", "suites": suites}]
+    (_, table) = against_main(parts[:1])
+    shown = {line[1]: line[3].aside for line in table.rows}  # type: ignore[union-attr]
+    assert shown == {
+        "quad-hard 2o12i": "-0.250", "hidden-count-1 2o12i": "-0.100", "golden-6 2o0i": "+0.250"
+    }  # fmt: skip
+    assert len(by_size(parts)) == 7, "six figures and the gap"
+
+
+LINE = re.compile(r"^\| (?P<number>[^|]+) \| [^|]+ \| `(?P<heading>[^`]+)` \| page \|$", re.M)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("track", ["causalds", "replayscm", "ccr", "causalab"])
+def test_every_table_and_figure_has_its_place(track: str, root: Path, board: str) -> None:
+    """The pages in docs name sections; each stands on the board of ``mini`` and is not empty."""
+    found = list(LINE.finditer((root / f"docs/papers/{track}.md").read_text("utf-8")))
+    assert len(found) > 5
+    (own,) = [text for text in board.split("<section>") if f"<h2>{track}</h2>" in text]
+    for line in found:
+        heading = f"<h3>{line['heading']}</h3>"
+        assert heading in own, f"{line['number']}: {line['heading']}"
+        inside = own[own.index(heading) + len(heading) :].partition('<div class="part">')[0]
+        assert "<table>" in inside or "<svg" in inside, line["number"]
+
+
+@pytest.fixture(scope="module")
+def board(mini_release: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The board of ``mini``: five systems, one with two attempts and costs, one of one track."""
+    from baselines.__main__ import main as baseline
+
+    place = tmp_path_factory.mktemp("papers")
+    at = ["--release", str(mini_release), "--exam", "mini"]
+    for name in ("constant", "naive", "solver", "gold"):
+        assert baseline([name, *at, "--out", str(place / "answers" / name)]) == 0
+    twice = place / "answers" / "twice"
+    shutil.copytree(place / "answers" / "gold", twice / "attempt-1")
+    shutil.copytree(place / "answers" / "naive", twice / "attempt-2")
+    usage = [
+        f'{{"task_id": "{file.stem}", "input_tokens": 1000, "cost_usd": 0.01}}\n'
+        for file in (twice / "attempt-1").rglob("*-*.json")
+    ]
+    (twice / "attempt-1" / "usage.jsonl").write_text("".join(usage), "utf-8")
+    page = place / "board.html"
+    words = ["leaderboard", str(place / "answers"), *at, "--no-cache", "--html", str(page)]
+    assert main(words) == 0
+    return page.read_text("utf-8")
