@@ -11,10 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import Final, NoReturn
 
-from grader import __version__
 from grader.errors import UsageError
 from grader.io.pipe import exit_with, interrupted, unwritable
 from grader.names import did_you_mean, nearest_path
+from grader.version import __version__
 
 COMMANDS: Final[dict[str, str]] = {
     "grade": "score a folder of answers (the default)",

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from grader import __version__
 from grader.errors import UsageError
+from grader.version import __version__
 from harness.lab_session import Reply, Session
 
 if TYPE_CHECKING:

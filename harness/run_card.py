@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from grader import __version__
 from grader.errors import UsageError
 from grader.exam import Exam
 from grader.io.files import write_text
 from grader.io.jsonio import pretty
+from grader.version import __version__
 
 IMAGE: Final = "causal-exams-sandbox"
 _SECRET: Final = ("key", "token", "secret", "password", "header")

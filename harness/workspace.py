@@ -1,6 +1,5 @@
 """A task's workspace in a sandbox: its public files, an empty answers folder, nothing else."""
 
-import tempfile
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
@@ -11,9 +10,8 @@ from inspect_ai.util import sandbox
 
 from grader.exam import Exam
 from grader.io.paths import inside
-from grader.shape import Task
-from grader.workspace import write_workspaces
 from harness.conversation import FOLDER, task_of
+from harness.exports.files import files_of
 from harness.stack import packages, pinned
 
 _ARCHIVE = ".scratch.tar.gz"
@@ -24,16 +22,6 @@ _VERSIONS = (
     "    try: print(name, version(name))\n"
     "    except PackageNotFoundError: pass\n"
 )
-
-
-def files_of(exam: Exam, task: Task) -> dict[str, bytes]:
-    """The public files of a task by name, as ``workspace`` writes them."""
-    release, split = exam.split.release, exam.split.name
-    with tempfile.TemporaryDirectory(prefix="workspace-") as name:
-        folder = Path(name)
-        write_workspaces(release, split, release.with_prompts(split, [task]), folder)
-        (place,) = folder.iterdir()
-        return {file.name: file.read_bytes() for file in sorted(place.iterdir())}
 
 
 @solver

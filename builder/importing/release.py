@@ -23,10 +23,10 @@ from builder.release.papers import write_papers
 from builder.release.schemas import TASKS
 from builder.release.shards import GROUP_ROWS, Shard, marked, write_whole
 from builder.track import DrawnExam, Row
-from grader import __version__
 from grader.errors import UsageError
 from grader.io.files import new_folder
 from grader.io.jsonio import canonical
+from grader.version import __version__
 
 TEMPLATE: Final = "imported.md"
 """The card's template in ``dataset_card/``."""

@@ -11,8 +11,8 @@ from typing import Any, Final
 from builder.release.config import ReleaseConfig
 from builder.release.roots import Root
 from builder.tracks import SHARED_RULES
-from grader import __version__
 from grader.io.jsonio import canonical
+from grader.version import __version__
 
 FORMAT: Final = 1
 """The number of the release format; it changes when a reader of the old one would fail."""

@@ -17,11 +17,11 @@ from builder.release.planning import Specs, planned_composition, requested_count
 from builder.release.roots import Root
 from builder.release.shards import Shard
 from builder.tracks import TRACKS
-from grader import __version__
 from grader.errors import UsageError
 from grader.io.files import file_sha256, write_text
 from grader.io.jsonio import canonical, pretty
 from grader.io.schemas import first_problem
+from grader.version import __version__
 
 MANIFEST: Final = "manifest.json"
 

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from grader import __version__
 from grader.errors import UsageError
+from grader.version import __version__
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi

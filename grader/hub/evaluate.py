@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from grader import __version__
 from grader.board.cache import grader_sha256
 from grader.board.grading import Entry, grade_all, with_figures
 from grader.board.sessions import refuse_others
@@ -27,6 +26,7 @@ from grader.io.files import file_sha256
 from grader.io.release import Release
 from grader.submission.budget import Limits as Budget
 from grader.submission.packed import card_of
+from grader.version import __version__
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi

@@ -4,12 +4,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from grader import __version__
 from grader.exam import Exam
 from grader.report.aggregate import Totals, spread
 from grader.report.skill import members
 from grader.report.usage import count_endings, usage_means
 from grader.submission.submission import Submission
+from grader.version import __version__
 
 FORMAT = 1
 

@@ -7,12 +7,12 @@ only more complete.
 
 from typing import Any, Final
 
-from grader import __version__
 from grader.pipeline import Graded
 from grader.report.aggregate import Totals
 from grader.report.skill import Skill
 from grader.statistics.paired import Pairs, difference, line, lines, minus
 from grader.tracks import TRACKS
+from grader.version import __version__
 
 FORMAT: Final = 1
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from grader import __version__
 from grader.draw import page as draw
 from grader.draw.graph import Graph, histogram, layered
 from grader.draw.page import (
@@ -27,6 +26,7 @@ from grader.look import Look
 from grader.model import RawAnswer, Score, Truth
 from grader.shape import Kind, Task
 from grader.tracks import TRACKS
+from grader.version import __version__
 
 _STYLE: Final = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
 _SCRIPT: Final = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from grader import __version__
 from grader.draw import page as draw
 from grader.draw.charts import FEW, Dot, DotRow, cost_plot, dot_rows, heat_maps
 from grader.draw.page import Block, Card, Fold, Inside, Paragraph, Section, Strong, Tile, filled
@@ -28,6 +27,7 @@ from grader.show.leaderboard import PART, Ranked, apart, boards, tokens_per_task
 from grader.show.report import census, dearest, runs, tasks, variants
 from grader.show.systems import SYSTEM, Report, families_of, measured, name_of, skipped
 from grader.tracks import TRACKS
+from grader.version import __version__
 
 _FOOTER: Final = (
     f"Graded by causal-exams {__version__}. Points run from 0 to 100, higher is better; losses (↓) "

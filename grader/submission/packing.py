@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from grader import __version__
 from grader.errors import UsageError
 from grader.exam import Exam
 from grader.io.files import file_sha256, replacing
@@ -13,6 +12,7 @@ from grader.model import Checked
 from grader.pipeline import look_at
 from grader.submission.attempts import attempt_folders
 from grader.submission.submission import Submission
+from grader.version import __version__
 
 _LONGEST = 200
 

@@ -85,3 +85,8 @@ def _usage(sample: EvalSample) -> dict[str, Any]:
         **({} if seconds is None else {"seconds": round(seconds, 3)}),
         **({"cost_usd": sum(costs)} if costs else {}),
     }
+
+
+def read(source: Path, tasks: object) -> Iterator[Taken]:
+    """Every attempt in a log or in a folder of logs; raises ``UsageError``."""
+    return map(taken, samples(source))

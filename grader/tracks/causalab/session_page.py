@@ -8,7 +8,6 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from grader import __version__
 from grader.draw import page as draw
 from grader.draw.page import Beside, Paragraph, Section, filled
 from grader.draw.svg import QUARTERS, Scale, Svg, arrow, axes, element, ink, line, words
@@ -17,6 +16,7 @@ from grader.tracks.causalab.diagnostics import equivalence_sizes, trajectory
 from grader.tracks.causalab.figures import LABELS
 from grader.tracks.causalab.metrics import prediction_metrics
 from grader.tracks.causalab.session import Told
+from grader.version import __version__
 
 Edge = tuple[str, str]
 

@@ -1,0 +1,212 @@
+"""Grading from Python: :func:`grade`, what it returns, and a release to look at.
+
+Everything here raises :class:`grader.errors.UsageError`, whose text is one line, for input that
+cannot be used; what is wrong with single answers stands in the report.
+"""
+
+import importlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from grader.errors import UsageError
+from grader.exam import Exam, Split
+from grader.io.beside import TABLES, scenes
+from grader.io.jsonio import canonical
+from grader.io.release import Release as Opened
+from grader.ledger import held, show_all
+from grader.model import RawAnswer
+from grader.names import did_you_mean
+from grader.pipeline import Graded
+from grader.pipeline import grade as grade_exam
+from grader.report.export import truth_json
+from grader.submission.attempts import read
+from grader.submission.submission import Submission
+
+Answers = str | Path | Mapping[str, Any]
+"""A folder of answers, a packed file, or answers by task id: objects, or the text of their
+files."""
+
+
+class Release:
+    """One split of a release on disk.
+
+    ``path`` is the release's folder or its public side (default: ``$CAUSAL_EXAMS_RELEASE``, then
+    ``./release``), ``private`` the private side of a private split, ``split`` its name where there
+    are several.
+    """
+
+    def __init__(
+        self,
+        path: str | Path | None = None,
+        *,
+        private: str | Path | None = None,
+        split: str | None = None,
+    ) -> None:
+        sides = [None if side is None else Path(side) for side in (path, private)]
+        self._opened = Opened.open(*sides)
+        self.split = self._opened.choose_split(split)
+
+    @property
+    def name(self) -> str:
+        """Name and version, such as ``mini 0.1.0``."""
+        return self._opened.name
+
+    @cached_property
+    def exams(self) -> dict[str, list[str]]:
+        """Exam name to the ids of its tasks, in order."""
+        return self._opened.exams(self.split)
+
+    def task(self, task_id: str) -> dict[str, Any]:
+        """One task as the public side states it.
+
+        Members: ``task_id``, ``track``, ``family``, ``variant``, ``rung``, ``view``,
+        ``input_mode``, ``prompt``, ``answer_file``, ``answer_schema`` (a name) and ``inputs``.
+        """
+        (task,) = self._opened.with_prompts(self.split, [self._task(task_id)])
+        return {
+            "task_id": task.task_id,
+            "track": task.track,
+            "family": task.family,
+            "variant": task.variant,
+            "rung": task.rung,
+            "view": task.view,
+            "input_mode": task.input_mode,
+            "prompt": task.prompt,
+            "answer_file": task.answer_file,
+            "answer_schema": task.answer_schema,
+            "inputs": dict(task.inputs),
+        }
+
+    def table(self, task_id: str, name: str = "data") -> dict[str, list[Any]]:
+        """A table that a data task ships, column name to values: ``pandas.DataFrame`` takes it.
+
+        ``name`` is ``data``, ``test_features`` or ``calibration``; where the task ships none of
+        that name the result is empty.
+        """
+        if name not in TABLES:
+            raise UsageError(f"{name}: no table; use one of {', '.join(TABLES)}")
+        task = self._task(task_id)
+        if task.input_mode != "data":
+            return {}
+        found = scenes(self._opened, self.split, [task.instance_id])
+        table = found[task.instance_id, task.view].tables.get(name, ())
+        return {column: list(values) for column, values in table}
+
+    def opened(self, exam: str | None, track: str | None, *, reveal: bool) -> Split:
+        """The split with what is asked of it, as the rest of the grader takes it."""
+        return Split.open(self._opened, self.split, exam, track, reveal=reveal)
+
+    def _task(self, task_id: str) -> Any:
+        known = self._tasks
+        if task_id not in known:
+            raise UsageError(
+                f"{task_id}: no such task in {self.name}{did_you_mean(task_id, known)}"
+            )
+        return known[task_id]
+
+    @cached_property
+    def _tasks(self) -> dict[str, Any]:
+        return {task.task_id: task for task in self._opened.tasks(self.split, prompts=False)}
+
+
+class Report:
+    """What a submission's answers earn. ``data`` is the whole of ``report.json``."""
+
+    def __init__(self, data: Mapping[str, Any], tasks: list[dict[str, Any]]) -> None:
+        self.data: dict[str, Any] = dict(data)
+        self.tasks = tasks
+        """One flat row a task, as ``--csv`` writes them; none where single scores may not be
+        seen."""
+
+    @property
+    def skill(self) -> float | None:
+        """0 is what knowing nothing earns, 100 gold; ``None`` where a track was left alone, or the
+        exam has no floors."""
+        value: float | None = self.data["skill"]
+        return value
+
+    @property
+    def points(self) -> float | None:
+        """From 0 to 100; ``None`` where a track of the exam was left alone."""
+        value: float | None = self.data["points"]
+        return value
+
+    @property
+    def tracks(self) -> dict[str, Any]:
+        """The figures of each track by its name."""
+        found: dict[str, Any] = self.data["tracks"]
+        return found
+
+    def to_dataframe(self) -> Any:
+        """``tasks`` as a ``pandas.DataFrame``, a row a task; needs pandas."""
+        try:
+            pandas = importlib.import_module("pandas")
+        except ImportError:
+            raise UsageError("pandas is not installed; pip install pandas") from None
+        return pandas.DataFrame(self.tasks)
+
+    def __repr__(self) -> str:
+        return f"Report(skill={self.skill}, points={self.points}, tasks={len(self.tasks)})"
+
+
+def grade(
+    answers: Answers,
+    release: "Release | str | Path | None" = None,
+    *,
+    exam: str | None = None,
+    track: str | None = None,
+    reveal: bool = False,
+    ledger: str | Path | None = None,
+) -> Report:
+    """Grade answers, as ``python -m grader`` does.
+
+    ``exam`` is by default the only one that holds every answered task; ``"all"`` is the whole
+    split. ``reveal`` puts the truth beside each task. Without it the report of a private split is
+    redacted, as the command's is: its ``tasks`` are empty, and ``ledger`` (a file, by default
+    beside the private side) counts what was told.
+    """
+    opened = release if isinstance(release, Release) else Release(release)
+    split = opened.opened(exam, track, reveal=reveal)
+    if isinstance(answers, Mapping):
+        submission = _submission(answers, split)
+    else:
+        submission = read(Path(answers), split.tasks)
+    chosen = split.choose_exam_for(frozenset(submission.answers))
+    graded = grade_exam(chosen, submission)
+    report = graded.report
+    if chosen.keeps_ledger:
+        place = None if ledger is None else Path(ledger)
+        (report,) = show_all(place, chosen, [(submission.source, held(graded))])
+    return Report(report, _rows(chosen, graded, reveal) if split.reveal else [])
+
+
+def _submission(answers: Mapping[str, Any], split: Split) -> Submission:
+    """Answers by task id as a submission; objects become JSON, text and bytes stay as they are."""
+    found = Submission(Path("answers"))
+    known = {task.task_id for task in split.tasks}
+    for task_id, answer in answers.items():
+        if task_id not in known:
+            found.stranger("answers", str(task_id), known)
+            continue
+        data = answer if isinstance(answer, bytes) else _text(answer).encode("utf-8")
+        found.add(task_id, RawAnswer(f"answers[{task_id!r}]", data))
+    return found
+
+
+def _text(answer: Any) -> str:
+    return answer if isinstance(answer, str) else canonical(answer)
+
+
+def _rows(exam: Exam, graded: Graded, reveal: bool) -> list[dict[str, Any]]:
+    rows = []
+    for score in graded.scores:
+        row = asdict(score)
+        row["extra"] = json.loads(row.pop("extra_json"))
+        if reveal:
+            row["truth"] = json.loads(truth_json(exam.truths[score.task_id]))
+        rows.append(row)
+    return rows

@@ -1,0 +1,45 @@
+"""Grade one answer in a verifier of Harbor; ``test.sh`` beside it calls :func:`main`.
+
+``task.json`` holds the task; where it holds the truth too the reward is the grader's points, from 0
+to 1. Without the truth answers are only collected: a valid one has the reward 1.
+"""
+
+import json
+from pathlib import Path
+
+from grader.io.paths import inside
+from grader.io.rows import Rows
+from grader.model import RawAnswer
+from grader.score import score_answer
+from grader.shape import Task
+from grader.submission.check import check
+from grader.submission.submission import MAX_BYTES, Unreadable, open_regular
+
+
+def main(tests: str, answers: str, logs: str) -> None:
+    """Write reward.txt and graded.txt into ``logs``, and a copy of the answer."""
+    place = Path(logs)
+    stated = json.loads((Path(tests) / "task.json").read_text(encoding="utf-8"))
+    task = Rows().task(stated["task"])
+    raw = _answer(task, Path(answers), place)
+    if stated["truth"] is None:
+        checked = check(task, raw)
+        reward, told = float(checked.status == "scored"), f"{checked.status} {checked.reason}"
+    else:
+        truth = Rows().truth(stated["truth"], stated["labels"], stated["models"])
+        row = score_answer(task, truth, raw)
+        reward, told = row.points, f"{row.status} {row.reason} {row.message}"
+    (place / "reward.txt").write_text(f"{reward}\n", encoding="utf-8")
+    (place / "graded.txt").write_text(f"{task.task_id}: {told.strip()}\n", encoding="utf-8")
+
+
+def _answer(task: Task, answers: Path, logs: Path) -> RawAnswer | None:
+    """The answer file, never through a link; None where there is none that counts."""
+    try:
+        with open_regular(inside(answers, task.answer_file)) as stream:
+            data = stream.read(MAX_BYTES[task.shape.suffix] + 1)
+    except Unreadable:
+        return None
+    (logs / "answer").mkdir(exist_ok=True)
+    inside(logs / "answer", task.answer_file).write_bytes(data)
+    return RawAnswer(task.answer_file, data)
