@@ -82,6 +82,7 @@ def test_an_exam_of_deprecated_tasks_alone_is_refused(
     assert code == 2 and "no task that counts" in err
 
 
+@pytest.mark.slow
 def test_stored_submissions_are_rescored_and_the_table_says_what_changed(
     hub: LocalHub, own: Path, says: Says, tmp_path: Path
 ) -> None:

@@ -38,6 +38,7 @@ def test_figures_are_read_back_by_the_hubs_own_reader(
     assert (entry.notes, entry.source_url) == ("closed", "https://example.org/traces")
 
 
+@pytest.mark.slow
 def test_it_is_proposed_to_the_model_once(
     hub: LocalHub, report: Path, says: Says, tmp_path: Path
 ) -> None:

@@ -58,6 +58,7 @@ def test_what_was_fetched_needs_no_network(shown: LocalHub, says: Says) -> None:
     assert shown.requests
 
 
+@pytest.mark.slow
 def test_without_a_revision_the_newest_is_taken_and_offline_the_last(
     shown: LocalHub, says: Says, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -69,12 +70,14 @@ def test_without_a_revision_the_newest_is_taken_and_offline_the_last(
     assert code == 2 and "cannot be reached" in err and err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_download_that_ends_half_way_goes_on_where_it_ended(shown: LocalHub, says: Says) -> None:
     """Large shards over a bad line: the client asks for the rest alone."""
     shown.fail("GET", "^/cdn/", "cut")
     assert says("fetch", "org/exams@v1")[0] == 0
 
 
+@pytest.mark.slow
 def test_what_is_here_already_is_not_fetched_again(shown: LocalHub, says: Says) -> None:
     """After a failure in the middle the same command fetches the rest alone."""
     shown.fail("GET", "^/cdn/", 403, times=1, after=2)
@@ -87,6 +90,7 @@ def test_what_is_here_already_is_not_fetched_again(shown: LocalHub, says: Says) 
     assert 0 < rest < len(shown.store.large) and first + rest >= len(shown.store.large)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "line"),
     [
@@ -117,6 +121,7 @@ def test_a_gated_repository_says_what_the_token_needs(
     assert says("fetch", "org/exams@v1")[0] == 0
 
 
+@pytest.mark.slow
 def test_a_revoked_token_and_a_private_repository_are_told_apart(
     shown: LocalHub, says: Says, monkeypatch: pytest.MonkeyPatch
 ) -> None:

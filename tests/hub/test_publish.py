@@ -62,6 +62,7 @@ def test_both_sides_arrive_whole_and_a_rerun_uploads_nothing(
     assert hub.uploads() == []
 
 
+@pytest.mark.slow
 def test_only_changed_shards_travel_under_the_next_version(
     hub: LocalHub, own: Path, publish: Publish
 ) -> None:
@@ -92,6 +93,7 @@ def test_a_dry_run_touches_nothing(hub: LocalHub, built: Path, publish: Publish)
     assert all(request.method in ("GET", "HEAD") for request in hub.requests)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "line"),
     [
@@ -117,12 +119,14 @@ def test_each_failure_is_one_line_and_the_next_run_sends_the_rest(
     assert "refs/tags/v0.1.0" in hub.repo("org/exams").refs
 
 
+@pytest.mark.slow
 def test_large_files_go_in_parts(hub: LocalHub, built: Path, publish: Publish) -> None:
     hub.chunk = 2000
     assert publish(built, "--repo", "org/exams")[0] == 0
     assert any(r.path.endswith("/complete") for r in hub.requests)
 
 
+@pytest.mark.slow
 def test_a_benchmark_that_the_hub_does_not_list_yet_is_published_all_the_same(
     hub: LocalHub, built: Path, publish: Publish, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -243,6 +247,7 @@ def test_a_clean_release_has_nothing_private_in_public(built: Path) -> None:
         assert list(private_in_public(Release.open(built))) == []
 
 
+@pytest.mark.slow
 def test_the_private_side_goes_into_no_open_repository(
     hub: LocalHub, built: Path, publish: Publish
 ) -> None:

@@ -125,6 +125,7 @@ def test_a_private_exam_comes_back_redacted(
     assert [*next(iter(ledger["exams"].values()))] == ["bob"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "pattern", "after"),
     [
@@ -167,6 +168,7 @@ def _pull(hub: LocalHub, user: str, files: dict[str, bytes]) -> None:
 GARBAGE = b"PAR1 no parquet"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("files", "says_why"),
     [
@@ -191,6 +193,7 @@ def test_what_is_no_submission_is_refused_with_the_reason(
     assert "0 graded, 0 not, 0 known before" in evaluate()[1]
 
 
+@pytest.mark.slow
 def test_garbage_of_the_right_name_fails_alone(
     house: LocalHub, gold: Path, says: Says, sign_in: As, evaluate: Evaluate
 ) -> None:
@@ -206,6 +209,7 @@ def test_garbage_of_the_right_name_fails_alone(
     assert code == 0 and "1 graded, 1 not" in out, err
 
 
+@pytest.mark.slow
 def test_a_team_has_so_many_a_day_and_the_rest_waits(
     house: LocalHub, gold: Path, says: Says, sign_in: As, evaluate: Evaluate
 ) -> None:
@@ -219,6 +223,7 @@ def test_a_team_has_so_many_a_day_and_the_rest_waits(
     assert "0 graded, 0 not, 2 known before, 1 wait" in out
 
 
+@pytest.mark.slow
 def test_submissions_to_another_release_are_left_alone(
     house: LocalHub, gold: Path, says: Says, sign_in: As, evaluate: Evaluate, release: Path,
     tmp_path: Path,
@@ -236,6 +241,7 @@ def test_submissions_to_another_release_are_left_alone(
     assert house.repo("org/submissions").discussions[0].status == "open"
 
 
+@pytest.mark.slow
 def test_members_hand_in_without_a_pull_request(
     house: LocalHub, gold: Path, says: Says, evaluate: Evaluate
 ) -> None:
@@ -265,6 +271,7 @@ def test_nothing_else_of_a_pull_request_is_taken(
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_bad_input_of_a_submitter_is_one_line(
     house: LocalHub, gold: Path, says: Says, sign_in: As, tmp_path: Path
 ) -> None:
