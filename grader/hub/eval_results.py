@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from grader.benchmark import task_id
+from grader.benchmark import setting_of, task_id
 from grader.errors import UsageError
 from grader.hub.address import Address
 from grader.hub.client import told
@@ -54,7 +54,7 @@ def _entries(
     from huggingface_hub import EvalResultEntry
 
     run = report["submission"]["run"]
-    date, setting = run.get("date"), run.get("setting")
+    date = run.get("date")
     tracks = report["tracks"] if len(report["tracks"]) > 1 else {}
     for track, part in [(None, report), *tracks.items()]:
         if part["skill"] is not None and (track is None or part["attempted"]):
@@ -65,7 +65,7 @@ def _entries(
                 dataset_revision=commit,
                 date=date if isinstance(date, str) else None,
                 source_url=source,
-                notes=setting if isinstance(setting, str) else None,
+                notes=setting_of(run) or None,
             )
 
 

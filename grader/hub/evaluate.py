@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from grader.benchmark import setting_of
 from grader.board.cache import grader_sha256
 from grader.board.grading import Entry, grade_all, with_figures
 from grader.board.sessions import refuse_others
@@ -76,7 +77,9 @@ def evaluate(
 ) -> Tally:
     """Everything in the dataset ``inbox`` that ``results`` does not know; raises ``UsageError``."""
     tally, waiting = Tally(), []
-    taken = Counter(row["team"] for row in results.rows.values() if row["evaluated"] == desk.today)
+    taken = Counter(
+        row["team"] for row in results.rows.values() if row.get("evaluated") == desk.today
+    )
     for one in handed_in(api, inbox):
         if one.id in results.rows:
             tally.before += 1
@@ -220,8 +223,6 @@ def row_of(
     report: dict[str, Any] | None,
 ) -> Row:
     """What is known of a submission. The card's words are the submitter's: clipped, never paths."""
-    settings = card.get("settings")
-    setting = card.get("setting") or (settings.get("setting") if isinstance(settings, dict) else "")
     submission = (report or {}).get("submission", {})
     return {
         "format": 1,
@@ -231,7 +232,7 @@ def row_of(
         "team": one.team,
         "pull_request": one.pull,
         "system": str(card.get("system", "?"))[:_NAMES],
-        "setting": str(setting or "")[:_NAMES],
+        "setting": setting_of(card)[:_NAMES],
         "release": {
             "name": desk.release.name,
             "sha256": desk.sha256,

@@ -67,11 +67,6 @@ class Results:
         self._log = log.read_text(encoding="utf-8") if log.is_file() else ""
         self._has_card = (folder / CARD).is_file()
 
-    @property
-    def log(self) -> list[Row]:
-        """Every line of the log, oldest first."""
-        return [json.loads(line) for line in self._log.splitlines()]
-
     def add(self, rows: Sequence[Row], event: str) -> None:
         """Add rows and their lines in one commit, all of it or nothing.
 

@@ -164,9 +164,9 @@ def _ranking(board: Board, track: str | None, days: Sequence[str]) -> Section:
     for place, report in ranked:
         row = report["row"]
         since = "".join(f"~d-{day}" for day in days if day <= row["day"][:7])
-        anchor = (
-            f"row~e-{board.key}~t-{track or 'all'}~{_id('s', _setting(row))}{since}~{row['id']}"
-        )
+        views = [track or "all", *(board.tracks if len(board.tracks) == 1 else ())]
+        marks = [f"e-{board.key}", *(f"t-{name}" for name in views), _id("s", _setting(row))]
+        anchor = f"row~{'~'.join(marks)}{since}~{row['id']}"
         name = report["submission"].get("label", report["submission"]["system"])
         span = report["skill_interval"]
         aside = "" if span is None else f"[{points(span[0])}, {points(span[1])}]"
