@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from grader.draw.page import Block, Choice, Paragraph, Section, page
+from grader.draw.page import Block, Choice, Paragraph, Section, Strong, page
 from grader.draw.table import Cell, Table
 from grader.draw.words import points
 from grader.hub.results import GRADED, Row
@@ -150,16 +150,8 @@ def _ranking(board: Board, track: str | None, days: Sequence[str]) -> Section:
         ]
         ranked = rank(parts)
         floor = board.first["report"]["tracks"][track]["floor"]
-    head = [
-        "#",
-        "system",
-        "team",
-        "setting",
-        "handed in",
-        "skill [95% interval]",
-        "points",
-        "floor",
-    ]
+    figures = ["skill [95% interval]", "points", "floor"]
+    head = ["#", "system", *figures, "team", "setting", "handed in"]
     lines: list[list[str | Cell]] = []
     for place, report in ranked:
         row = report["row"]
@@ -203,21 +195,19 @@ def _not_graded(rows: Mapping[str, Row]) -> list[Block]:
 
 
 def _checking(boards: Sequence[Board]) -> list[Block]:
-    lines: list[list[str | Cell]] = [
-        [
-            b.title,
-            Cell(b.first["release"]["sha256"], "id"),
-            Cell(f"causal-exams verify {b.first['release']['address'] or 'RELEASE'}", "code"),
+    found: list[Block] = []
+    for board in boards:
+        told = board.first["release"]
+        found += [
+            Paragraph([Strong(f"{board.title}: "), f"SHA-256 of manifest.json {told['sha256']}"]),
+            Paragraph(f"causal-exams verify {told['address'] or 'RELEASE'}"),
         ]
-        for b in boards
-    ]
-    told = (
+    note = (
         "The hash is that of the release's manifest.json, which has the SHA-256 of every file. "
         "Where truth is private, the manifest commits to every row of it, and verify checks that "
         "once it is published. The page of a submission has its own hashes."
     )
-    head = ["exam", "SHA-256 of manifest.json", "to check it"]
-    return [Table("", head, lines, left=3), Paragraph(told, note=True)] if lines else []
+    return [*found, Paragraph(note, note=True)] if found else []
 
 
 def _proof(row: Row, results: str) -> Section:
@@ -233,8 +223,8 @@ def _proof(row: Row, results: str) -> Section:
         "to grade it again": f"causal-exams grade {row['id']}.parquet --release "
         f"{address or 'RELEASE'} --split {row['split']} --exam {row['exam']}",
     }  # fmt: skip
-    lines: list[list[str | Cell]] = [[name, Cell(value, "code")] for name, value in told.items()]
-    return Section("Checking it", [Table("", ["what", "value"], lines, left=2)])
+    lines = [Paragraph([Strong(f"{name}: "), value]) for name, value in told.items()]
+    return Section("Checking it", lines)
 
 
 def _style(

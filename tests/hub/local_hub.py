@@ -105,8 +105,7 @@ class LocalHub:
 def serving(hub: LocalHub) -> Iterator[LocalHub]:
     """The Hub at work, on a port of its own."""
     handler = type("Handler", (_Handler,), {"hub": hub})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), handler)
     hub.endpoint = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
@@ -115,6 +114,15 @@ def serving(hub: LocalHub) -> Iterator[LocalHub]:
     finally:
         server.shutdown()
         server.server_close()
+
+
+class _Server(ThreadingHTTPServer):
+    """A thread for each connection; a client that was killed is nothing to report."""
+
+    daemon_threads = True
+
+    def handle_error(self, *_: object) -> None:
+        """What went wrong with a connection the client tells."""
 
 
 class _Handler(BaseHTTPRequestHandler):

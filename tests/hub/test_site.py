@@ -72,7 +72,15 @@ def test_everyone_is_on_it_with_intervals_floors_and_a_page(site: Path, rows: Ro
     ranking = _tables(index)[0]
     assert len(ranking) == 3
     assert "Sage 1 (acme, 000000)" in ranking[0] and "Sage 1 (bob, 000000)" in ranking[1]
-    assert "100.0" in ranking[0] and "[100.0, 100.0]" in ranking[0]
+    heads = re.findall(r"<th.*?</th>", index.partition("</thead>")[0])
+    cells = re.findall(r"<td.*?</td>", ranking[0])
+    under = dict(zip((re.sub("<.*?>", "", head) for head in heads), cells, strict=True))
+    assert (
+        "100.0" in under["skill [95% interval]"]
+        and "[100.0, 100.0]" in under["skill [95% interval]"]
+    )
+    assert ">acme<" in under["team"] and ">closed<" in under["setting"]
+    assert "2026-03-01" in under["handed in"]
     for identity in ("1", "2", "3"):
         page = (site / "s" / f"{identity:0>16}.html").read_text(encoding="utf-8")
         assert "ab" * 32 in page and "cd" * 32 in page
@@ -146,6 +154,7 @@ def test_filters_work_in_a_browser(width: int, site: Path) -> None:
     with api.sync_playwright() as started:
         browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": width, "height": 900})
+        page.set_default_timeout(200_000)
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url))
         page.on("console", lambda message: asked.append(message.text))
