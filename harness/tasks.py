@@ -14,6 +14,7 @@ from grader.errors import UsageError
 from grader.exam import Exam, choose_exam
 from grader.io.release import Release
 from harness.lab_host import Host
+from harness.quiet import end_quietly
 from harness.sandboxes import bubblewrap
 from harness.scorer import points
 from harness.settings import CLOSED, OPEN, SETTINGS, Preset, preset_of
@@ -61,6 +62,7 @@ class Sitting:
 
 def exam_task(track: str, sitting: Sitting) -> Task:
     """The task ``causal_exams/<track>``; raises ``UsageError``."""
+    end_quietly()
     exam = sitting.opened(track)
     setting, preset = sitting.protocol(track)
     sandboxed = setting == OPEN if preset is None else preset.sandbox

@@ -17,10 +17,7 @@ something else that is no fault of the model's; 2 unusable input
 """
 
 import argparse
-import atexit
 import json
-import os
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -111,13 +108,6 @@ def pairs(words: list[str], option: str) -> dict[str, Any]:
     return found
 
 
-def silent() -> None:
-    """Nothing is said from here on: what Inspect keeps to the very end, DuckDB's binding would
-    complain about, on a page of its own."""
-    with suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Sit the exam; returns 0 for a complete run, 1 where tasks are left."""
     try:
@@ -126,7 +116,6 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(REQUIRED) from None
     from harness.running import Run, sit
 
-    atexit.register(silent)
     config = {name: getattr(arguments, name) for name in CONFIG}
     config |= pairs(arguments.generate, "-G")
     return sit(

@@ -1,0 +1,164 @@
+"""What a run leaves: endings, conversations, scratch files, boards, and no truth in any log."""
+
+import json
+import shutil
+import tarfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.slow
+pytest.importorskip("inspect_ai", reason="needs the extra run")
+
+from scripted import Reply, serve  # noqa: E402
+from sitting import lines, sit, tasks  # noqa: E402
+
+from causal_exams.cli import main  # noqa: E402
+from grader.exam import choose_exam  # noqa: E402
+from grader.io.release import Release  # noqa: E402
+
+NEEDS_BWRAP = pytest.mark.skipif(not shutil.which("bwrap"), reason="bwrap is not installed")
+OPEN = ("--sandbox", "bubblewrap", "--keep-scratch")
+
+
+def replies(messages: list[dict[str, Any]]) -> int:
+    return sum(message["role"] == "assistant" for message in messages)
+
+
+@NEEDS_BWRAP
+def test_an_agent_works_in_a_sandbox_and_all_of_it_is_on_record(
+    mini_release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The open setting: tools, a complaint about an invalid file, the answer, what was left."""
+    task = next(t for t in tasks(mini_release, "causalds") if t.shape.name == "ate")
+    look = "import pandas, os; print(sorted(os.listdir())); open('note.txt', 'w').write('mine')"
+    wrong = f'echo \'{{"ate": "x"}}\' > answers/{task.answer_file}'
+    steps = [
+        Reply("I look.", calls=(("python", {"code": look}),)),
+        Reply("There is none yet."),
+        Reply(None, calls=(("bash", {"command": wrong}),)),
+        Reply("Done."),
+        Reply(None, calls=(("bash", {"command": wrong.replace('"x"', "1.5")}),)),
+        Reply("Done <script>now</script>."),
+    ]
+    out = tmp_path / "run"
+    with serve(lambda messages: steps[replies(messages)]) as server:
+        chosen = ("--track", "causalds", "--sample-id", task.task_id)
+        assert sit(mini_release, out, server, *chosen, *OPEN) == 0
+    told = json.dumps(server.requests[-1]["messages"])
+    assert "data.parquet" in told and f"no file answers/{task.answer_file}" in told
+    assert "not valid" in told
+    assert json.loads((out / "answers" / task.answer_file).read_text()) == {"ate": 1.5}
+    page = (out / "conversations" / f"{task.task_id}-1.html").read_text(encoding="utf-8")
+    assert "I look." in page and "note.txt" in page and "<script>" not in page
+    report = (out / "report.html").read_text(encoding="utf-8")
+    assert f'href="conversations/{task.task_id}-1.html"' in report
+    with tarfile.open(out / "scratch" / f"{task.task_id}-1.tar.gz") as archive:
+        assert {"./note.txt", f"./answers/{task.answer_file}"} <= set(archive.getnames())
+    (usage,) = lines(out / "usage.jsonl")
+    assert usage["tool_calls"] == 3 and usage["ending"] == "answered"
+    card = json.loads((out / "run.json").read_text())
+    assert card["settings"]["setting"] == "open" and card["partial"].startswith("1 of ")
+    capsys.readouterr()
+    words = ["explain", task.task_id, "--release", str(mini_release), "--run", str(out)]
+    assert main(words) == 0
+    shown = capsys.readouterr().out
+    assert "answered (attempt 1)" in shown and "1.5" in shown and f"{task.task_id}-1.html" in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "reply", "ending"),
+    [
+        (("--token-limit", "12"), Reply("x", delay=0), "token limit"),
+        (("--time-limit", "1"), Reply("x", delay=3), "time limit"),
+        ((), Reply(body=json.dumps({
+            "choices": [{"index": 0, "finish_reason": "content_filter",
+                         "message": {"role": "assistant", "content": "no"}}],
+            "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+            "id": "x", "object": "chat.completion", "created": 0, "model": "m",
+        }).encode()), "refused"),
+        ((), Reply("I do not know."), "no answer"),
+    ],
+    ids=["tokens", "time", "refused", "no answer"],
+)  # fmt: skip
+def test_why_a_task_ended_is_told_and_counted(
+    options: tuple[str, ...], reply: Reply, ending: str, mini_release: Path, tmp_path: Path
+) -> None:
+    (task, *_), out = tasks(mini_release, "ccr"), tmp_path / "run"
+
+    def script(messages: list[dict[str, Any]]) -> Reply:
+        return reply if task.task_id in json.dumps(messages) else Reply("ready")
+
+    with serve(script) as server:
+        chosen = ("--track", "ccr", "--sample-id", task.task_id, "--setting", "closed")
+        assert sit(mini_release, out, server, *chosen, *options) == 0
+    assert [line["ending"] for line in lines(out / "usage.jsonl")] == [ending]
+    report = json.loads((out / "report.json").read_text(encoding="utf-8"))
+    assert report["endings"] == {ending: 1}
+    assert any("a partial run" in notice for notice in report["notices"])
+
+
+def test_after_failures_in_a_row_nothing_more_is_asked(mini_release: Path, tmp_path: Path) -> None:
+    """An endpoint that dies in the middle of a thousand tasks is not asked a thousand times."""
+
+    def script(messages: list[dict[str, Any]]) -> Reply:
+        if "ready" in json.dumps(messages):
+            return Reply("ready")
+        return Reply("gone", status=500)
+
+    with serve(script) as server:
+        options = ("--max-retries", "0", "--give-up-after", "4", "--max-connections", "2")
+        chosen = ("--track", "ccr", "--limit", "30", "--setting", "closed")
+        assert sit(mini_release, tmp_path / "run", server, *chosen, *options) == 1
+    # The client of openai asks three times by itself; two were at work when it was given up.
+    assert len(server.requests) <= 1 + 3 * (4 + 2)
+    assert lines(tmp_path / "run" / "usage.jsonl") == []
+
+
+def test_logs_hold_no_truth(mini_release: Path, tmp_path: Path) -> None:
+    """Target and metadata are empty of it; the scorer reads it when it scores."""
+    exam = choose_exam(Release.open(mini_release), None, "mini")
+    out = tmp_path / "run"
+    assert sit(mini_release, out, None, "--setting", "closed") == 0
+    logs = "".join(
+        archive.read(name).decode("utf-8", "replace")
+        for log in (out / "logs").glob("*.eval")
+        for archive in [zipfile.ZipFile(log)]
+        for name in archive.namelist()
+    )
+    assert len(logs) > 1_000_000
+    golds = {task.task_id: task.shape.gold(task, exam.truths[task.task_id]) for task in exam.tasks}
+    long = {i: gold.strip() for i, gold in golds.items() if len(gold) > 60}
+    assert len(long) > 50
+    for task_id, gold in long.items():
+        assert gold not in logs and json.dumps(gold)[1:-1] not in logs, task_id
+    report = json.loads((out / "report.json").read_text(encoding="utf-8"))
+    assert set(report["tracks"]) == {"causalds", "replayscm", "ccr", "causalab"}
+    assert report["census"]["tasks"] == len(exam.tasks)
+    assert sum(report["endings"].values()) == len(exam.tasks)
+
+
+def test_boards_label_and_filter_by_setting(
+    mini_release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chosen = ("--track", "ccr", "--limit", "2")
+    runs = {"closed": ("--setting", "closed"), "told": ("--preset", "ccr-paper")}
+    for name, options in runs.items():
+        assert sit(mini_release, tmp_path / name, None, *chosen, *options) == 0
+        shutil.copytree(tmp_path / name / "answers", tmp_path / "board" / name)
+    other = tmp_path / "board" / "told" / "run.json"
+    card = json.loads(other.read_text())
+    card["settings"]["setting"] = "open"
+    other.write_text(json.dumps(card))
+    capsys.readouterr()
+    words = ["leaderboard", str(tmp_path / "board"), "--release", str(mini_release)]
+    words += ["--exam", "mini", "--track", "ccr", "--no-cache", "--workers", "1"]
+    assert main(words) == 0
+    out, err = capsys.readouterr()
+    assert "· closed" in out and "· open" in out
+    assert "several settings on one board (closed 1, open 1)" in err
+    assert main([*words, "--setting", "closed"]) == 0
+    out, err = capsys.readouterr()
+    assert "· closed" in out and "· open" not in out and "1 of another setting" in err
