@@ -30,7 +30,7 @@ def contents(
     files: dict[str, Path | bytes] = {name: side / name for name in manifest["shards"]}
     files[MANIFEST] = side / MANIFEST
     for name, text in _papers(side, manifest, repo, revision).items():
-        files[name] = text.encode("utf-8")
+        files[name] = (_card(text) if name == CARD else text).encode("utf-8")
     if (side / ERRATA).is_file():
         files[ERRATA] = side / ERRATA
     if manifest["visibility"] == "private" and (side.parent / GATE_FILE).is_file():
@@ -44,15 +44,25 @@ def _papers(side: Path, manifest: Mapping[str, Any], repo: str, revision: str) -
         return papers(manifest, side, place)
     # Its papers have words of the importer's that no manifest holds; nothing of them is private.
     here = folder(manifest["visibility"])
-    card = (side / CARD).read_text(encoding="utf-8")
+    try:
+        card, registered = ((side / name).read_text(encoding="utf-8") for name in (CARD, EVAL))
+        told = json.loads((side / CROISSANT).read_bytes())
+    except OSError as error:
+        raise UsageError(f"{error.filename}: {error.strerror}; import the release again") from None
     card = card.replace(f'"{here.dataset}"', f'"{repo}"')
     card = card.replace(f"--release {here.release} ", f"--release {place.release} ")
-    told = json.loads((side / CROISSANT).read_bytes())
     return {
         CARD: card,
-        EVAL: (side / EVAL).read_text(encoding="utf-8"),
+        EVAL: registered,
         CROISSANT: croissant(manifest, side, told["alternateName"], told["license"], place),
     }
+
+
+def _card(text: str) -> str:
+    """A card whose metadata went through the Hub's own classes, which know what it reads."""
+    from huggingface_hub import DatasetCard
+
+    return str(DatasetCard(text))
 
 
 def refuse_strangers(side: Path, manifest: Mapping[str, Any]) -> None:

@@ -10,6 +10,7 @@ import fake_builder
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from huggingface_hub import DatasetCard
 from local_hub import LocalHub
 
 from builder.hub.secrecy import private_in_public
@@ -54,8 +55,11 @@ def test_both_sides_arrive_whole_and_a_rerun_uploads_nothing(
             assert repo.files("v0.1.0")[name].lfs == entry["sha256"]
     assert {"README.md", "eval.yaml", "croissant.json"} <= public.files("main").keys()
     assert "GATE.md" in private.files("main") and "GATE.md" not in public.files("main")
-    card = public.files("main")["README.md"].data.decode()
-    assert 'load_dataset("org/exams", "tasks"' in card and "hf://org/exams@v0.1.0" in card
+    card = DatasetCard(public.files("main")["README.md"].data.decode())
+    assert 'load_dataset("org/exams", "tasks"' in card.text and "hf://org/exams@v0.1.0" in card.text
+    defaults = [config for config in card.data.configs if config.get("default")]
+    assert [config["config_name"] for config in defaults] == ["tasks"]
+    assert DatasetCard(private.files("main")["README.md"].data.decode()).data.viewer is False
     hub.uploads()
     code, out, _ = publish(built, *BOTH)
     assert code == 0 and out.count("nothing to send") == 2
@@ -265,3 +269,25 @@ def test_others_repositories_are_said_to_be_closed(
     monkeypatch.setenv("HF_TOKEN", "hf_bob")
     code, _, err = publish(built, "--repo", "org/exams")
     assert code == 2 and "not allowed" in err and err.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_an_imported_release_goes_the_same_way(
+    hub: LocalHub, publish: Publish, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its card has the importer's words; its examples name the repository all the same."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parent.parent / "importing"))
+    from reference_exam import write_reference
+
+    from builder.importing.causalds.exams import import_causalds
+
+    write_reference(tmp_path / "main")
+    import_causalds(tmp_path / "main", tmp_path / "release")
+    code, out, err = publish(tmp_path / "release", "--repo", "org/published")
+    assert code == 0 and "sent" in out, err
+    card = hub.repo("org/published").files("main")["README.md"].data.decode()
+    assert 'load_dataset("org/published"' in card and "release/public" not in card
+    assert "nothing to send" in publish(tmp_path / "release", "--repo", "org/published")[1]
+    (tmp_path / "release/public/eval.yaml").unlink()
+    code, _, err = publish(tmp_path / "release", "--repo", "org/published")
+    assert code == 2 and "import the release again" in err and err.count("\n") == 1
