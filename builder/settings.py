@@ -31,12 +31,14 @@ Name = TypeVar("Name", bound=str)
 class TomlTable:
     """A table of a settings file and where it stands, with checked access to its keys.
 
-    ``where`` is the file and the dotted path of the table, ending in ``": "`` or ``"."``. A getter
-    without a ``default`` wants its key to be there. All raise ``UsageError``.
+    ``where`` is the file and the dotted path of the table, ending in ``": "`` or ``"."``, and
+    ``beside`` the folder that the file lies in. A getter without a ``default`` wants its key to be
+    there. All raise ``UsageError``.
     """
 
     values: Mapping[str, Any]
     where: str
+    beside: Path = Path()
 
     def __contains__(self, key: str) -> bool:
         return key in self.values
@@ -68,14 +70,15 @@ class TomlTable:
         value = self._value(key, what, default)
         if not isinstance(value, Mapping):
             raise self.wrong(key, what)
-        return TomlTable(value, f"{self.where}{key}.")
+        return TomlTable(value, f"{self.where}{key}.", self.beside)
 
     def entries(self, key: str, what: str, most: int = MOST_ENTRIES) -> "TomlTable":
         """The entries of a list, at least one, under the keys ``key[0]``, ``key[1]`` ..."""
         value = self.need(key, what)
         if not isinstance(value, list) or not 1 <= len(value) <= most:
             raise self.wrong(key, what)
-        return TomlTable({f"{key}[{i}]": entry for i, entry in enumerate(value)}, self.where)
+        listed = {f"{key}[{i}]": entry for i, entry in enumerate(value)}
+        return TomlTable(listed, self.where, self.beside)
 
     def tables(self, key: str, what: str = "a list of tables") -> list["TomlTable"]:
         """The tables of a list, at least one."""
@@ -221,7 +224,7 @@ def read_toml(path: Path) -> TomlTable:
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError(f"{path}: invalid TOML ({error}); correct that place") from None
     _check_plain(document, f"{path}: ")
-    return TomlTable(document, f"{path}: ")
+    return TomlTable(document, f"{path}: ", path.parent)
 
 
 def _check_plain(value: object, where: str) -> None:

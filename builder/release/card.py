@@ -209,8 +209,14 @@ def _telling(manifest: Mapping[str, Any]) -> str:
     for name, split in manifest["configuration"].get("splits", {}).items():
         for table in split.values():
             if isinstance(table, Mapping) and "llm" in table:
-                told[f"`{name}`"] = f"`{table['llm']['model']}`"
+                told[f"`{name}`"] = _model(table["llm"])
     if not told:
         return str(texts["rules"])
     models = " and ".join(dict.fromkeys(told.values()))
     return str(texts["model"].format(splits=" and ".join(told), models=models))
+
+
+def _model(llm: Mapping[str, str]) -> str:
+    """A model's name, by which way it was asked, and when."""
+    way = f", through the {llm['provider']} provider" if "provider" in llm else ""
+    return f"`{llm['model']}`{way}" + (f", on {llm['told_on']}" if "told_on" in llm else "")

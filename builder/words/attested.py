@@ -18,6 +18,11 @@ from builder.words.verify import check_no_direction, check_words, split_sentence
 PARAGRAPHS: Final = (2, 4)
 MOST_WORDS: Final = 1200
 
+_NAME: Final = "«»"
+_REASON: Final = re.compile(rf", (?:because|since|for|as) [^{_NAME}]*$")
+"""A reason that ends a sentence and names no variable: "…, for the path has no lamps" denies no
+effect."""
+
 _UNMEASURED: Final = re.compile(r"\bnever (?:been )?measured\b", re.IGNORECASE)
 
 
@@ -117,9 +122,10 @@ def _variable(one: Attestation, variable: Variable, beside_hidden: bool) -> Iter
 def _effect(sentence: str, variables: Iterable[Variable], beside_hidden: bool) -> Iterator[str]:
     """Signs and denials in a sentence that tells an effect, names and states aside."""
     rest = _UNMEASURED.sub("", sentence) if beside_hidden else sentence
-    given = [text for variable in variables for text in (variable.name, *variable.values)]
-    rest = replace_words(rest, dict.fromkeys(given, ""))
+    told = [variable.name for variable in variables]
+    values = [text for variable in variables for text in variable.values]
+    rest = replace_words(rest, dict.fromkeys(values, "") | dict.fromkeys(told, _NAME))
     if match := SIGNED.search(rest):
         yield f"tells a direction or strength: {match[0]!r}"
-    if match := DENIED.search(rest):
+    if match := DENIED.search(_REASON.sub("", rest)):
         yield f"denies something: {match[0]!r}"

@@ -193,6 +193,7 @@ def test_seeds_can_be_demanded(model: Model, tmp_path: Path) -> None:
     [
         (("bears on", "raises"), "direction or strength"),
         (("bears on", "does not bear on"), "denies something"),
+        ((" directly.", ", but not directly."), "denies something"),
         (("bears on", "is a confounder of"), "technical term"),
         (("in crates", "in boxes"), "does not say 'crates'"),
         (("\n\n", " "), "paragraphs"),
@@ -213,6 +214,25 @@ def test_a_story_against_the_rules_is_revised(
     tell(model, tmp_path)
     assert model.roles["writer"] == 2 and model.roles["verifier"] == 1
     assert says in last_told(model.asked("writer")[1])
+
+
+def test_a_reason_may_deny_what_is_no_effect(model: Model, tmp_path: Path) -> None:
+    """ "… bears on …, for the path has no lamps" tells an effect; only a sign may not be in it."""
+
+    def reasoned(answer: Answer, reason: str) -> Answer:
+        told = [
+            {**t, "sentence": t["sentence"].replace(" directly.", f", {reason}.")}
+            for t in answer["told"]
+        ]
+        return {"story": answer["story"].replace(" directly.", f", {reason}."), "told": told}
+
+    model.script["writer"] = [
+        lambda good: reasoned(good, "since nobody can do more"),
+        lambda good: reasoned(good, "for the path has no lamps"),
+    ]
+    told = tell(model, tmp_path)
+    assert "has no lamps" in told.telling.story and model.roles["writer"] == 2
+    assert "tells a direction or strength: 'more'" in last_told(model.asked("writer")[1])
 
 
 def _invented(answer: Answer) -> Answer:
