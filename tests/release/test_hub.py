@@ -138,7 +138,6 @@ def test_the_card_says_by_whom_the_stories_are_told(tiny):
     assert "those of `dev` by a language model (`some-1`)" in told
     by_hand = {"model": "some-1", "provider": "desk", "told_on": "2026-11-22"}
     manifest["configuration"]["splits"]["dev"]["causalds"]["llm"] = by_hand
-    write_card(manifest, tmp_path)
-    told = " ".join((tmp_path / "README.md").read_text().split())
+    told = " ".join(card.text(manifest, folder("public")).split())
     assert "(`some-1`, through the desk provider, on 2026-11-22)" in told
     assert "without a language model" not in told
