@@ -24,7 +24,7 @@ def tell_ahead(specs: Sequence[InstanceSpec], progress: Progress, most: int) -> 
     """
     # All scenes of a split are told alike, and a large one is not planned here once more.
     request = ScenePlan.from_json(specs[0].config_json).request if specs else None
-    desk = request and request.settings.desk_at(request.where)
+    desk = None if request is None else request.settings.desk_at(request.where)
     if request is None or desk is None:
         return
     tellings = [partial(_tell, spec, most) for spec in specs]

@@ -50,8 +50,10 @@ def expected_sign(plan: ScenePlan, estimand: str) -> int:
 
     Where no reason is told, what all of a domain's chains imply is expected of every effect.
     """
+    if plan.domain is None:
+        return 0
     names = dict(plan.names)
-    ends = names.get(plan.treatment, ""), names.get(plan.outcome, "")
+    ends = names[plan.treatment], names[plan.outcome]
     return implied_sign(reasons_of(plan), *ends, estimand if plan.implied is None else "ATE")
 
 
