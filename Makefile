@@ -10,11 +10,12 @@ DEMO     = $(shell $(RUN) -m baselines --names demo)
 SYSTEMS  = $(shell $(RUN) -m baselines --names papers)
 FRONTIER = $(shell $(RUN) -m baselines --names frontier)
 
-.PHONY: demo boards test slow bench fuzz lock clean help
+.PHONY: demo boards docs test slow bench fuzz lock clean help
 
 help:
 	@echo "make demo   build the small exam, answer it with six systems, grade, show the leaderboard"
 	@echo "make boards after it: all reference systems, a board of each track and of the frontier exam"
+	@echo "make docs   the guides as a site, site/index.html"
 	@echo "make test   ruff, mypy and the fast tests"
 	@echo "make slow   the long tests"
 	@echo "make bench  speed, as ratios against a named reference"
@@ -62,6 +63,14 @@ boards: $(VENV)/.demo | release
 	done
 	$(RUN) -m grader leaderboard answers-frontier/ --release release --exam frontier --html leaderboard-frontier.html
 	@echo "look at leaderboard*.html, release/GATE.md, answers/ and answers-frontier/"
+
+$(VENV)/.docs: pyproject.toml requirements.lock | $(RUN)
+	$(PIP) install $(LOCKED) --editable '.[docs]'
+	@touch $@
+
+docs: $(VENV)/.docs
+	$(RUN) -m mkdocs build --quiet
+	@echo "open site/index.html"
 
 test: $(VENV)/.dev
 	$(RUN) -m ruff check .

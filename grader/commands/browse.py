@@ -6,7 +6,7 @@ pages ask for nothing elsewhere, and nothing that a release or an answer holds c
 examples:
   python -m grader browse release --html site
   python -m grader browse release --answers answers/informed --html site
-  python -m grader browse release --exam all --track ccr --html site
+  python -m grader browse release --exam all --html site
 """
 
 import argparse

@@ -1,5 +1,6 @@
 """Every ``bash``, ``python`` and ``sql`` block in the README and the guides is run, in order."""
 
+import json
 import os
 import re
 import shutil
@@ -16,7 +17,7 @@ BLOCK = re.compile(
 ROOT = Path(__file__).parent.parent.parent
 DOCUMENTS = [
     str(path.relative_to(ROOT))
-    for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
     if any(not block["skip"] for block in BLOCK.finditer(path.read_text(encoding="utf-8")))
 ]
 """Those with code to run."""
@@ -52,7 +53,14 @@ def playground(tmp_path_factory: pytest.TempPathFactory, root: Path, mini_releas
     return folder
 
 
-@pytest.mark.parametrize("document", DOCUMENTS)
+@pytest.mark.parametrize(
+    "document",
+    [
+        # A tutorial walks through whole commands, gate included.
+        pytest.param(one, marks=pytest.mark.slow if "tutorials/" in one else ())
+        for one in DOCUMENTS
+    ],
+)
 def test_code_in_the_docs_runs(document: str, root: Path, playground: Path) -> None:
     """A command in a guide that fails is the first thing a newcomer meets."""
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
@@ -78,7 +86,36 @@ def test_code_in_the_docs_runs(document: str, root: Path, playground: Path) -> N
 
 def test_links_between_documents_lead_somewhere(root: Path) -> None:
     """A renamed guide leaves dead links behind."""
-    for document in [*DOCUMENTS, "CONTRIBUTING.md"]:
+    pages = [str(path.relative_to(root)) for path in sorted((root / "docs").rglob("*.md"))]
+    for document in ["README.md", "CONTRIBUTING.md", *pages]:
         text = (root / document).read_text(encoding="utf-8")
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", text):
             assert ((root / document).parent / target).exists(), f"{document} links to {target}"
+
+
+def test_the_notebook_runs(root: Path, playground: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every code cell in order, as a kernel would run them: no cell may need what is not above."""
+    notebook = json.loads((root / "docs" / "explore.ipynb").read_text(encoding="utf-8"))
+    cells = ["".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "code"]
+    assert len(cells) > 4 and not any(cell.get("outputs") for cell in notebook["cells"])
+    monkeypatch.chdir(playground)
+    monkeypatch.setenv("PYTHONPATH", str(playground))
+    names: dict[str, object] = {}
+    for cell in cells:
+        exec(compile(cell, "explore.ipynb", "exec"), names)
+    assert names["lost"] and names["edges"] and set(names["counts"]) == set(names["tracks"])  # type: ignore
+
+
+@pytest.mark.slow
+def test_the_guides_become_a_site(root: Path, tmp_path: Path) -> None:
+    """A page outside the navigation, or a link to nowhere, ends a strict build."""
+    pytest.importorskip("material", reason="mkdocs-material is not installed: extra 'docs'")
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(tmp_path)]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    pages = {path.relative_to(root / "docs").with_suffix(".html") for path in
+             (root / "docs").rglob("*.md")}  # fmt: skip
+    assert pages <= {path.relative_to(tmp_path) for path in tmp_path.rglob("*.html")}
+    navigation = (root / "mkdocs.yml").read_text(encoding="utf-8")
+    for page in (root / "docs").rglob("*.md"):
+        assert f"{page.relative_to(root / 'docs')}" in navigation, f"{page} is not in mkdocs.yml"
