@@ -1,15 +1,15 @@
 """A shortcut of the scenes' exam: an effect is what its names and reasons sound like, whatever the
 data say. It knows the knowledge graph by heart, as the builder does, and no scene's equations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
 from baselines.release import OpenedExam, ShownScene
 from baselines.solving import Answers, Solver, SolveTask, from_scenes
 from baselines.writing import Answer
-from builder.causalds.make.prior import ESTIMANDS, implied_sign
-from builder.words.knowledge import Sign, domains
+from builder.causalds.make.prior import ESTIMANDS, Reasons, along
+from builder.words.knowledge import domains, implied_sign
 from grader.shape import Task
 
 _IMPLIED: Final = "How to read the background"
@@ -40,16 +40,15 @@ def expected(task: Task, story: str) -> int:
     """The sign that goes with the names; 0 where they sound like nothing."""
     x, y = task.inputs["treatment"], task.inputs["outcome"]
     names, signs = next((one for one in _known() if {x, y} <= one[0]), (frozenset[str](), {}))
-    estimand = task.inputs.get("estimand", "ATE")
     if _IMPLIED in task.prompt:
-        return implied_sign(signs, x, y, "ATE")
+        return implied_sign(signs, x, y)
     told = {name for name in names if name in story}
     reasons = {edge: sign for edge, sign in signs.items() if told.issuperset(edge)}
-    return implied_sign(reasons, x, y, estimand)
+    return implied_sign(along(reasons, (x, y), task.inputs.get("estimand", "ATE")), x, y)
 
 
 @cache
-def _known() -> Sequence[tuple[frozenset[str], Mapping[tuple[str, str], Sign]]]:
+def _known() -> Sequence[tuple[frozenset[str], Reasons]]:
     """The names of every domain, and the signs of its reasons."""
     return [(frozenset(c.name for c in one.concepts), one.signs) for one in domains()]
 

@@ -19,6 +19,7 @@ Sign = Literal["+", "-", "0"]
 
 FOLDER: Final = Path(__file__).parent / "domains"
 SIGNS: Final[tuple[Sign, ...]] = ("+", "-", "0")
+_UNIT: Final[Mapping[Sign, int]] = {"+": 1, "-": -1, "0": 0}
 _FARTHEST: Final = 1e12
 KINDS: Final[tuple[Kind, ...]] = ("continuous", "binary")
 
@@ -155,6 +156,30 @@ def read_domain(path: Path) -> Domain:
         tuple(parents),
         _allowed(concepts),
     )
+
+
+def implied_sign(signs: Mapping[tuple[str, str], Sign], x: str, y: str) -> int:
+    """The sign that reasons imply of the effect of ``x`` on ``y``, 1 or -1; 0 for none.
+
+    Each chain of direct effects implies the product of its signs, and all must imply the same.
+    """
+    causes: dict[str, list[str]] = {}
+    for cause, effect in signs:
+        causes.setdefault(effect, []).append(cause)
+
+    @cache
+    def implied(name: str) -> frozenset[int]:
+        """What the chains from ``x`` to a variable imply of it."""
+        if name == x:
+            return frozenset({1})
+        return frozenset(
+            one * _UNIT[signs[cause, name]]
+            for cause in causes.get(name, ())
+            for one in implied(cause)
+        )
+
+    found = implied(y)
+    return next(iter(found)) if len(found) == 1 else 0
 
 
 def _allowed(concepts: tuple[Concept, ...]) -> dict[tuple[Kind, bool], int]:

@@ -6,12 +6,11 @@ with its reasons or conflicts with them: a label that stays private.
 """
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Final, Literal
 
 from builder.causal.graph import LatentDAG
 from builder.causalds.plan.types import ScenePlan
-from builder.words.knowledge import Sign, domain
+from builder.words.knowledge import Sign, domain, implied_sign
 
 Prior = Literal["agrees", "conflicts", "none"]
 SIDES: Final[tuple[Prior, Prior]] = ("agrees", "conflicts")
@@ -25,13 +24,14 @@ ESTIMANDS: Final = {
 }
 """The effects that variants of these families ask for, as numbers and as signs."""
 
-_UNIT: Final = {"+": 1, "-": -1, "0": 0}
+Reasons = Mapping[tuple[str, str], Sign]
+"""What is implied by the reason of a direct effect, as (cause, effect) by name."""
 
 
-def reasons_of(plan: ScenePlan) -> dict[tuple[str, str], Sign]:
-    """The reasons that bear on a scene's effects, as (cause, effect) by name: those of the effects
-    that its story tells. A story that implies its graph tells none: there they are those of its
-    domain that lead from the treatment to the outcome. Empty in words other than a domain's."""
+def reasons_of(plan: ScenePlan) -> Reasons:
+    """The reasons that bear on a scene's effects: those of the effects that its story tells; where
+    it implies them and tells no reasons, those in its domain that lead from the treatment to the
+    outcome. Empty in words other than a domain's."""
     if plan.domain is None:
         return {}
     names, found = dict(plan.names), domain(plan.domain)
@@ -52,36 +52,17 @@ def expected_sign(plan: ScenePlan, estimand: str) -> int:
     """
     if plan.domain is None:
         return 0
-    names = dict(plan.names)
+    names, reasons = dict(plan.names), reasons_of(plan)
     ends = names[plan.treatment], names[plan.outcome]
-    return implied_sign(reasons_of(plan), *ends, estimand if plan.implied is None else "ATE")
+    return implied_sign(along(reasons, ends, estimand) if plan.implied is None else reasons, *ends)
 
 
-def implied_sign(signs: Mapping[tuple[str, str], Sign], x: str, y: str, estimand: str) -> int:
-    """The sign that reasons imply of the effect of ``x`` on ``y``, 1 or -1; 0 for none.
-
-    Each chain implies the product of its signs, and all chains that the effect is about must imply
-    the same: of the NDE the direct one, of the NIE the others, else all there are.
-    """
-    causes: dict[str, list[str]] = {}
-    for cause, effect in signs:
-        direct = (cause, effect) == (x, y)
-        if estimand not in ("NDE", "NIE") or direct is (estimand == "NDE"):
-            causes.setdefault(effect, []).append(cause)
-
-    @cache
-    def implied(name: str) -> frozenset[int]:
-        """What the chains from ``x`` to a variable imply of it."""
-        if name == x:
-            return frozenset({1})
-        return frozenset(
-            one * _UNIT[signs[cause, name]]
-            for cause in causes.get(name, ())
-            for one in implied(cause)
-        )
-
-    found = implied(y)
-    return next(iter(found)) if len(found) == 1 else 0
+def along(reasons: Reasons, ends: tuple[str, str], estimand: str) -> Reasons:
+    """The reasons of the chains that an effect between two variables is about: of the NDE the
+    direct one, of the NIE the others, else all."""
+    if estimand not in ("NDE", "NIE"):
+        return reasons
+    return {edge: sign for edge, sign in reasons.items() if (edge == ends) is (estimand == "NDE")}
 
 
 def prior_of(plan: ScenePlan, estimand: str, effect: float | None) -> Prior:
