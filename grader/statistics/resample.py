@@ -5,9 +5,10 @@ systems, or of two slices, belong together draw by draw.
 """
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from operator import itemgetter
 from typing import Final
 
 REPLICATES: Final = 1000
@@ -31,27 +32,31 @@ def clustered(values: Iterable[tuple[str, float]]) -> dict[str, tuple[float, int
     return dict(sorted(found.items()))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Draws:
     """The place of each instance (or of its group), and the places that each replicate drew."""
 
     place: Mapping[str, int]
-    drawn: Sequence[Sequence[int]]
+    drawn: Sequence[tuple[int, ...]]
+    _numbers: dict[tuple[int, ...], list[int]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
-    @classmethod
-    def of(cls, names: Iterable[str], seed: int, replicates: int = REPLICATES) -> "Draws":
+    @staticmethod
+    def of(names: Iterable[str], seed: int, replicates: int = REPLICATES) -> "Draws":
         """Draw as many instances as there are, with replacement, ``replicates`` times.
 
         The order of ``names`` is part of what the seed stands for; of equal names the first counts.
         The same draws serve every figure of an exam and every submission to it.
         """
-        return cls(*_drawn(tuple(dict.fromkeys(names)), seed, replicates))
+        return _drawn(tuple(dict.fromkeys(names)), seed, replicates)
 
-    def counts(self, replicates: int) -> list[list[int]]:
-        """How often each place was drawn, one row for each of the first ``replicates``."""
+    @cached_property
+    def counts(self) -> Sequence[Sequence[int]]:
+        """How often each place was drawn, one row for each replicate."""
         size = max(self.place.values(), default=-1) + 1
         rows = []
-        for drawn in self.drawn[:replicates]:
+        for drawn in self.drawn:
             row = [0] * size
             for place in drawn:
                 row[place] += 1
@@ -68,17 +73,29 @@ class Draws:
         for name, (total, count) in clusters.items():
             sums[self.place[name]] += total
             numbers[self.place[name]] += count
-        replicates = []
-        for drawn in self.drawn:
-            if tasks := sum(map(numbers.__getitem__, drawn)):
-                replicates.append(sum(map(sums.__getitem__, drawn)) / tasks)
-        return replicates
+        tasks = self._tasks(tuple(numbers))
+        return [
+            sum(pick(sums)) / count
+            for pick, count in zip(self._picks, tasks, strict=True)
+            if count
+        ]
+
+    def _tasks(self, numbers: tuple[int, ...]) -> Sequence[int]:
+        """How many tasks each replicate drew, which is the same for every figure about them."""
+        if numbers not in self._numbers:
+            self._numbers[numbers] = [sum(pick(numbers)) for pick in self._picks]
+        return self._numbers[numbers]
+
+    @cached_property
+    def _picks(self) -> Sequence[Callable[[Sequence[float]], Iterable[float]]]:
+        """What takes the drawn out of a column by place, one for each replicate."""
+        if len(self.place) < 2:  # of one place alone, an itemgetter gives no tuple
+            return [tuple] * len(self.drawn)
+        return [itemgetter(*drawn) for drawn in self.drawn]
 
 
 @lru_cache(maxsize=_EXAMS)
-def _drawn(
-    names: tuple[str, ...], seed: int, replicates: int
-) -> tuple[Mapping[str, int], Sequence[Sequence[int]]]:
+def _drawn(names: tuple[str, ...], seed: int, replicates: int) -> Draws:
     ordered = list(names)
     generator = random.Random(seed)
     if len(ordered) > MOST_CLUSTERS:
@@ -86,7 +103,8 @@ def _drawn(
     places = range(min(len(ordered), MOST_CLUSTERS))
     place = {name: k % MOST_CLUSTERS for k, name in enumerate(ordered)}
     population = list(places)  # so that equal places are one object, however often drawn
-    return place, [generator.choices(population, k=len(places)) for _ in range(replicates)]
+    drawn = [tuple(generator.choices(population, k=len(places))) for _ in range(replicates)]
+    return Draws(place, drawn)
 
 
 def cluster_means(clusters: Clusters, seed: int) -> list[float]:

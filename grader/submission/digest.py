@@ -6,7 +6,8 @@ Whatever they are worth, too: boards show it, so that it is of what was handed i
 import hashlib
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any
+from functools import cache
+from typing import Any, Final
 
 from grader.io.jsonio import canonical
 from grader.model import Checked
@@ -29,14 +30,25 @@ class Digest:
         return self._sha256.hexdigest()
 
 
+_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
+
+
 def _plain(value: Any) -> Any:
     """An answer as JSON that equal ones share: no set has an order, no object an address."""
+    kind = type(value)
+    if kind in _SCALARS:
+        return value
+    if kind is list or kind is tuple:  # a prediction of many cells is one quick look
+        return value if _SCALARS.issuperset(map(type, value)) else [_plain(item) for item in value]
     if is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+        return {name: _plain(getattr(value, name)) for name in _names(kind)}
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, frozenset):
         return sorted((_plain(item) for item in value), key=canonical)
-    if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
     return value
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))

@@ -13,7 +13,7 @@ from grader.model import Score
 from grader.report.table import ScoreTable
 from grader.score import score_answer
 from grader.tracks.replayscm.page import sections
-from grader.tracks.replayscm.report import extras
+from grader.tracks.replayscm.report import add_intervals, extras
 from grader.tracks.replayscm.tables import of_report, rate
 
 
@@ -32,7 +32,9 @@ def scores() -> list[Score]:
 @pytest.fixture(scope="module")
 def report(scores: list[Score]) -> dict[str, Any]:
     with ScoreTable(scores) as table:
-        return extras(table, scores)
+        found = extras(table)
+    add_intervals(found, scores)
+    return found
 
 
 def test_pool_rates_are_means_over_all_tasks(scores: list[Score], report: dict[str, Any]) -> None:
@@ -128,6 +130,7 @@ def row(program: str, pool: str, **extra: float) -> Score:
 
 def query(name: str, *rows: Score) -> list[dict[str, Any]]:
     with ScoreTable(rows) as table:
+        table.run("replayscm/marks")
         return table.query(f"replayscm/{name}")
 
 

@@ -51,15 +51,12 @@ CREATE TEMP VIEW losses AS
 
 -- Each task once for every axis that people compare along.
 CREATE TEMP VIEW axes AS
-    SELECT scores.*, slice.axis AS axis, slice.level AS level
-    FROM (
-        SELECT task_id, unnest([
-            {'axis': 'rung',       'level': CAST(rung AS VARCHAR)},
-            {'axis': 'family',     'level': family},
-            {'axis': 'variant',    'level': family || '.' || variant},
-            {'axis': 'view',       'level': view},
-            {'axis': 'structure',  'level': structure},
-            {'axis': 'input_mode', 'level': input_mode}
-        ]) AS slice
-        FROM scores
-    ) JOIN scores USING (task_id);
+    SELECT scores.*, unnest([
+        {'axis': 'rung',       'level': CAST(rung AS VARCHAR)},
+        {'axis': 'family',     'level': family},
+        {'axis': 'variant',    'level': family || '.' || variant},
+        {'axis': 'view',       'level': view},
+        {'axis': 'structure',  'level': structure},
+        {'axis': 'input_mode', 'level': input_mode}
+    ], recursive := true)
+    FROM scores;

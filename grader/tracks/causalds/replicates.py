@@ -6,7 +6,7 @@ from typing import Final, Self
 
 from grader.shape import LOSS_CAP
 from grader.statistics import bootstrap
-from grader.statistics.resample import REPLICATES, Draws, clustered
+from grader.statistics.resample import Draws, clustered
 
 SMALL_EXAM: Final = 5_000
 """Exams with more tasks have an interval of their points only: others would be narrow and slow."""
@@ -31,9 +31,9 @@ class Weights:
     rows: Sequence[Sequence[int]]
 
     @classmethod
-    def of(cls, draws: Draws, replicates: int = REPLICATES) -> Self:
-        """The weights of the first ``replicates`` of ``draws``."""
-        return cls(draws.place, draws.counts(replicates))
+    def of(cls, draws: Draws) -> Self:
+        """The weights of ``draws``."""
+        return cls(draws.place, draws.counts)
 
     def first(self, replicates: int) -> Self:
         """The first of these replicates alone."""

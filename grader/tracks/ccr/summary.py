@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from grader.model import Checked, Score, TrackSummary, Truth, Unit
 from grader.report.skill import units_of
-from grader.report.table import Results, sql
+from grader.report.table import Results
 from grader.statistics import bootstrap
 from grader.statistics.resample import cluster_means
 from grader.tracks.ccr.contexts import ContextResult, evaluate_context, nearly
@@ -32,7 +32,7 @@ def summarise(results: Results) -> TrackSummary:
     """Headline, its bootstrap replicates, figures, and what the report draws."""
     table, scores = results.table, results.scores
     contexts = contexts_of(scores, results.truths, results.checked)
-    table.connection.execute(sql("ccr/schema"))
+    table.run("ccr/schema")
     table.fill("ccr_pairs", PAIR_COLUMNS, [row for c in contexts for row in _pairs(c)])
     table.fill("ccr_compositions", PATH_COLUMNS, [row for c in contexts for row in _paths(c)])
     table.fill(

@@ -118,10 +118,10 @@ class CyclicProgram(Exception):
 def make_program(roots: Sequence[str], mechanisms: Mapping[str, Formula]) -> Program:
     """Sort the mechanisms by the variables they mention; raises :class:`CyclicProgram`.
 
-    Mentioning counts, not dependence: ``(or X (and Y (not Y)))`` refers to Y.
+    Equal programs get one order, which is part of what identifies answers. Mentioning counts, not dependence: ``(or X (and Y (not Y)))`` refers to Y.
     """
     needs = {
-        child: variables(formula) & mechanisms.keys()
+        child: sorted(variables(formula) & mechanisms.keys())
         for child, formula in sorted(mechanisms.items())
     }
     try:

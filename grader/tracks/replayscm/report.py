@@ -49,36 +49,45 @@ METRICS: Final = ("train_exact", "heldout_world_exact", "heldout_exact")
 
 def summarise(results: Results) -> TrackSummary:
     """The mean of the tasks' points as headline, with pools and deltas beside it."""
-    return TrackSummary(None, (), {}, extras(results.table, results.scores))
+    found = extras(results.table)
+    if results.slice_intervals:
+        add_intervals(found, results.scores)
+    return TrackSummary(None, (), {}, found)
 
 
-def extras(table: ScoreTable, scores: Sequence[Score]) -> dict[str, Any]:
+def extras(table: ScoreTable) -> dict[str, Any]:
     """What the track's report has beside its points.
 
-    ``pools`` maps a pool to its rates (``sql/pools.sql``) and, for the three
-    replay metrics, central 95% intervals from bootstrapping programs; ``deltas`` lists paired
-    differences with theirs, by subset: over all programs, over those determined in both pools, and
-    over those open in both. Stored answers count as fixed. ``edits``, ``supplied``, ``discovery``,
+    ``pools`` maps a pool to its rates (``sql/pools.sql``); ``edits``, ``supplied``, ``discovery``,
     ``determination`` and ``places`` are the rows of ``sql/<name>.sql``.
     """
+    table.run("replayscm/marks")
     pools = {row.pop("pool"): row for row in table.query("replayscm/pools")}
+    return {"pools": pools, **{name: table.query(f"replayscm/{name}") for name in TABLES}}
+
+
+def add_intervals(extra: dict[str, Any], scores: Sequence[Score]) -> None:
+    """What bootstrapping programs says of the pools: stored answers count as fixed.
+
+    Of the three replay metrics each pool gets central 95% intervals; ``deltas`` lists paired
+    differences with theirs, by subset: over all programs, over those determined in both pools, and
+    over those open in both.
+    """
     values = _by_pool(scores)
     draw = cache(lambda programs: Draws.of(programs, bootstrap.seed_of(programs)))
-    for pool, rates in pools.items():
+    for pool, rates in extra["pools"].items():
         if not pool.startswith("Alt-"):
             rates["intervals"] = _intervals(values[pool], sorted(values[pool]), draw)
             for name in ("determined", "open"):
                 programs = _subset(values[pool], name)
                 rates[f"intervals_{name}"] = _intervals(values[pool], programs, draw)
-    deltas = [
+    extra["deltas"] = [
         delta
         for first, second in PAIRS
         if first in values and second in values
         for subset in SUBSETS
         for delta in _deltas(values, first, second, subset, draw)
     ]
-    tables = {name: table.query(f"replayscm/{name}") for name in TABLES}
-    return {"pools": pools, "deltas": deltas, **tables}
 
 
 Draw = Callable[[tuple[str, ...]], Draws]

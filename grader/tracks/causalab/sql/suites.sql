@@ -4,7 +4,7 @@
 -- can show (diagnostics) is averaged over those that show it, with its count beside it.
 WITH marks AS (
     SELECT
-        structure || ' ' || view AS label,
+        unnest([structure || ' ' || view, 'all']) AS label,
         status,
         points,
         unnest(from_json(extra_json, '{
@@ -86,6 +86,6 @@ SELECT
     avg(coalesce(coefficient_f1_at_25, 0))               AS coefficient_f1_at_25,
     avg(coalesce(coefficient_f1_at_50, 0))               AS coefficient_f1_at_50,
     avg(coalesce(coefficient_f1_at_75, 0))               AS coefficient_f1_at_75
-FROM (SELECT * FROM marks UNION ALL SELECT * REPLACE ('all' AS label) FROM marks)
+FROM marks
 GROUP BY label
 ORDER BY label = 'all', label;

@@ -1,24 +1,18 @@
 -- Records whose evidence determines the held-out cells and records whose evidence does not, apart, for
 -- the paper's pools (with Certified) and for each frontier pool. Rates are over all tasks; a missing or
 -- invalid answer counts zero. Where open cells are asked, points are their F1.
-WITH marks AS (
+WITH flat AS (
     SELECT
         CASE WHEN family = 'frontier' THEN structure ELSE 'paper' END AS pools,
-        family, points, CAST(extra_json AS JSON) AS e
-    FROM scores WHERE track = 'replayscm'
-),
-flat AS (
-    SELECT
-        pools, family, points,
-        CAST(e->>'$.determined' AS INTEGER) = 1          AS determined,
-        CAST(e->>'$.level' AS INTEGER) = 5               AS asks_cells,
-        coalesce(CAST(e->>'$.train_exact' AS DOUBLE), 0) AS train_exact,
-        CAST(e->>'$.heldout_exact' AS DOUBLE)            AS heldout_exact,
-        CAST(e->>'$.has_shifted' AS INTEGER) = 1         AS has_shifted,
-        coalesce(CAST(e->>'$.shifted_exact' AS DOUBLE), 0) AS shifted_exact,
-        coalesce(CAST(e->>'$.precision' AS DOUBLE), 0)   AS cell_precision,
-        coalesce(CAST(e->>'$.recall' AS DOUBLE), 0)      AS cell_recall
-    FROM marks
+        family, points, heldout_exact,
+        determined = 1             AS determined,
+        level = 5                  AS asks_cells,
+        has_shifted = 1            AS has_shifted,
+        coalesce(train_exact, 0)   AS train_exact,
+        coalesce(shifted_exact, 0) AS shifted_exact,
+        coalesce(precision, 0)     AS cell_precision,
+        coalesce(recall, 0)        AS cell_recall
+    FROM replayscm_marks
 )
 SELECT
     pools, determined,

@@ -5,9 +5,8 @@
 WITH marks AS (
     SELECT
         instance_id, structure,
-        coalesce(CAST(CAST(extra_json AS JSON)->>'$.train_exact' AS DOUBLE), 0) AS solved,
-        coalesce(CAST(CAST(extra_json AS JSON)->>'$.alternative' AS DOUBLE), 0) AS found
-    FROM scores WHERE track = 'replayscm'
+        coalesce(train_exact, 0) AS solved, coalesce(alternative, 0) AS found
+    FROM replayscm_marks
 ),
 steps(less, more) AS (
     VALUES

@@ -2,18 +2,16 @@
 -- pool and depth of the variable in the supplied program ("3+": three and deeper). `vars` are the
 -- endogenous variables of programs whose answers are alternatives; an edit changes the parents too,
 -- or the mechanism only.
-WITH marks AS (
-    SELECT structure AS pool, CAST(extra_json AS JSON) AS e
-    FROM scores WHERE track = 'replayscm' AND structure LIKE 'Alt-%'
-),
-counts AS (
+WITH counts AS (
     SELECT
-        pool, level.depth,
-        CAST(e->>('$.vars_depth_' || level.key) AS BIGINT)    AS vars,
-        CAST(e->>('$.changed_depth_' || level.key) AS BIGINT) AS changed,
-        CAST(e->>('$.moved_depth_' || level.key) AS BIGINT)   AS moved
-    FROM marks, (VALUES ('1', '1'), ('2', '2'), ('3', '3+')) AS level(key, depth)
-    WHERE CAST(e->>'$.alternative' AS INTEGER) = 1
+        structure AS pool,
+        unnest([
+            {'depth': '1', 'vars': vars_depth_1, 'changed': changed_depth_1, 'moved': moved_depth_1},
+            {'depth': '2', 'vars': vars_depth_2, 'changed': changed_depth_2, 'moved': moved_depth_2},
+            {'depth': '3+', 'vars': vars_depth_3, 'changed': changed_depth_3, 'moved': moved_depth_3}
+        ], recursive := true)
+    FROM replayscm_marks
+    WHERE structure LIKE 'Alt-%' AND alternative = 1
 ),
 sums AS (
     SELECT

@@ -1,16 +1,17 @@
 -- Mechanisms right by the place of their variable in the prompt's list, in fifths of it (1 is first):
 -- over valid programs, the share that gives every computed training and held-out cell from the cells as
 -- they stand. In frontier pools the list is drawn anew for each task, elsewhere it goes by label.
-WITH marks AS (
-    SELECT structure AS pool, CAST(extra_json AS JSON) AS e
-    FROM scores WHERE track = 'replayscm'
-),
-counts AS (
+WITH counts AS (
     SELECT
-        pool, fifth.place + 1 AS fifth,
-        CAST(e->>('$.asked_place_' || fifth.place) AS BIGINT) AS asked,
-        CAST(e->>('$.right_place_' || fifth.place) AS BIGINT) AS right_ones
-    FROM marks, (VALUES (0), (1), (2), (3), (4)) AS fifth(place)
+        structure AS pool,
+        unnest([
+            {'fifth': 1, 'asked': asked_place_0, 'right_ones': right_place_0},
+            {'fifth': 2, 'asked': asked_place_1, 'right_ones': right_place_1},
+            {'fifth': 3, 'asked': asked_place_2, 'right_ones': right_place_2},
+            {'fifth': 4, 'asked': asked_place_3, 'right_ones': right_place_3},
+            {'fifth': 5, 'asked': asked_place_4, 'right_ones': right_place_4}
+        ], recursive := true)
+    FROM replayscm_marks
 )
 SELECT
     pool, fifth,

@@ -3,62 +3,52 @@
 -- are the matched programs of the full pools. Every count that a rate is conditioned on stands
 -- beside it, so that rates over 1 to 5 can be suppressed where they are shown. Open cells are no
 -- programs: their pool stands in determination.sql alone.
-WITH marks AS (
+WITH flat AS (
     SELECT
-        instance_id, structure, points, CAST(extra_json AS JSON) AS e
-    FROM scores WHERE track = 'replayscm' AND structure <> 'Open-Cells'
-),
-flat AS (
-    SELECT
-        instance_id, structure, points,
-        CAST(e->>'$.matched' AS INTEGER) = 1     AS matched,
-        CAST(e->>'$.determined' AS INTEGER) = 1  AS determined,
-        CAST(e->>'$.unique' AS INTEGER) = 1      AS is_unique,
-        coalesce(CAST(e->>'$.strict_json' AS DOUBLE), 0)    AS strict_json,
-        coalesce(CAST(e->>'$.extracted_json' AS DOUBLE), 0) AS extracted_json,
-        coalesce(CAST(e->>'$.schema' AS DOUBLE), 0)         AS schema_fits,
-        coalesce(CAST(e->>'$.keys' AS DOUBLE), 0)           AS keys_fit,
-        coalesce(CAST(e->>'$.parse' AS DOUBLE), 0)          AS parses,
-        coalesce(CAST(e->>'$.legal' AS DOUBLE), 0)          AS legal,
-        coalesce(CAST(e->>'$.acyclic' AS DOUBLE), 0)        AS acyclic,
-        coalesce(CAST(e->>'$.train_exact' AS DOUBLE), 0)         AS train_exact,
-        coalesce(CAST(e->>'$.train_world_exact' AS DOUBLE), 0)   AS train_world_exact,
-        coalesce(CAST(e->>'$.train_cell' AS DOUBLE), 0)          AS train_cell,
-        CAST(e->>'$.heldout_world_exact' AS DOUBLE)              AS heldout_world_if_valid,
-        CAST(e->>'$.heldout_exact' AS DOUBLE)                    AS heldout_if_valid,
-        CAST(e->>'$.heldout_cell' AS DOUBLE)                     AS heldout_cell_if_valid,
-        CAST(e->>'$.root_exact' AS DOUBLE)                       AS root_if_valid,
-        CAST(e->>'$.has_shifted' AS INTEGER) = 1                 AS has_shifted,
-        coalesce(CAST(e->>'$.shifted_exact' AS DOUBLE), 0)       AS shifted_exact,
-        coalesce(CAST(e->>'$.shifted_world_exact' AS DOUBLE), 0) AS shifted_world_exact,
-        structure IN ('Hid-Roots', 'Frontier')                   AS hides_roots,
-        CAST(e->>'$.parent_recall' AS DOUBLE)         AS parent_recall,
-        CAST(e->>'$.parent_f1' AS DOUBLE)             AS parent_f1,
-        CAST(e->>'$.parent_shd' AS DOUBLE)            AS parent_shd,
-        CAST(e->>'$.parent_variable_exact' AS DOUBLE) AS parent_variable_exact,
-        CAST(e->>'$.parent_map_exact' AS DOUBLE)      AS parent_map_exact,
-        CAST(e->>'$.local_match' AS DOUBLE)           AS local_match,
-        CAST(e->>'$.local_full' AS DOUBLE)            AS local_full,
-        coalesce(CAST(e->>'$.alternative' AS DOUBLE), 0)         AS alternative,
-        coalesce(CAST(e->>'$.wrong_determined' AS DOUBLE), 0)    AS wrong_determined,
-        coalesce(CAST(e->>'$.wrong_undetermined' AS DOUBLE), 0)  AS wrong_undetermined,
-        coalesce(CAST(e->>'$.experiment_valid' AS DOUBLE), 0)    AS experiment_valid,
-        coalesce(CAST(e->>'$.separates' AS DOUBLE), 0)           AS separates,
-        coalesce(CAST(e->>'$.witness' AS DOUBLE), 0)             AS witness,
-        coalesce(CAST(e->>'$.joint' AS DOUBLE), 0)               AS joint,
-        CAST(e->>'$.pair_disagreement' AS DOUBLE)         AS pair_disagreement,
-        CAST(e->>'$.cell_difference' AS DOUBLE)           AS cell_difference,
-        CAST(e->>'$.optimality' AS DOUBLE)                AS optimality,
-        CAST(e->>'$.one_variable_edit' AS DOUBLE)         AS one_variable_edit,
-        CAST(e->>'$.one_variable_same_parents' AS DOUBLE) AS one_variable_same_parents,
-        CAST(e->>'$.one_variable_new_parents' AS DOUBLE)  AS one_variable_new_parents
-    FROM marks
+        structure, points,
+        matched = 1       AS matched,
+        determined = 1    AS determined,
+        "unique" = 1      AS is_unique,
+        has_shifted = 1   AS has_shifted,
+        structure IN ('Hid-Roots', 'Frontier')  AS hides_roots,
+        structure LIKE 'Alt-%'                  AS alters,
+        coalesce(strict_json, 0)         AS strict_json,
+        coalesce(extracted_json, 0)      AS extracted_json,
+        coalesce("schema", 0)            AS schema_fits,
+        coalesce(keys, 0)                AS keys_fit,
+        coalesce(parse, 0)               AS parses,
+        coalesce(legal, 0)               AS legal,
+        coalesce(acyclic, 0)             AS acyclic,
+        coalesce(train_exact, 0)         AS train_exact,
+        coalesce(train_world_exact, 0)   AS train_world_exact,
+        coalesce(train_cell, 0)          AS train_cell,
+        heldout_world_exact              AS heldout_world_if_valid,
+        heldout_exact                    AS heldout_if_valid,
+        heldout_cell                     AS heldout_cell_if_valid,
+        root_exact                       AS root_if_valid,
+        coalesce(shifted_exact, 0)       AS shifted_exact,
+        coalesce(shifted_world_exact, 0) AS shifted_world_exact,
+        parent_recall, parent_f1, parent_shd, parent_variable_exact, parent_map_exact,
+        local_match, local_full,
+        coalesce(alternative, 0)         AS alternative,
+        coalesce(wrong_determined, 0)    AS wrong_determined,
+        coalesce(wrong_undetermined, 0)  AS wrong_undetermined,
+        coalesce(experiment_valid, 0)    AS experiment_valid,
+        coalesce(separates, 0)           AS separates,
+        coalesce(witness, 0)             AS witness,
+        coalesce(joint, 0)               AS joint,
+        pair_disagreement, cell_difference, optimality,
+        one_variable_edit, one_variable_same_parents, one_variable_new_parents
+    FROM replayscm_marks
+    WHERE structure <> 'Open-Cells'
 ),
 pools AS (
-    SELECT structure AS pool, * FROM flat
-    UNION ALL
-    SELECT replace(structure, '-Full', '-Match') AS pool, * FROM flat
-    WHERE matched AND structure LIKE '%-Full'
+    SELECT
+        *,
+        unnest(CASE WHEN matched AND structure LIKE '%-Full'
+                    THEN [structure, replace(structure, '-Full', '-Match')]
+                    ELSE [structure] END) AS pool
+    FROM flat
 )
 SELECT
     pool,
@@ -75,13 +65,13 @@ SELECT
     avg(train_exact)        AS train_exact,
     avg(train_world_exact)  AS train_world_exact,
     avg(train_cell)         AS train_cell,
-    avg(coalesce(heldout_world_if_valid, 0)) FILTER (pool NOT LIKE 'Alt-%') AS heldout_world_exact,
-    avg(coalesce(heldout_if_valid, 0)) FILTER (pool NOT LIKE 'Alt-%')       AS heldout_exact,
-    avg(coalesce(heldout_cell_if_valid, 0)) FILTER (pool NOT LIKE 'Alt-%')  AS heldout_cell,
+    avg(coalesce(heldout_world_if_valid, 0)) FILTER (NOT alters) AS heldout_world_exact,
+    avg(coalesce(heldout_if_valid, 0)) FILTER (NOT alters)       AS heldout_exact,
+    avg(coalesce(heldout_cell_if_valid, 0)) FILTER (NOT alters)  AS heldout_cell,
     count(*) FILTER (has_shifted)                                           AS n_shifted,
     avg(shifted_exact) FILTER (has_shifted)                                 AS shifted_exact,
     avg(shifted_world_exact) FILTER (has_shifted)                           AS shifted_world_exact,
-    avg(coalesce(heldout_world_if_valid, 0)) FILTER (pool NOT LIKE 'Alt-%')
+    avg(coalesce(heldout_world_if_valid, 0)) FILTER (NOT alters)
         / nullif(avg(train_world_exact), 0)                                 AS retention,
     CAST(sum(train_exact) AS BIGINT)                                        AS n_train_exact,
     avg(heldout_world_if_valid) FILTER (train_exact = 1)  AS heldout_world_given_train,
@@ -114,10 +104,10 @@ SELECT
     avg(heldout_if_valid) FILTER (hides_roots AND root_if_valid = 1)       AS heldout_given_root,
     count(*) FILTER (hides_roots AND coalesce(root_if_valid, 0) = 0)       AS n_root_wrong,
     avg(train_exact) FILTER (hides_roots AND coalesce(root_if_valid, 0) = 0) AS train_given_root_wrong,
-    avg(joint) FILTER (pool LIKE 'Alt-%')                 AS joint,
-    avg(experiment_valid) FILTER (pool LIKE 'Alt-%')      AS experiment_valid,
-    avg(separates) FILTER (pool LIKE 'Alt-%')             AS separates,
-    avg(witness) FILTER (pool LIKE 'Alt-%')               AS witness,
+    avg(joint) FILTER (alters)                 AS joint,
+    avg(experiment_valid) FILTER (alters)      AS experiment_valid,
+    avg(separates) FILTER (alters)             AS separates,
+    avg(witness) FILTER (alters)               AS witness,
     avg(pair_disagreement)                                AS pair_disagreement,
     avg(cell_difference)                                  AS cell_difference,
     avg(optimality)                                       AS optimality,

@@ -6,9 +6,8 @@
 WITH marks AS (
     SELECT
         instance_id, structure,
-        coalesce(CAST(CAST(extra_json AS JSON)->>'$.train_exact' AS DOUBLE), 0) AS train_exact,
-        coalesce(CAST(CAST(extra_json AS JSON)->>'$.joint' AS DOUBLE), 0)       AS joint
-    FROM scores WHERE track = 'replayscm'
+        coalesce(train_exact, 0) AS train_exact, coalesce(joint, 0) AS joint
+    FROM replayscm_marks
 ),
 pairs AS (
     SELECT
