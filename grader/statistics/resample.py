@@ -75,9 +75,7 @@ class Draws:
             numbers[self.place[name]] += count
         tasks = self._tasks(tuple(numbers))
         return [
-            sum(pick(sums)) / count
-            for pick, count in zip(self._picks, tasks, strict=True)
-            if count
+            sum(pick(sums)) / count for pick, count in zip(self._picks, tasks, strict=True) if count
         ]
 
     def _tasks(self, numbers: tuple[int, ...]) -> Sequence[int]:

@@ -22,6 +22,7 @@ from grader.tracks.replayscm.boolean import (
     variable,
     variables,
 )
+from grader.tracks.replayscm.problem import make_program
 
 NAMES = ("A", "B", "C", "D")
 
@@ -133,3 +134,10 @@ def test_the_limits_themselves_are_allowed() -> None:
     deep = parse("(not " * (MAX_DEPTH - 1) + "A" + ")" * (MAX_DEPTH - 1))
     assert depth(deep) == MAX_DEPTH
     assert truth_table(deep, ("A",)) == 0b01
+
+
+def test_equal_programs_have_one_order_in_every_process() -> None:
+    """Sets of texts are in another order in each process; answers are known by this one."""
+    names = [f"V{k}" for k in range(1, 8)]
+    formulas = {"A": parse(f"(and {' '.join(names)})"), **{name: parse("R") for name in names}}
+    assert make_program(["R"], formulas).order == (*names, "A")

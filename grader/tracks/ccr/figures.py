@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
-
 Table = Literal["contexts", "compositions", "pairs", "stated"]
 
 

@@ -118,7 +118,8 @@ class CyclicProgram(Exception):
 def make_program(roots: Sequence[str], mechanisms: Mapping[str, Formula]) -> Program:
     """Sort the mechanisms by the variables they mention; raises :class:`CyclicProgram`.
 
-    Equal programs get one order, which is part of what identifies answers. Mentioning counts, not dependence: ``(or X (and Y (not Y)))`` refers to Y.
+    Equal programs get one order in every process: it is part of what identifies answers.
+    Mentioning counts, not dependence: ``(or X (and Y (not Y)))`` refers to Y.
     """
     needs = {
         child: sorted(variables(formula) & mechanisms.keys())
