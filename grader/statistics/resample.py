@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from operator import itemgetter
-from typing import Final
+from typing import Any, Final
 
 REPLICATES: Final = 1000
 MOST_CLUSTERS: Final = 5_000
@@ -85,7 +85,7 @@ class Draws:
         return self._numbers[numbers]
 
     @cached_property
-    def _picks(self) -> Sequence[Callable[[Sequence[float]], Iterable[float]]]:
+    def _picks(self) -> Sequence[Callable[[Sequence[Any]], Sequence[Any]]]:
         """What takes the drawn out of a column by place, one for each replicate."""
         if len(self.place) < 2:  # of one place alone, an itemgetter gives no tuple
             return [tuple] * len(self.drawn)

@@ -35,7 +35,7 @@ _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 
 def _plain(value: Any) -> Any:
     """An answer as JSON that equal ones share: no set has an order, no object an address."""
-    kind = type(value)
+    kind: Any = type(value)
     if kind in _SCALARS:
         return value
     if kind is list or kind is tuple:  # a prediction of many cells is one quick look
@@ -50,5 +50,5 @@ def _plain(value: Any) -> Any:
 
 
 @cache
-def _names(kind: type) -> tuple[str, ...]:
+def _names(kind: Any) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind))

@@ -7,6 +7,7 @@ gigabytes: sizes are read before contents, and only rows that are wanted are unp
 import os
 from array import array
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -43,8 +44,7 @@ def read_parquet_answers(
     """
     try:
         _check_footer_length(path)
-        # A database of its own: the limit holds for all connections to one.
-        with duckdb.connect(config={"threads": 1, "memory_limit": "1GB"}) as connection:
+        with _database(os.getpid()).cursor() as connection:
             _read_rows(connection, parquet.literal(path), label, suffixes, found)
     except (Unreadable, duckdb.Error) as error:
         text = f"{label}: cannot be read as Parquet ({str(error).splitlines()[0][:200]})"
@@ -69,6 +69,19 @@ def card_of(path: Path) -> dict[str, Any]:
             [[parquet.literal(path)]],
         ).fetchall()
     return json_object(bytes(rows[0][0])) if rows else {}
+
+
+@cache
+def _database(process: int) -> duckdb.DuckDBPyConnection:
+    """The database by which a process reads strangers' files, which takes a while to make.
+
+    It is for nothing else, since the limit holds for all connections to one. It keeps nothing of
+    a file. Rows come in the order of the file, which the other way round would be lost in a join.
+    """
+    database = duckdb.connect(config={"threads": 1, "memory_limit": "1GB"})
+    database.execute("SET enable_external_file_cache = false")
+    database.execute("SET GLOBAL disabled_optimizers = 'build_side_probe_side'")
+    return database
 
 
 def _read_rows(
@@ -105,8 +118,6 @@ def _read_rows(
                 positions.append(position)
                 lengths.append(length)
     data = "answer" if is_bytes else "encode(answer::VARCHAR)"
-    # One scan of the file, in its order, which the other way round would be lost in a join.
-    connection.execute("SET disabled_optimizers = 'build_side_probe_side'")
     contents = connection.execute(
         f"SELECT file_row_number, {data} FROM {_NUMBERED} "
         "WHERE file_row_number IN (SELECT unnest(?::BIGINT[]))",
@@ -149,13 +160,12 @@ def _check_sizes(connection: duckdb.DuckDBPyConnection, pattern: str, most: int)
     columns = connection.execute(
         "SELECT sum(num_values)::DOUBLE, sum(total_uncompressed_size)::DOUBLE, "
         "bool_or(contains(encodings, 'DELTA_BYTE_ARRAY')) FROM parquet_metadata(?) "
-        "WHERE split_part(path_in_schema, ', ', 1) IN (SELECT unnest(?)) GROUP BY path_in_schema",
+        # Names are the same in any case of their letters.
+        "WHERE lower(split_part(path_in_schema, ', ', 1)) IN (SELECT unnest(?)) "
+        "GROUP BY path_in_schema",
         [[pattern], _READ],
     ).fetchall()
-    counted = connection.execute(
-        "SELECT sum(num_rows)::DOUBLE FROM parquet_file_metadata(?)", [[pattern]]
-    ).fetchall()
-    if max(0, *(row[0] or 0 for row in (*columns, *counted))) > MAX_ENTRIES:
+    if max((count for count, _, _ in columns), default=0) > MAX_ENTRIES:
         raise Unreadable(f"over {MAX_ENTRIES:,} rows; no exam has so many tasks")
     if sum(size for _, size, _ in columns) > most:
         raise Unreadable(f"its columns unpack to over {most >> 20:,} MiB (--max-mib)")

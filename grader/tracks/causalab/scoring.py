@@ -49,7 +49,8 @@ def laboratory_score(task: Task, truth: Truth, submission: LabAnswer) -> Mark:
     # Fits and equivalence classes are loaded only where a session is there to be judged.
     from grader.tracks.causalab.session import open_submission, session_figures
 
-    told = open_submission(episode_of(task, truth), submission)
+    replayed = submission.laboratory
+    told = open_submission(replayed.episode if replayed else episode_of(task, truth), submission)
     figures = score_hypothesis(told.episode, told.final, told.prediction)
     figures |= session_figures(told, submission)
     value = (figures["accurate"] + figures["edge_f1"]) / 2
