@@ -57,7 +57,8 @@ def read_parquet_answers(
 
 
 def card_of(path: Path) -> dict[str, Any]:
-    """What a packed submission says of itself; raises :class:`Unreadable`, ``BadJson``.
+    """What a packed submission says of itself; raises :class:`Unreadable`, ``BadJson``,
+    ``duckdb.Error``.
 
     The file is a stranger's: call it where memory and time are limited.
     """

@@ -11,6 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+import duckdb
+
 from builder.release.config import load_config
 from grader.errors import Invalid, UsageError
 from grader.io.jsonio import BadJson, canonical, parse_strict
@@ -18,9 +20,9 @@ from grader.io.release import Release
 from grader.io.schemas import first_problem
 from grader.laboratory.equation import BadHypothesis, tokens_of
 from grader.laboratory.transcript import TranscriptError, check_chain, read_lines
-from grader.submission.packed import read_parquet_answers
+from grader.submission.packed import card_of, read_parquet_answers
 from grader.submission.predictions import read_predictions
-from grader.submission.submission import Submission
+from grader.submission.submission import Submission, Unreadable
 from grader.tracks import VARIANTS
 from grader.tracks.causalds.estimand.language import read_formula, text_of
 from grader.tracks.causalds.estimand.value import Models, Undefined, values
@@ -51,13 +53,15 @@ def fuzz_csv(data: bytes) -> None:
 
 
 def fuzz_parquet(data: bytes) -> None:
-    """Packed answers: never an exception, never a half-read answer."""
+    """Packed answers: never an exception, never a half-read answer; and a card, or none."""
     with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
         file.write(data)
         file.flush()
         found = Submission(Path(file.name))
         read_parquet_answers(Path(file.name), "answers.parquet", TASKS, found)
         assert all(raw.data is not None or raw.reason for raw in found.answers.values())
+        with suppress(Unreadable, BadJson, duckdb.Error):
+            assert isinstance(card_of(Path(file.name)), dict)
 
 
 def fuzz_transcripts(data: bytes) -> None:
