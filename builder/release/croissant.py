@@ -43,6 +43,9 @@ def croissant(
             "name": f"causal-exams-{manifest['release']}",
             "alternateName": title,
             "description": words["description"],
+            "citeAs": words["citation"].format(
+                name=manifest["release"], version=manifest["version"]
+            ),
             "keywords": words["keywords"],
             "license": licence,
             "url": place.url or f"urn:uuid:{manifest['canary']}",
