@@ -4,6 +4,7 @@ No script and no request to anywhere: what a filter shows follows from a radio b
 own style, so that the site reads the same from a folder, from a static Space and in twenty years.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +15,7 @@ from grader.draw.words import points
 from grader.hub.results import GRADED, Row
 from grader.io.files import write_text
 from grader.io.paths import inside
+from grader.show.leaderboard import place_told
 from grader.show.pages import board_page, report_page
 from grader.show.ranking import rank
 from grader.show.systems import skipped
@@ -152,6 +154,7 @@ def _ranking(board: Board, track: str | None, days: Sequence[str]) -> Section:
         floor = board.first["report"]["tracks"][track]["floor"]
     figures = ["skill [95% interval]", "points", "floor"]
     head = ["#", "system", *figures, "team", "setting", "handed in"]
+    group = Counter(place for place, _ in ranked)
     lines: list[list[str | Cell]] = []
     for place, report in ranked:
         row = report["row"]
@@ -164,7 +167,7 @@ def _ranking(board: Board, track: str | None, days: Sequence[str]) -> Section:
         aside = "" if span is None else f"[{points(span[0])}, {points(span[1])}]"
         lines.append(
             [
-                str(place),
+                "–" if report["points"] is None else place_told(place, group[place]),
                 Cell(name, "name", link=f"{PAGES}/{row['id']}.html", anchor=anchor),
                 Cell(points(report["skill"]), "points", aside),
                 points(report["points"]),

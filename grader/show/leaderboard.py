@@ -27,7 +27,7 @@ def leaderboard(ranked: Ranked, title: str = "Leaderboard") -> Table:
         census = report["census"]
         rows.append(
             [
-                _place(place, group[place]),
+                place_told(place, group[place]),
                 SYSTEM.cell({"system": name_of(report)}),
                 *([skill(report), points(report["points"])] if by_skill else [headline(report)]),
                 points(report["skill_detectable" if by_skill else "detectable"]),
@@ -39,7 +39,7 @@ def leaderboard(ranked: Ranked, title: str = "Leaderboard") -> Table:
     return Table(title, head, rows, left=2, note=_copies(reports))
 
 
-def _place(first: int, systems: int) -> str:
+def place_told(first: int, systems: int) -> str:
     """The place of a system, or the places that its group shares."""
     return str(first) if systems == 1 else f"{first}–{first + systems - 1}"
 

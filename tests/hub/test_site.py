@@ -79,6 +79,7 @@ def test_everyone_is_on_it_with_intervals_floors_and_a_page(site: Path, rows: Ro
         "100.0" in under["skill [95% interval]"]
         and "[100.0, 100.0]" in under["skill [95% interval]"]
     )
+    assert ">1–2<" in under["#"], "the two that are gold share a place"
     assert ">acme<" in under["team"] and ">closed<" in under["setting"]
     assert "2026-03-01" in under["handed in"]
     for identity in ("1", "2", "3"):
