@@ -86,7 +86,9 @@ def columns(reports: Sequence[Report]) -> list[tuple[str, list[str]]]:
     a submission leaves alone while it attempts others has a dash, as its overall points have.
     """
     tracks = list(reports[0]["tracks"])
-    counts = "skill" if measured(reports) else "points"
+    # Whoever left a track alone has no overall skill, but has one where it answered.
+    scaled = any(r["tracks"][name].get("skill") is not None for r in reports for name in tracks)
+    counts = "skill" if scaled else "points"
     found = []
     if len(tracks) > 1:
         for name in tracks:
