@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from builder.cli import command
-from builder.cli.command import BUG, FAILED, OK, PROGRAM, Command, add_workers
+from builder.cli.command import BUG, FAILED, OK, PROGRAM, Command, add_domains, add_workers
 from builder.tracks import EXAMPLE
 from grader.errors import UsageError
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 def _add_split_file(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("toml", type=Path, metavar="TOML", help="the split file")
+    add_domains(parser)
 
 
 def _add_build(parser: argparse.ArgumentParser) -> None:

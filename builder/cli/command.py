@@ -84,6 +84,31 @@ def engine_of(options: argparse.Namespace) -> "Engine":
     return Engine("processes", options.workers)
 
 
+def add_domains(parser: argparse.ArgumentParser) -> None:
+    """``--domains``."""
+    parser.add_argument(
+        "--domains", type=Path, metavar="DIR",
+        help="a folder of story domains of your own, told beside ours (see new-domain)",
+    )  # fmt: skip
+
+
+def use_domains(folder: Path) -> None:
+    """Tell stories with the domains of a folder as well; raises ``UsageError`` for what is wrong
+    with one of them."""
+    from builder.words.knowledge import OWN, read_domain
+    from builder.words.lint import lint_domains
+
+    paths = sorted(folder.glob("*.toml")) if folder.is_dir() else []
+    if not paths:
+        raise UsageError(f"--domains {folder}: no domain in it; `{PROGRAM} new-domain` begins one")
+    if problems := lint_domains([read_domain(path) for path in paths]):
+        raise UsageError(
+            f"--domains {folder}: {problems[0]} ({len(problems)} problems in all; "
+            f"`python -m builder.words.lint {folder}/*.toml` lists them)"
+        )
+    os.environ[OWN] = str(folder.resolve())
+
+
 def _positive(text: str) -> int:
     try:
         number = int(text)

@@ -9,6 +9,7 @@ from builder.cli.command import (
     FAILED,
     OK,
     Command,
+    add_domains,
     add_engine,
     add_release,
     add_workers,
@@ -19,6 +20,7 @@ from builder.cli.command import (
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
     add_release(parser)
+    add_domains(parser)
     add_workers(parser)
     add_engine(parser)
     parser.add_argument("--quiet", action="store_true", help="show the report only")

@@ -8,10 +8,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, NoReturn
 
 from builder.cli.build import BUILD, EXAM, PLAN
-from builder.cli.command import BUG, INTERRUPTED, OK, PROGRAM, UNUSABLE, Command
+from builder.cli.command import BUG, INTERRUPTED, OK, PROGRAM, UNUSABLE, Command, use_domains
 from builder.cli.deprecate import DEPRECATE
 from builder.cli.floors import FLOORS
 from builder.cli.look import CHECK, DIFF
+from builder.cli.new import NEW_DOMAIN
 from builder.cli.publish import PUBLISH
 from builder.tracks import IMPORTERS, TRACK_COMMANDS, load
 from grader.errors import UsageError
@@ -28,6 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     try:
         options = _parser().parse_args(arguments)
+        if getattr(options, "domains", None) is not None:
+            use_domains(options.domains)
         command: Callable[[argparse.Namespace], int] = options.command
         return command(options)
     except UsageError as error:
@@ -107,7 +110,7 @@ def _commands() -> list[Command]:
     """Every command, in the order of ``--help``."""
     of_tracks: list[Command] = [load(reference) for reference in TRACK_COMMANDS]
     importers: list[Command] = [load(reference) for reference in IMPORTERS]
-    ours = [EXAM, FLOORS, DEPRECATE, PUBLISH, NEW_SECRET]
+    ours = [EXAM, FLOORS, DEPRECATE, PUBLISH, NEW_DOMAIN, NEW_SECRET]
     return [BUILD, PLAN, CHECK, DIFF, *of_tracks, *ours, *importers]
 
 

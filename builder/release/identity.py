@@ -11,6 +11,7 @@ from typing import Any, Final
 from builder.release.config import ReleaseConfig
 from builder.release.roots import Root
 from builder.tracks import SHARED_RULES
+from builder.words.knowledge import own_files
 from grader.io.jsonio import canonical
 from grader.version import __version__
 
@@ -49,8 +50,11 @@ def canary(name: str, release_version: str) -> str:
 
 @cache
 def source_sha256() -> str:
-    """SHA-256 over the names and bytes of the source files that make the rows and the card."""
-    return hash_of_files(MAKING, LOOKING)
+    """SHA-256 over the names and bytes of the source files that make the rows and the card, and of
+    the story domains that were brought along."""
+    ours = hash_of_files(MAKING, LOOKING)
+    own = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in own_files()}
+    return hashlib.sha256((ours + canonical(own)).encode("utf-8")).hexdigest() if own else ours
 
 
 def source_files() -> Iterator[Path]:

@@ -5,6 +5,7 @@ it does not list is a declared non-edge. :mod:`builder.words.lint` checks what a
 """
 
 import dataclasses
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,10 +15,13 @@ from typing import Final, Literal
 
 from builder.settings import TomlTable, read_toml
 from builder.words.types import Kind, Theme, Variable
+from grader.errors import UsageError
 
 Sign = Literal["+", "-", "0"]
 
 FOLDER: Final = Path(__file__).parent / "domains"
+OWN: Final = "CAUSAL_EXAMS_DOMAINS"
+"""The environment variable that names a folder of one's own domains; workers inherit it."""
 SIGNS: Final[tuple[Sign, ...]] = ("+", "-", "0")
 _UNIT: Final[Mapping[Sign, int]] = {"+": 1, "-": -1, "0": 0}
 _FARTHEST: Final = 1e12
@@ -111,14 +115,31 @@ def plural_verb(verb: str) -> str | None:
 
 
 @cache
+def _read(paths: tuple[Path, ...]) -> tuple[Domain, ...]:
+    return tuple(read_domain(path) for path in paths)
+
+
+def own_files() -> list[Path]:
+    """The files of the domains that were brought along (``--domains``), by name."""
+    own = os.environ.get(OWN)
+    return [] if not own else sorted(Path(own).glob("*.toml"))
+
+
 def domains() -> tuple[Domain, ...]:
-    """All domains, by key. Raises ``UsageError``."""
-    return tuple(read_domain(path) for path in sorted(FOLDER.glob("*.toml")))
+    """All domains, by key; one's own stand among ours, or in place of that of the same name.
+
+    Raises ``UsageError``.
+    """
+    found = {path.stem: path for path in (*FOLDER.glob("*.toml"), *own_files())}
+    return _read(tuple(found[key] for key in sorted(found)))
 
 
 def domain(key: str) -> Domain:
-    """The domain of this key; raises ``KeyError``."""
-    return {found.key: found for found in domains()}[key]
+    """The domain of this key; raises ``UsageError``."""
+    for found in domains():
+        if found.key == key:
+            return found
+    raise UsageError(f"no domain {key}; the release was told with one of its own: --domains DIR")
 
 
 def read_domain(path: Path) -> Domain:
