@@ -163,6 +163,15 @@ def test_columns_that_unpack_to_gigabytes_are_refused(tmp_path: Path) -> None:
     assert "unpack to over 64 MiB" in refused(path, Limits(mebibytes=64))
 
 
+def test_names_of_columns_are_the_same_in_any_case(tmp_path: Path) -> None:
+    """DuckDB reads ``ANSWER`` where ``answer`` is asked for: its size counts."""
+    path = tmp_path / "loud.parquet"
+    answers = [bytes(3 << 20)] * 24
+    table = pa.table({"Task_Id": [str(k) for k in range(24)], "ANSWER": answers})
+    pq.write_table(table, path, compression="zstd", use_dictionary=False, write_statistics=False)
+    assert "unpack to over 64 MiB" in refused(path, Limits(mebibytes=64))
+
+
 def test_strings_that_repeat_the_one_before_are_refused(tmp_path: Path) -> None:
     """Their sizes stand in no footer: a few bytes a row unpack to a mebibyte each."""
     path = tmp_path / "delta.parquet"
