@@ -309,9 +309,8 @@ def _remarks(exam: Exam, submission: Submission) -> list[str]:
             notices = with_notice(notices, text)
     if isinstance(partial := submission.run.get("partial"), str):
         notices = with_notice(notices, f"a partial run: {clip(partial, 200)}")
-    if exam.deprecated:
-        told = f"{exam.deprecated} deprecated tasks of the exam count no more (ERRATA.md)"
-        notices = with_notice(notices, told)
+    for text in _about_tasks(exam):
+        notices = with_notice(notices, text)
     if outside := _outside(exam, submission):
         count = f"{len(outside):,} answers are" if len(outside) > 1 else f"{outside[0]} is"
         text = f"{count} to no task of exam {exam.name}: --exam all grades the whole split"
@@ -349,6 +348,16 @@ def _with_exam(exam: Exam, notices: list[str]) -> list[str]:
     for text in (*_about_truth(exam), *exam.floors.notices):
         notices = with_notice(notices, text)
     return notices
+
+
+def about_exam(exam: Exam) -> list[str]:
+    """The notices that stand in the report of every submission."""
+    return [*_about_tasks(exam), *_about_truth(exam), *exam.floors.notices]
+
+
+def _about_tasks(exam: Exam) -> Iterator[str]:
+    if exam.deprecated:
+        yield f"{exam.deprecated} deprecated tasks of the exam count no more (ERRATA.md)"
 
 
 def _about_truth(exam: Exam) -> Iterator[str]:

@@ -112,6 +112,7 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.board.workers import Limits
     from grader.draw.table import in_terminal
     from grader.ledger import refuse_several
+    from grader.pipeline import about_exam
     from grader.show.leaderboard import boards, failures
     from grader.show.terminal import console
 
@@ -149,7 +150,7 @@ def run(arguments: argparse.Namespace) -> int:
         entries = with_figures(arguments.ledger, exam, entries)
     entries = _of_setting(entries, arguments.setting)
     failed = [(r.source.name, r.reason) for r in results if isinstance(r, NotGraded)]
-    _tell(entries, [r.reason for r in results if isinstance(r, LeftOut)], failed)
+    _tell(entries, [r.reason for r in results if isinstance(r, LeftOut)], failed, about_exam(exam))
     tasks = {task.task_id for task in exam.tasks}
     for entry in entries:
         name = entry.source.name.removesuffix(".parquet")
@@ -237,9 +238,12 @@ def _progress() -> "Progress":
 
 
 def _tell(
-    entries: "Sequence[Entry]", left_out: Sequence[str], failed: Sequence[tuple[str, str]]
+    entries: "Sequence[Entry]",
+    left_out: Sequence[str],
+    failed: Sequence[tuple[str, str]],
+    everywhere: Sequence[str],
 ) -> None:
-    """What there is to remark, in the order of the submissions."""
+    """What there is to remark, in the order of the submissions; what every report says, once."""
     from grader.show.terminal import console, plain
 
     told = console(stderr=True)
@@ -247,8 +251,11 @@ def _tell(
         told.print(plain(f"left out: {reason}"))
     for name, reason in failed:
         told.print(plain(f"failed: {name}: {reason}"), soft_wrap=True)
+    for notice in everywhere if entries else ():
+        told.print(plain(f"note: {notice}"), soft_wrap=True)
     for entry in entries:
-        for notice in entry.brief["notices"][:NOTICES]:
+        own = [notice for notice in entry.brief["notices"] if notice not in everywhere]
+        for notice in own[:NOTICES]:
             told.print(plain(f"note: {entry.source}: {notice}"), soft_wrap=True)
 
 

@@ -20,6 +20,7 @@ from grader.cli import main
 from grader.draw.table import in_terminal
 from grader.errors import UsageError
 from grader.exam import Exam
+from grader.floors import Floors
 from grader.pipeline import grade
 from grader.show.leaderboard import leaderboard
 from grader.show.ranking import rank
@@ -121,6 +122,18 @@ def test_a_grading_is_reused_where_all_agrees(
         for words in ((*dev[:-2], "--no-cache"), (*dev, "--exam", "all")):
             assert main(["leaderboard", str(board), *map(str, words)]) == 2
             assert "graded again" in runner.capsys.readouterr().err
+
+
+def test_what_every_report_remarks_is_said_once(
+    runner: Runner, board: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An exam without floors, for one; what is about one submission has its name before it."""
+    without = Floors(notices=("no skill in causalds: the release has no floors for this exam",))
+    monkeypatch.setattr(Floors, "of", lambda *_: without)
+    (board / "b" / "usage.jsonl").write_text("1\n", "utf-8")
+    told = runner.run("leaderboard", board, "--release", runner.release, "--split", "dev").err
+    assert told.count("no skill in causalds") == 1
+    assert f"note: {board / 'b'}: usage.jsonl line 1" in told
 
 
 def test_a_board_has_a_budget_for_each_submission(runner: Runner, board: Path) -> None:

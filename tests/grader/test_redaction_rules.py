@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,16 @@ from grading import Runner
 from score_rows import row
 from small_release import answer_file
 
+from grader import ledger, pipeline
 from grader.exam import Split
 from grader.io.release import Release
 from grader.io.schemas import first_problem
-from grader.model import Score
+from grader.model import Checked, Score, Truth
 from grader.report.aggregate import aggregate
+from grader.report.ladder import Ladder
 from grader.report.redact import redact
 from grader.report.skill import members as members_of
+from grader.shape import Task
 
 
 def report(scores: list[Score]) -> dict[str, Any]:
@@ -50,6 +53,39 @@ def test_a_redacted_report_is_the_same_whatever_the_answers_are_worth() -> None:
     gold = rows(lambda _: True)
     due = [replace(score, should_abstain=k % 2 == 0) for k, score in enumerate(gold)]
     assert json.dumps(report(due)) == shown[0]
+
+
+def test_all_that_a_board_shows_follows_from_the_figures_that_are_shown(
+    runner: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Page, table, ranks and JSON of answers that are worth the same to the ladder alone."""
+    at = ("--release", runner.release, "--split", "test")
+    for team in ("acme", "bell"):
+        folder = tmp_path / "in" / team
+        assert runner.run("gold", *at, "--out", folder, "--reveal").code == 0
+        (folder / "run.json").write_text(json.dumps({"system": team}), "utf-8")
+    exam = Split.open(Release.open(runner.release), "test").choose_exam_for()
+    shown = [task.task_id for task in exam.tasks if task.instance_id in exam.shown]
+    rest = [task.task_id for task in exam.tasks if task.instance_id not in exam.shown]
+    assert len(shown) == 4 == len(rest)
+    monkeypatch.setattr(ledger, "ladder_of", lambda _graded: Ladder(130))  # as if it were large
+    score = pipeline.score
+
+    def board(right: Collection[str], number: int) -> tuple[str, bytes, bytes]:
+        def marked(task: Task, truth: Truth, checked: Checked) -> Score:
+            points = float(task.task_id in right)
+            return replace(score(task, truth, checked), points=points, loss=1 - points)
+
+        monkeypatch.setattr(pipeline, "score", marked)
+        page, data, told = (tmp_path / f"{number}.{end}" for end in ("html", "json", "ledger"))
+        kept = ("--ledger", told, "--no-cache", "--html", page, "--json", data)
+        run = runner.run("leaderboard", tmp_path / "in", *at, *kept)
+        assert run.code == 0 and json.loads(data.read_bytes())[0]["report"]["points"] is not None
+        return run.out + run.err, page.read_bytes(), data.read_bytes()
+
+    first = board(shown[:2], 1)
+    assert board([*shown[2:], *rest], 2) == first
+    assert all(a != b for a, b in zip(board(shown, 3), first, strict=True))
 
 
 def test_nobody_but_who_says_reveal_has_figures(release: Path, tmp_path: Path) -> None:
