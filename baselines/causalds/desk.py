@@ -6,7 +6,7 @@ which questions came before.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from baselines.causalds.calibration import completed
 from baselines.causalds.correlation import Associations, associations
@@ -95,7 +95,7 @@ class Desk:
     def _read(self, known: Sequence[str], count: int | None = None) -> Reading:
         """What the story tells, of the names given and of the others that it mentions."""
         story = self.shown.story
-        implied = reason(story, known, count) if self.reasoned else None
+        implied = _worked_out(story, tuple(known), count) if self.reasoned else None
         return read_story(story, known, count) if implied is None else implied
 
     def _associated(self, task: Task) -> Associations:
@@ -112,6 +112,12 @@ class Desk:
             return None if plan is None else ZERO
         found = draws(self.tables, plan.names, plan.estimator, self.weights)
         return summary(found, plan.widen)
+
+
+@lru_cache(maxsize=256)
+def _worked_out(story: str, known: tuple[str, ...], count: int | None) -> Reading | None:
+    """``reason``, once for all who ask about a story."""
+    return reason(story, known, count)
 
 
 def graph_of(story: str, observed: Sequence[str]) -> LatentDAG:

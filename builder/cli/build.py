@@ -110,7 +110,7 @@ def build_gated(
         config,
         options.out,
         roots,
-        partial(command.gate, workers=engine),
+        partial(command.gate, workers=engine, shortcuts=options.shortcuts),
         check=command.check_part,
         staging=getattr(options, "staging", None),
         workers=engine,
@@ -169,7 +169,7 @@ def _exam(options: argparse.Namespace) -> int:
     from builder.release.extra_exam import draw_extra_exam
     from builder.release.show.progress import Reporter
     from builder.release.show.told import describe_exam
-    from builder.release.workspace import GATE_FILE
+    from builder.release.workspace import GATE_FILE, write_gate
 
     added = draw_extra_exam(
         options.release,
@@ -181,11 +181,13 @@ def _exam(options: argparse.Namespace) -> int:
     describe_exam(added, options.release)
     reporter = Reporter(options.quiet)
     try:
-        report = command.gate(options.release, reporter, workers=options.workers)
+        report = command.gate(
+            options.release, reporter, workers=options.workers, shortcuts=options.shortcuts
+        )
     except UsageError as error:  # a public side alone, as it is downloaded
         reporter.warn(f"without a {GATE_FILE}: {error}")
         return OK
-    (options.release / GATE_FILE).write_text(report.markdown, encoding="utf-8")
+    write_gate(options.release, report.markdown, report.private_markdown)
     if report.ok:
         return OK
     print(

@@ -14,6 +14,7 @@ from grader.errors import UsageError
 
 if TYPE_CHECKING:
     from builder.gate.report import GateReport
+    from builder.gate.shortcuts import Shortcuts
     from builder.release.engine import Engine, Workers
     from builder.release.manifest import Parts
     from builder.release.parts import Part
@@ -129,12 +130,19 @@ def need_release(folder: Path) -> None:
 
 
 def gate(
-    release: Path, reporter: "Reporter", parts: "Parts | None" = None, *, workers: "Workers"
+    release: Path,
+    reporter: "Reporter",
+    parts: "Parts | None" = None,
+    *,
+    workers: "Workers",
+    shortcuts: "Callable[[], Shortcuts] | None" = None,
 ) -> "GateReport":
-    """Runs the gate over a release folder, of which ``parts`` are staged and checked."""
+    """Runs the gate over a release folder, of which ``parts`` are staged and checked, with the
+    shortcuts that were handed over."""
     from builder.gate.run import run_gate
 
-    return run_gate(release, reporter.note, workers=workers, parts=parts)
+    rules = None if shortcuts is None else shortcuts()
+    return run_gate(release, reporter.note, workers=workers, parts=parts, shortcuts=rules)
 
 
 def check_part(part: "Part") -> float:

@@ -32,9 +32,14 @@ def _check(options: argparse.Namespace) -> int:
 
     need_release(options.release)
     refuse_imported(read_manifest(options.release / "public"), options.release)
-    engine = engine_of(options)
-    report = command.gate(options.release, Reporter(options.quiet), workers=engine)
-    print(report.markdown, end="" if report.markdown.endswith("\n") else "\n")
+    report = command.gate(
+        options.release,
+        Reporter(options.quiet),
+        workers=engine_of(options),
+        shortcuts=options.shortcuts,
+    )
+    for text in (report.markdown, report.private_markdown):
+        print(text, end="" if text.endswith("\n") or not text else "\n")
     return OK if report.ok else FAILED
 
 

@@ -37,6 +37,7 @@ from builder.gate.restage import restaged
 from builder.gate.roll import Roll, raw_ids, rolls
 from builder.gate.same_rows import compare_jobs, differences
 from builder.gate.secrecy import forget, secrecy_problems
+from builder.gate.shortcuts import ShortcutRow, Shortcuts, shortcut_rows
 from builder.gate.tables import SplitTables, split_tables
 from builder.release.engine import Workers, map_instances, processes_of
 from builder.release.manifest import Parts, read_manifest
@@ -77,13 +78,14 @@ def run_gate(
     *,
     workers: Workers | None = None,
     parts: Parts | None = None,
+    shortcuts: Shortcuts | None = None,
 ) -> GateReport:
     """Run every check over a release folder: ``public``, and ``private`` where truths are private.
 
     ``parts`` are the staged and checked parts that it was made of; without them it is taken apart
     and every part is checked anew. ``progress`` is told what is being done; ``workers`` share the
-    work (default: all cores). Raises ``UsageError`` when there is no release or a private split
-    lacks its private side.
+    work (default: all cores); ``shortcuts`` are rules whose skill is told. Raises ``UsageError``
+    when there is no release or a private split lacks its private side.
     """
     tell = progress or (lambda _: None)
     workers = workers or os.cpu_count() or 1
@@ -116,10 +118,14 @@ def run_gate(
         floors += _floors(split, checked)
     lines += _floor_lines(floors)
     lines += _stated_lines(opened)
+    rows: tuple[ShortcutRow, ...] = ()
+    if shortcuts is not None:
+        tell("gate: shortcuts")
+        rows = tuple(shortcut_rows(release, opened, shortcuts))
     tell("gate: leak test")
     leaks = leaks_among(_materials(release, checked), workers=processes_of(workers))
     lines.append(_leak_line(leaks))
-    return GateReport(tuple(lines), tuple(floors), leaks, tuple(_compositions(release)))
+    return GateReport(tuple(lines), tuple(floors), leaks, tuple(_compositions(release)), rows)
 
 
 def _check_anew(release: Path, found: Sequence[Roll], workers: Workers) -> _Checked:

@@ -73,7 +73,12 @@ def _may_name(word: str) -> bool:
 
 
 def _fits(claim: Claim, measured: Sequence[str]) -> bool:
-    """Whether a claim is about measured variables where it has to be."""
+    """Whether a claim is about measured variables where it has to be, and counts no more than there
+    are: of misread names it may."""
     kind, *about = claim
+    most = {"causes": len(measured) - 1, "effects": len(measured) - 1,
+            "total": len(measured) * (len(measured) - 1) // 2}  # fmt: skip
+    if kind in most and int(about[-1]) > most[kind]:
+        return False
     names = about[1:] if kind == "reach" else [word for word in about if not word.isdecimal()]
     return all(name in measured for name in names)

@@ -44,13 +44,13 @@ from builder.release.show.progress import Reporter
 from builder.release.staging import Check, Staging, build_parts
 from builder.release.store import Store
 from builder.release.workspace import (
-    GATE_FILE,
     Workspace,
     check_replaceable,
     finished_release,
     opened,
     place,
     publish,
+    write_gate,
 )
 from builder.track import InstanceSpec
 from builder.tracks import TRACKS
@@ -241,7 +241,7 @@ def _run_gate(gate: Gate, workspace: Workspace, parts: Parts, reporter: Reporter
     started = time.perf_counter()
     result = gate(workspace.release, reporter, parts)
     reporter.spend({"gate": time.perf_counter() - started})
-    (workspace.release / GATE_FILE).write_text(result.markdown, encoding="utf-8")
+    write_gate(workspace.release, result.markdown, result.private_markdown)
     return result
 
 

@@ -206,7 +206,7 @@ def _with_exams(
     if not models or track.exams is None:
         return settings
     if truth == "public":
-        return track.exams.build_for(settings, models)
+        return track.exams.build_for(settings, models, where)
     return track.exams.plan_for(settings, models, where)
 
 

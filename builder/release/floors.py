@@ -42,7 +42,8 @@ class Floors:
 @dataclass(frozen=True, slots=True)
 class Twin:
     """What the floors of an exam's track are measured on: the settings of a batch of its twin, and
-    the exam's model (None: every task alike). ``variants`` are those that the exam asks, None all.
+    the exam's model (None: every task alike; ``for_floors`` of it, where it has that, is what
+    floors depend on). ``variants`` are those that the exam asks, None all.
     They are not part of the rules: what a variant's floor is does not depend on the others."""
 
     settings: Any
@@ -51,7 +52,8 @@ class Twin:
 
     def sha256(self, track: str) -> str:
         """Identifies the rules by which the exam's tasks are drawn."""
-        text = canonical({"track": track, "twin": plain(self.settings), "model": plain(self.model)})
+        model = getattr(self.model, "for_floors", self.model)
+        text = canonical({"track": track, "twin": plain(self.settings), "model": plain(model)})
         return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 

@@ -20,7 +20,8 @@ from grader.errors import UsageError
 from grader.io.jsonio import canonical
 
 GATE_FILE: Final = "GATE.md"
-"""What the gate found, beside both sides of a release."""
+"""What the gate found, beside both sides of a release; and in the private one, what shortcuts earn
+where truth is private."""
 
 _STATE: Final = "state.json"
 _REPLACED: Final = "replaced"
@@ -173,3 +174,10 @@ def _state(partial: Path) -> str | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return str(fingerprint)
+
+
+def write_gate(release: Path, findings: str, private: str) -> None:
+    """Writes ``GATE.md``, and what is the maintainer's alone beside the private side's manifest."""
+    (release / GATE_FILE).write_text(findings, encoding="utf-8")
+    if private:
+        (release / "private" / GATE_FILE).write_text(private, encoding="utf-8")

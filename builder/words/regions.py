@@ -43,7 +43,7 @@ def draw_region(rng: np.random.Generator, domain: Domain, sizes: Sizes) -> Regio
     """
     measured, latent = (int(rng.integers(a, b + 1)) for a, b in (sizes.measured, sizes.latent))
     size = measured + latent
-    inside = _grown(rng, domain, size)
+    inside = grown(rng, domain, size)
     if inside is None:
         return None
     links = sum((domain.children[i] & inside).bit_count() for i in members(inside))
@@ -62,8 +62,9 @@ def draw_region(rng: np.random.Generator, domain: Domain, sizes: Sizes) -> Regio
     return _region(domain, order, frozenset(shuffled(rng, hidden)[:latent]))
 
 
-def _grown(rng: np.random.Generator, domain: Domain, size: int) -> int | None:
-    """A connected set of concepts that may be continuous, as a mask."""
+def grown(rng: np.random.Generator, domain: Domain, size: int) -> int | None:
+    """A connected set of concepts that may be continuous, as a mask; None where the random growth
+    came to an end."""
     allowed = domain.allowed["continuous", False]
     inside = 1 << pick(rng, list(members(allowed)))
     while inside.bit_count() < size:

@@ -41,7 +41,12 @@ def tell_knowledge(subject: Subject, key: bytes) -> Narration:
         node: concepts[names[node]].variable(subject.kinds[node]) for node in subject.graph.nodes
     }
     named_edges = [(names[a], names[b]) for a, b in subject.graph.edges]
-    clauses = {edge: found.mechanism_clauses[edge] for edge in named_edges}
+    # Names of an implied story are dealt blindly, so that no mechanism fits; nor is one told.
+    clauses = (
+        {edge: found.mechanism_clauses[edge] for edge in named_edges}
+        if subject.implied is None
+        else {}
+    )
     return _told(subject, key, furnish(stream(key, "names"), found.theme), variables, clauses)
 
 

@@ -24,11 +24,12 @@ from builder.causalds.exams.frontier_plan import (
 from builder.causalds.exams.model import ExamModel, parse_exam
 from builder.causalds.exams.shares import drawn_shares
 from builder.causalds.make.prior import ESTIMANDS, expected_sign
-from builder.causalds.plan.config import with_exams
+from builder.causalds.plan.config import Config, with_exams, with_named
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan, graph_members
 from builder.causalds.track import TRACK
 from builder.settings import TomlTable
+from builder.words.knowledge import domain
 from grader.errors import UsageError
 
 PLAIN = {"continuous": {"linear_additive": 1}, "binary": {"single_regulator_logistic": 1}}
@@ -142,7 +143,13 @@ def _graph(edges: str, latent: str = "") -> Motif:
         ("bias_diagnostic.forbidden_controls_list", "X>M M>Y U>X U>Y", "U", "", False),
         ("counterfactual_identification.identifiable_boolean", "X>M M>Y", "", "ETT", True),
         ("counterfactual_identification.identifiable_boolean", "X>M M>Y", "", "NIE", False),
-        ("effect_estimate.ate_point", "X>M M>Y", "", "", False),
+        ("effect_estimate.ate_point", "X>M M>Y", "", "", True),
+        ("effect_estimate.ate_point", "U>X U>A A>Y X>Y", "U", "", False),
+        ("effect_estimate.ate_sign_only", "U>X U>Y Y>A", "U", "", True),
+        ("identification.estimand_formula", "Z>X Z>Y X>Y", "", "", True),
+        ("identification.method_label", "Z>X Z>Y X>Y", "", "", False),
+        ("mediation_effect.effect_point", "X>M M>Y", "", "NDE", False),
+        ("mediation_effect.effect_point", "X>A Y>A", "", "NDE", True),
     ],
 )
 def test_what_a_shortcut_answers_is_left_out(
@@ -159,7 +166,8 @@ def test_what_a_shortcut_answers_is_left_out(
 def _task(number: int, key: str, label: str, **changes: object) -> BuiltTask:
     view = "proxy" if number % 3 == 1 else "clean"
     found = BuiltTask(f"t{number}", f"s{number // 2}", key, view, "wild_m_bias", label, "")
-    return replace(found, **{"wild": number % 4 != 0, **changes})  # type: ignore[arg-type]
+    wild = number % 4 != 0
+    return replace(found, **{"wild": wild, "aside": wild, **changes})  # type: ignore[arg-type]
 
 
 def _pool(**changes: object) -> list[BuiltTask]:
@@ -190,18 +198,18 @@ def test_other_exams_leave_wild_graphs_out() -> None:
     """The papers' exams stay what they are in a split that has wild scenes, too."""
     model = parse_exam(TomlTable({"kind": "balanced", "tasks": 8}, "x: "))
     pool = _pool()
-    tame = [task for task in pool if not task.wild]
+    tame = [task for task in pool if not task.aside]
     assert draw_exam(model, pool, b"k" * 32, "x") == draw_exam(model, tame, b"k" * 32, "x")
     assert drawn_shares(model, pool) == drawn_shares(model, tame)
 
 
 def test_floors_are_averaged_as_the_exam_draws() -> None:
-    """A third of the weight on abstentions, wild graphs their share of each class."""
+    """The weight asked for on abstentions, wild graphs their share of each class."""
     model = _model(tasks=9, variants=ONE, wild=0.75)
     pool = _pool()
     shares = drawn_shares(model, pool)
     silent = sum(shares[task.task_id] for task in pool if task.label == "abstain")
-    assert silent == pytest.approx(3 / 9) and sum(shares.values()) == pytest.approx(1)
+    assert silent == pytest.approx(0.33) and sum(shares.values()) == pytest.approx(1)
     wild = sum(shares[task.task_id] for task in pool if task.wild)
     assert wild == pytest.approx(0.75)
     assert not drawn_shares(model, _pool(left_out=True))
@@ -236,8 +244,87 @@ def test_a_wrong_exam_file_is_refused_in_one_line(changes: dict[str, object], me
 def test_a_split_without_wild_scenes_is_told_so() -> None:
     """In one line, with what to write."""
     tame = [replace(task, wild=False) for task in _pool()]
-    with pytest.raises(UsageError, match=r"the split has none; set"):
+    with pytest.raises(UsageError, match=r"about wild graphs, and the split has none; see"):
         draw_exam(_model(tasks=9, variants=ONE), tame, b"k" * 32, "x")
+    with pytest.raises(UsageError, match=r"wild graphs whose stories imply them, and the split"):
+        draw_exam(_model(tasks=9, variants=ONE, implied=[0.6, 0.9]), _pool(), b"k" * 32, "x")
+
+
+WILD = {"scenes": 4, "implied": [0.6, 0.9], "misled": 0.0, "strata": {"harmless": 1}}
+
+
+def _public(model: ExamModel, **changes: object) -> Config:
+    settings = {**table(scenes=2, profiles=PLAIN, views=["clean", "proxy"], wild=WILD), **changes}
+    config = TRACK.parse(TomlTable(settings, "x.toml: splits.dev.causalds."))
+    return with_named(config, (("frontier", model),), "x.toml: splits.dev.causalds")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"views": ["clean"]}, "views: exam frontier asks in the view proxy, which the split does"),
+        ({"wild": {}}, "wild: exam frontier asks about wild graphs, and the split has none; write"),
+        ({"wild": {"scenes": 4}}, "wild.implied: exam frontier asks about stories that imply"),
+    ],
+)
+def test_a_split_that_cannot_have_the_exam_is_told_so_before_it_is_planned(
+    changes: dict[str, object], message: str
+) -> None:
+    """Private scenes of a view that was not there had no task, and nobody said why."""
+    model = _model(views={"clean": 1, "proxy": 1}, implied=[0.6, 0.9])
+    with pytest.raises(UsageError) as caught:
+        _public(model, **changes)
+    assert str(caught.value).startswith("x.toml: splits.dev.causalds.") and message in str(
+        caught.value
+    )
+    if "views" in changes:
+        private = TRACK.parse(TomlTable(table(scenes=16, views=["clean"]), "x."))
+        with pytest.raises(UsageError, match="which the split does not have"):
+            with_exams(private, (("frontier", model),), "x")
+
+
+@pytest.mark.parametrize(
+    ("variants", "message"),
+    [
+        ({"collider_phenomenon": {"induced_association_boolean": 2}}, "every answer to collider_"),
+        ({"effect_estimate": {"ate_point": 3}}, "too few scenes can be asked effect_estimate.ate"),
+        ({"identification": {"one_valid_adjustment_set": 30}}, "too few scenes can be asked ident"),
+    ],
+)
+def test_scenes_that_an_exam_lacks_are_told_before_the_build(
+    variants: dict[str, dict[str, int]], message: str
+) -> None:
+    """The gate refused a finished build, in which one answer was always right."""
+    count = sum(n for row in variants.values() for n in row.values())
+    model = _model(variants=variants, tasks=count, views={"clean": 1}, implied=[0.6, 0.9])
+    with pytest.raises(UsageError) as caught:
+        plan_scenes(_public(model), "dev", ROOT, False)
+    assert str(caught.value).startswith("splits.dev.causalds.wild: exam frontier: ")
+    assert message in str(caught.value)
+
+
+def test_scenes_aside_are_told_like_the_wild_ones_and_named_blindly() -> None:
+    """What a domain has among its names is no better than chance as a graph."""
+    wild = {**WILD, "scenes": 20, "motifs": 10}
+    config = TRACK.parse(TomlTable(table(scenes=2, profiles=PLAIN, wild=wild), "x."))
+    plans = [
+        ScenePlan.from_json(spec.config_json) for spec in plan_scenes(config, "dev", ROOT, False)
+    ]
+    apart = [plan for plan in plans if plan.aside]
+    assert [plan.aside for plan in plans[:2]] == [False, False] and len(apart) == 30
+    assert sum(plan.wild is not None for plan in apart) == 20
+    assert all(plan.implied is not None and plan.train >= 1000 for plan in apart)
+    shared = total = chance = 0.0
+    for plan in apart:
+        names, told = dict(plan.names), domain(str(plan.domain))
+        concepts = {concept.name: concept for concept in told.concepts}
+        assert all(concepts[names[node]].latent for node in plan.latent)
+        assert all(kind in concepts[names[node]].kinds for node, kind in plan.kinds.items())
+        edges = {(names[a], names[b]) for a, b in plan.edges}
+        known = {edge for edge in told.mechanism_clauses if set(edge) <= set(names.values())}
+        shared, total = shared + len(edges & known), total + len(known)
+        chance += len(known) * len(edges) / (len(names) * (len(names) - 1))
+    assert shared < 1.5 * chance < total / 3
 
 
 def test_a_private_exam_plans_as_many_conflicts_as_agreements() -> None:

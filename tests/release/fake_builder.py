@@ -22,9 +22,17 @@ class Passed:
 
     ok: bool = True
     markdown: str = "# Gate\n\nall well\n"
+    private_markdown: str = ""
 
 
-def gate(release: Path, reporter: object, parts: object = None, *, workers: int = 1) -> Passed:
+def gate(
+    release: Path,
+    reporter: object,
+    parts: object = None,
+    *,
+    workers: int = 1,
+    shortcuts: object = None,
+) -> Passed:
     """Passes unless a test says otherwise."""
     refused = bool(os.environ.get("FAKE_GATE_FAILS"))
     return Passed(not refused, "# Gate\n\ngold answers: 99 points\n" if refused else "all well\n")

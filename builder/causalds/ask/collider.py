@@ -20,7 +20,7 @@ from builder.causalds.ask.association import (
     sign_list,
     spellings,
 )
-from builder.causalds.ask.conditional import MOST_NAMED, partial
+from builder.causalds.ask.conditional import MOST_NAMED, partial, turned_first
 from builder.causalds.ask.eligible import (
     VALUE,
     association_vanishes,
@@ -94,9 +94,11 @@ def _presence_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
 def induced_association_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Whether treatment and outcome are associated given a named variable: one given which they
     are not, and one that opens a path where it is the table's first, in about a third of the
-    scenes that have one. Otherwise "they are" would be right five times in six."""
+    scenes that have one. Otherwise "they are" would be right five times in six. Frontier exams
+    balance answers by themselves: their scenes are asked about one of each."""
     unassociated = (n for n in scene.others if is_structural_zero(scene.truths.partial[n]))
-    opener = [n for n in scene.others[:1] if _opens(scene.motif, n)]
+    first = None if scene.plan.aside or scene.plan.frontier else 1
+    opener = [n for n in scene.others[:first] if _opens(scene.motif, n)][:1]
     for node in (*opener, *islice(unassociated, 1)):
         margin = margin_of(scene, node)
         sign = clear_sign(scene.truths.partial[node], margin)
@@ -125,7 +127,7 @@ def induced_association_boolean(scene: Scene, rng: np.random.Generator) -> Itera
 )
 def induced_association_sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The sign of the partial correlation given a named variable."""
-    for node in _named(scene):
+    for node in turned_first(scene, _named(scene)):
         margin = margin_of(scene, node)
         label = clear_sign(scene.truths.partial[node], margin)
         if label is None:

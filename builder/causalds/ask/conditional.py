@@ -184,15 +184,29 @@ def argmax_change(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
 def named(scene: Scene) -> list[str]:
     """The nodes that questions name: the first few in table order.
 
-    That order is random and the same in every view and every telling of a scene. Of a wild graph
-    that wants the sign of the association to change, those given which it does come first.
+    That order is random and the same in every view and every telling of a scene.
     """
     wild = scene.plan.wild
-    if wild is None or wild.wanted.flipped is None:
-        return scene.others[:MOST_NAMED]
+    every = wild is not None and wild.wanted.flipped is not None
+    return turned_first(scene, scene.others if every else scene.others[:MOST_NAMED])[:MOST_NAMED]
+
+
+def turned_first(scene: Scene, usual: list[str]) -> list[str]:
+    """The nodes that a question names, ``usual`` ones where nothing more is wanted.
+
+    Of a wild graph planned for the sign of the association to change, or not to, those given which
+    it does, or does not; of scenes that only frontier exams ask, one given which it changes before
+    the usual ones.
+    """
+    wild = scene.plan.wild
+    wanted = None if wild is None else wild.wanted.flipped
+    if wanted is None and not scene.plan.aside:
+        return usual
     turned = [node for node in scene.others if _turns(scene, node)]
-    rest = [node for node in scene.others if node not in turned]
-    return (turned if wild.wanted.flipped else rest)[:MOST_NAMED]
+    if wanted is None:
+        return [*turned[:1], *(node for node in usual if node not in turned[:1])]
+    rest = [node for node in usual if node not in turned]
+    return turned if wanted else rest
 
 
 def _turns(scene: Scene, node: str) -> bool:

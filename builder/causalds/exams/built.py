@@ -20,7 +20,8 @@ class BuiltTask:
 
     ``question`` is the same for the tasks of a scene that differ in their view only; ``bundle``
     names the scenes that tell one formal problem, "" for most, and ``telling`` how this one tells
-    it. What frontier exams look at: whether the graph is ``wild``; ``left_out``, what they never
+    it. ``aside``: only frontier exams ask it. What they look at: whether the graph is ``wild``, and
+    whether its story implies it (``implied``); ``left_out``, what they never
     ask; whether signs differ, those of effect and association (``reversed``), and of the
     association before and after the variable that the question names (``turned``): None where that
     means nothing; and whether the effect agrees with its reasons (``prior``, see ``make.prior``; ""
@@ -36,7 +37,9 @@ class BuiltTask:
     question: str
     bundle: str = ""
     telling: str = ""
+    aside: bool = False
     wild: bool = False
+    implied: bool = False
     left_out: bool = False
     reversed: bool | None = None
     turned: bool | None = None
@@ -105,7 +108,9 @@ def built_tasks(read: Read) -> list[BuiltTask]:
                 detail,
                 plan.get("bundle") or "",
                 plan.get("telling") or "",
+                bool(plan.get("aside")),
                 scene.query.name == WILD,
+                plan.get("implied") is not None,
                 leaves_out(key, scene.query, detail),
                 scene.reversed(),
                 scene.turned(detail),

@@ -36,11 +36,11 @@ Shares = dict[str, dict[str, float]]
 def draw_exam(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: str) -> DrawnExam:
     """Draw an exam; raises ``UsageError`` at ``where`` when there are too few scenes or tasks.
 
-    Wild graphs are a frontier exam's alone: the papers' exams are drawn as if there were none.
+    What is aside is a frontier exam's alone: the papers' exams are drawn as if it were not there.
     """
     if model.kind == "frontier":
         return draw_frontier(model, tasks, key, where)
-    tasks = [task for task in tasks if not task.wild and task.key not in BY_NAME]
+    tasks = [task for task in tasks if not task.aside and task.key not in BY_NAME]
     match model.kind:
         case "composed":
             return _composed(model, tasks, key, where)

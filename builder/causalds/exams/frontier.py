@@ -36,9 +36,23 @@ CHANGES: Final = frozenset(
         "association.delta_sign_only",
         "association.delta_point",
         "association.argmax_change",
+        "collider_phenomenon.induced_association_sign_only",
     }
 )
-"""Variants that ask what a third variable does to an association."""
+"""Variants that ask what a third variable does to an association, or what it leaves of it."""
+
+_ADJUSTED: Final = frozenset(
+    {
+        "identification.one_valid_adjustment_set",
+        "identification.all_minimal_adjustment_sets",
+        "identification.minimal_adjustment_set_size",
+        "identification.n_valid_adjustment_sets",
+        "identification.estimand_formula",
+    }
+)
+_TOTAL: Final = ("effect_estimate", "counterfactual_effect")
+"""Families that the direct causes of the treatment answer where all are measured."""
+_EFFECTS: Final = (*_TOTAL, "mediation_effect")
 
 COUNTED: Final = "counted"
 """The class of every number of sets, or of members: wild graphs have many of them."""
@@ -71,19 +85,23 @@ def leaves_out(key: str, query: Motif, detail: str) -> bool:
     """Whether a shortcut is a theorem here, or nearly one, so that the task is not asked.
 
     Of a binary treatment the verdict on the ETT is that of the ATE; the direct causes of the
-    treatment are a valid set where all are measured; and what the treatment affects is mostly what
-    must not be controlled for.
+    treatment are a valid set where all are measured, which answers all that is asked of sets and
+    effects; where nothing leads from the treatment to the outcome, effects are 0; and what the
+    treatment affects is mostly what must not be controlled for.
     """
     graph, x, y = query.effect
-    sets = valid_adjustment_sets(graph, x, y)
+    family = key.partition(".")[0]
+    if family in _EFFECTS and y not in graph.descendants(x):
+        return True
+    if key in _ADJUSTED or family in _TOTAL:
+        return not graph.parent_masks[graph.index[x]] & ~graph.observed_mask
     match key:
         case "counterfactual_identification.identifiable_boolean":
             return detail == "ETT"
-        case "identification.one_valid_adjustment_set":
-            return frozenset(graph.parents(x)) in sets
         case "bias_diagnostic.forbidden_controls_list":
             affected = graph.descendants(x) & set(query.others)
             right = forbidden_controls(graph, x, y)
+            sets = valid_adjustment_sets(graph, x, y)
             total = len(affected) + len(right)
             overlap = 2 * len(affected & right) / total if total else 1.0
             return bool(sets) and overlap > LARGEST_OVERLAP

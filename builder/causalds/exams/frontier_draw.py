@@ -26,11 +26,15 @@ def draw_frontier(
     model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: str
 ) -> DrawnExam:
     """The exam; raises ``UsageError`` at ``where`` where some slot finds no task."""
+    assert model.frontier is not None
     open_ = [task for task in tasks if not task.left_out and task.telling in ("", FIRST)]
-    if model.frontier and model.frontier.wild and not any(task.wild for task in open_):
+    if model.frontier.implied is not None:
+        open_ = [task for task in open_ if task.implied]
+    if not open_ or (model.frontier.wild and not any(task.wild for task in open_)):
+        told = "" if model.frontier.implied is None else " whose stories imply them"
         raise UsageError(
-            f"{where}: its tasks are about wild graphs, and the split has none; set "
-            "[splits.<name>.causalds.wild] scenes = 60 or more"
+            f"{where}: its tasks are about wild graphs{told}, and the split has none; see "
+            "[splits.<name>.causalds.wild] in splits/main.toml"
         )
     labels: dict[tuple[str, bool], list[str]] = {}
     for task in open_:

@@ -25,11 +25,11 @@ from builder.causalds.exams.frontier import (
     slot_class,
     slots,
 )
-from builder.causalds.exams.model import ExamModel, counts
+from builder.causalds.exams.model import ExamModel, counts, due
 from builder.causalds.make.prior import ESTIMANDS, SIDES, Prior, expected_sign
 from builder.causalds.plan.beside import ByAxis, beside
 from builder.causalds.plan.blueprint import Impossible, largest_remainder
-from builder.causalds.plan.types import ScenePlan
+from builder.causalds.plan.types import ScenePlan, wild_rows
 from builder.causalds.plan.wanted import UNIDENTIFIED, Wanted, Wild
 from builder.causalds.plan.wild import Draft, Regions, drafts
 from builder.causalds.plan.wild_settings import WildSettings
@@ -93,13 +93,9 @@ def plan_frontier(
     wanted = slots(model, rng, _labels(model, tame), where)
     rows = (regions.settings.rows[0], regions.settings.rows[1])
     chosen = list(_on_motifs([slot for slot in wanted if not slot.wild], tame, rng, where))
-    found = [_rows(one, int(rng.integers(rows[0], rows[1] + 1))) for one in chosen]
+    found = [wild_rows(one, int(rng.integers(rows[0], rows[1] + 1))) for one in chosen]
     found += _on_wild([slot for slot in wanted if slot.wild], regions, rng)
     return found
-
-
-def _rows(plan: ScenePlan, train: int) -> ScenePlan:
-    return replace(plan, train=train, test=max(20, train // 8))
 
 
 def allowed(plan: ScenePlan, key: str) -> bool:
@@ -141,6 +137,49 @@ def quiet_class(key: str) -> tuple[str, ...]:
         return ()
     worded = shape.abstention is not None or shape.kind in ("boolean", "label")
     return (str(shape.abstention) if worded else "abstain",)
+
+
+def check_scenes(exam: str, model: ExamModel, plans: Sequence[ScenePlan], where: str) -> None:
+    """Raises ``UsageError`` at ``where`` if an exam that is drawn from a public-truth split will
+    not find its tasks: too few scenes for a class of answers, or one class where the answers are
+    labels that must differ."""
+    assert model.frontier is not None
+    open_ = [p for p in plans if p.implied is not None or model.frontier.implied is None]
+    told = f"{where}.wild: exam {exam}"
+    for key, count in counts(model).items():
+        hosts = Counter(label for plan in open_ for label in set(_expected(plan, key)))
+        silent = due(key, count, model.frontier.abstain)
+        loud = [label for label in hosts if not abstains(key, label)]
+        quiet = sum(hosts[label] for label in hosts if abstains(key, label))
+        if quiet < silent or not loud:
+            what = "by abstaining" if loud else "otherwise than by abstaining"
+            raise UsageError(
+                f"{told}: too few scenes can be asked {key} with an answer {what}; raise scenes, "
+                "or ask the variant less often"
+            )
+        if not silent and count > 1 and loud in (["True"], ["False"]):
+            raise UsageError(
+                f"{told}: every answer to {key} would be {loud[0].lower()}; raise motifs, or leave "
+                "the variant out"
+            )
+        most = -(-(count - silent) // len(loud))
+        rare = min(loud, key=lambda label: hosts[label])
+        if hosts[rare] < most:
+            raise UsageError(
+                f"{told}: {hosts[rare]} scenes can be asked {key} with an answer of the class "
+                f"{rare}, and it needs {most}; raise scenes or motifs"
+            )
+
+
+def _expected(plan: ScenePlan, key: str) -> Iterator[str]:
+    """The classes of answers that a plan can have, and does not want otherwise."""
+    if not allowed(plan, key):
+        return
+    wanted = {} if plan.wild is None else asdict(plan.wild.wanted)
+    for label in classes(plan, key):
+        said = ASKERS[key].says.get(label, {})
+        if all(wanted.get(name) in (None, value) for name, value in said.items()):
+            yield label
 
 
 def _on_motifs(

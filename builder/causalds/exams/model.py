@@ -12,7 +12,7 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, get_args
 
 from builder.causal.motifs import MOTIFS, PLANTED
@@ -87,6 +87,12 @@ class ExamModel:
     frontier: Frontier | None = field(default=None, metadata=UNLESS_SET)
 
     @property
+    def for_floors(self) -> "ExamModel":
+        """What the floors of its variants depend on: of a frontier exam neither how many tasks it
+        asks nor of which variants, so that a small one has the floors of a large one."""
+        return self if self.frontier is None else replace(self, tasks=0, variants=None)
+
+    @property
     def by_name(self) -> tuple[str, ...]:
         """The variants that it asks by name."""
         named = ((family, name) for family, row in (self.variants or {}).items() for name in row)
@@ -103,10 +109,15 @@ def counts(model: ExamModel) -> dict[str, int]:
     return {key: n for key, n in largest_remainder(weights, model.tasks).items() if n}
 
 
+def abstainable(key: str) -> bool:
+    """Whether a variant allows abstention."""
+    return variant_of("causalds", key).shape.abstainable
+
+
 def due(key: str, count: int, share: float) -> int:
     """How many of a variant's tasks abstain: the number inside ``DUE`` that is nearest to the
     share. Raises ``ValueError`` where there is none."""
-    if not variant_of("causalds", key).shape.abstainable:
+    if not abstainable(key):
         return 0
     fitting = [n for n in range(count + 1) if DUE[0] * count <= n <= DUE[1] * count]
     if not fitting:

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from builder.causalds.exams.built import BuiltTask
 from builder.causalds.exams.cells import family_weights, view_weights
 from builder.causalds.exams.draw import grouped
-from builder.causalds.exams.frontier import abstains, slot_class
-from builder.causalds.exams.model import ExamModel, counts, due
+from builder.causalds.exams.frontier import CHANGES, abstains, slot_class
+from builder.causalds.exams.model import ExamModel, abstainable, counts
 
 
 def drawn_shares(model: ExamModel, tasks: Sequence[BuiltTask]) -> Mapping[str, float]:
     """The expected number of times that a task is drawn, up to one factor for each variant."""
     if model.kind != "frontier":
-        tasks = [task for task in tasks if not task.wild]
+        tasks = [task for task in tasks if not task.aside]
     match model.kind:
         case "composed":
             return _composed(model, tasks)
@@ -53,15 +53,21 @@ def _frontier(model: ExamModel, tasks: Sequence[BuiltTask]) -> dict[str, float]:
             labels.setdefault(label, {}).setdefault(task.wild, []).append(task)
     found = {}
     for key, labels in cells.items():
-        silent = due(key, asked[key], model.frontier.abstain) / asked[key]
+        silent = model.frontier.abstain if abstainable(key) else 0.0
         quiet = sum(abstains(key, label) for label in labels)
         for label, graphs in labels.items():
             alike = silent / quiet if abstains(key, label) else (1 - silent) / (len(labels) - quiet)
             for wild, members in graphs.items():
                 part = 1.0 if len(graphs) == 1 else share if wild else 1.0 - share
+                turns = Counter(_turn(task) for task in members)
                 for task in members:
-                    found[task.task_id] = alike * part / len(members)
+                    found[task.task_id] = alike * part / len(turns) / turns[_turn(task)]
     return found
+
+
+def _turn(task: BuiltTask) -> bool | None:
+    """Whether the signs differ that take turns in a frontier exam."""
+    return task.turned if task.key in CHANGES else None
 
 
 def _balanced(model: ExamModel, tasks: Sequence[BuiltTask]) -> dict[str, float]:

@@ -70,7 +70,8 @@ class Config:
     are told four ways (with public truth only); ``llm`` says how the verbaliser ``llm`` asks;
     ``wild`` what the scenes on wild graphs are like, if there are any.
     ``implied`` are the least and the largest share of edges that a story leaves to be worked out;
-    ``also`` the variants that are asked by name.
+    ``also`` the variants that are asked by name; ``drawn`` the frontier exams that are drawn from a
+    split with public truth, which must have the scenes for them.
     """
 
     scenes: int
@@ -91,6 +92,7 @@ class Config:
     wild: WildSettings | None = field(default=None, metadata=UNLESS_SET)
     implied: tuple[float, float] | None = field(default=None, metadata=UNLESS_SET)
     also: tuple[str, ...] | None = field(default=None, metadata=UNLESS_SET)
+    drawn: tuple[tuple[str, ExamModel], ...] | None = field(default=None, metadata=UNLESS_SET)
 
 
 def with_exams(config: Config, exams: tuple[tuple[str, ExamModel], ...], where: str) -> Config:
@@ -105,6 +107,7 @@ def with_exams(config: Config, exams: tuple[tuple[str, ExamModel], ...], where: 
                 f"{where}: exam {name} asks one scene several times, which would give its truth "
                 "away; keep it to a split with public truth"
             )
+        _need_views(config, name, model, where)
     total = sum(model.tasks for _, model in exams)
     if total != config.scenes:
         raise UsageError(
@@ -114,10 +117,38 @@ def with_exams(config: Config, exams: tuple[tuple[str, ExamModel], ...], where: 
     return replace(config, exams=exams)
 
 
-def with_named(config: Config, exams: tuple[tuple[str, ExamModel], ...]) -> Config:
-    """The settings of a public-truth split that asks what its exams ask by name, too."""
+def with_named(config: Config, exams: tuple[tuple[str, ExamModel], ...], where: str) -> Config:
+    """The settings of a public-truth split that asks what its exams ask by name, too. Raises
+    ``UsageError`` where a frontier exam asks for scenes or views that the split does not have."""
     named = {*(config.also or ()), *(key for _, model in exams for key in model.by_name)}
-    return replace(config, also=tuple(key for key in BY_NAME if key in named) or None)
+    frontier = tuple((name, model) for name, model in exams if model.frontier is not None)
+    for name, model in frontier:
+        _need_views(config, name, model, where)
+        assert model.frontier is not None
+        if model.frontier.wild and not (config.wild and config.wild.scenes):
+            raise UsageError(
+                f"{where}.wild: exam {name} asks about wild graphs, and the split has none; "
+                "write scenes = 60 or more there"
+            )
+        told = config.implied or (config.wild and config.wild.implied)
+        if model.frontier.implied is not None and told is None:
+            raise UsageError(
+                f"{where}.wild.implied: exam {name} asks about stories that imply their graphs, "
+                f"and the split has none; write implied = {list(model.frontier.implied)}"
+            )
+    also = tuple(key for key in BY_NAME if key in named) or None
+    return replace(config, also=also, drawn=frontier or None)
+
+
+def _need_views(config: Config, name: str, model: ExamModel, where: str) -> None:
+    """Raises ``UsageError`` where a frontier exam asks in a view that the split does not have."""
+    there = {view.name for view in config.views}
+    for view, weight in (model.frontier.views if model.frontier else {}).items():
+        if weight and view not in there:
+            raise UsageError(
+                f"{where}.views: exam {name} asks in the view {view}, which the split does not "
+                "have; add it here, or give it no weight in the exam's file"
+            )
 
 
 def parse_config(table: TomlTable) -> Config:

@@ -14,8 +14,8 @@ def told_implied(
     rng: np.random.Generator, shares: tuple[float, float], plans: Sequence[ScenePlan], where: str
 ) -> list[ScenePlan]:
     """The plans, each with the share of edges that its story leaves to be worked out, evenly spread
-    over the range; tellings of one scene share theirs, and plans that have a share keep it. Raises
-    ``UsageError`` for a graph that no story can imply."""
+    over the range; plans that have a share keep it. Raises ``UsageError`` for a graph that no story
+    can imply."""
     for plan in plans:
         if (reason := outside_limits(plan.query.graph)) is not None:
             raise UsageError(
@@ -25,12 +25,7 @@ def told_implied(
     low, high = shares
     steps = max(len(plans) - 1, 1)
     spread = [round(low + (high - low) * i / steps, 4) for i in rng.permutation(len(plans))]
-    of_bundle: dict[str, float] = {}
     return [
-        plan
-        if plan.implied is not None
-        else replace(
-            plan, implied=of_bundle.setdefault(plan.bundle, share) if plan.bundle else share
-        )
+        plan if plan.implied is not None else replace(plan, implied=share)
         for plan, share in zip(plans, spread, strict=True)
     ]

@@ -2,7 +2,8 @@
 
 A scene whose graph occurs in no domain with names that are still free gets another graph of the
 same motif, with as many grafts, the same verdict and the same kind of injected variable; how often
-that happened is in the manifest.
+that happened is in the manifest. A scene whose story implies its graph is named blindly instead:
+its names say nothing of its graph, not even to those who know their domain by heart.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +18,7 @@ from builder.causal.motifs import MOTIFS, PLANTED, Motif
 from builder.causalds.ask import ASKERS
 from builder.causalds.plan.config import Config
 from builder.causalds.plan.types import ScenePlan, graph_members
+from builder.words.knowledge import domains
 from builder.words.naming import Namer, Part
 from grader.errors import UsageError
 
@@ -36,12 +38,12 @@ def name_scenes(
     private: bool,
 ) -> list[ScenePlan]:
     """The plans with their names, no two of ``NAMED_TOGETHER`` with the same set of them. Wild
-    scenes have theirs.
+    scenes whose stories tell every effect have theirs.
 
     ``drawn(purpose)`` gives random numbers. A graph that is drawn again must still be able to host
     the planned variant. Raises :class:`UsageError` when the knowledge graph has too few names.
     """
-    sets = [(plan.domain, frozenset(dict(plan.names).values())) for plan in plans if plan.wild]
+    sets = [name_set(plan) for plan in plans if plan.wild and plan.implied is None]
     part: Part = "private" if private else "public"
     named: list[ScenePlan] = []
     for start in range(0, len(plans), NAMED_TOGETHER):
@@ -55,6 +57,9 @@ def _named(
     plans: Sequence[ScenePlan], config: Config, rng: np.random.Generator, namer: Namer, split: str
 ) -> Iterator[ScenePlan]:
     for plan in plans:
+        if plan.implied is not None:
+            yield named_blindly(plan, namer, f"splits.{split}.causalds")
+            continue
         if plan.wild is not None:
             yield plan
             continue
@@ -73,6 +78,27 @@ def _named(
                 f'outcome {plan.outcome_kind}); give it less weight, or set words = "fictional"'
             )
         yield replace(found, domain=naming.domain, names=naming.names)
+
+
+def named_blindly(plan: ScenePlan, namer: Namer, where: str) -> ScenePlan:
+    """The plan with names that do not depend on its graph, of its domain where it has one. Raises
+    ``UsageError`` at ``where`` if there are none."""
+    first = next((i for i, one in enumerate(domains()) if one.key == plan.domain), None)
+    # Every wild scene has a chain from treatment to outcome, so that names may sound like one.
+    leads = None if plan.wild is None else (plan.treatment, plan.outcome)
+    first = namer.deal() if first is None else first
+    naming = namer.name_blindly(plan.query.graph, plan.kinds, first, leads)
+    if naming is None:
+        raise UsageError(
+            f"{where}.words: no names are left in the knowledge graph for another scene of "
+            f'{len(plan.nodes)} variables; ask for fewer scenes, or set words = "fictional"'
+        )
+    return replace(plan, domain=naming.domain, names=naming.names)
+
+
+def name_set(plan: ScenePlan) -> tuple[str | None, frozenset[str]]:
+    """The set of names of a scene, with its domain."""
+    return plan.domain, frozenset(dict(plan.names).values())
 
 
 def _is_drawn(plan: ScenePlan) -> bool:

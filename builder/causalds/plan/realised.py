@@ -20,9 +20,10 @@ from builder.words.knowledge import domains
 
 
 def composition_table(config: Config, plans: Sequence[ScenePlan]) -> ByAxis:
-    """Requested and realised numbers of scenes by axis; one told several times counts once."""
+    """Requested and realised numbers of scenes by axis; one told several times counts once, one
+    that stands aside not at all."""
     wild = [plan for plan in plans if plan.wild is not None]
-    plans = [plan for plan in plans if not retold(plan) and plan.wild is None]
+    plans = [plan for plan in plans if not retold(plan) and not plan.aside]
     total = len(plans)
     parts = config.composition
     grafts = {

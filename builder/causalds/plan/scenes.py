@@ -18,14 +18,14 @@ from builder.causalds.ask import ASKERS
 from builder.causalds.ask.eligible import association_vanishes
 from builder.causalds.complete import BY_NAME
 from builder.causalds.exams.assign import assign
-from builder.causalds.exams.frontier_plan import with_priors
+from builder.causalds.exams.frontier_plan import check_scenes, with_priors
 from builder.causalds.plan.blueprint import Impossible, Structure, largest_remainder, structures
 from builder.causalds.plan.config import Config
 from builder.causalds.plan.deal import dealt, kind_of, spread
 from builder.causalds.plan.implied_shares import told_implied
-from builder.causalds.plan.names import KNOWLEDGE, name_scenes
+from builder.causalds.plan.names import KNOWLEDGE, name_scenes, name_set, named_blindly
 from builder.causalds.plan.tellings import told_again
-from builder.causalds.plan.types import ScenePlan, graph_members
+from builder.causalds.plan.types import ScenePlan, graph_members, wild_rows
 from builder.causalds.plan.wild import Regions, wild_scenes
 from builder.causalds.plan.wild_settings import WildSettings
 from builder.release.blocks import BlockSpecs
@@ -34,6 +34,7 @@ from builder.scm.profiles import STRAIGHT
 from builder.seeds import pick, shuffled
 from builder.track import InstanceSpec
 from builder.words.llm.seeding import Dealer
+from builder.words.naming import Namer
 from grader.errors import UsageError
 
 TRACK_NAME: Final = "causalds"
@@ -77,7 +78,7 @@ def _of_block(config: Config, number: int, cuts: Sequence[int]) -> Config:
     scenes = cuts[number + 1] - cuts[number]
     if number == len(cuts) - 2:
         return replace(config, scenes=scenes)
-    return replace(config, scenes=scenes, tellings=0, wild=None)
+    return replace(config, scenes=scenes, tellings=0, wild=None, drawn=None)
 
 
 def _planned(
@@ -100,18 +101,20 @@ def _planned(
     if private and not config.exams:
         plans = _with_views(rng, _with_variants(rng, plans, config.also or ()))
     plans = shuffled(rng, plans)
+    if config.implied is not None:
+        where = f"splits.{split}.{TRACK_NAME}.implied"
+        plans = told_implied(drawn("implied"), config.implied, plans, where)
     if config.words == KNOWLEDGE:
         plans = name_scenes(plans, config, drawn, split, private)
     if config.tellings and not private:
         where = f"splits.{split}.causalds.tellings"
         plans = told_again(plans, config.tellings, drawn("tellings"), count_root, where)
-    if config.implied is not None:
-        where = f"splits.{split}.{TRACK_NAME}.implied"
-        plans = told_implied(drawn("implied"), config.implied, plans, where)
     if config.wild is not None and not private:
         # They come last, so that all other scenes are what they were without them.
         where = f"splits.{split}.{TRACK_NAME}"
         plans += _wild(drawn("wild"), config, config.wild, plans, where)
+    for name, model in config.drawn or ():
+        check_scenes(name, model, plans, f"splits.{split}.{TRACK_NAME}")
     if config.also:
         plans = [replace(plan, also=config.also) for plan in plans]
     if config.llm is not None:
@@ -130,14 +133,38 @@ def _wild(
     others: Sequence[ScenePlan],
     where: str,
 ) -> list[ScenePlan]:
-    """The wild scenes of a public-truth split beside its others. Raises ``UsageError``."""
-    taken = {frozenset(dict(plan.names).values()) for plan in others}
+    """The scenes of a public-truth split that are there for frontier exams: those on wild graphs,
+    and those on motifs that are told like them. Raises ``UsageError``."""
+    sets = [name_set(plan) for plan in others]
+    shares = settings.implied or config.implied
+    taken = {names for _, names in sets}
     try:
-        found = wild_scenes(rng, config, Regions(rng, config, "public", taken))
+        regions = Regions(rng, config, "public", taken, blindly=shares is not None)
+        found = wild_scenes(rng, config, regions)
     except Impossible as problem:
         raise UsageError(f"{where}.{problem.key}: {problem.fix}") from None
-    shares = settings.implied or config.implied
-    return found if shares is None else told_implied(rng, shares, found, f"{where}.wild.implied")
+    found += _motifs_aside(rng, config, settings)
+    found = [replace(plan, aside=True) for plan in found]
+    if shares is not None:
+        found = told_implied(rng, shares, found, f"{where}.wild.implied")
+    if config.words != KNOWLEDGE:
+        return found
+    namer = Namer(rng, len(found), "public", [*sets, *map(name_set, found)])
+    return [
+        named_blindly(plan, namer, where) if plan.implied is not None or plan.wild is None else plan
+        for plan in found
+    ]
+
+
+def _motifs_aside(
+    rng: np.random.Generator, config: Config, settings: WildSettings
+) -> list[ScenePlan]:
+    """Scenes of the split's composition beside its wild ones, with as many rows."""
+    if not settings.motifs:
+        return []
+    plans = _both_answers(rng, _plans(replace(config, scenes=settings.motifs), rng))
+    low, high = settings.rows
+    return [wild_rows(plan, int(rng.integers(low, high + 1))) for plan in plans]
 
 
 def _for_exams(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
@@ -147,9 +174,11 @@ def _for_exams(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
         plans = _plans(replace(config, scenes=scenes), rng)
         return shuffled(rng, plans)
 
-    regions = Regions(rng, config, "private")
+    taken = set[frozenset[str]]()
     found = []
     for name, model in config.exams:
+        unsaid = (model.frontier.implied if model.frontier else None) or config.implied
+        regions = Regions(rng, config, "private", taken, blindly=unsaid is not None)
         plans = assign(name, model, draw, rng, regions)
         if model.frontier is not None and model.frontier.implied is not None:
             plans = told_implied(rng, model.frontier.implied, plans, f"exam {name}: implied")

@@ -41,7 +41,9 @@ class ScenePlan:
     language model is asked) and ``seeds`` (pairs it may start from) are set with ``llm`` words.
     ``wild`` is set for wild graphs (``docs/causalds-scenes.md``), ``frontier`` for the scenes of a
     frontier exam, which are not asked what a shortcut answers; ``prior`` says whether the effect
-    that such a scene is asked for is to agree with its reasons (``make.prior``; None: any).
+    that such a scene is asked for is to agree with its reasons (``make.prior``; None: any);
+    ``aside`` is set for scenes that frontier exams alone ask, on top of those that a public-truth
+    split is composed of.
     ``implied`` is the share of edges that the story leaves to be worked out (None: it tells all).
     ``also`` are the variants that are asked by name.
     """
@@ -79,6 +81,7 @@ class ScenePlan:
     also: tuple[str, ...] = ()
     frontier: bool = False
     prior: str | None = None
+    aside: bool = False
 
     @property
     def asked(self) -> Asked:
@@ -123,7 +126,8 @@ class ScenePlan:
         members = asdict(self)
         if self.llm is None:
             del members["llm"], members["seeds"]
-        for key in ("wild", "implied", "also", "frontier", "prior"):  # written only where set
+        # Written only where they are set.
+        for key in ("wild", "implied", "also", "frontier", "prior", "aside"):
             if not members[key]:
                 del members[key]
         return members
@@ -144,3 +148,8 @@ class ScenePlan:
         if "wild" in record:
             record["wild"] = Wild.from_json(record["wild"])
         return ScenePlan(**record)
+
+
+def wild_rows(plan: ScenePlan, train: int) -> ScenePlan:
+    """The plan with so many training rows, and an eighth as many held out."""
+    return replace(plan, train=train, test=max(20, train // 8))

@@ -5,7 +5,7 @@ it lies in the scene's stratum, can be asked what is planned, and sketches of it
 that what is wanted of them can be had: so quotas that cannot be met are known before any build.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Final
@@ -62,21 +62,25 @@ class Draft:
 
 class Regions:
     """Draws graphs for the wild scenes of a split, dealing the domains evenly and no set of names
-    twice, nor any that is ``taken``. The order of calls matters."""
+    twice, nor any that is ``taken``, to which they are added. ``blindly``: their names are dealt
+    anew by whoever plans their stories, so that any will do. The order of calls matters."""
 
     def __init__(
         self,
         rng: np.random.Generator,
         config: Config,
         part: Part,
-        taken: Collection[frozenset[str]] = (),
+        taken: set[frozenset[str]] | None = None,
+        *,
+        blindly: bool = False,
     ) -> None:
         self._rng = rng
         self.config = config
         self.settings = config.wild or WildSettings()
         self._part = part
         self._dealt: list[Domain] = []
-        self._taken = set(taken)
+        self._taken = set() if taken is None else taken
+        self._blindly = blindly
 
     def draw(self, draft: Draft, fits: Fits = lambda _: True, tries: int = TRIES) -> ScenePlan:
         """The plan of a scene. Raises :class:`Impossible` after so many ``tries``."""
@@ -156,7 +160,7 @@ class Regions:
 
     def _keeps(self, plan: ScenePlan, domain: Domain) -> bool:
         """Whether the names are of the right part, and not given out."""
-        if plan.domain is None:
+        if plan.domain is None or self._blindly:
             return True
         names = list(dict(plan.names).values())
         return part_of(domain.key, names) == self._part and frozenset(names) not in self._taken

@@ -12,7 +12,7 @@ from builder.words.regions import Sizes
 _MOST: Final = 100_000
 _KEYS: Final = (
     "scenes", "strata", "measured", "latent", "degree", "rows", "reversed", "misled", "indirect",
-    "flipped", "implied",
+    "flipped", "implied", "motifs",
 )  # fmt: skip
 
 SHARES: Final[Mapping[str, float]] = {
@@ -34,10 +34,11 @@ identifiable, and the verdicts of ATE and NDE differ in a third of the scenes.""
 class WildSettings:
     """How many scenes have wild graphs, of what strata and sizes, and what their equations do.
 
-    ``scenes`` come on top of a split's others, with public truth; with private truth an exam says
-    how many it asks. ``rows`` are the fewest and most training rows, an eighth as many again held
-    out. The rest are shares: of scenes in which effect and association have different signs
-    (``reversed``), plain estimates mislead (``misled``), the indirect effect is the larger
+    ``scenes`` come on top of a split's others, with public truth, and with them ``motifs`` of the
+    split's composition, told alike, which only frontier exams ask; with private truth an exam says
+    how many it asks of either. ``rows`` are the fewest and most training rows, an eighth as many
+    again held out. The rest are shares: of scenes in which effect and association have different
+    signs (``reversed``), plain estimates mislead (``misled``), the indirect effect is the larger
     (``indirect``), and, of questions on changes, those in which the sign changes (``flipped``).
     ``implied`` are the least and the largest share of edges that a story leaves to be worked out;
     without it stories are told as the split's others are.
@@ -52,6 +53,7 @@ class WildSettings:
     indirect: float = 0.5
     flipped: float = 0.5
     implied: tuple[float, float] | None = None
+    motifs: int = 0
 
 
 def wild_settings(table: TomlTable) -> WildSettings:
@@ -74,4 +76,5 @@ def wild_settings(table: TomlTable) -> WildSettings:
         indirect=table.share("indirect", usual.indirect),
         flipped=table.share("flipped", usual.flipped),
         implied=table.number_range("implied", *UNNAMED) if "implied" in table else None,
+        motifs=table.whole("motifs", 0, _MOST, usual.motifs),
     )

@@ -1,0 +1,163 @@
+"""What the rules of a lazy expert earn in each exam: the table of shortcuts in ``GATE.md``.
+
+The gate knows no rule: whoever runs it hands them over (:class:`Shortcuts`), since solvers may
+import the builder and not the reverse. Points are the grader's. The scale is that of skill, so that
+there is a table only where an exam states floors; what a rule does not speak of counts as answered
+by the floor's policy. Nothing is refused here: limits are about many tasks a variant, which an exam
+does not have.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from grader.exam import choose_exam
+from grader.floors import Floors
+from grader.io.release import Release
+from grader.model import RawAnswer, Truth, Unit
+from grader.report.skill import measure
+from grader.score import score_answer
+from grader.shape import Task
+
+TOGETHER: Final = "all together"
+"""The name of the combination: of every variant the rule that was chosen for it."""
+
+Answered = Callable[[Path, Path | None, str, str], Iterable[tuple[str, Task, str]]]
+"""(public side, private side or None, split, exam) -> rule, task and the text of its answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shortcuts:
+    """Rules and what answers by them.
+
+    ``rules`` maps the name of each to its track; ``chosen`` maps a track and a variant's key to the
+    rule that did best there in a public split: the best combination, for exams of another build.
+    """
+
+    rules: Mapping[str, str]
+    chosen: Mapping[tuple[str, str], str]
+    answers: Answered
+
+
+@dataclass(frozen=True, slots=True)
+class ShortcutRow:
+    """What a rule earns in one exam. ``own`` is its skill on the tasks that it speaks of, ``whole``
+    what it adds to the skill in the exam, both with the ends of their 95% intervals; ``most`` its
+    largest skill in one variant."""
+
+    split: str
+    private: bool
+    exam: str
+    track: str
+    rule: str
+    tasks: int
+    own: tuple[float, float, float]
+    whole: tuple[float, float, float]
+    most: tuple[float, str]
+
+
+def shortcut_rows(release: Path, opened: Release, shortcuts: Shortcuts) -> Iterator[ShortcutRow]:
+    """A row for each split, exam with floors, and rule that speaks of some task of it."""
+    private = release / "private"
+    for split in opened.splits:
+        hidden = not opened.has_public_truth(split)
+        for exam in opened.exams(split):
+            chosen = choose_exam(opened, split, exam, reveal=True)
+            floors = Floors.of(opened.public.manifest, exam, chosen.tasks)
+            if not floors.entries:
+                continue
+            points: dict[str, dict[str, float]] = {}
+            side = private if private.is_dir() else None
+            for rule, task, text in shortcuts.answers(release / "public", side, split, exam):
+                worth = _points(task, chosen.truths[task.task_id], text)
+                points.setdefault(rule, {})[task.task_id] = worth
+            for track in floors.entries:
+                tasks = [task for task in chosen.tasks if task.track == track]
+                mine = {name: points[name] for name, of in shortcuts.rules.items()
+                        if of == track and name in points}  # fmt: skip
+                if mine:
+                    mine[TOGETHER] = _together(tasks, mine, shortcuts.chosen)
+                for rule, found in mine.items():
+                    yield _row(
+                        (split, hidden, exam, track, rule), tasks, found, chosen.truths, floors
+                    )
+
+
+def _points(task: Task, truth: Truth, text: str) -> float:
+    return score_answer(task, truth, RawAnswer(task.answer_file, text.encode("utf-8"))).points
+
+
+def _together(
+    tasks: Sequence[Task],
+    points: Mapping[str, Mapping[str, float]],
+    chosen: Mapping[tuple[str, str], str],
+) -> dict[str, float]:
+    """The points of every task by the rule that was chosen for its variant, if one was."""
+    found = {}
+    for task in tasks:
+        rule = chosen.get((task.track, task.spec.key))
+        if rule is not None and task.task_id in points.get(rule, {}):
+            found[task.task_id] = points[rule][task.task_id]
+    return found
+
+
+def _row(
+    where: tuple[str, bool, str, str, str],
+    tasks: Sequence[Task],
+    points: Mapping[str, float],
+    truths: Mapping[str, Truth],
+    floors: Floors,
+) -> ShortcutRow:
+    units: dict[str, Unit] = {}
+    for task in tasks:
+        floor = floors.of_task(task)
+        assert floor is not None
+        worth = points.get(task.task_id, floor)
+        units[task.task_id] = Unit(task.instance_id, worth, floor, truths[task.task_id].ceiling)
+    spoken = [task for task in tasks if task.task_id in points]
+    by_variant: dict[str, list[Unit]] = {}
+    for task in spoken:
+        by_variant.setdefault(task.spec.key, []).append(units[task.task_id])
+    most = max(((_skill(of)[0], key) for key, of in by_variant.items()), default=(0.0, ""))
+    own = _skill([units[task.task_id] for task in spoken])
+    return ShortcutRow(*where, len(spoken), own, _skill(list(units.values())), most)
+
+
+def _skill(units: Sequence[Unit]) -> tuple[float, float, float]:
+    """Skill and its 95% interval; 0 where there is no room above the floor."""
+    found = measure(units, seed=0)
+    if found is None:
+        return 0.0, 0.0, 0.0
+    ends = sorted(found.replicates) or [found.value]
+    low, high = (ends[round(share * (len(ends) - 1))] for share in (0.025, 0.975))
+    return found.value, low, high
+
+
+def shortcut_table(rows: Iterable[ShortcutRow]) -> list[str]:
+    """The table as lines of Markdown."""
+    lines = [
+        "## Shortcuts",
+        "",
+        "What rules of thumb earn, as skill: on the tasks that a rule speaks of; in the whole "
+        "exam, all else answered by the policies of the floors; and on the variant where it earns "
+        f"most. In brackets 95% intervals. '{TOGETHER}' takes for every variant the rule that "
+        "earned most in a public split of the usual make.",
+        "",
+        "| split | exam | track | rule | tasks | on its own tasks | in the whole exam | at most |",
+        "|---|---|---|---|--:|---|---|---|",
+    ]
+    for row in rows:
+        skill, variant = row.most
+        at_most = f"{skill:.0f}, {variant}" if variant else "none"
+        lines.append(
+            f"| {row.split} | {row.exam} | {row.track} | {row.rule} | {row.tasks} | "
+            f"{_interval(row.own)} | {_interval(row.whole)} | {at_most} |"
+        )
+    return lines
+
+
+def _interval(skill: tuple[float, float, float]) -> str:
+    value, low, high = (f"{part + 0.0:.0f}".replace("-0", "0") if abs(part) < 0.5 else f"{part:.0f}"
+                        for part in skill)  # fmt: skip
+    return f"{value} ({low} to {high})"
