@@ -5,7 +5,7 @@ not speak of. :func:`for_the_gate` hands them to the builder, which prints what 
 """
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -65,7 +65,7 @@ def together(track: str) -> Solver:
     rules = {name: solve for of, name, _, solve in SHORTCUTS if of == track}
     best = {key: rule for (of, key), rule in chosen().items() if of == track}
 
-    def solve(exam: OpenedExam, tasks: list[Task]) -> Answers:
+    def solve(exam: OpenedExam, tasks: Sequence[Task]) -> Answers:
         left = {task.task_id: task for task in tasks}
         for name in dict.fromkeys(best.values()):
             mine = [task for task in tasks if best.get(task.spec.key) == name]
@@ -74,4 +74,4 @@ def together(track: str) -> Solver:
                 yield task, answer
         yield from best_policies(exam, list(left.values()))
 
-    return solve  # type: ignore[return-value]
+    return solve
