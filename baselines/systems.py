@@ -188,8 +188,8 @@ SHOWN: Final[Mapping[str, tuple[str, ...]]] = {
     "demo": ("gold", "floor", "random", "naive", "informed", "symbolic"),
     "papers": tuple(name for name in NAMES if name not in _FOR_FRONTIER),
     "frontier": (
-        "gold", "floor", "lazy", "naive", "informed", "logician", "enumerator", "symbolic", "planner",
-        "conditioning", "fewest-sets", "least-squares", "direct-causes",
+        "gold", "floor", "lazy", "naive", "informed", "logician", "enumerator", "symbolic",
+        "planner", "conditioning", "fewest-sets", "least-squares", "direct-causes",
     ),
 }  # fmt: skip
 """Names of systems: all, a few that tell of each kind, and what a board of the papers' exams or of
