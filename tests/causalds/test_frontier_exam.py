@@ -144,6 +144,9 @@ def _graph(edges: str, latent: str = "") -> Motif:
         ("counterfactual_identification.identifiable_boolean", "X>M M>Y", "", "ETT", True),
         ("counterfactual_identification.identifiable_boolean", "X>M M>Y", "", "NIE", False),
         ("effect_estimate.ate_point", "X>M M>Y", "", "", True),
+        ("collider_phenomenon.induced_association_boolean", "X>M M>Y X>C Y>C", "", "", False),
+        ("collider_phenomenon.induced_association_boolean", "X>M M>Y", "", "", True),
+        ("collider_phenomenon.induced_association_boolean", "X>Y X>C Y>C", "", "", True),
         ("effect_estimate.ate_point", "U>X U>A A>Y X>Y", "U", "", False),
         ("effect_estimate.ate_sign_only", "U>X U>Y Y>A", "U", "", True),
         ("identification.estimand_formula", "Z>X Z>Y X>Y", "", "", True),
@@ -286,9 +289,12 @@ def test_a_split_that_cannot_have_the_exam_is_told_so_before_it_is_planned(
 @pytest.mark.parametrize(
     ("variants", "message"),
     [
-        ({"collider_phenomenon": {"induced_association_boolean": 2}}, "every answer to collider_"),
-        ({"effect_estimate": {"ate_point": 3}}, "too few scenes can be asked effect_estimate.ate"),
-        ({"identification": {"one_valid_adjustment_set": 30}}, "too few scenes can be asked ident"),
+        ({"collider_phenomenon": {"induced_association_boolean": 2}}, "_boolean; raise scenes or"),
+        ({"effect_estimate": {"ate_point": 3}}, "ate_point where abstaining is right; raise"),
+        (
+            {"identification": {"one_valid_adjustment_set": 30}},
+            "asked identification.one_valid_adj",
+        ),
     ],
 )
 def test_scenes_that_an_exam_lacks_are_told_before_the_build(

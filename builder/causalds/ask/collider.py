@@ -6,7 +6,6 @@ bias" would nearly always be right. Of each kind it is the first in table order,
 """
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import Final
 
 import numpy as np
@@ -94,12 +93,14 @@ def _presence_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
 def induced_association_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Whether treatment and outcome are associated given a named variable: one given which they
     are not, and one that opens a path where it is the table's first, in about a third of the
-    scenes that have one. Otherwise "they are" would be right five times in six. Frontier exams
-    balance answers by themselves: their scenes are asked about one of each."""
-    unassociated = (n for n in scene.others if is_structural_zero(scene.truths.partial[n]))
-    first = None if scene.plan.aside or scene.plan.frontier else 1
-    opener = [n for n in scene.others[:first] if _opens(scene.motif, n)][:1]
-    for node in (*opener, *islice(unassociated, 1)):
+    scenes that have one. Otherwise "they are" would be right five times in six. The scenes of
+    frontier exams are asked about one of each, or not at all."""
+    unassociated = [n for n in scene.others if is_structural_zero(scene.truths.partial[n])][:1]
+    opener = [n for n in scene.others[:1] if _opens(scene.motif, n)]
+    if scene.plan.aside or scene.plan.frontier:
+        opener = [n for n in scene.others if _opens(scene.motif, n)][:1]
+        unassociated, opener = (unassociated, opener) if unassociated and opener else ([], [])
+    for node in (*opener, *unassociated):
         margin = margin_of(scene, node)
         sign = clear_sign(scene.truths.partial[node], margin)
         if sign is None:

@@ -12,7 +12,9 @@ from typing import Final
 import numpy as np
 
 from builder.causal.adjustment import forbidden_controls, valid_adjustment_sets
+from builder.causal.graph import LatentDAG
 from builder.causal.motifs import Motif
+from builder.causal.paths import opens_collider_bias
 from builder.causalds.exams.model import ExamModel, counts, due
 from builder.causalds.make.prior import SIDES
 from builder.causalds.plan.beside import ByAxis, beside
@@ -86,8 +88,10 @@ def leaves_out(key: str, query: Motif, detail: str) -> bool:
 
     Of a binary treatment the verdict on the ETT is that of the ATE; the direct causes of the
     treatment are a valid set where all are measured, which answers all that is asked of sets and
-    effects; where nothing leads from the treatment to the outcome, effects are 0; and what the
-    treatment affects is mostly what must not be controlled for.
+    effects; where nothing leads from the treatment to the outcome, effects are 0; whether some
+    variable leaves an association is asked where one does and another does not, so that the graph
+    at large does not tell; and what the treatment affects is mostly what must not be controlled
+    for.
     """
     graph, x, y = query.effect
     family = key.partition(".")[0]
@@ -98,6 +102,9 @@ def leaves_out(key: str, query: Motif, detail: str) -> bool:
     match key:
         case "counterfactual_identification.identifiable_boolean":
             return detail == "ETT"
+        case "collider_phenomenon.induced_association_boolean":
+            opens = any(opens_collider_bias(graph, x, y, z) for z in query.others)
+            return not (opens and any(_parts(graph, x, y, z) for z in query.others))
         case "bias_diagnostic.forbidden_controls_list":
             affected = graph.descendants(x) & set(query.others)
             right = forbidden_controls(graph, x, y)
@@ -106,6 +113,12 @@ def leaves_out(key: str, query: Motif, detail: str) -> bool:
             overlap = 2 * len(affected & right) / total if total else 1.0
             return bool(sets) and overlap > LARGEST_OVERLAP
     return False
+
+
+def _parts(graph: LatentDAG, x: str, y: str, z: str) -> bool:
+    """Whether the graph makes the partial correlation given z zero."""
+    separated = graph.d_separated
+    return separated(x, y, z) or separated(x, (y, z)) or separated(y, (x, z))
 
 
 def slots(
