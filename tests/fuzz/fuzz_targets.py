@@ -5,6 +5,7 @@ finding. Formulas of mechanisms have no reader but that of programs, so they are
 """
 
 import json
+import os
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,6 +15,9 @@ from typing import Final
 import duckdb
 
 from builder.release.config import load_config
+from builder.words.llm.client import Malformed, json_object
+from builder.words.llm.desk import MOST_BYTES, Desk
+from builder.words.llm.naming import read_proposal
 from grader.errors import Invalid, UsageError
 from grader.io.jsonio import BadJson, canonical, parse_strict
 from grader.io.release import Release
@@ -33,6 +37,7 @@ from harness.extraction import answer_in, blocks, yes_or_no
 SCHEMAS: Final = sorted({f"answers/{variant.shape.name}" for variant in VARIANTS})
 MEASURED: Final = ("Moon dust", "Comet tail", "Ring tilt", "Probe")
 MODELS: Final = Models(MEASURED, (tuple((1 + cell % 5) / 46 for cell in range(16)),))
+REQUEST: Final = "23e36fa2-02-mapper-c4a40dfbf510"
 TASKS: Final = {"cds-0000000000000001": ".json", "cds-0000000000000002": ".csv"}
 
 
@@ -119,6 +124,18 @@ def fuzz_replies(data: bytes) -> None:
         answer = answer_in(reply, kind)
         assert answer is None or answer in (whole, reply) or answer in whole
     assert yes_or_no(reply) in (True, False, None)
+
+
+def fuzz_desk(data: bytes) -> None:
+    """A reply at a desk, and the names that a model proposes in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / f"{REQUEST}.reply.txt"
+        file.write_bytes(data)
+        os.utime(file, (0, 0))  # it has lain there for long
+        with suppress(UsageError, Malformed):
+            reply = Desk(Path(folder), "llm").ask(REQUEST, [])
+            assert reply and len(reply) <= MOST_BYTES
+            read_proposal(json_object(reply))
 
 
 TARGETS: Final[dict[str, Callable[[bytes], None]]] = {

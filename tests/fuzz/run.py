@@ -12,7 +12,9 @@ import atheris
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parents[1]), str(HERE)]
 
-with atheris.instrument_imports(include=["grader", "harness", "builder.release", "json", "csv"]):
+with atheris.instrument_imports(
+    include=["grader", "harness", "builder.release", "builder.words.llm", "json", "csv"]
+):
     from fuzz_targets import TARGETS
 
 

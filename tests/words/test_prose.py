@@ -56,6 +56,6 @@ def test_the_split_is_built_again_byte_for_byte(root: Path, tmp_path: Path) -> N
     if (lock["platform"], lock["libraries"]) == (built["platform"], built["libraries"]):
         assert lock == built
     gate = (tmp_path / "release/GATE.md").read_text()
-    assert "| dev: gold answers | ok | " in gate and " tasks, 100 points |" in gate
+    assert "| dev: gold answers | ok | " in gate and " tasks, 100 points" in gate
     card = " ".join((tmp_path / "release/public/README.md").read_text().split())
     assert "(`a large language model`, through the desk provider, on 2026-11-22)" in card

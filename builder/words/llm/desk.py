@@ -25,6 +25,9 @@ MOST_BYTES: Final = 240_000
 SETTLED: Final = 1.0
 """Seconds that a reply has lain unchanged before it is read: editors write in pieces."""
 
+_LONGEST_HEAD: Final = 500
+"""Characters of a first line that are looked at."""
+
 _TEXTS: Final = Texts(__file__)
 _NAME: Final = re.compile(r"[0-9a-f]{8}-\d{2,}-[a-z-]+-[0-9a-f]{12}")
 _AGAIN: Final = "then start the same build again: what was answered is kept"
@@ -152,7 +155,7 @@ def _read(file: Path, name: str) -> str | None:
     except UnicodeDecodeError as error:
         raise problem(f"byte {error.start} is not UTF-8", "save it as UTF-8") from None
     head, _, rest = text.partition("\n")
-    found = _NAME.search(head)
+    found = _NAME.search(head[:_LONGEST_HEAD])
     if not text or (found is not None and not rest.strip()):
         raise problem("is empty", f"write the reply, {first}")
     if found is None:
