@@ -255,6 +255,29 @@ def test_matched_exams_hold_whole_groups(root: Path) -> None:
         draw_exam(model(root, "verbalisation-swap"), base, KEY, "x")
 
 
+def test_a_matched_exam_may_be_restricted(root: Path) -> None:
+    """Numbers about identifiable targets, from data (A.13): nothing else, and whole groups."""
+    numeric = ("effect_estimate.ate_point", "mediation_effect.effect_uq_95")
+    other = ("identification.method_label", "effect_estimate.ate_sign_only")
+    built = [
+        BuiltTask(f"{scene}-{key}-{view}", f"s{scene}", key, view, "chain", "value", "",
+                  abstains=scene % 2 == 0)
+        for scene in range(20) for key in (*numeric, *other)
+        for view in ("clean", "proxy", "proxy_hard")
+    ]  # fmt: skip
+    exam = model(root, "observation-numbers", tasks=60)
+    drawn = draw_exam(exam, built, KEY, "x")
+    parts = [task_id.split("-") for task_id in drawn.task_ids]
+    assert len(parts) == 60 and {key for _, key, _ in parts} == set(numeric)
+    assert all(int(scene) % 2 for scene, _, _ in parts)
+    with pytest.raises(UsageError, match="matched ones are 60"):
+        draw_exam(model(root, "observation-numbers", tasks=63), built, KEY, "x")
+    for change, key in (({"variants": ["no.such"]}, "variants"), ({"identifiable": 1}, "identifi"),
+                        ({"input_mode": "air"}, "input_mode")):  # fmt: skip
+        with pytest.raises(UsageError, match=key):
+            model(root, "observation-numbers", **change)
+
+
 @pytest.mark.parametrize(
     ("change", "key"),
     [

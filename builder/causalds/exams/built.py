@@ -25,7 +25,7 @@ class BuiltTask:
     ask; whether signs differ, those of effect and association (``reversed``), and of the
     association before and after the variable that the question names (``turned``): None where that
     means nothing; and whether the effect agrees with its reasons (``prior``, see ``make.prior``; ""
-    of what is no effect).
+    of what is no effect). ``abstains``: abstaining is right.
     """
 
     task_id: str
@@ -44,6 +44,7 @@ class BuiltTask:
     reversed: bool | None = None
     turned: bool | None = None
     prior: str = ""
+    abstains: bool = False
 
     @property
     def cell(self) -> Cell:
@@ -115,6 +116,7 @@ def built_tasks(read: Read) -> list[BuiltTask]:
                 scene.reversed(),
                 scene.turned(detail),
                 target.get(PRIOR, ""),
+                truth["should_abstain"],
             )
         )
     return found

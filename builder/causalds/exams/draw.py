@@ -47,7 +47,8 @@ def draw_exam(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: s
         case "balanced":
             return _balanced(model, tasks, key, where)
         case "views" | "tellings":
-            return _matched(model, grouped(tasks, model.kind), key, where)
+            fitting = [t for t in tasks if not model.only or model.only.admits(t.key, t.abstains)]
+            return _matched(model, grouped(fitting, model.kind), key, where)
 
 
 def _composed(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: str) -> DrawnExam:

@@ -6,13 +6,15 @@
   family, its view given the family, each tilted by the difficulty;
 - ``balanced``: every variant equally often and, inside it, every answer;
 - ``views``: the matched observation-layer ablation, the same tasks under every view;
-- ``tellings``: the matched verbalisation-swap ablation, the same tasks under every telling;
+- ``tellings``: the matched verbalisation-swap ablation, the same tasks under every telling (both
+  may be restricted, ``only``: A.13 asks identifiable targets from data, numbers alone);
 - ``frontier``: fixed numbers of tasks by variant, most of them on wild graphs, what shortcuts
   answer left out (``frontier``).
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from typing import Final, Literal, get_args
 
 from builder.causal.motifs import MOTIFS, PLANTED
@@ -21,6 +23,7 @@ from builder.causalds.plan.blueprint import largest_remainder
 from builder.causalds.plan.views import VIEWS
 from builder.implied.choose import SHARES
 from builder.settings import UNLESS_SET, TomlTable
+from grader.model import InputMode
 from grader.tracks import variant as variant_of
 from grader.tracks.causalds.variants import CAUSALDS
 
@@ -50,6 +53,7 @@ Weights = Mapping[str, float]
 _STRUCTURES: Final = (*MOTIFS, *PLANTED, GRAFTED, OTHERWISE)
 _MOST_TASKS: Final = 1_000_000
 _FRONTIER: Final = ("wild", "abstain", "implied")
+_MATCHED: Final = ("variants", "identifiable", "input_mode")
 _USUAL_VIEWS: Final = {"clean": 0.5, "proxy": 0.3, "proxy_hard": 0.2}
 _STRONGEST: Final = 10.0
 
@@ -65,6 +69,24 @@ class Frontier:
     abstain: float
     views: Weights
     implied: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Only:
+    """What a matched exam is restricted to: patterns of ``family.variant`` (None: all of them),
+    targets that are identifiable or are not, and an input mode."""
+
+    variants: tuple[str, ...] | None = None
+    identifiable: bool | None = None
+    input_mode: InputMode | None = None
+
+    def admits(self, key: str, abstains: bool) -> bool:
+        """Whether a variant's task has a place, where abstaining is due or is not."""
+        named = self.variants is None or any(fnmatchcase(key, one) for one in self.variants)
+        mode = variant_of("causalds", key).shape.input_mode
+        return (
+            named and self.identifiable in (None, not abstains) and self.input_mode in (None, mode)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +107,7 @@ class ExamModel:
     variants: Mapping[str, Weights] | None = None
     views: Mapping[str, Weights] | None = None
     frontier: Frontier | None = field(default=None, metadata=UNLESS_SET)
+    only: Only | None = field(default=None, metadata=UNLESS_SET)
 
     @property
     def for_floors(self) -> "ExamModel":
@@ -128,21 +151,26 @@ def due(key: str, count: int, share: float) -> int:
 def parse_exam(table: TomlTable) -> ExamModel:
     """The checked exam; raises ``UsageError`` naming the key and the fix."""
     composed = ("difficulty", "strength", "families", "variants", "views")
-    table.only("kind", "tasks", *composed, *_FRONTIER)
+    table.only("kind", "tasks", *composed, *_FRONTIER, *_MATCHED)
     kinds: tuple[Kind, ...] = get_args(Kind)
     kind = table.choice("kind", kinds)
     tasks = table.whole("tasks", 1, _MOST_TASKS)
     if kind == "frontier":
         return _frontier(table, tasks)
-    if kind != "composed":
+    if kind in ("views", "tellings"):
         for key in (*composed, *_FRONTIER):
+            if key in table and key not in _MATCHED:
+                raise table.problem(key, f"a {kind} exam has no such setting; remove it")
+        return ExamModel(kind, tasks, only=_only(table))
+    if kind != "composed":
+        for key in (*composed, *_FRONTIER, *_MATCHED):
             if key in table:
                 raise table.problem(key, f"a {kind} exam has no such setting; remove it")
         return ExamModel(kind, tasks)
     strength = table.table("strength", {})
     strength.only("rung", "variant", "view")
-    for key in _FRONTIER:
-        if key in table:
+    for key in (*_FRONTIER, *_MATCHED):
+        if key in table and key != "variants":
             raise table.problem(key, "a composed exam has no such setting; remove it")
     return ExamModel(
         "composed",
@@ -156,6 +184,27 @@ def parse_exam(table: TomlTable) -> ExamModel:
         _rows(table, "families", _STRUCTURES, tuple(FAMILIES)),
         _variants(table, FAMILIES),
         _rows(table, "views", tuple(FAMILIES), tuple(VIEWS)),
+    )
+
+
+def _only(table: TomlTable) -> Only | None:
+    """What a matched exam is restricted to; ``None`` where nothing is said."""
+    if not any(key in table for key in _MATCHED):
+        return None
+    patterns = None
+    if "variants" in table:
+        patterns = tuple(table.texts("variants"))
+        for pattern in patterns:
+            if not any(
+                fnmatchcase(f"{family}.{name}", pattern)
+                for family, names in FAMILIES.items()
+                for name in names
+            ):
+                raise table.problem("variants", f"{pattern!r} fits no family.variant")
+    return Only(
+        patterns,
+        table.flag("identifiable") if "identifiable" in table else None,
+        table.choice("input_mode", get_args(InputMode)) if "input_mode" in table else None,
     )
 
 
