@@ -53,6 +53,27 @@ def _read(options: argparse.Namespace) -> int:
     return OK
 
 
+def _add_new_variant(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("key", metavar="FAMILY.NAME", help="its key, in a family that there is")
+    parser.add_argument("--shape", required=True, metavar="SHAPE", help="the shape of its answers")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("new-variant"),
+        metavar="DIR",
+        help="an empty folder for the pieces (default: new-variant)",
+    )
+
+
+def _new_variant(options: argparse.Namespace) -> int:
+    from builder.causalds.show.scaffold import write_scaffold
+
+    for file, place in write_scaffold(options.key, options.shape, options.out):
+        print(f"{file}  →  {place}")
+    print("fill each in at its place (docs/adding-a-variant.md); the tests name what is absent")
+    return OK
+
+
 INSPECT: Final = Command(
     "inspect",
     "look at one scene of causalds: graph, equations, truths, tables, measurements",
@@ -66,4 +87,11 @@ READ: Final = Command(
     ("read release --n 12", "read release --n 30 --out stories.html"),
     _add_read,
     _read,
+)
+NEW_VARIANT: Final = Command(
+    "new-variant",
+    "begin a question of causalds: the pieces of every file that it needs, each with its place",
+    ("new-variant effect_estimate.ate_rank --shape ate_sign",),
+    _add_new_variant,
+    _new_variant,
 )
