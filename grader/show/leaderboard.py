@@ -69,11 +69,11 @@ def failures(failed: Sequence[tuple[str, str]]) -> Table:
 
 
 def _copies(reports: Sequence[Report]) -> str:
-    """Which submissions hold the very same answers; nothing to say of those without any."""
+    """Which submissions hold the very same answers; nothing to say of those without a valid one."""
     same: dict[str, list[str]] = {}
     for report in reports:
         digest = report["submission"].get("answers_sha256", "")
-        if digest and report["census"]["missing"] < report["census"]["tasks"]:
+        if digest and report["census"]["scored"]:
             same.setdefault(digest, []).append(name_of(report))
     return " ".join(f"Equal answers: {', '.join(names)}." for names in same.values() if names[1:])
 

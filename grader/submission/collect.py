@@ -52,6 +52,8 @@ def collect(source: Path, tasks: Iterable[Task], budget: Budget | None = None) -
             raise UsageError(f"{source}: give a folder of answers or a packed .parquet submission")
         read_parquet_answers(source, source.name, suffixes, found, required=True)
         return found
+    if source.exists() and not source.is_dir():
+        raise UsageError(f"{source}: neither a file nor a folder; put the answers themselves there")
     if not source.is_dir():
         raise UsageError(f"{source}: no such folder of answers{nearest_path(source)}")
     if any((source / f"attempt-{k}").is_dir() for k in (0, 1)):

@@ -112,6 +112,9 @@ def test_namesakes_are_told_apart_and_copies_flagged(
     shutil.copytree(board / "again", board / "changed")
     (board / "changed" / "run.json").write_text('{"system": "theirs"}', encoding="utf-8")
     put(board / "changed", "ate", '{"value": 17.0}')
+    for name in ("junk", "void"):  # no answer in them that could be equal to another
+        (board / name).mkdir()
+        put(board / name, "ate", name)
     out = tmp_path / "board.json"
     run = runner.run("leaderboard", board, "--release", runner.release, *DEV, "--json", out)
     rows = {
@@ -122,7 +125,7 @@ def test_namesakes_are_told_apart_and_copies_flagged(
     assert "label" not in rows["changed"]["submission"]
     said = " ".join(run.out.split())
     assert "Equal answers: ours (again, 2026-02-02), ours (right, 2026-01-01)." in said
-    assert "theirs." not in said
+    assert "theirs." not in said and said.count("Equal answers") == 1
 
 
 @pytest.mark.parametrize(
