@@ -6,13 +6,16 @@ pages ask for nothing elsewhere, and nothing that a release or an answer holds c
 examples:
   python -m grader browse release --html site
   python -m grader browse release --answers answers/informed --html site
+  python -m grader browse release --run runs/mine --html site
   python -m grader browse release --exam all --html site
 """
 
 import argparse
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from grader.commands.common import add, open_split
 from grader.errors import UsageError
@@ -26,7 +29,12 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``browse``."""
     parser.add_argument("release", type=Path, metavar="RELEASE", help="release folder")
-    parser.add_argument("--answers", type=Path, metavar="DIR", help="the answers to show")
+    whose = parser.add_mutually_exclusive_group()
+    whose.add_argument("--answers", type=Path, metavar="DIR", help="the answers to show")
+    whose.add_argument(
+        "--run", type=Path, metavar="DIR",
+        help="a run: its answers, and links to its conversations",
+    )  # fmt: skip
     add(parser, "--private", "--split", "--exam", "--track")
     parser.add_argument(
         "--reveal", action="store_true", help="of a private split: show truths and scores as well"
@@ -46,12 +54,17 @@ def run(arguments: argparse.Namespace) -> int:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"--html {folder}: not an empty folder; choose another, or remove it")
     split = open_split(arguments)
-    graded = None if arguments.answers is None else _graded(split, arguments.answers)
+    run: Path | None = arguments.run
+    answers = arguments.answers if run is None else run / "answers"
+    if run is not None and not answers.is_dir():
+        raise UsageError(f"--run {run}: no answers/ in it; name the folder of a run")
+    graded = None if answers is None else _graded(split, answers)
     exam = split.choose_exam_for() if graded is None else graded.exam
     folder.mkdir(parents=True, exist_ok=True)
     whose = "" if graded is None else f", answered by {graded.report['submission']['system']}"
     subtitle = f"split {split.name}, exam {exam.name}: {len(exam.tasks)} tasks{whose}"
-    shown = list(_shown(exam, graded))
+    talks = {} if run is None else _conversations(run / "conversations", folder)
+    shown = list(_shown(exam, graded, talks))
     for name, text in pages(split.release.name, subtitle, shown):
         write_text(inside(folder, name), text)
     print(f"{folder / INDEX}: {len(shown)} tasks to read")
@@ -70,7 +83,20 @@ def _graded(split: Split, answers: Path) -> "Graded":
     return grade(exam, submission, slice_intervals=False)
 
 
-def _shown(exam: Exam, graded: "Graded | None") -> "Iterator[Shown]":
+def _conversations(pages: Path, site: Path) -> dict[str, list[str]]:
+    """By task the pages of its conversations, one an attempt, as paths from the site."""
+    found: dict[str, list[str]] = {}
+    for page in sorted(pages.glob("*.html")):
+        task_id, _, attempt = page.stem.rpartition("-")
+        if attempt.isdecimal():
+            path = os.path.relpath(page.absolute(), site.absolute())
+            found.setdefault(task_id, []).append(quote(path))
+    return found
+
+
+def _shown(
+    exam: Exam, graded: "Graded | None", talks: Mapping[str, Sequence[str]]
+) -> "Iterator[Shown]":
     """Every task of the exam with what may be seen of it."""
     from grader.io.beside import scenes, sources, worlds
     from grader.show.browse import Shown
@@ -94,4 +120,5 @@ def _shown(exam: Exam, graded: "Graded | None") -> "Iterator[Shown]":
             world,
             scores.get(task.task_id),
             answers.get(task.task_id),
+            talks.get(task.task_id, ()),
         )
