@@ -63,7 +63,7 @@ def record(
 
     ``epochs`` are the attempts at a task by track, ``wanted`` the ids of the tasks asked for.
     """
-    attempts = {task.task_id: epochs[task.track] for task in exam.tasks}
+    attempts = {task.task_id: epochs.get(task.track, 1) for task in exam.tasks}
     outcome = Outcome(sum(attempts.values()), sum(attempts[task_id] for task_id in wanted))
     shutil.rmtree(out / FOLDER, ignore_errors=True)
     (out / FOLDER).mkdir(parents=True)

@@ -106,8 +106,11 @@ def sit(run: Run) -> int:
 
     Raises ``UsageError`` for what can be known before a model is asked.
     """
+    if run.sample_ids is not None and run.limit is not None:
+        raise UsageError("--sample-id and --limit: choose one")
     exam = run.sitting.opened(run.track)
-    tracks = list(dict.fromkeys(task.track for task in exam.tasks))
+    wanted = _wanted(run, exam)
+    tracks = list(dict.fromkeys(t.track for t in exam.tasks if t.task_id in wanted))
     settings = [run.sitting.protocol(track)[0] for track in tracks]
     if run.sandbox.partition(":")[0] == "local":
         _say("warning: --sandbox local has no walls: commands run as you, and read what you can")
@@ -116,7 +119,6 @@ def sit(run: Run) -> int:
     with _only_one(run.out):
         run_card.check_same(run.out / "run.json", card)
         epochs = _epochs(run, tracks)
-        wanted = _wanted(run, exam)
         _estimate(exam, wanted, epochs)
         if problem := _probe(run):
             _say(f"error: the model does not answer: {problem}")
@@ -166,15 +168,24 @@ def _epochs(run: Run, tracks: list[str]) -> dict[str, int]:
 
 
 def _wanted(run: Run, exam: Exam) -> frozenset[str]:
-    """The tasks that are asked, as Inspect chooses them; raises ``UsageError`` where none is."""
+    """The tasks that are asked, as Inspect chooses them; raises ``UsageError`` where none is.
+
+    A laboratory needs its episode's hidden part, so that only its host can let it be sat.
+    """
     found, counted = [], Counter[str]()
+    release, split = exam.split.release, exam.split.name
+    hosted = release.has_public_truth(split) or release.private is not None
+    if left := [] if hosted else [task for task in exam.tasks if task.shape.kind == "session"]:
+        _say(f"{len(left)} laboratories are left out: their host sits them, with --private")
     for task in exam.tasks:
+        if not hosted and task.shape.kind == "session":
+            continue
         counted[task.track] += 1
         named = not run.sample_ids or task.task_id in run.sample_ids
         if named and (run.limit is None or counted[task.track] <= run.limit):
             found.append(task.task_id)
     if not found:
-        raise UsageError("--sample-id or --limit: no task of the exam is left")
+        raise UsageError("no task of the exam is left to be asked")
     return frozenset(found)
 
 
