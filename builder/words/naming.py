@@ -19,10 +19,10 @@ from typing import Final, Literal
 
 import numpy as np
 
-from builder.causal.bits import closure, members
+from builder.causal.bits import members
 from builder.causal.graph import LatentDAG
 from builder.seeds import shuffled
-from builder.words.knowledge import Domain, domains
+from builder.words.knowledge import Domain, domains, implied_sign
 from builder.words.matching import Pattern, matches, pattern
 from builder.words.regions import grown
 from builder.words.types import Kind
@@ -119,14 +119,14 @@ class Namer:
         """Names that do not depend on the graph's edges: a connected set of concepts of a domain,
         ``first`` if it can be, dealt to the nodes by lot. Kinds are allowed, and unmeasured nodes
         are variables that could be; of two nodes, of which one ``leads`` to the other in every
-        scene of the kind, the domain knows that, too. None where no domain has a set that is still
-        free."""
+        scene of the kind, the domain's reasons imply one sign of that effect, whatever becomes of
+        it. None where no domain has a set that is still free."""
         for number in self._order(first):
             domain = domains()[number]
             for _ in range(_LOTS if self._told[number] < self._cap else 0):
                 inside = grown(self._rng, domain, len(graph.nodes))
                 names = None if inside is None else self._dealt_names(graph, kinds, domain, inside)
-                if names is None or (leads is not None and not _leads(domain, names, leads)):
+                if names is None or (leads is not None and not _sounds(domain, names, leads)):
                     continue
                 key = domain.key, frozenset(names.values())
                 if key not in self._sets and part_of(domain.key, list(key[1])) == self._part:
@@ -176,11 +176,9 @@ class Namer:
         return None
 
 
-def _leads(domain: Domain, names: Mapping[str, str], ends: tuple[str, str]) -> bool:
-    """Whether the domain has a chain of effects from the one to the other."""
-    places = {concept.name: place for place, concept in enumerate(domain.concepts)}
-    start, end = (places[names[node]] for node in ends)
-    return bool(closure(1 << start, domain.children, ~0) >> end & 1)
+def _sounds(domain: Domain, names: Mapping[str, str], ends: tuple[str, str]) -> bool:
+    """Whether one expects an effect of the one on the other, and of which sign."""
+    return implied_sign(domain.signs, *(names[node] for node in ends)) != 0
 
 
 @lru_cache(maxsize=4096)
