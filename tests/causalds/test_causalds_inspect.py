@@ -103,7 +103,8 @@ def test_the_graph_picture_has_every_node_and_edge() -> None:
         arrows = [g for g in groups if g.find(f"{space}path[@class='head']") is not None]
         assert len(arrows) == len(record["world"]["edges"])
         boxes = [g for g in groups if g not in arrows]
-        assert {b.find(f"{space}title").text for b in boxes} == set(record["variables"])
+        names = {variable["name"] for variable in record["variables"].values()}
+        assert {b.find(f"{space}title").text for b in boxes} == names
         dashed = [b for b in boxes if b.find(f"{space}rect").get("style", "").count("dasharray")]
         assert len(dashed) == len(record["world"]["latent"])
 
