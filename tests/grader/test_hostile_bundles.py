@@ -208,7 +208,7 @@ def test_a_hostile_system_name_is_only_text(runner: Runner, gold: Path, name: st
     html = page.read_text(encoding="utf-8")
     for text in (run.out, html):
         assert "\x1b" not in text and "\u202e" not in text and "\x00" not in text
-    assert "<script" not in html and "<img" not in html and "http://x" not in html.split("svg")[0]
+    assert "<script" not in html and "<img" not in html and '="http://x' not in html
     assert len(html) < 100_000 and len(run.out) < 20_000
     if name.startswith("[bold"):
         assert "[bold red]x[/bold red]" in run.out, "markup must be shown, not obeyed"
