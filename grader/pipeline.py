@@ -88,6 +88,7 @@ def grade(
     source: Path | Submission,
     *,
     slice_intervals: bool = True,
+    tables: bool = True,
     limits: Limits | None = None,
     identify: bool = False,
 ) -> Graded:
@@ -108,6 +109,7 @@ def grade(
         submission.usage,
         exam.floors,
         slice_intervals=slice_intervals,
+        tables=tables,
     )
     report = build_report(exam, submission, totals, _with_exam(exam, _remarks(exam, submission)))
     if rows.grid:

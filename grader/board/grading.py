@@ -69,13 +69,14 @@ def grade_all(
     limits: Limits,
     budget: Budget | None = None,
     cache: Cache | None = None,
-    slice_intervals: bool = False,
+    documents: bool = False,
     refuse: Callable[[Graded], None] = lambda _graded: None,
     advance: Callable[[], None] = lambda: None,
 ) -> list[Result]:
     """Every submission, graded on its own, in the order of ``sources``.
 
-    ``limits`` are a worker's, ``budget`` is what the answers of one may cost. ``refuse`` raises
+    ``limits`` are a worker's, ``budget`` is what the answers of one may cost,
+    ``documents`` whether anyone will see more of a report than a table. ``refuse`` raises
     ``UsageError`` for a submission that must not be on the board; ``advance`` is called for each as
     it is finished.
     """
@@ -86,7 +87,9 @@ def grade_all(
         known = None if cache is None else submission_sha256(source)
         if cache is not None and known is not None and (text := cache.find(known)) is not None:
             return text
-        graded = grade(exam, source, slice_intervals=slice_intervals, limits=budget, identify=True)
+        graded = grade(
+            exam, source, slice_intervals=documents, tables=documents, limits=budget, identify=True
+        )
         text = json.dumps(_told(graded, source, refuse)).encode("ascii")
         if cache is not None and known is not None:
             cache.keep(known, text)

@@ -139,7 +139,7 @@ def run(arguments: argparse.Namespace) -> int:
             limits=Limits(arguments.memory << 20, arguments.wall),
             budget=limits_of(arguments),
             cache=cache,
-            slice_intervals=_detailed(arguments),
+            documents=_detailed(arguments),
             refuse=refuse_others,
             advance=advance,
         )
@@ -201,7 +201,7 @@ def _sessions(arguments: argparse.Namespace, exam: Exam) -> "Started":
 
 
 def _detailed(arguments: argparse.Namespace) -> bool:
-    """Whether anyone will see the intervals of slices."""
+    """Whether anyone will see more of a report than the board's table."""
     return bool(arguments.json or arguments.html)
 
 

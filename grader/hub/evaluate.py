@@ -200,7 +200,7 @@ def reports(
     """The report of each file, or why there is none, each graded in a process of its own."""
     results = grade_all(
         exam, list(sources), workers=desk.workers, limits=desk.limits, budget=desk.budget,
-        slice_intervals=True, refuse=refuse_others,
+        documents=True, refuse=refuse_others,
     )  # fmt: skip
     entries = [result for result in results if isinstance(result, Entry)]
     if exam.keeps_ledger and entries:

@@ -75,16 +75,18 @@ def aggregate(
     floors: Floors = NO_FLOORS,
     *,
     slice_intervals: bool = True,
+    tables: bool = True,
 ) -> Totals:
     """Aggregate the score rows of one grading, by track and over all.
 
-    Intervals of slices are most of the work, and can be left out where nobody will see them.
+    Intervals of slices are most of the work, and can be left out where nobody will see them; so can
+    ``tables``, what only the tables of a track show.
     """
     with ScoreTable(scores) as table:
         fill_usage(table, usage, scores)
         parts = _parts(table)
         census = _census(table, len(scores))
-        results = _results(table, scores, truths, checked, slice_intervals, floors)
+        results = _results(table, scores, truths, checked, slice_intervals, floors, tables=tables)
         own = track_summaries(results)
         replicates = _replicates(table, scores, own)
         units = {
@@ -147,13 +149,17 @@ def _results(
     checked: Mapping[str, Checked],
     slice_intervals: bool,
     floors: Floors = NO_FLOORS,
+    *,
+    tables: bool = True,
 ) -> dict[str, Results]:
     """Each track's part of the grading, in the order of the tracks."""
     found: dict[str, list[Score]] = {}
     for score in scores:
         found.setdefault(score.track, []).append(score)
     return {
-        name: Results(table, rows, truths, checked, slice_intervals, partial(floors.at, name))
+        name: Results(
+            table, rows, truths, checked, slice_intervals, tables, partial(floors.at, name)
+        )
         for name, rows in found.items()
     }
 

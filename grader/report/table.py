@@ -109,8 +109,8 @@ class Results:
     """One grading as a track sees it: its own score rows, and the table of all of them.
 
     ``truths`` and ``checked`` (by task id) are what the rows were made from. ``slice_intervals``
-    is whether anyone will see the intervals of slices; ``floor`` gives the floor of a variant in a
-    regime.
+    is whether anyone will see the intervals of slices, ``tables`` whether anyone will see what only
+    the track's own tables show; ``floor`` gives the floor of a variant in a regime.
     """
 
     table: ScoreTable
@@ -118,4 +118,5 @@ class Results:
     truths: Mapping[str, Truth]
     checked: Mapping[str, Checked]
     slice_intervals: bool = True
+    tables: bool = True
     floor: Callable[[str, str], float | None] = lambda _variant, _regime: None

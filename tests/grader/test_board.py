@@ -81,8 +81,8 @@ def reports(results: list[Result]) -> list[dict[str, object]]:
 def test_workers_grade_as_one_process_does(dev: Exam, board: Path) -> None:
     """And their number changes nothing, nor does what is kept at hand for the table."""
     sources = sorted(board.iterdir())
-    one = grade_all(dev, sources, workers=1, limits=ROOMY, slice_intervals=True)
-    three = grade_all(dev, sources, workers=3, limits=ROOMY, slice_intervals=True)
+    one = grade_all(dev, sources, workers=1, limits=ROOMY, documents=True)
+    three = grade_all(dev, sources, workers=3, limits=ROOMY, documents=True)
     assert reports(one) == reports(three)
     failed = one[sources.index(board / "broken.parquet")]
     assert isinstance(failed, NotGraded) and "broken.parquet" in failed.reason
@@ -92,9 +92,11 @@ def test_workers_grade_as_one_process_does(dev: Exam, board: Path) -> None:
         told = report["submission"]
         assert {**report, "submission": alone["submission"]} == alone
         assert isinstance(told, dict) and told.items() >= alone["submission"].items()
-    briefs = [result.brief for result in one if isinstance(result, Entry)]
-    shown = [leaderboard([(1, r) for r in rows]).rows for rows in (briefs, reports(one))]
-    assert shown[0] == shown[1] and in_terminal(leaderboard([(1, briefs[0])]))
+    bare = grade_all(dev, sources, workers=1, limits=ROOMY)
+    briefs = [[r.brief for r in results if isinstance(r, Entry)] for results in (one, bare)]
+    shown = [leaderboard([(1, r) for r in rows]).rows for rows in (*briefs, reports(one))]
+    assert shown[0] == shown[1] == shown[2], "the table needs no more than it asks for"
+    assert in_terminal(leaderboard([(1, briefs[0][0])]))
 
 
 def test_a_grading_is_reused_where_all_agrees(

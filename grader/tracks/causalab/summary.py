@@ -12,6 +12,8 @@ def summarise(results: Results) -> TrackSummary:
     The member ``suites`` maps "suite regime" to its figures, with Wilson intervals of the yes-or-no
     ones; some of the figures over everything join ``metrics``.
     """
+    if not results.tables:
+        return TrackSummary(None, (), {}, {})
     rows = {row.pop("label"): row for row in results.table.query("causalab/suites")}
     for row in rows.values():
         row["intervals"] = {

@@ -32,17 +32,19 @@ def extend(track: Members, results: Results) -> None:
     if len(own) <= SMALL_EXAM:
         draws = Weights.of(Draws.of(sorted({score.instance_id for score in own}), seed))
     track["readings"] = _readings(table, own, draws)
+    track["usage"]["tokens_per_quality"] = quality(track["usage"], track["readings"])
+    if found := parrot(own, results.truths, draws):
+        track["parrot"] = found
+    if not results.tables:
+        return
     _slice_readings(track, table)
     _slice_rates(track, table)
     track["composition"] = table.query("causalds/composition")
-    track["usage"]["tokens_per_quality"] = quality(track["usage"], track["readings"])
     if draws is not None and results.slice_intervals:
         _slice_intervals(track, table, draws.first(SLICE_REPLICATES))
     track["calibration"] = _calibration(table, draws)
     if found := matched(table):
         track["matched"] = found
-    if found := parrot(own, results.truths, draws):
-        track["parrot"] = found
 
 
 def _readings(table: ScoreTable, scores: Sequence[Score], draws: Weights | None) -> Members:

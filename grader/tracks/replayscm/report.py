@@ -49,6 +49,8 @@ METRICS: Final = ("train_exact", "heldout_world_exact", "heldout_exact")
 
 def summarise(results: Results) -> TrackSummary:
     """The mean of the tasks' points as headline, with pools and deltas beside it."""
+    if not results.tables:
+        return TrackSummary(None, (), {}, {})
     found = extras(results.table)
     if results.slice_intervals:
         add_intervals(found, results.scores)
