@@ -6,7 +6,9 @@ indices. A few hundred parts are taken out of the shards at a time.
 """
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 import numpy as np
@@ -16,11 +18,11 @@ import pyarrow.compute as pc
 from builder.gate.roll import Roll
 from builder.gate.tables import truth_side
 from builder.release.parts import PART_INSTANCES, Origin, Part, part_folder, stage_part
-from builder.release.reader import configs, groups, public_side, shards
+from builder.release.reader import configs, groups, open_shard, public_side, shards
 from builder.tracks import TRACKS
 
 WAVE: Final = 200
-"""Parts that are taken out at a time: their rows are in memory together."""
+"""Parts that are taken out at a time: each has a file open."""
 
 
 def restaged(release: Path, roll: Roll, staging: Path) -> Iterator[Part]:
@@ -34,11 +36,13 @@ def restaged(release: Path, roll: Roll, staging: Path) -> Iterator[Part]:
     for first in range(0, origin.parts, WAVE):
         wave = range(first, min(first + WAVE, origin.parts))
         ends = PART_INSTANCES * wave.start, PART_INSTANCES * wave.stop
-        wanted = instances[slice(*ends)]
-        pieces = {config: _cut(paths, wanted) for config, paths in sources.items()}
-        for number in wave:
-            tables = {config: found[number - first] for config, found in pieces.items()}
-            yield stage_part(origin, part_folder(staging, origin, number), tables, {}, {})
+        with TemporaryDirectory(dir=staging) as scratch:
+            wanted, folder = instances[slice(*ends)], Path(scratch)
+            schemas = {c: _cut(paths, wanted, folder / c) for c, paths in sources.items()}
+            for number in wave:
+                place = str(number - first)
+                tables = {c: _piece(folder / c / place, schema) for c, schema in schemas.items()}
+                yield stage_part(origin, part_folder(staging, origin, number), tables, {}, {})
 
 
 def _sources(release: Path, roll: Roll) -> Iterator[tuple[str, list[Path]]]:
@@ -52,17 +56,27 @@ def _sources(release: Path, roll: Roll) -> Iterator[tuple[str, list[Path]]]:
                 yield config, paths
 
 
-def _cut(paths: list[Path], wanted: pa.Array) -> list[pa.Table]:
-    """The rows about some instances, a table for every part of them."""
-    parts = -(-len(wanted) // PART_INSTANCES)
-    pieces: list[list[pa.Table]] = [[] for _ in range(parts)]
-    schema = None
-    for table, _ in groups(paths):
-        table = table.replace_schema_metadata(None)
-        schema = table.schema
-        places = pc.index_in(table["instance_id"], wanted)
-        numbers = pc.fill_null(places, -PART_INSTANCES).to_numpy() // PART_INSTANCES
-        for number in np.unique(numbers[numbers >= 0]):
-            pieces[number].append(table.filter(pa.array(numbers == number)))
-    assert schema is not None
-    return [pa.concat_tables([schema.empty_table(), *found]) for found in pieces]
+def _cut(paths: list[Path], wanted: pa.Array, folder: Path) -> pa.Schema:
+    """Writes the rows about some instances to a file for every part of them; their schema."""
+    folder.mkdir()
+    schema = open_shard(paths[0]).schema_arrow.remove_metadata()
+    with ExitStack() as stack:
+        writers: dict[int, pa.RecordBatchWriter] = {}
+        for table, _ in groups(paths):
+            places = pc.index_in(table["instance_id"], wanted)
+            numbers = pc.fill_null(places, -PART_INSTANCES).to_numpy() // PART_INSTANCES
+            for number in np.unique(numbers[numbers >= 0]):
+                if number not in writers:
+                    file = pa.ipc.new_stream(str(folder / str(number)), schema)
+                    writers[number] = stack.enter_context(file)
+                rows = table.filter(pa.array(numbers == number))
+                writers[number].write_table(rows.replace_schema_metadata(None))
+    return schema
+
+
+def _piece(file: Path, schema: pa.Schema) -> pa.Table:
+    """What was written for a part; nothing where there was nothing."""
+    if not file.exists():
+        return schema.empty_table()
+    with pa.memory_map(str(file)) as source:
+        return pa.ipc.open_stream(source).read_all()
