@@ -1,43 +1,64 @@
-"""Whether the config ``tasks`` says what the tracks' configs say, and no more."""
+"""Whether the config ``tasks`` says what the tracks' configs say, and no more.
 
-from collections.abc import Iterator
+The check of a part leaves two hashes of each of its tasks: of what the flat row must repeat, and of
+the right answer, by the grader's own reading of truths and labels. The gate holds the
+released rows against them.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from builder.gate.part_rows import PartRows
 from builder.release.flat import CONFIG
 from builder.release.reader import rows, shards
 from builder.release.schemas import FLAT, TASKS
-from grader.io.release import Release
+from grader.io.jsonio import canonical
+from grader.model import Truth
+from grader.shape import Task
 
-_ALIKE = tuple(name for name in FLAT.names if name in TASKS.names)
+_ALIKE: Final = tuple(name for name in FLAT.names if name in TASKS.names)
+
+Mark = Sequence[str]
+"""A task's id, the hash of what its flat row repeats, and that of its right answer; the last is
+empty where truth is private."""
 
 
-def flat_problems(opened: Release, split: str) -> Iterator[str]:
-    """Rows that are not those of the tracks; answers that are not right, or are private.
+def flat_marks(part: PartRows, asked: Iterable[tuple[Task, Truth]]) -> list[list[str]]:
+    """The marks of a part's tasks; ``asked`` are the tasks with their truths."""
+    answers = {}
+    if not part.tables.private:
+        for task, truth in asked:
+            try:
+                answers[task.task_id] = _hash(task.shape.gold(task, truth))
+            except Exception:  # a damaged truth, which other checks name: no answer is right
+                answers[task.task_id] = "none"
+    return [
+        [row["task_id"], _repeated(row), answers.get(row["task_id"], "")]
+        for tasks in part.tasks.values()
+        for row in tasks
+    ]
 
-    Right answers are asked of the grader's own reading of truths and labels, not of the builder's.
-    """
-    public = opened.public.path
-    truths: dict[str, Any] = {}
-    if opened.has_public_truth(split):
-        tasks = opened.tasks(split, prompts=False)
-        known = opened.truths(split, tasks)
-        truths = {task.task_id: (task, known[task.task_id]) for task in tasks}
-    own = {row["task_id"]: row for row in _tracks_rows(opened, public, split)}
+
+def flat_problems(public: Path, split: str, marks: Iterable[Mark]) -> Iterator[str]:
+    """Rows that are not those of the tracks; answers that are not right, or are private."""
+    own = {name: (repeated, answer) for name, repeated, answer in marks}
     for row in rows(shards(public, CONFIG, split)):
         name = row["task_id"]
-        theirs = own.pop(name, None)
-        if theirs is None or any(row[column] != theirs[column] for column in _ALIKE):
+        repeated, answer = own.pop(name, ("", ""))
+        if _repeated(row) != repeated:
             yield f"{CONFIG}: {name} is not as its track's config has it"
-        elif name not in truths and row["answer"] is not None:
+        elif not answer and row["answer"] is not None:
             yield f"{CONFIG}: {name} has an answer, and its truth is private"
-        elif name in truths:
-            task, truth = truths[name]
-            if row["answer"] != task.shape.gold(task, truth):
-                yield f"{CONFIG}: the answer to {name} is not the right one"
+        elif answer and _hash(row["answer"] or "") != answer:
+            yield f"{CONFIG}: the answer to {name} is not the right one"
     yield from (f"{CONFIG}: {name} is absent" for name in own)
 
 
-def _tracks_rows(opened: Release, public: Path, split: str) -> Iterator[dict[str, Any]]:
-    for track in opened.public.manifest["splits"][split]["tracks"]:
-        yield from rows(shards(public, track, split), _ALIKE)
+def _repeated(row: Mapping[str, Any]) -> str:
+    return _hash(canonical([row[column] for column in _ALIKE]))
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:32]

@@ -112,7 +112,7 @@ def _added(sums: Sequence[FloorSum]) -> FloorSum:
 def known_points(track: Track, rows: PartRows, parts: int) -> KnownPoints:
     """The points of known answers to the tasks of a part; the split has so many ``parts``."""
     problems: list[str] = []
-    asked = list(_asked(rows, problems))
+    asked = list(tasks_and_truths(rows, problems))
     sample = _sample([task for task, _ in asked], max(1, -(-FLOOR_TASKS // parts)))
     gold, nothing, earned = [], [], []
     floors: dict[str, list[Mapping[Guess, tuple[float, float]]]] = {}
@@ -186,9 +186,9 @@ class _Grader:
         return canonical(parts)
 
 
-def _asked(rows: PartRows, problems: list[str]) -> Iterator[tuple[Task, Truth]]:
+def tasks_and_truths(rows: PartRows, problems: list[str]) -> Iterator[tuple[Task, Truth]]:
     """The tasks of a part with their truths, an instance after the other, as the grader reads
-    them; a row that it cannot read is a problem."""
+    them; a row that it cannot read is added to ``problems``."""
     read = Rows()
     for instance, tasks in sorted(rows.tasks.items()):
         truths = {row["task_id"]: row for row in rows.truths.get(instance, ())}

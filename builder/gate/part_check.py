@@ -19,7 +19,8 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from builder.gate import checks
-from builder.gate.known_answers import FLOOR_TASKS, KnownPoints, known_points
+from builder.gate.flat import flat_marks
+from builder.gate.known_answers import FLOOR_TASKS, KnownPoints, known_points, tasks_and_truths
 from builder.gate.leak.extract import LOOKED_AT, Extract, extract, looked_at
 from builder.gate.part_rows import PartRows, read_part
 from builder.gate.second_derivation import audit_part
@@ -46,7 +47,7 @@ class Findings:
     ``references`` and ``task_rows`` are problems, ``audit`` those of truths; ``audited`` counts
     instances and views; ``stories`` are those told by rules, ``free`` the other ones, of which
     ``alike`` read as their graph. ``prompts`` pairs the hash of every different prompt with a task
-    that has it.
+    that has it; ``flat`` are the marks of what the flat table of all tracks must say.
     """
 
     instances: int
@@ -56,6 +57,7 @@ class Findings:
     task_rows: list[str]
     same_prompts: list[str]
     prompts: list[list[str]]
+    flat: list[list[str]]
     audited: int
     audit: list[str]
     stories: int
@@ -127,6 +129,7 @@ def findings(part: Part) -> Findings:
         task_rows=checks.spec_problems(track, tables),
         same_prompts=same,
         prompts=[list(pair) for pair in prompts.items()],
+        flat=flat_marks(rows, tasks_and_truths(rows, [])),
         audited=len(audited),
         audit=[problem for one in audited for problem in one.problems],
         stories=len(certain),

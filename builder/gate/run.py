@@ -106,7 +106,7 @@ def run_gate(
     lines += _structure(release, found, checked)
     if not all(line.ok for line in lines):
         return GateReport(tuple(lines))
-    lines += _flat(opened)
+    lines += _flat(opened, checked)
     lines += _audits(checked)
     tell("gate: gold, empty, constant and random answers")
     floors: list[Floor] = []
@@ -242,11 +242,13 @@ def _structure(release: Path, found: Sequence[Roll], checked: _Checked) -> list[
     return lines
 
 
-def _flat(opened: Release) -> Iterator[GateLine]:
+def _flat(opened: Release, checked: _Checked) -> Iterator[GateLine]:
     """The one table of all tracks, a split at a time."""
     for split in opened.splits:
+        marks = (mark for key, members in checked.findings.items() if key[0] == split
+                 for one in members for mark in one.flat)  # fmt: skip
         shown = "right answers" if opened.has_public_truth(split) else "no answer"
-        problems = flat_problems(opened, split)
+        problems = flat_problems(opened.public.path, split, marks)
         yield line_of(f"{split}: config tasks", problems, f"as the tracks' configs, {shown}")
 
 

@@ -107,6 +107,34 @@ def test_a_wrong_truth_is_caught_though_it_grades_itself_right(
     assert list(failures) == ["dev: config tasks", "second derivation of every truth"]
 
 
+def _another_answer(rows: Rows) -> None:
+    rows[0]["answer"] += " "
+
+
+def _another_prompt(rows: Rows) -> None:
+    rows[0]["prompt"] += " Think twice."
+
+
+@pytest.mark.parametrize(
+    ("split", "change", "says"),
+    [
+        ("dev", _another_answer, "the answer to {} is not the right one"),
+        ("dev", _another_prompt, "{} is not as its track's config has it"),
+        ("dev", lambda rows: rows[1:], "{} is absent"),
+        ("test", lambda rows: rows[0].update(answer="{}"), "{} has an answer, and its truth is"),
+    ],
+)
+def test_the_flat_table_says_what_the_tracks_say(
+    release: Path, split: str, change: Callable[[Rows], Rows | None], says: str
+) -> None:
+    """It is what most people will load."""
+    path = release / "public" / "tasks" / f"{split}-00000-of-00001.parquet"
+    name = pq.read_table(path, columns=["task_id"])["task_id"][0].as_py()
+    edit(release, "public", f"tasks/{split}", change)
+    failures = _failures(release)
+    assert says.format(name) in failures[f"{split}: config tasks"]
+
+
 SWAPPED = """
 name = "swapped"
 version = "0.1.0"
