@@ -172,11 +172,12 @@ class StoryReading:
 class HiddenFacts:
     """What the leak test asks of one hidden world.
 
-    ``told`` are the counts that a story may give away: variables, edges, unmeasured variables.
-    ``facts`` are the private facts by name; their values are compared as text.
+    ``told`` are the counts that a story may give away, such as those of variables, edges and
+    unmeasured variables, the same counts for all instances of a track. ``facts`` are the private
+    facts by name; their values are compared as text.
     """
 
-    told: tuple[int, int, int]
+    told: tuple[int, ...]
     facts: Mapping[str, str]
 
 

@@ -30,7 +30,13 @@ def _hidden(world_row: Mapping[str, Any]) -> HiddenFacts | None:
     kinds = {node["name"]: node["kind"] for node in world["nodes"]}
     binary = kinds[treatment] == "binary"
     return HiddenFacts(
-        told=(len(graph.nodes), len(graph.edges), len(graph.latent)),
+        # A story that implies its graph is as long as it has statements.
+        told=(
+            len(graph.nodes),
+            len(graph.edges),
+            len(graph.latent),
+            len(record.get("statements", ())),
+        ),
         facts={
             "structure": world_row["structure"],
             "motif": world_row["motif"],

@@ -29,17 +29,17 @@ HASH_BINS: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """One row of a test: a scene with the tasks that ask about it, and three told counts.
+    """One row of a test: a scene with the tasks that ask about it, and what the story may count.
 
-    ``asked`` is what the track says of each task; ``told`` counts the variables, edges and
-    unmeasured variables of the story. ``scene`` is empty where prompts hold all there is.
+    ``asked`` is what the track says of each task, ``told`` what it says that the story gives away.
+    ``scene`` is empty where prompts hold all there is.
     """
 
     scene: SceneRow
     tasks: tuple[TaskRow, ...]
     asked: tuple[AskedFacts, ...]
     positions: tuple[int, ...]
-    told: tuple[int, int, int]
+    told: tuple[int, ...]
 
     @property
     def treatment(self) -> str:
