@@ -2,11 +2,12 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import mul
 from typing import Final, Self
 
 from grader.shape import LOSS_CAP
 from grader.statistics import bootstrap
-from grader.statistics.resample import Draws, clustered
+from grader.statistics.resample import Draws, Picker, clustered, picker
 
 SMALL_EXAM: Final = 5_000
 """Exams with more tasks have an interval of their points only: others would be narrow and slow."""
@@ -41,18 +42,16 @@ class Weights:
 
     def means(self, values: Iterable[tuple[str, float]]) -> list[float]:
         """Replicates of the mean of (instance, value); draws without any of them are left out."""
-        columns = [(self.place[name], *sums) for name, sums in clustered(values).items()]
-        replicates = []
-        for row in self.rows:
-            tasks = sum(row[k] * count for k, _, count in columns)
-            if tasks:
-                replicates.append(sum(row[k] * total for k, total, _ in columns) / tasks)
-        return replicates
+        clusters = clustered(values)
+        column = _Column.of([(self.place[name], *own) for name, own in clusters.items()])
+        drawn = map(column.sums, self.rows)
+        return [total / tasks for total, tasks in drawn if tasks]
 
     def sums(self, values: Iterable[tuple[str, float]]) -> list[float]:
         """Replicates of the sum of (instance, value), one per draw."""
-        columns = [(self.place[name], total) for name, (total, _) in clustered(values).items()]
-        return [sum(row[k] * total for k, total in columns) for row in self.rows]
+        clusters = clustered(values)
+        column = _Column.of([(self.place[name], *own) for name, own in clusters.items()])
+        return [column.sums(row)[0] for row in self.rows]
 
     def scores(self, lines: Iterable[Line], reading: str) -> list[float | None]:
         """Replicates of CausalDSScore (Eq. 4), one per draw; ``None`` where it is empty."""
@@ -70,10 +69,29 @@ def interval(replicates: Iterable[float | None]) -> list[float] | None:
 
 
 @dataclass(frozen=True, slots=True)
+class _Column:
+    """Sums of values and their numbers by place, for quick sums by weight."""
+
+    pick: Picker
+    totals: Sequence[float]
+    counts: Sequence[int]
+
+    @classmethod
+    def of(cls, rows: Sequence[tuple[int, float, int]]) -> Self:
+        """The column of (place, sum, number)."""
+        return cls(picker([k for k, _, _ in rows]), [t for _, t, _ in rows], [n for *_, n in rows])
+
+    def sums(self, row: Sequence[int]) -> tuple[float, int]:
+        """Sum and number under the weights in ``row``."""
+        weights = self.pick(row)
+        return sum(map(mul, weights, self.totals)), sum(map(mul, weights, self.counts))
+
+
+@dataclass(frozen=True, slots=True)
 class _Pools:
     """The losses of one reading, arranged for quick weighted sums and medians."""
 
-    summed: list[tuple[int, float, int]]
+    summed: _Column
     ordered: list[list[tuple[float, int]]]
 
     @classmethod
@@ -90,25 +108,15 @@ class _Pools:
                 total, count = sums.get(k, (0.0, 0))
                 sums[k] = (total + min(loss, LOSS_CAP), count + 1)
         summed = [(k, total, count) for k, (total, count) in sums.items()]
-        return cls(summed, [sorted(losses) for losses in lists.values()])
+        return cls(_Column.of(summed), [sorted(losses) for losses in lists.values()])
 
     def score(self, row: Sequence[int]) -> float | None:
         """Eq. 4 as a weighted sum: a pool's weight cancels the denominator of its mean."""
-        total, tasks = _sums(self.summed, row)
+        total, tasks = self.summed.sums(row)
         for losses in self.ordered:
             middle, count = _median(losses, row)
             total, tasks = total + count * middle, tasks + count
         return total / tasks if tasks else None
-
-
-def _sums(column: Sequence[tuple[int, float, int]], row: Sequence[int]) -> tuple[float, int]:
-    total, tasks = 0.0, 0
-    for k, losses, count in column:
-        weight = row[k]
-        if weight:
-            total += weight * losses
-            tasks += weight * count
-    return total, tasks
 
 
 def _median(ordered: Sequence[tuple[float, int]], row: Sequence[int]) -> tuple[float, int]:
