@@ -29,7 +29,6 @@ from harness.record import Outcome, record
 from harness.settings import MIXED, preset_of
 from harness.tasks import Sitting, exam_task
 
-PROBE_SECONDS: Final = 25
 CHARACTERS: Final = 4
 """Characters of English that are about one token."""
 _TOLD: Final = 300
@@ -60,6 +59,7 @@ class Run:
     config: dict[str, Any] = field(default_factory=dict)
     limits: dict[str, Any] = field(default_factory=dict)
     model_cost_config: str | None = None
+    probe_timeout: int = 25
     give_up_after: int = 10
     retry_on_error: int | None = None
     max_sandboxes: int | None = None
@@ -222,11 +222,11 @@ def _probe(run: Run) -> str:
 
     async def ask() -> None:
         chosen = _model(run)
-        config = GenerateConfig(max_tokens=64, max_retries=1, timeout=PROBE_SECONDS - 5)
+        config = GenerateConfig(max_tokens=16, max_retries=1, timeout=run.probe_timeout)
         model = get_model(
             chosen["model"], base_url=chosen["base_url"], memoize=False, **chosen["arguments"]
         )
-        async with asyncio.timeout(PROBE_SECONDS):
+        async with asyncio.timeout(run.probe_timeout):
             await model.generate("Reply with the word ready.", config=config)
 
     try:
@@ -234,7 +234,7 @@ def _probe(run: Run) -> str:
     except (KeyboardInterrupt, UsageError):
         raise
     except TimeoutError:
-        return f"no reply in {PROBE_SECONDS} s"
+        return f"no reply in {run.probe_timeout} s (--probe-timeout)"
     except Exception as found:
         # Whatever a provider raises, down to an absent package: its own words say it best.
         error: BaseException = found

@@ -85,6 +85,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--give-up-after", type=int, default=10, metavar="N",
         help="failures of the model in a row, then nothing more is asked (default: %(default)d)",
     )  # fmt: skip
+    errors.add_argument(
+        "--probe-timeout", type=int, default=25, metavar="S",
+        help="seconds for the first short question (default: %(default)d); more for a slow model",
+    )  # fmt: skip
     errors.add_argument("--retry-on-error", type=int, metavar="N", help="tries of a task at once")
     parser.add_argument("--max-sandboxes", type=int, metavar="N")
     parser.add_argument("--system", metavar="NAME", help="name on boards (default: the model)")
@@ -144,6 +148,7 @@ def run(arguments: argparse.Namespace) -> int:
             },
             model_cost_config=arguments.model_cost_config,
             give_up_after=arguments.give_up_after,
+            probe_timeout=arguments.probe_timeout,
             retry_on_error=arguments.retry_on_error,
             max_sandboxes=arguments.max_sandboxes,
         )
