@@ -49,9 +49,13 @@ def test_own_domains_stand_among_ours_or_in_their_place(
 
 
 def test_a_split_is_planned_with_them(
-    own: Path, root: Path, capsys: pytest.CaptureFixture[str]
+    own: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    toml = root / "splits" / "mini.toml"
+    toml = tmp_path / "few.toml"
+    toml.write_text(
+        'name = "few"\nversion = "0.0.1"\n[splits.dev]\ntruth = "public"\nseed = "own"\n'
+        "[splits.dev.causalds]\nscenes = 6\nmotifs = { chain = 1, fork = 1 }\n"
+    )
     assert plan(toml) == 0
     ours = capsys.readouterr().out
     assert plan(toml, "--domains", str(own)) == 0
