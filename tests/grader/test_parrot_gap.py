@@ -42,7 +42,7 @@ def _truths(priors: dict[str, str]) -> dict[str, Truth]:
 
 
 def _draws(count: int = 200) -> Weights:
-    return Weights.of(Draws.of(sorted({s.instance_id for s in SCORES}), 5, count), count)
+    return Weights.of(Draws.of(sorted({s.instance_id for s in SCORES}), 5, count))
 
 
 def test_the_gap_is_the_difference_of_two_skills() -> None:
