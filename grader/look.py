@@ -5,8 +5,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
-from grader.draw.graph import Edge, Graph
+Kind = Literal["", "treatment", "outcome", "latent"]
+Edge = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A directed graph: the names of its nodes, edges from cause to effect, and what some are."""
+
+    nodes: Sequence[str]
+    edges: Sequence[Edge]
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

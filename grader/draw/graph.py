@@ -2,14 +2,12 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from textwrap import wrap
-from typing import Final, Literal
+from typing import Final
 
 from grader.draw.svg import Svg, arrow, element, line, words
+from grader.look import Edge, Graph, Kind
 
-Kind = Literal["", "treatment", "outcome", "latent"]
-Edge = tuple[str, str]
 Point = tuple[float, float]
 
 _BOX_X, _BOX_Y, _GAP_X, _GAP_Y = 116.0, 42.0, 18.0, 46.0
@@ -21,15 +19,6 @@ _FILLS: Final[Mapping[Kind, str]] = {
 }
 _LONGEST: Final = 17
 """Characters of a line in a box."""
-
-
-@dataclass(frozen=True, slots=True)
-class Graph:
-    """A directed graph: the names of its nodes, edges from cause to effect, and what some are."""
-
-    nodes: Sequence[str]
-    edges: Sequence[Edge]
-    kinds: Mapping[str, Kind] = field(default_factory=dict)
 
 
 def layered(graph: Graph, title: str = "causal graph") -> Svg:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from grader.draw import page as draw
-from grader.draw.graph import Graph, histogram, layered
+from grader.draw.graph import histogram, layered
 from grader.draw.page import (
     Beside,
     Block,
@@ -22,7 +22,7 @@ from grader.draw.page import (
 from grader.draw.table import Cell, Table
 from grader.draw.words import clipped, number, safe
 from grader.io.beside import Scene
-from grader.look import Look
+from grader.look import Graph, Look
 from grader.model import RawAnswer, Score, Truth
 from grader.shape import Kind, Task
 from grader.tracks import TRACKS

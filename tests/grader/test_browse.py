@@ -16,11 +16,11 @@ from grading import Runner, put
 from small_release import TASKS, task_id
 
 from grader.cli import main
-from grader.draw.graph import Graph, histogram, layered
+from grader.draw.graph import histogram, layered
 from grader.exam import Split
 from grader.io.beside import Scene
 from grader.io.release import Release
-from grader.look import Look
+from grader.look import Graph, Look
 from grader.model import RawAnswer
 from grader.show.browse import INDEX, Shown, pages
 

@@ -20,8 +20,8 @@ BY_CHOICE = (
     "baselines/causalds/lazy.py",
     "baselines/shortcuts/chosen.toml",
 )
-"""Where ``naive`` answers better than by kind, rules of thumb that are about one question, and which
-rule is best at which: a new variant needs none of them."""
+"""Where ``naive`` answers better than by kind, rules of thumb that are about one question, and the
+best rule for each: a new variant needs none of them."""
 
 
 def listed(root: Path, title: str) -> dict[int, str]:

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from grader.draw.graph import Graph, Kind, layered
+from grader.draw.graph import layered
 from grader.draw.svg import Scale, Svg, element, words
+from grader.look import Graph, Kind
 
 _TARGET_WINDOW: Final = (0.3, 0.8)
 

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from grader.draw.graph import Edge, Graph, Kind
-from grader.look import Look, proofs
+from grader.look import Edge, Graph, Kind, Look, proofs
 from grader.model import Truth
 from grader.shape import Task
 

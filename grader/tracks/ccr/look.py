@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from grader.draw.graph import Graph, Kind
-from grader.look import Look, proofs
+from grader.look import Graph, Kind, Look, proofs
 from grader.model import Truth
 from grader.shape import Task
 

@@ -4,8 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from grader.draw.graph import Graph
-from grader.look import Look, proofs
+from grader.look import Graph, Look, proofs
 from grader.model import Truth
 from grader.shape import Task
 
