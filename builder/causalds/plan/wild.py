@@ -29,7 +29,10 @@ from builder.words.regions import Region, draw_region
 from builder.words.types import Kind
 
 TRIES: Final = 800
-"""Regions drawn for one scene before it is said that there is no graph for it."""
+"""Regions drawn for one scene before other wishes are tried."""
+
+LAST_TRIES: Final = 10 * TRIES
+"""Regions drawn before it is said that there is no graph, where no other wishes have one either."""
 
 RAREST_FIRST: Final = (
     "front_door", "components", "natural_lost", "m_bias", "several_controls", "hidden_cause",
@@ -213,8 +216,9 @@ def drawn(
     """Plans of the scenes, those of rare strata first.
 
     A scene for which there is no graph with what is wanted of it changes wishes with a later one,
-    so that all shares are met. ``fits(place, plan)`` says whether a plan can be asked what the
-    scene at a place is drawn for. Raises :class:`Impossible`.
+    so that all shares are met; where no change helps, the search goes on for longer.
+    ``fits(place, plan)`` says whether a plan can be asked what the scene at a place is drawn for.
+    Raises :class:`Impossible`.
     """
     waiting = dict(enumerate(wanted))
     found: dict[int, ScenePlan] = {}
@@ -226,11 +230,12 @@ def drawn(
                 if draft.wild.stratum not in UNIDENTIFIED:
                     others.setdefault(draft.wild.wanted, later)
         problem: Impossible | None = None
-        for wish, later in others.items():
+        searches = ((*one, tries) for tries in (TRIES, LAST_TRIES) for one in others.items())
+        for wish, later, tries in searches:
             draft = replace(own, wild=replace(own.wild, wanted=wish))
             try:
                 found[place] = regions.draw(
-                    draft, (lambda _: True) if fits is None else partial(fits, place)
+                    draft, (lambda _: True) if fits is None else partial(fits, place), tries
                 )
             except Impossible as one:
                 problem = problem or one
