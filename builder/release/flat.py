@@ -44,8 +44,11 @@ def write_flat(public: Path, split: str, canary: str, *, private: bool) -> list[
 
 
 def _first_id(file: Path) -> str:
-    """Shards in the order of their first ids are, as a whole, in the order of ids."""
+    """Shards in the order of their first ids are, as a whole, in the order of ids. An empty one of
+    an import comes first."""
     with pq.ParquetFile(file) as opened:
+        if not opened.num_row_groups:
+            return ""
         return min(opened.read_row_group(0, columns=["task_id"]).column(0).to_pylist(), default="")
 
 

@@ -28,7 +28,7 @@ def test_ctrl_c_inside_a_query_is_an_interrupt(
         time.sleep(0.3)
         os.kill(os.getpid(), signal.SIGINT)
 
-    def query(_: list[str]) -> int:
+    def query(*_: object) -> int:
         threading.Thread(target=press).start()
         with duckdb.connect(config={"threads": 1}) as connection:
             connection.execute(SLOW).fetchall()

@@ -142,7 +142,7 @@ def test_attempt_folders_are_graded_and_their_usage_is_merged(
     usage(place / "attempt-1", "ate", 100)
     usage(place / "attempt-2", "ate", 300)
     usage(place / "attempt-3", "ett", 50)
-    run = runner.grade(place)
+    run = runner.grade(place, "--full")
     report = run.report
     assert (
         "attempts as complete exams" in run.out
