@@ -85,7 +85,8 @@ def test_a_million_scenes_are_described_by_their_first_block(
     file = tmp_path / "million.toml"
     file.write_text(
         'name = "million"\nversion = "0.1.0"\n[splits.dev]\ntruth = "public"\nseed = "m"\n'
-        "[splits.dev.causalds]\nscenes = 1000000\nmotifs = { chain = 1 }\nrows = { train = 200, test = 50 }\n",
+        "[splits.dev.causalds]\nscenes = 1000000\nmotifs = { chain = 1 }\n"
+        "rows = { train = 200, test = 50 }\n",
         encoding="utf-8",
     )
     assert main(["plan", str(file)]) == 0
