@@ -62,7 +62,8 @@ def draw_extra_exam(
 
     exam = ordered(exams.compose(model, exams.candidates(read), key, str(file)), key)
     config = f"{track}_exams"
-    (release / GATE_FILE).unlink(missing_ok=True)  # it speaks of the release without this exam
+    for side in (release, release / "private"):
+        (side / GATE_FILE).unlink(missing_ok=True)  # it speaks of the release without this exam
     table_of_exams = exam_table({**_exams(read, config), name: exam})
     schema = marked(EXAM_SCHEMA, manifest["canary"])
     listed = listing([write_whole(config, chosen, public, schema, [table_of_exams])])
