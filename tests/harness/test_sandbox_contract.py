@@ -4,6 +4,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,8 @@ import pytest
 
 pytestmark = pytest.mark.slow
 pytest.importorskip("inspect_ai", reason="needs the extra run")
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "grader"))  # whose small release is used
 
 SECRET = "sesame-of-the-run"
 SLEEP = "98765"
@@ -60,10 +63,18 @@ def commands(marker: Path, port: int) -> dict[str, str]:
     }
 
 
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A release by hand: what walls keep does not depend on which tasks are behind them."""
+    from small_release import write_release
+
+    return write_release(tmp_path_factory.mktemp("small") / "release")
+
+
 @pytest.fixture(scope="module", params=["bubblewrap", "docker"])
 def seen(
     request: pytest.FixtureRequest,
-    mini_release: Path,
+    release: Path,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[list[dict[str, Any]]]:
     """What two tasks saw, one after the other: output and status by command."""
@@ -75,7 +86,7 @@ def seen(
     with socket.create_server(("127.0.0.1", 0)) as listening:
         threading.Thread(target=lambda: listening.accept(), daemon=True).start()
         port = listening.getsockname()[1]
-        yield look(request.param, mini_release, tmp_path_factory.mktemp("log"), marker, port)
+        yield look(request.param, release, tmp_path_factory.mktemp("log"), marker, port)
     del os.environ["OPENAI_API_KEY"]
 
 
@@ -91,7 +102,7 @@ def look(name: str, release: Path, logs: Path, marker: Path, port: int) -> list[
     from harness.workspace import workspace
 
     assert BubblewrapSandboxEnvironment is not None
-    exam = Sitting(str(release), "mini").opened("causalds")
+    exam = Sitting(str(release), "mini", "dev").opened("causalds")
     found: list[dict[str, Any]] = []
 
     @solver
