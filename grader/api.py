@@ -67,19 +67,8 @@ class Release:
         ``input_mode``, ``prompt``, ``answer_file``, ``answer_schema`` (a name) and ``inputs``.
         """
         (task,) = self._opened.with_prompts(self.split, [self._task(task_id)])
-        return {
-            "task_id": task.task_id,
-            "track": task.track,
-            "family": task.family,
-            "variant": task.variant,
-            "rung": task.rung,
-            "view": task.view,
-            "input_mode": task.input_mode,
-            "prompt": task.prompt,
-            "answer_file": task.answer_file,
-            "answer_schema": task.answer_schema,
-            "inputs": dict(task.inputs),
-        }
+        more = {"answer_schema": task.answer_schema, "inputs": dict(task.inputs)}
+        return {**task.members(), **more}
 
     def table(self, task_id: str, name: str = "data") -> dict[str, list[Any]]:
         """A table that a data task ships, column name to values: ``pandas.DataFrame`` takes it.

@@ -165,3 +165,17 @@ class Task:
     def shape(self) -> Shape:
         """The form of its answer."""
         return self.spec.shape
+
+    def members(self) -> dict[str, Any]:
+        """What a reader is told of it, by name: plain values, without ``inputs`` and schema."""
+        return {
+            "task_id": self.task_id,
+            "track": self.track,
+            "family": self.family,
+            "variant": self.variant,
+            "rung": self.rung,
+            "view": self.view,
+            "input_mode": self.input_mode,
+            "prompt": self.prompt,
+            "answer_file": self.answer_file,
+        }

@@ -11,7 +11,7 @@ from grader.commands.common import read_key
 from grader.exam import Exam
 from grader.io.files import write_text
 from grader.io.jsonio import canonical, pretty
-from grader.pipeline import grade
+from grader.pipeline import Graded, grade
 from grader.report.usage import ENDINGS
 from grader.show.pages import report_page
 from harness import run_card
@@ -27,7 +27,7 @@ class Outcome:
 
     ``whole`` are the attempts at all tasks of the exam, ``wanted`` those that the command asked
     for, ``taken`` those that came to an end, ``done`` both at once; ``errors`` ended in something
-    that is no fault of the model's.
+    that is no fault of the model's. ``graded`` is there where the truth is public.
     """
 
     whole: int
@@ -37,6 +37,7 @@ class Outcome:
     errors: int = 0
     first_error: str = ""
     endings: dict[str, int] = field(default_factory=dict)
+    graded: Graded | None = None
 
     @property
     def left(self) -> int:
@@ -76,11 +77,13 @@ def record(
     write_index(out / FOLDER, listed)
     counted = Counter(str(line["ending"]) for line in lines)
     outcome.endings = {name: counted[name] for name in ENDINGS if counted[name] and name != ERROR}
-    told = {**card, "partial": outcome.partial} if outcome.partial else dict(card)
+    told = {**card, "image": run_card.image(card["settings"]["sandbox"])}
+    if outcome.partial:
+        told["partial"] = outcome.partial
     for folder in (out, out / "answers"):
         run_card.write(folder / "run.json", told)
     write_text(out / "usage.jsonl", "".join(canonical(line) + "\n" for line in lines))
-    _report(out, exam)
+    outcome.graded = _report(out, exam)
     return outcome
 
 
@@ -107,10 +110,10 @@ def _attempts(
         yield one
 
 
-def _report(out: Path, exam: Exam) -> None:
+def _report(out: Path, exam: Exam) -> Graded | None:
     """Grade the answers, where the truth is public; a private exam is graded by who keeps it."""
     if not exam.split.release.has_public_truth(exam.split.name):
-        return
+        return None
     key = out / "host.key"
     split = replace(exam.split, transcript_key=read_key(key) if key.exists() else None)
     graded = grade(replace(exam, split=split), out / "answers")
@@ -121,3 +124,4 @@ def _report(out: Path, exam: Exam) -> None:
     }
     write_text(out / "report.json", pretty(graded.report))
     write_text(out / "report.html", report_page(graded.report, graded.scores, {}, links=links))
+    return graded

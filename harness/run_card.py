@@ -47,7 +47,6 @@ def card(settings: Mapping[str, Any], exam: Exam, system: str) -> dict[str, Any]
             "inspect-ai": _version("inspect-ai"),
             "python": platform.python_version(),
         },
-        "image": _image(settings),
     }
 
 
@@ -58,9 +57,12 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _image(settings: Mapping[str, Any]) -> str | None:
-    """The digest of the image that commands run in, None where there is none or no engine."""
-    if settings["sandbox"] != "docker":
+def image(sandbox: str) -> str | None:
+    """The digest of the image that commands ran in, None where there is none or no engine.
+
+    To be asked after the tasks: the first of them builds it.
+    """
+    if sandbox != "docker":
         return None
     command = ["docker", "image", "inspect", "--format", "{{.Id}}", IMAGE]
     try:

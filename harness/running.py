@@ -21,6 +21,10 @@ from tenacity import RetryError
 from grader.draw.words import printable
 from grader.errors import UsageError
 from grader.exam import Exam
+from grader.pipeline import Graded
+from grader.show.costliest import costliest
+from grader.show.first import first_screen
+from grader.show.terminal import console
 from harness import run_card
 from harness.lab_session import MAX_SUBMISSION
 from harness.mock import is_mock, mocked
@@ -295,6 +299,20 @@ def _tell(run: Run, outcome: Outcome) -> None:
         )
     if outcome.left:
         _say("run the same command again to go on; what was answered is not asked again")
+    if outcome.graded is None:
+        _say(f"graded by who keeps the truth: hand in {run.out / 'answers'} (pack, submit)")
+    else:
+        console().print(first_screen(outcome.graded.report, _next_steps(run, outcome.graded)))
+
+
+def _next_steps(run: Run, graded: Graded) -> list[str]:
+    """What there is to look at."""
+    dearest = costliest(graded.scores, 1)
+    return [
+        *(f"explain {cost.score.task_id} --run {run.out}" for cost in dearest),
+        f"{run.out / 'report.html'}: every task, with its conversation",
+        f"inspect view --log-dir {run.out / 'logs'}",
+    ]
 
 
 def _say(text: str) -> None:

@@ -25,17 +25,9 @@ def lines(exam: Exam, *, files: bool) -> Iterator[str]:
 
 def _line(exam: Exam, task: Task, files: bool) -> dict[str, Any]:
     line: dict[str, Any] = {
-        "task_id": task.task_id,
-        "track": task.track,
-        "family": task.family,
-        "variant": task.variant,
-        "rung": task.rung,
-        "view": task.view,
-        "input_mode": task.input_mode,
+        **task.members(),
         "release": exam.split.release.name,
         "exam": exam.name,
-        "prompt": task.prompt,
-        "answer_file": task.answer_file,
         "answer_schema": schema(f"answers/{task.shape.name}"),
     }
     if files:

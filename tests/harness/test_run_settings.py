@@ -14,7 +14,7 @@ from grader.submission.submission import Submission
 from grader.tracks import TRACKS
 from harness.commands.run import pairs
 from harness.endings import ending
-from harness.run_card import _without_secrets, check_same, write
+from harness.run_card import _without_secrets, check_same, image, write
 from harness.settings import PRESETS, SETTINGS, preset_of
 from harness.stack import FOLDER, packages, pinned
 
@@ -77,6 +77,20 @@ def test_a_card_holds_no_key() -> None:
     kept = _without_secrets(settings)
     assert "sesame" not in str(kept) and kept["model_base_url"] == "host"
     assert kept["model_args"]["service"] == "flex"
+
+
+def test_a_card_names_the_image_by_its_digest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the engine tells it; without one there is none, and other sandboxes have none."""
+    engine = tmp_path / "docker"
+    engine.write_text(
+        '#!/bin/sh\n[ "$2 $5" = "inspect causal-exams-sandbox" ] && echo sha256:abc\n'
+    )
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert image("docker") is None
+    engine.chmod(0o755)
+    assert image("docker") == "sha256:abc" and image("bubblewrap") is None
 
 
 @pytest.mark.parametrize(
