@@ -76,6 +76,9 @@ def test_a_planned_exam_has_its_variants_views_and_graphs() -> None:
         assert silent == (1 if count == 3 else 0), key
     shown = frontier_composition(_model(views={"clean": 1, "proxy": 1}), plans)
     assert all(row["requested"] == row["realised"] for row in shown["variant"].values())
+    signs = {name: row for name, row in shown["answers"].items() if "ate_sign_only" in name}
+    assert sum(row["realised"] for row in signs.values()) == 2, "one of three abstains"
+    assert {row["requested"] for row in signs.values()} == {1.0}
 
 
 def test_a_planned_scene_can_be_asked_what_it_is_for() -> None:
@@ -194,6 +197,10 @@ def test_a_public_exam_is_drawn_from_what_is_built() -> None:
     assert Counter(task.view for task in tasks) == {"clean": 6, "proxy": 3}
     assert sum(task.wild for task in tasks) == 6
     assert drawn.composition["graph"]["wild"] == {"requested": 6.0, "realised": 6}
+    effects = [task for task in tasks if task.label != "abstain"]
+    signs = drawn.composition["signs of effect and association"]
+    assert signs["differ"]["realised"] == sum(bool(task.reversed) for task in effects)
+    assert [row["requested"] for row in signs.values()] == [3.0, 3.0]
     assert draw_exam(model, pool[::-1], b"k" * 32, "x") == drawn, "order of candidates is nothing"
 
 

@@ -5,7 +5,7 @@ its graph is wild. Abstention is due in a fixed share of every variant that allo
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -54,7 +54,7 @@ _ADJUSTED: Final = frozenset(
 )
 _TOTAL: Final = ("effect_estimate", "counterfactual_effect")
 """Families that the direct causes of the treatment answer where all are measured."""
-_EFFECTS: Final = (*_TOTAL, "mediation_effect")
+EFFECTS: Final = (*_TOTAL, "mediation_effect")
 
 COUNTED: Final = "counted"
 """The class of every number of sets, or of members: wild graphs have many of them."""
@@ -95,7 +95,7 @@ def leaves_out(key: str, query: Motif, detail: str) -> bool:
     """
     graph, x, y = query.effect
     family = key.partition(".")[0]
-    if family in _EFFECTS and y not in graph.descendants(x):
+    if family in EFFECTS and y not in graph.descendants(x):
         return True
     if key in _ADJUSTED or family in _TOTAL:
         return not graph.parent_masks[graph.index[x]] & ~graph.observed_mask
@@ -174,6 +174,21 @@ def prior_axis(found: Mapping[str, int]) -> ByAxis:
     there: Counter[str] = Counter({side: found.get(side, 0) for side in SIDES})
     half = there.total() / len(SIDES)
     return {"reasons": beside(dict.fromkeys(SIDES, half), there)} if half else {}
+
+
+def answers_axis(found: Iterable[Slot]) -> ByAxis:
+    """How often each class of answer is right, abstentions apart: the classes of a variant in equal
+    shares requested, collider questions half and half and either effect the larger equally often
+    among them."""
+    loud = Counter((slot.key, slot.label) for slot in found if not abstains(slot.key, slot.label))
+    by_key = Counter(key for key, _ in loud)
+    totals = Counter[str]()
+    for (key, _), count in loud.items():
+        totals[key] += count
+    shares = {pair: totals[pair[0]] / by_key[pair[0]] for pair in sorted(loud)}
+    told = {pair: f"{pair[0]} {pair[1]}" for pair in shares if by_key[pair[0]] > 1}
+    realised = Counter({name: loud[pair] for pair, name in told.items()})
+    return {"answers": beside({name: shares[pair] for pair, name in told.items()}, realised)}
 
 
 def requested(model: ExamModel, found: Sequence[Slot]) -> dict[str, dict[str, float]]:

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from builder.causalds.exams.built import BuiltTask
 from builder.causalds.exams.frontier import (
     CHANGES,
+    EFFECTS,
     Slot,
     abstains,
+    answers_axis,
     prior_axis,
     requested,
     slot_class,
@@ -110,4 +112,21 @@ def realised(model: ExamModel, wanted: Sequence[Slot], found: Sequence[BuiltTask
         "abstention due": Counter(task.key for task in found if abstains(task.key, task.label)),
     }
     told = {axis: beside(asked[axis], there[axis]) for axis in asked}
-    return told | prior_axis(Counter(task.prior for task in found))
+    effects = [task for task in found if task.key.partition(".")[0] in EFFECTS]
+    changes = [task for task in found if task.key in CHANGES]
+    return {
+        **told,
+        **answers_axis(Slot(t.key, slot_class(t.label), t.view, t.wild) for t in found),
+        **_in_turn("signs of effect and association", ("differ", "agree"),
+                   [task.reversed for task in effects if not abstains(task.key, task.label)]),
+        **_in_turn("sign of the association, given another", ("changes", "stays"),
+                   [task.turned for task in changes]),
+        **prior_axis(Counter(task.prior for task in found)),
+    }  # fmt: skip
+
+
+def _in_turn(axis: str, names: tuple[str, str], found: Sequence[bool | None]) -> ByAxis:
+    """How often something holds of the tasks of which it means anything, and its contrary; as often
+    the one as the other is requested."""
+    there = Counter(names[not one] for one in found if one is not None)
+    return {axis: beside(dict.fromkeys(names, there.total() / 2), there)} if there else {}

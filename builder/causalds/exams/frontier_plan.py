@@ -19,6 +19,7 @@ from builder.causalds.exams.frontier import (
     COUNTED,
     Slot,
     abstains,
+    answers_axis,
     leaves_out,
     prior_axis,
     requested,
@@ -354,4 +355,5 @@ def frontier_composition(model: ExamModel, plans: Sequence[ScenePlan]) -> ByAxis
         "abstention due": Counter(slot.key for slot in there if abstains(slot.key, slot.label)),
     }
     told = {axis: beside(rules[axis], found[axis]) for axis in rules}
+    told |= answers_axis(there)
     return told | prior_axis(Counter(plan.prior for plan in plans if plan.prior))
