@@ -85,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _subjects(count: int, seed: int) -> Iterator[tuple[str, Subject]]:
     """Motif scenes and wild ones in turn."""
     rng = np.random.default_rng([seed, 7])
-    config = replace(main_config(), scenes=max(count // 2, 1), tellings=0, wild=None)
+    config = replace(main_config(), scenes=max(count // 2, 1), tellings=0)
     specs = plan_scenes(config, "implied", f"benchmark {seed}".encode(), False)
     for number in range(count):
         if number % 2:

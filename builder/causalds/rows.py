@@ -173,10 +173,14 @@ def _world(
 
 
 def _implied(narration: Narration) -> dict[str, object]:
-    """What an implied story states, in the order of its attestations' records."""
-    if narration.implied is None:
+    """What an implied story states, in the order of its attestations' records, and the proof that
+    this leaves one graph."""
+    implied = narration.implied
+    if implied is None:
         return {}
-    return {"statements": [list(statement.what) for statement in narration.implied.statements]}
+    steps = None if implied.proof is None else [[*edge, there] for edge, there in implied.proof]
+    return {"statements": [list(statement.what) for statement in implied.statements],
+            "proof": steps}  # fmt: skip
 
 
 def _view(scene: Scene, shown: Observation) -> dict[str, object]:

@@ -17,7 +17,7 @@ import numpy as np
 from builder.causal.graph import LatentDAG
 from builder.implied.encoding import Edge, Encoding
 from builder.implied.minimal import minimal_set
-from builder.implied.reasoning import Reasoner
+from builder.implied.reasoning import Reasoner, Step
 from builder.implied.statements import MOST, NEGATIONS, Kind, Statement, Truths
 from builder.seeds import shuffled
 
@@ -56,11 +56,14 @@ class CannotImply(Exception):
 class Implied:
     """What a story states: statements whose one model is the graph of its scene.
 
-    ``share`` is the share of edges between measured variables that was to go unnamed.
+    ``share`` is the share of edges between measured variables that was to go unnamed. ``proof`` are
+    the refutations by which the graph can be worked out, one supposition at a time; None where a
+    set that is minimal for uniqueness asks for more than one at once.
     """
 
     share: float
     statements: tuple[Statement, ...]
+    proof: tuple[Step, ...] | None
 
 
 def imply(
@@ -89,7 +92,7 @@ def imply(
         encoding.other_than(edges)
 
         def suffices(some: Sequence[Statement]) -> bool:
-            return not encoding.plainly_possible(some) and reasoner.steps(some) is not None
+            return not encoding.plainly_possible(some) and reasoner.proof(some) is not None
 
         for strong in (False, True):
             order = first + _preferred(rng, pool, edges, strong=strong)
@@ -97,7 +100,7 @@ def imply(
             if chosen is not None and len(graph.observed) <= STRICTLY_MINIMAL:
                 chosen = minimal_set(chosen, lambda some: not encoding.possible(some))
             if chosen is not None and len(chosen) + len(frame) <= MOST:
-                return Implied(share, (*chosen, *frame))
+                return Implied(share, (*chosen, *frame), reasoner.proof(chosen))
     finally:
         encoding.close()
     raise CannotImply("a story that implies its graph would be too long")
@@ -124,7 +127,8 @@ def inference_steps(graph: LatentDAG, statements: Sequence[Statement]) -> int | 
     encoding = Encoding(graph.observed)
     try:
         edges = [edge for edge in graph.edges if edge[0] not in graph.latent]
-        return Reasoner(encoding, edges).steps(statements)
+        proof = Reasoner(encoding, edges).proof(statements)
+        return None if proof is None else len(proof)
     finally:
         encoding.close()
 

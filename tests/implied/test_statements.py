@@ -13,6 +13,7 @@ from builder.implied.choose import CannotImply, certified, imply, inference_step
 from builder.implied.cores import cores
 from builder.implied.encoding import Encoding
 from builder.implied.minimal import minimal_set
+from builder.implied.reasoning import proves
 from builder.implied.statements import KINDS, MOST, NEGATIONS, Statement, Truths, implied_share
 from builder.reader import deduce
 
@@ -135,7 +136,8 @@ def test_larger_stories_are_proved_twice() -> None:
     for seed in range(3):
         graph = _large(seed)
         share = (0.3, 0.6, 0.9)[seed]
-        found = imply(np.random.default_rng(seed), graph, share).statements
+        told = imply(np.random.default_rng(seed), graph, share)
+        found = told.statements
         assert len(found) <= MOST and certified(graph, found)
         proof = deduce(graph.observed, [s.what for s in found])
         assert proof.graphs == 1 and proof.edges == set(graph.edges)
@@ -143,6 +145,12 @@ def test_larger_stories_are_proved_twice() -> None:
         assert not certified(graph, found[:-1]), "closure belongs to it"
         steps = inference_steps(graph, found)
         assert steps is not None
+        edges = {edge for edge in graph.edges if edge[0] not in graph.latent}
+        assert told.proof is not None and len(told.proof) == steps
+        assert proves(told.proof, graph.observed, found, edges)
+        assert not proves(told.proof[:-1], graph.observed, found, edges), "every step is needed"
+        (edge, there), *later = told.proof
+        assert not proves([(edge, not there), *later], graph.observed, found, edges)
         for left_out in found[:-3]:
             assert inference_steps(graph, [s for s in found if s != left_out]) is None
 

@@ -14,7 +14,7 @@ from builder.implied.cores import cores
 from builder.implied.statements import Statement
 from builder.release.reader import every_shard, rows
 from grader.draw import page as draw
-from grader.draw.page import Beside, Paragraph, Section, Strong
+from grader.draw.page import Beside, Block, Paragraph, Section, Strong
 from grader.draw.table import Cell, Table
 
 Row = Mapping[str, Any]
@@ -75,15 +75,16 @@ def _section(place: int, world: Row) -> Section:
     domain = record["plan"].get("domain") or record["plan"].get("words", "")
     return Section(
         f"{place}. {world['motif']}{structure} · {world['instance_id']} · {domain}",
-        [Beside([_paragraphs(world["story"], names), [graph_picture(record), _reasons(record)]])],
+        [Beside([_paragraphs(world["story"], names), [graph_picture(record), *_reasons(record)]])],
     )
 
 
-def _reasons(record: Mapping[str, Any]) -> Table:
-    """Why each effect is one: its mechanism, or the statements that force it."""
+def _reasons(record: Mapping[str, Any]) -> list[Block]:
+    """Why each effect is one: its mechanism, or the statements that force it, and the steps by
+    which the graph is worked out."""
     if "statements" not in record:
         rows = [[cause, effect, Cell(told, "long")] for cause, effect, told in record["hows"]]
-        return Table("", ["cause", "effect", "mechanism"], rows, left=3)
+        return [Table("", ["cause", "effect", "mechanism"], rows, left=3)]
     names = {node: str(variable["name"]) for node, variable in record["variables"].items()}
     world = record["world"]
     graph = LatentDAG(
@@ -96,8 +97,21 @@ def _reasons(record: Mapping[str, Any]) -> Table:
         [cause, effect, Cell("; ".join(map(str, why)) + ("" if smallest else " (minimal)"), "long")]
         for (cause, effect), (why, smallest) in found.items()
     ]
-    return Table(
-        "", ["cause", "effect", "a smallest set of statements that forces it"], rows, left=3
+    heads = ["cause", "effect", "a smallest set of statements that forces it"]
+    return [Table("", heads, rows, left=3), Paragraph(_steps(record["proof"]), note=True)]
+
+
+def _steps(proof: Sequence[tuple[str, str, bool]] | None) -> str:
+    """The published proof in words."""
+    if proof is None:
+        return "No proof by single suppositions: some effects take two at once."
+    if not proof:
+        return "Everything follows without a supposition."
+    told = [f"{a} {'→' if there else '↛'} {b}" for a, b, there in proof]
+    return (
+        f"Worked out in {len(told)} steps; each supposes the contrary and refutes it: "
+        + "; ".join(told)
+        + "."
     )
 
 

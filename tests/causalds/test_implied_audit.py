@@ -1,0 +1,78 @@
+"""The second look at a story that implies its graph: what it states, and that the proof holds."""
+
+import json
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import pytest
+from causalds_scenes import rows, specs
+
+from builder.causalds.check.hidden import Hidden
+from builder.causalds.check.implied import audit_implied
+from builder.causalds.track import TRACK
+
+Record = dict[str, Any]
+
+
+@cache
+def _row() -> tuple[str, str]:
+    """The id and the record of a scene whose proof takes steps."""
+    plain = {"continuous": {"linear_additive": 1}, "binary": {"single_regulator_logistic": 1}}
+    for spec in specs(
+        scenes=3, rows={"train": 60, "test": 20}, motifs={"diamondcut": 1}, profiles=plain,
+        implied=[0.9, 0.9],
+    ):  # fmt: skip
+        (row,) = rows(TRACK.build(spec), "_worlds")
+        if json.loads(row["world_json"])["proof"]:
+            return row["instance_id"], row["world_json"]
+    raise AssertionError("no such scene")
+
+
+def _dropped(record: Record) -> None:
+    record["statements"].pop(0)
+
+
+def _reversed(record: Record) -> None:
+    (a, b), *_ = [tuple(edge) for edge in _edges(record)]
+    record["statements"].append(["direct", b, a])
+
+
+def _unclosed(record: Record) -> None:
+    record["statements"] = [what for what in record["statements"] if what[0] != "closure"]
+
+
+def _turned(record: Record) -> None:
+    a, b, there = record["proof"][0]
+    record["proof"][0] = [a, b, not there]
+
+
+def _shortened(record: Record) -> None:
+    record["proof"].pop()
+
+
+def _edges(record: Record) -> list[list[str]]:
+    names = {node: variable["name"] for node, variable in record["variables"].items()}
+    return [[names[a], names[b]] for a, b in record["world"]["edges"]]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (_dropped, "do not leave the scene's graph alone"),
+        (_reversed, "is not true of the graph"),
+        (_unclosed, "nothing unnamed acts on two"),
+        (_turned, "the proof that it states is none"),
+        (_shortened, "the proof that it states is none"),
+    ],
+)
+def test_statements_and_their_proof_are_gone_through_again(
+    change: Callable[[Record], None], told: str
+) -> None:
+    """Nothing is wrong with what was built; one thing changed is seen."""
+    instance, text = _row()
+    assert audit_implied(Hidden.read(instance, text)) == []
+    record = json.loads(text)
+    change(record)
+    problems = audit_implied(Hidden.read(instance, json.dumps(record)))
+    assert any(told in problem for problem in problems), problems
