@@ -101,9 +101,10 @@ def write_split(folder: Path, each: int) -> Path:
     if not (folder / FOLDER).exists():
         (folder / FOLDER).symlink_to(MAIN.parent / FOLDER)
     table = tomllib.loads(MAIN.read_text(encoding="utf-8"))["splits"]["test"]["causalds"]
-    shares = {key: table[key] for key in ("treatment_binary", "outcome_binary", "outcome_measured")}
+    shares = ("treatment_binary", "outcome_binary", "outcome_measured")
+    settings = {**table["rows"], **{key: table[key] for key in shares}}
     file = folder / "split.toml"
-    file.write_text(SPLIT.format(variable=VARIABLE, scenes=scenes, **shares), encoding="utf-8")
+    file.write_text(SPLIT.format(variable=VARIABLE, scenes=scenes, **settings), encoding="utf-8")
     return file
 
 
@@ -176,8 +177,8 @@ def skill(
 ) -> tuple[float, float, float]:
     """Skill with the ends of its 95% interval, from resampled instances; ``weights`` by variant.
     What is left unanswered counts as answered by the floor's policy."""
-    gained: Counter[str] = Counter()
-    room: Counter[str] = Counter()
+    gained: defaultdict[str, float] = defaultdict(float)
+    room: defaultdict[str, float] = defaultdict(float)
     for task in tasks:
         weight = weights[task.variant]
         gained[task.instance] += weight * (task.points.get(who, task.floor) - task.floor)
