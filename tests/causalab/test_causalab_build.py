@@ -7,6 +7,7 @@ import pytest
 from lab_worlds import episodes, worlds
 
 from builder.causalab.ask.prompt import MODE_SENTENCES, write_prompt
+from builder.causalab.check.audit import audit_instance
 from builder.causalab.plan.config import Config
 from builder.causalab.plan.suites import PAPER, SUITES
 from builder.causalab.track import TRACK
@@ -78,6 +79,40 @@ def test_regimes_are_views_of_one_episode_with_nested_records() -> None:
     ]  # fmt: skip
 
 
+OWN = ["1o0i-3", "0o1i-7", "2o3i-5", "main-5 4o6i", "main-5 2o3i", "quad-hard 3o9i",
+       "freqparent-4 5o3i", "hidden-frequency-2 0o4i"]  # fmt: skip
+
+
+def test_regimes_of_ones_own_are_built_and_derived_twice() -> None:
+    """Records and budget as the split file says, under the name that curves read, and the gate's
+    second derivation finds the same undecided pairs."""
+    found = specs(graphs=2, suites=["main-5", *OWN])
+    regimes = set()
+    for spec in found:
+        made = TRACK.build(spec)
+        for row, public, private in rows(made):
+            seen, budget = len(public["records"]), public["budget"]
+            assert private["regime"] == row["view"] == f"{seen}o{budget}i"
+            regimes.add(f"{private['suite']} {private['regime']}")
+            Episode.of(str(row["task_id"]), public, private)
+        (world,) = made.rows["causalab_worlds"]
+        scene = {"tasks": made.rows["causalab"]}
+        assert audit_instance(world, made.rows["causalab_truth"], None, scene) == []
+    views = {f"{name} {name.partition('-')[0]}" if name[0].isdigit() else name for name in OWN}
+    assert regimes == {"main-5 2o16i", *views}
+
+
+def test_a_regime_of_the_papers_is_the_papers() -> None:
+    """Naming what is there already changes no byte, and more suites none of the others."""
+    (plain,) = specs(graphs=1, suites=["main-4", "3o6i-4"], settings=["reference"])
+    (named,) = specs(graphs=1, suites=["3o6i-4", "main-4 2o12i"], settings=["reference"])
+    assert plain == named
+    (more,) = specs(graphs=1, suites=["main-4", "3o6i-4", "3o7i-4"], settings=["reference"])
+    rows_of = {s: {str(r["task_id"]): r for r in TRACK.build(s).rows["causalab"]}
+               for s in (plain, more)}  # fmt: skip
+    assert rows_of[plain].items() <= rows_of[more].items() and len(rows_of[more]) == 3
+
+
 def test_in_a_private_split_no_graph_is_in_two_episodes() -> None:
     found = specs(private=True, per_suite=2)
     plans = [json.loads(spec.config_json) for spec in found]
@@ -101,6 +136,14 @@ def test_shared_graphs_are_refused_in_a_private_split() -> None:
         ({"graphs": 2, "suites": ["main-9"]}, 'suites: unknown name "main-9".*main-'),
         ({"graphs": 2, "suites": []}, "suites: must be a list"),
         ({"graphs": 2, "suites": ["golden-4"], "settings": ["wide"]}, "no suite named exists"),
+        ({"graphs": 2, "suites": ["4o8i-9"]}, 'suites: "4o8i-9" has 9 nodes; end it with -3 to'),
+        ({"graphs": 2, "suites": ["0o0i-4"]}, "0 records and 0 interventions; use 1 to 100"),
+        ({"graphs": 2, "suites": ["main-4 90o90i"]}, "90 records and 90 interventions; use 1 to"),
+        ({"graphs": 2, "suites": ["golden-4 2o4i"]}, "a trace .* leave its regime out"),
+        ({"graphs": 2, "suites": ["3o6i-4 2o4i"]}, "names two regimes; write 2o4i-4"),
+        ({"graphs": 2, "suites": ["hidden-count-1 6o0i"]}, "allow at least one, such as 2o1i"),
+        ({"graphs": 2, "suites": ["main-9 2o4i"]}, 'unknown name "main-9 2o4i"'),
+        ({"graphs": 2, "suites": ["2o4i-5", "2o4i-5"]}, "listed twice"),
         ({"graphs": 150}, "graphs of three named nodes"),
         ({"graphs": 2, "mode": "soft"}, 'mode: unknown name "soft"'),
     ],

@@ -15,6 +15,7 @@ from score_rows import failed, row
 from grader.cli import main
 from grader.model import Score
 from grader.report.aggregate import aggregate
+from grader.tracks.causalab import curves
 from grader.tracks.causalab.curves import against_main, by_size
 from grader.tracks.causalds import slice_tables
 from grader.tracks.replayscm import published
@@ -142,7 +143,37 @@ def test_curves_of_laboratories_compare_like_with_like() -> None:
     assert shown == {
         "quad-hard 2o12i": "-0.250", "hidden-count-1 2o12i": "-0.100", "golden-6 2o0i": "+0.250"
     }  # fmt: skip
-    assert len(by_size(parts)) == 7, "six figures and the gap"
+    assert len(by_size(parts)) == 8, "six figures, and the gap as a picture and a table"
+
+
+def test_regimes_are_drawn_by_what_is_varied() -> None:
+    """Figures 11 to 13: observation, intervention and both are lines of their own, in order of
+    budget; a suite with several regimes has a picture, one with a single one none."""
+
+    def rates(value: float) -> dict[str, Any]:
+        names = ("accuracy", "edge_f1_full", "freq_edge_f1", "coefficient_f1", "root_f1",
+                 "skeleton_f1")  # fmt: skip
+        return {**dict.fromkeys(names, value), "tasks": 2, "shd": 8 * (1 - value)}
+
+    labels = ["3o0i-4 3o0i", "24o0i-4 24o0i", "0o3i-4 0o3i", "3o3i-4 3o3i", "3o24i-4 3o24i",
+              "quad-hard 2o6i", "quad-hard 2o12i", "hidden-count-1 2o12i", "main-3 2o8i",
+              "main-4 2o12i", "main-5 2o16i", "main-5 2o4i"]  # fmt: skip
+    part = {"system": "x", "suites": {label: rates(k / 12) for k, label in enumerate(labels)}}
+    (fold,) = curves.scaling([part])
+    titles = [picture.caption for picture in fold.blocks]  # type: ignore[union-attr]
+    assert titles == [f"{metric}, {family}" for family in ("4 nodes", "main-5", "quad-hard")
+                      for metric in ("task accuracy", "all-edge F1")]  # fmt: skip
+    first = fold.blocks[0].markup()  # type: ignore[union-attr]
+    for mode in ("records", "interventions", "3 records and interventions"):
+        assert mode in first
+    (row,) = curves.paths([part])
+    regimes = row.blocks[0].markup()  # type: ignore[union-attr]
+    assert regimes.count("4 nodes, ") == 7, "five regimes, and an arrow to each but the first"
+    radars = curves.radars([part])
+    assert len(radars) == 7 and "SHD" in str(radars[-1].caption)  # type: ignore[union-attr]
+    assert "5 nodes: 0.833" in radars[0].markup()  # type: ignore[union-attr]
+    (_, table) = against_main([part])
+    assert "main-5 2o4i" in [line[1] for line in table.rows]  # type: ignore[union-attr]
 
 
 LINE = re.compile(r"^\| (?P<number>[^|]+) \| [^|]+ \| `(?P<heading>[^`]+)` \| page \|$", re.M)

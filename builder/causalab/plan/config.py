@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from builder.causalab.plan.suites import PAPER, SETTINGS, SUITES, Setting, Suite
+from builder.causalab.plan.suites import PAPER, SETTINGS, SUITES, Setting, Suite, suite_of
 from builder.settings import TomlTable
 from grader.laboratory.model import MODES, Mode
 
@@ -40,13 +40,10 @@ def parse_config(table: TomlTable) -> Config:
             "write either graphs = 50 (matched suites share their graphs) or per_suite = 20 "
             "(every episode has a graph of its own)",
         )
-    suites = table.names("suites", tuple(SUITES), tuple(SUITES))
+    suites = _suites(table)
     settings = table.names("settings", SETTINGS, SETTINGS)
     episodes = tuple(
-        (SUITES[name], setting)
-        for name in suites
-        for setting in settings
-        if setting in SUITES[name].settings
+        (suite, setting) for suite in suites for setting in settings if setting in suite.settings
     )
     if not episodes:
         wide = [suite.name for suite in PAPER if "wide" in suite.settings]
@@ -63,3 +60,21 @@ def parse_config(table: TomlTable) -> Config:
             "fewer, or leave main-3 out",
         )
     return Config(graphs, per_suite, episodes, table.choice("mode", MODES, "shift"), frontier)
+
+
+def _suites(table: TomlTable) -> tuple[Suite, ...]:
+    """The suites that are named, the paper's first, then those with regimes of one's own; without
+    any, all of the paper's."""
+    known = dict(SUITES)
+    stated = table.values.get("suites", ())
+    for name in stated if isinstance(stated, list) else ():
+        try:
+            own = suite_of(name) if isinstance(name, str) else None
+        except ValueError as error:
+            raise table.problem("suites", f'"{name}" {error}') from None
+        if own is not None:
+            known.setdefault(name, own)
+    names = table.names("suites", tuple(known), tuple(SUITES))
+    papers = [*SUITES.values()]
+    found = dict.fromkeys(known[name] for name in names)
+    return tuple(sorted(found, key=lambda own: papers.index(own) if own in papers else len(papers)))

@@ -4,8 +4,9 @@ A suite fixes everything about an episode but its graph, its numbers and its cry
 sections 3 and 5.1, appendix A; Tables 9-12 for the regimes). The k of a suite counts frequency.
 """
 
+import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
@@ -116,9 +117,58 @@ NOISY: Final = {suite.name: suite for suite in _read_noisy()}
 """The suites whose readings have errors, by name: none of them is the paper's."""
 
 
+_COUNT: Final = "(0|[1-9][0-9]*)"
+_VIEW: Final = re.compile(f"{_COUNT}o{_COUNT}i-{_COUNT}")
+_VARIED: Final = re.compile(rf"(\S+) {_COUNT}o{_COUNT}i")
+MOST_EVIDENCE: Final = 100
+"""Records that a regime may show, and interventions that it may allow."""
+
+
+def suite_of(text: str) -> Suite | None:
+    """The suite that a split file or a label names; ``None`` for no name of one.
+
+    Beside :data:`SUITES` there are regimes of one's own, called like the paper's: ``4o8i-5`` is a
+    view of ``main-5`` with four records and eight interventions, ``quad-hard 2o6i`` the suite with
+    another regime. They are in the reference setting only: fewer records than a suite's need not
+    pin down what a property does that cannot be set. Raises ``ValueError`` saying what to write for
+    one that cannot be.
+    """
+    if text in SUITES:
+        return SUITES[text]
+    if view := _VIEW.fullmatch(text):
+        observations, budget, size = map(int, view.groups())
+        if size not in SIZES:
+            raise ValueError(f"has {size} nodes; end it with -{SIZES[0]} to -{SIZES[-1]}")
+        own = Suite(text, size, observations, budget, regime=True)
+    elif (varied := _VARIED.fullmatch(text)) and varied.group(1) in SUITES:
+        base = SUITES[varied.group(1)]
+        seen, allowed = int(varied.group(2)), int(varied.group(3))
+        if (seen, allowed) == (base.observations, base.budget):
+            return base
+        own = replace(base, observations=seen, budget=allowed, settings=SETTINGS[:1])
+        if base.regime:
+            raise ValueError(f"names two regimes; write {seen}o{allowed}i-{base.size}")
+        if base.golden:
+            raise ValueError("has a trace of experiments for a regime; leave its regime out")
+        if base.hidden and not own.budget:
+            raise ValueError("is about disturbed experiments; allow at least one, such as 2o1i")
+    else:
+        return None
+    if not 0 < own.observations + own.budget <= MOST_EVIDENCE:
+        raise ValueError(
+            f"has {own.observations} records and {own.budget} interventions; use 1 to "
+            f"{MOST_EVIDENCE} together"
+        )
+    return own
+
+
 def label(suite: Suite, setting: Setting) -> str:
-    """The name of an episode inside its instance."""
-    return f"{setting}/{suite.name}"
+    """The name of an episode inside its instance: its suite, with the regime where that is not the
+    suite's."""
+    usual = SUITES.get(suite.name, suite)
+    if (usual.observations, usual.budget) == (suite.observations, suite.budget):
+        return f"{setting}/{suite.name}"
+    return f"{setting}/{suite.name} {suite.observations}o{suite.budget}i"
 
 
 def read_label(text: str) -> tuple[Suite, Setting]:
@@ -126,4 +176,6 @@ def read_label(text: str) -> tuple[Suite, Setting]:
     setting, _, name = text.partition("/")
     if setting == "noisy":
         return NOISY[name], "noisy"
-    return SUITES[name], "wide" if setting == "wide" else "reference"
+    suite = suite_of(name)
+    assert suite is not None, name
+    return suite, "wide" if setting == "wide" else "reference"

@@ -38,6 +38,11 @@ FIGURES: Final = (
     SuiteFigure("budget_share", "budget used", brief=True),
     SuiteFigure("premature", "premature", brief=True),
     SuiteFigure("consistent", "consistent", brief=True),
+    *(
+        SuiteFigure(f"{name}_{outcome}")
+        for name in ("budget_share", "consistent", "premature")
+        for outcome in ("accurate", "inaccurate")
+    ),
     SuiteFigure("n_transcripts"),
     SuiteFigure("n_signed"),
 )

@@ -8,7 +8,14 @@ from grader.draw.charts import Cloud, Point, square
 from grader.draw.page import Section, filled
 from grader.draw.svg import Svg
 from grader.show.systems import Part, Report, parts_of
-from grader.tracks.causalab.curves import against_main, by_size, radars, scaling
+from grader.tracks.causalab.curves import (
+    against_main,
+    by_size,
+    paths,
+    radars,
+    scaling,
+    stopping,
+)
 from grader.tracks.causalab.tables import by_success, progress, suites
 
 Rates = Mapping[str, Any]
@@ -24,9 +31,12 @@ def sections(reports: Sequence[Report]) -> list[Section]:
         return []
     picture = accuracy_against_edges(parts)
     return [
-        Section("causalab: prediction against recovered graph (Figures 3, 11)", [picture]),
+        Section(
+            "causalab: prediction against recovered graph (Figures 3, 11)",
+            [picture, *paths(parts)],
+        ),
         Section("causalab: by graph size (Figures 5, 10)", by_size(parts)),
-        Section("causalab: figures of each size side by side (Figure 6)", radars(parts)),
+        Section("causalab: figures over the sizes side by side (Figure 6)", radars(parts)),
         Section("causalab: observation and intervention (Figures 12, 13)", scaling(parts)),
         Section(
             "causalab: against the main suite of its size (Figures 2, 4, 8, 9; Tables 3–6)",
@@ -34,7 +44,7 @@ def sections(reports: Sequence[Report]) -> list[Section]:
         ),
         Section(
             "causalab: budget, consistency and stopping by success (Figure 14)",
-            filled(by_success(parts)),
+            [*stopping(parts), *filled(by_success(parts))],
         ),
         Section("causalab: by suite and regime (Tables 3–12)", [suites(parts)]),
         Section("causalab: edge F1 as a session goes on", filled(progress(parts))),
