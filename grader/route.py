@@ -6,9 +6,13 @@ nothing ever leaves it, so nothing a submitter omits can improve the score.
 """
 
 from dataclasses import dataclass
+from typing import Final
 
 from grader.model import Checked, Mark, Pool, Truth
 from grader.shape import LOSS_CAP, Shape
+
+READINGS: Final = ("fixed", "paper")
+"""Screens lead with the first unless the other is asked for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--run", type=Path, metavar="DIR",
         help="a run: its answers, and links to its conversations",
     )  # fmt: skip
-    add(parser, "--private", "--split", "--exam", "--track")
+    add(parser, "--private", "--split", "--exam", "--track", "--reading")
     parser.add_argument(
         "--reveal", action="store_true", help="of a private split: show truths and scores as well"
     )
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     subtitle = f"split {split.name}, exam {exam.name}: {len(exam.tasks)} tasks{whose}"
     talks = {} if run is None else _conversations(run / "conversations", folder)
     shown = list(_shown(exam, graded, talks))
-    for name, text in pages(split.release.name, subtitle, shown):
+    for name, text in pages(split.release.name, subtitle, shown, arguments.reading):
         write_text(inside(folder, name), text)
     print(f"{folder / INDEX}: {len(shown)} tasks to read")
     return 0

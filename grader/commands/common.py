@@ -10,6 +10,7 @@ from grader.exam import Exam, Split
 from grader.io.files import write_text
 from grader.io.jsonio import pretty
 from grader.io.release import CORRECTED, PUBLISHED, Release
+from grader.route import READINGS
 from grader.submission.attempts import read
 from grader.submission.budget import Limits
 from grader.submission.submission import Submission
@@ -35,6 +36,12 @@ _OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
         "choices": (PUBLISHED, CORRECTED),
         "default": PUBLISHED,
         "help": "of an imported release: the truth as published (default), or as corrected",
+    },
+    "--reading": {
+        "choices": READINGS,
+        "default": READINGS[0],
+        "help": "what screens and pages lead with where tasks have pools: pools by the truth alone "
+        "(fixed, default), or by the published routing (paper)",
     },
     "--ledger": {
         "type": Path,

@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``compare``."""
     for name in ("first", "second"):
         parser.add_argument(name, type=Path, help="folder of answers, or a packed .parquet")
-    add(parser, *EXAM, "--truth", "--transcript-key")
+    add(parser, *EXAM, "--truth", "--transcript-key", "--reading")
     add_limits(parser)
     add_documents(
         parser, "the comparison as data", "full figures of a private split, for your eyes only"
@@ -42,6 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.pipeline import grade
     from grader.report.comparison import compare
     from grader.show.pages import comparison_page
+    from grader.show.systems import in_reading
     from grader.show.terminal import comparison_view, console
     from grader.submission.attempts import read
 
@@ -55,6 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         if not one.submission.answers and not one.submission.run:
             raise UsageError(f"{one.submission.source}: {one.report['notices'][0]}")
     result = compare(*graded)
-    write_documents(arguments, lambda: result, lambda: comparison_page(result))
-    console().print(comparison_view(result))
+    shown = in_reading(result, arguments.reading)
+    write_documents(arguments, lambda: result, lambda: comparison_page(shown))
+    console().print(comparison_view(shown))
     return 0

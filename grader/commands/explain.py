@@ -21,6 +21,7 @@ from grader.model import Checked, Truth
 from grader.names import did_you_mean
 from grader.score import score
 from grader.shape import Task
+from grader.show.systems import in_pool, readings_from
 from grader.submission.attempts import USAGE_FIGURES
 from grader.submission.check import REASONS
 from grader.submission.submission import json_object
@@ -32,7 +33,7 @@ Line = tuple[str, str]
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``explain``."""
     parser.add_argument("task", help="task id")
-    add(parser, *RELEASE, "--truth", "--transcript-key")
+    add(parser, *RELEASE, "--truth", "--transcript-key", "--reading")
     parser.add_argument("--answers", type=Path, metavar="DIR", help="the answers to look at")
     parser.add_argument("--run", type=Path, metavar="DIR", help="the run: its answers, and why the "
                         "task ended")  # fmt: skip
@@ -104,7 +105,10 @@ def _answered(exam: Exam, task: Task, arguments: argparse.Namespace) -> list[Lin
     if arguments.html is not None:
         _draw(arguments.html, task, truth, checked)
     raw = submission.answers.get(task.task_id)
-    return [("answer", _shown(raw.data if raw else None)), *_scored(task, truth, checked)]
+    return [
+        ("answer", _shown(raw.data if raw else None)),
+        *_scored(task, truth, checked, arguments.reading),
+    ]
 
 
 def _first_attempt(answers: Path) -> Path:
@@ -133,15 +137,11 @@ def _ended(run: Path, task_id: str) -> list[Line]:
     return found or [("ended", "not taken, or in an error that is not the model's")]
 
 
-def _scored(task: Task, truth: Truth, checked: Checked) -> list[Line]:
+def _scored(task: Task, truth: Truth, checked: Checked, first: str) -> list[Line]:
     result = score(task, truth, checked)
     reason = f" ({result.reason}: {REASONS[result.reason]})" if result.reason else ""
-    lines = [
-        ("status", result.status + reason),
-        ("points", f"{number(result.points)} of 1"),
-        ("fixed", f"pool {result.pool}, loss {number(result.loss)}"),
-        ("paper", f"pool {result.paper_pool or 'dropped'}, loss {number(result.paper_loss)}"),
-    ]
+    lines = [("status", result.status + reason), ("points", f"{number(result.points)} of 1")]
+    lines += [(reading, in_pool(result, reading)) for reading in readings_from(first)]
     if result.value is not None:
         lines.append((result.metric, number(result.value, 6)))
     messages = dict.fromkeys(filter(None, (checked.message, result.message)))

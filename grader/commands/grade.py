@@ -5,6 +5,7 @@ It prints one screen; --full adds every table, --track NAME those of one track.
 examples:
   python -m grader answers/
   python -m grader answers/ --full
+  python -m grader answers/ --full --reading paper
   python -m grader answers/ --release release --split dev --exam all
   python -m grader answers/ --json report.json --csv scores.csv --html report.html
   python -m grader answers/ --release release --private /safe/release --split test
@@ -38,7 +39,7 @@ _LONGEST_PATH: Final = 30
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``grade``."""
     add(parser, "answers", *EXAM)
-    add(parser, "--truth", "--transcript-key", "--ledger")
+    add(parser, "--truth", "--transcript-key", "--ledger", "--reading")
     add_limits(parser)
     outputs = parser.add_argument_group("outputs")
     add_documents(
@@ -96,14 +97,18 @@ def _write(arguments: argparse.Namespace, graded: Graded) -> None:
         for path in filter(None, (arguments.csv, arguments.parquet)):
             kind = "csv" if path is arguments.csv else "parquet"
             write_scores(path, kind, graded.scores, truths)
-    write_documents(arguments, lambda: graded.report, lambda: _page(graded, truths))
+    write_documents(
+        arguments, lambda: graded.report, lambda: _page(graded, truths, arguments.reading)
+    )
 
 
-def _page(graded: Graded, truths: Mapping[str, Truth]) -> str:
+def _page(graded: Graded, truths: Mapping[str, Truth], reading: str) -> str:
     """The report as a page, with a row for each task where these may be seen."""
     from grader.show.pages import report_page
+    from grader.show.systems import in_reading
 
-    return report_page(graded.report, graded.scores if graded.exam.split.reveal else (), truths)
+    report = in_reading(graded.report, reading)
+    return report_page(report, graded.scores if graded.exam.split.reveal else (), truths)
 
 
 def _print(arguments: argparse.Namespace, graded: Graded) -> None:
@@ -121,12 +126,13 @@ def _print(arguments: argparse.Namespace, graded: Graded) -> None:
             print(f"note: {report['notices'][0]}", file=sys.stderr)
         return
     from grader.show.first import first_screen
+    from grader.show.systems import in_reading
     from grader.show.terminal import console, report_view
 
-    out = console()
-    out.print(first_screen(report, list(_next_steps(arguments, graded))))
+    out, shown = console(), in_reading(report, arguments.reading)
+    out.print(first_screen(shown, list(_next_steps(arguments, graded))))
     if arguments.full or arguments.track:
-        out.print(report_view(report))
+        out.print(report_view(shown))
 
 
 def _next_steps(arguments: argparse.Namespace, graded: Graded) -> Iterator[str]:

@@ -36,7 +36,7 @@ from grader.io.files import replacing, write_text
 from grader.io.jsonio import pretty
 from grader.names import nearest_path
 from grader.show.ranking import rank
-from grader.show.systems import SETTINGS, setting_of
+from grader.show.systems import SETTINGS, in_reading, setting_of
 from grader.submission.collect import submissions_in
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ MEMORY: Final = 2048
 SECONDS: Final = 300
 _NO_MATTER: Final = frozenset(
     ("submissions", "release", "private", "transcript_key", "ledger", "json", "html", "workers",
-     "memory", "wall", "cache", "no_cache", "sessions", "setting")
+     "memory", "wall", "cache", "no_cache", "sessions", "setting", "reading")
 )  # fmt: skip
 """Options that change no report, or that the key of a grading has by their content."""
 
@@ -66,7 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="of a private split, once: rank one submission of each team by the half of which no "
         "figure was ever shown",
     )
-    add(parser, *EXAM, "--truth", "--transcript-key", "--ledger")
+    add(parser, *EXAM, "--truth", "--transcript-key", "--ledger", "--reading")
     parser.add_argument(
         "--setting", choices=SETTINGS, help="only systems that sat the exam under this setting"
     )
@@ -166,7 +166,8 @@ def run(arguments: argparse.Namespace) -> int:
     title = f"{exam.split.release.name} · {exam.split.name}/{exam.name}"
     _write(arguments, entries, ranked, failed, title)
     out = console()
-    for table in boards(ranked, title):
+    shown = [(place, in_reading(report, arguments.reading)) for place, report in ranked]
+    for table in boards(shown, title):
         out.print(in_terminal(table.without("shows from")))
     if failed:
         out.print(in_terminal(failures(failed)))
@@ -284,7 +285,10 @@ def _write(
         from grader.show.leaderboard import failures
         from grader.show.pages import board_page
 
-        full = [(place, whole[id(brief)].report()) for place, brief in ranked]
+        full = [
+            (place, in_reading(whole[id(brief)].report(), arguments.reading))
+            for place, brief in ranked
+        ]
         more = [Section("Failed", [failures(failed)])] if failed else []
         write_text(arguments.html, board_page(full, title, more))
 

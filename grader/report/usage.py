@@ -18,13 +18,23 @@ ENDINGS: Final = (
 
 
 def fill_usage(table: ScoreTable, usage: Usage, scores: Sequence[Score]) -> None:
-    """The table ``usage``: plausible figures of the exam's tasks."""
+    """The table ``usage``: plausible figures of the exam's tasks, and why they ended."""
     rows = [
-        (score.task_id, *(amount_of(usage[score.task_id], figure) for figure in USAGE_FIGURES))
+        (
+            score.task_id,
+            *(amount_of(usage[score.task_id], figure) for figure in USAGE_FIGURES),
+            _ending_of(usage[score.task_id]),
+        )
         for score in scores
         if score.task_id in usage
     ]
-    table.fill("usage", ("task_id", *USAGE_FIGURES), rows)
+    table.fill("usage", ("task_id", *USAGE_FIGURES, "ending"), rows)
+
+
+def _ending_of(line: Mapping[str, Any]) -> str | None:
+    """Why a task ended, where a known reason is told."""
+    told = line.get("ending")
+    return told if isinstance(told, str) and told in ENDINGS else None
 
 
 def usage_means(usage: Usage, task_ids: Sequence[str]) -> dict[str, Any]:
@@ -35,5 +45,5 @@ def usage_means(usage: Usage, task_ids: Sequence[str]) -> dict[str, Any]:
 
 def count_endings(usage: Usage, task_ids: Sequence[str]) -> dict[str, int]:
     """How many tasks of the exam ended how, as far as that is told."""
-    told = [usage[task_id].get("ending") for task_id in task_ids if task_id in usage]
+    told = [_ending_of(usage[task_id]) for task_id in task_ids if task_id in usage]
     return {name: count for name in ENDINGS if (count := told.count(name))}

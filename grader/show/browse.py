@@ -24,7 +24,9 @@ from grader.draw.words import clipped, number, safe
 from grader.io.beside import Scene
 from grader.look import Graph, Look
 from grader.model import RawAnswer, Score, Truth
+from grader.route import READINGS
 from grader.shape import Kind, Task
+from grader.show.systems import in_pool, readings_from
 from grader.tracks import TRACKS
 from grader.version import __version__
 
@@ -32,8 +34,10 @@ _STYLE: Final = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
 _SCRIPT: Final = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
 _WIDE: Final = f"{_STYLE}main {{ max-width:1500px }}\n"
 _FOOTER: Final = f"Made by causal-exams {__version__}. Nothing here asks for anything elsewhere."
-_COLUMNS: Final = ("task", "outcome", "points", "track", "family", "variant", "view", "structure")
-_PICKS: Final = ("track", "family", "variant", "view", "structure", "outcome")
+_COLUMNS: Final = (
+    "task", "outcome", "points", "pool", "loss", "track", "family", "variant", "view", "structure",
+)  # fmt: skip
+_PICKS: Final = ("track", "family", "variant", "view", "structure", "outcome", "pool")
 _SHORT: Final[frozenset[Kind]] = frozenset(
     ("sign", "boolean", "label", "count", "name", "edges", "set", "sets", "names")
 )
@@ -63,20 +67,22 @@ class Shown:
     talks: Sequence[str] = ()
 
 
-def pages(title: str, subtitle: str, shown: Sequence[Shown]) -> Iterator[tuple[str, str]]:
-    """Every page of the site: its name, and its text."""
-    yield INDEX, _index(title, subtitle, shown)
+def pages(
+    title: str, subtitle: str, shown: Sequence[Shown], reading: str = READINGS[0]
+) -> Iterator[tuple[str, str]]:
+    """Every page of the site: its name, and its text; losses by ``reading`` first."""
+    yield INDEX, _index(title, subtitle, shown, reading)
     for place, one in enumerate(shown):
         near = [shown[k].task.task_id if 0 <= k < len(shown) else ""
                 for k in (place - 1, place + 1)]  # fmt: skip
-        yield f"{one.task.task_id}.html", _page(one, near)
+        yield f"{one.task.task_id}.html", _page(one, near, reading)
 
 
-def _index(title: str, subtitle: str, shown: Sequence[Shown]) -> str:
+def _index(title: str, subtitle: str, shown: Sequence[Shown], reading: str) -> str:
     answered = any(one.score is not None for one in shown)
     revealed = any(one.truth is not None for one in shown)
-    hidden = [*([] if answered else ["outcome", "points"]), *([] if revealed else ["structure"])]
-    table = Table("", _COLUMNS, [_row(one) for one in shown], left=8).without(*hidden)
+    hidden = [*([] if answered else _COLUMNS[1:5]), *([] if revealed else ["structure"])]
+    table = Table("", _COLUMNS, [_row(one, reading) for one in shown], left=10).without(*hidden)
     picks = "".join(
         f'<label>{name}<select name="{name}" data-column="{table.head.index(name)}">'
         '<option value="*">all</option></select></label>'
@@ -91,18 +97,26 @@ def _index(title: str, subtitle: str, shown: Sequence[Shown]) -> str:
     return draw.page(title, subtitle, [Section("Tasks", blocks)], _FOOTER, _WIDE, script=_SCRIPT)
 
 
-def _row(one: Shown) -> list[str | Cell]:
+def _row(one: Shown, reading: str) -> list[str | Cell]:
     task = one.task
     return [
         Cell(task.task_id, "id", link=f"{task.task_id}.html"),
         _outcome(one.score),
         "" if one.score is None else number(one.score.points, 2),
+        *(["", ""] if one.score is None else _counted(one.score, reading)),
         task.track,
         task.family,
         task.variant,
         task.view,
         "" if one.truth is None else one.truth.structure,
     ]
+
+
+def _counted(score: Score, reading: str) -> list[str]:
+    """The pool of a task in a reading, and its loss there."""
+    if reading == "fixed":
+        return [score.pool, number(score.loss, 2)]
+    return [score.paper_pool or "dropped", number(score.paper_loss, 2)]
 
 
 def _outcome(score: Score | None) -> str:
@@ -120,7 +134,7 @@ def _outcome(score: Score | None) -> str:
     return "some points" if score.points else "no points"
 
 
-def _page(one: Shown, near: Sequence[str]) -> str:
+def _page(one: Shown, near: Sequence[str], reading: str) -> str:
     task = one.task
     look = _look(one)
     sections = [
@@ -130,7 +144,7 @@ def _page(one: Shown, near: Sequence[str]) -> str:
                 folded=True),
         Section("Data", _data(one.scene)),
         Section("Truth", _truth(one, look)),
-        Section("Answer", _answer(one)),
+        Section("Answer", _answer(one, reading)),
     ]  # fmt: skip
     names = ("previous", "next")
     links = [f'<a href="{INDEX}">all tasks</a>'] + [
@@ -264,16 +278,16 @@ def _either(sets: object) -> str:
     return " or ".join("{" + ", ".join(one) + "}" for one in sets) or "none"
 
 
-def _answer(one: Shown) -> list[Block]:
+def _answer(one: Shown, first: str) -> list[Block]:
     """What the system wrote, and what it earned."""
     score = one.score
     if score is None:
         return []
-    told = f"{_outcome(score)}: {number(score.points)} of {number(score.ceiling)} points, "
-    told += f"loss {number(score.loss)}"
+    told = f"{_outcome(score)}: {number(score.points)} of {number(score.ceiling)} points"
     if score.value is not None:
         told += f", {score.metric} {number(score.value)}"
-    blocks: list[Block] = [Paragraph([Strong(told)])]
+    counted = [f"{reading} reading: {in_pool(score, reading)}" for reading in readings_from(first)]
+    blocks: list[Block] = [Paragraph([Strong(told)]), Paragraph(f"{'; '.join(counted)}.")]
     if score.reason or score.message:
         blocks.append(Paragraph(": ".join(filter(None, (score.reason, score.message)))))
     if one.talks:

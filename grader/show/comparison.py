@@ -49,8 +49,8 @@ def answered(result: Mapping[str, Any]) -> str:
     )
 
 
-def tables(name: str, track: Mapping[str, Any]) -> list[Table]:
-    """Points of a track, whole and in parts, and what the track adds."""
+def tables(name: str, track: Mapping[str, Any], reading: str) -> list[Table]:
+    """Points of a track, whole and in parts, and what the track adds, by ``reading`` first."""
     columns = (
         word("label", ""),
         Column("tasks", lambda row: str(row.get("tasks", ""))),
@@ -66,7 +66,7 @@ def tables(name: str, track: Mapping[str, Any]) -> list[Table]:
     rows = [{**line, "label": label} for label, line in _lines(track)]
     lines = Table.of(f"{name}: points, first − second", columns, rows, note=SIGN_TEST)
     compared = TRACKS[name].compared
-    return [lines, *(compared(track) if compared else [])]
+    return [lines, *(compared({**track, "reading": reading}) if compared else [])]
 
 
 def _lines(track: Mapping[str, Any]) -> Iterator[tuple[str, Line]]:

@@ -9,6 +9,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from grader.draw.words import count, points, printable
+from grader.show.lead import leads
 from grader.show.systems import Report, families_of, headline, measured, name_of, skill, skipped
 
 _TRACKS: Final = 6
@@ -31,13 +32,15 @@ def first_screen(report: Report, next_steps: Sequence[str] = ()) -> RenderableTy
 
 def _heads(report: Report) -> Grid:
     """Skill and points with their intervals, and how to read them."""
-    rows = []
+    rows = [(lead.label, lead.value, lead.aside) for lead in leads(report)]
     if report["skill"] is not None:
         rows.append(("skill", str(skill(report)), "0 knows nothing, 100 is gold"))
     told = []
     if report["floor"] is not None:
         told.append(f"floor {points(report['floor'])}, ceiling {points(report['ceiling'])}")
-    if (detectable := report["skill_detectable" if rows else "detectable"]) is not None:
+    if (
+        detectable := report["skill_detectable" if report["skill"] is not None else "detectable"]
+    ) is not None:
         told.append(f"shows from {detectable:.1f}")
     if report["points"] is None and (left := [n for n in report["tracks"] if skipped(report, n)]):
         told.append(f"nothing overall: nothing answered of {', '.join(left)}")

@@ -23,9 +23,10 @@ from grader.draw.words import (
 from grader.io.jsonio import canonical
 from grader.model import Score, Truth
 from grader.show import comparison
+from grader.show.lead import leads
 from grader.show.leaderboard import PART, Ranked, apart, boards, tokens_per_task
 from grader.show.report import census, dearest, runs, tasks, variants
-from grader.show.systems import SYSTEM, Report, families_of, measured, name_of, skipped
+from grader.show.systems import SYSTEM, Report, families_of, measured, name_of, reading_of, skipped
 from grader.tracks import TRACKS
 from grader.version import __version__
 
@@ -111,7 +112,7 @@ def track_section(name: str, reports: Sequence[Report]) -> Section:
     aside = ""
     if len(reports) == 1:
         part = reports[0]["tracks"][name]
-        inside.append(Section("by variant", [variants(name, part)]))
+        inside.append(Section("by variant", [variants(name, part, reading_of(reports))]))
         aside = f"{points(part['points'])} points"
         if part["skill"] is not None:
             aside = f"skill {_with_interval(part, 'skill')}, {aside}"
@@ -140,7 +141,7 @@ def release_hash(report: Report) -> str:
 
 def _card(report: Report) -> Card:
     """Who, on what, how good, at what cost."""
-    tiles = []
+    tiles = [Tile(lead.label, lead.value, lead.aside) for lead in leads(report)]
     if report["skill"] is not None:
         aside = f"{_interval(report, 'skill')}; 0 knows nothing, 100 is gold"
         tiles.append(Tile("skill", points(report["skill"]), aside))
@@ -309,7 +310,10 @@ def comparison_page(result: Mapping[str, Any]) -> str:
     )
     sections = [
         Section("First minus second", head),
-        *(Section(n, comparison.tables(n, track)) for n, track in result["tracks"].items()),
+        *(
+            Section(name, comparison.tables(name, track, reading_of([result])))
+            for name, track in result["tracks"].items()
+        ),
         Section("How to read this", [Paragraph(note, note=True)]),
     ]
     subtitle = f"split {result['split']}, exam {result['exam']}"

@@ -7,6 +7,7 @@ from grader.draw.table import Cell, Row, Table, figure, word
 from grader.draw.words import clipped, number, points
 from grader.model import Score, Truth
 from grader.report.export import truth_json
+from grader.route import READINGS
 from grader.show.costliest import costliest
 from grader.show.leaderboard import Ranked
 from grader.show.systems import SYSTEM, Report, headline, name_of, skill
@@ -17,8 +18,8 @@ LISTED: Final = 2_000
 """Tasks on a page; beyond them ``--csv`` and ``--parquet`` have every row."""
 
 
-def variants(name: str, track: Mapping[str, Any]) -> Table:
-    """Skill, points and losses by variant, under the headlines of the track."""
+def variants(name: str, track: Mapping[str, Any], reading: str = READINGS[0]) -> Table:
+    """Skill, points and losses by variant in a reading, under the headlines of the track."""
     scaled = track["skill"] is not None
     columns = (
         word("level", "variant"),
@@ -33,7 +34,10 @@ def variants(name: str, track: Mapping[str, Any]) -> Table:
     )
     title = f"{name}: {skill(track)} skill, " if scaled else f"{name}: "
     title += f"{headline(track)} points"
-    rows = [{**row, "level": level} for level, row in track["slices"]["variant"].items()]
+    rows = [
+        {**row, **row.get("readings", {}).get(reading, {}), "level": level}
+        for level, row in track["slices"]["variant"].items()
+    ]
     return Table.of(title, columns, rows)
 
 

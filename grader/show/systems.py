@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from grader.draw.table import Cell, Column
-from grader.draw.words import interval_text, points
+from grader.draw.words import interval_text, number, points
+from grader.model import Score
+from grader.route import READINGS
 
 Report = Mapping[str, Any]
 Part = Mapping[str, Any]
@@ -18,6 +20,28 @@ SYSTEM: Final = Column("system", lambda row: Cell(row["system"], "name"))
 SETTINGS: Final = ("closed", "open", "mixed")
 """How an exam may have been sat, as ``run.json`` of a run says: with the prompt alone, with a
 sandbox, or some tracks so and some so."""
+
+
+def in_reading(report: Report, reading: str) -> Report:
+    """The report as screens shall read it; what is written as data has both readings."""
+    return {**report, "reading": reading}
+
+
+def reading_of(shown: Sequence[Report | Part]) -> str:
+    """The reading that a screen about these reports, or their parts, leads with."""
+    return next((one["reading"] for one in shown if "reading" in one), READINGS[0])
+
+
+def readings_from(first: str) -> list[str]:
+    """Both readings, one of them first."""
+    return sorted(READINGS, key=lambda reading: reading != first)
+
+
+def in_pool(score: Score, reading: str) -> str:
+    """Where a task counts in a reading, and what it costs there."""
+    if reading == "fixed":
+        return f"pool {score.pool}, loss {number(score.loss)}"
+    return f"pool {score.paper_pool or 'dropped'}, loss {number(score.paper_loss)}"
 
 
 def name_of(report: Report) -> str:
@@ -59,7 +83,8 @@ def measured(reports: Sequence[Report]) -> bool:
 
 def part_of(report: Report, track: str) -> Part:
     """One report's part; without figures where the exam has nothing of the track."""
-    return {**report["tracks"].get(track, {}), "system": name_of(report)}
+    reading = reading_of([report])
+    return {**report["tracks"].get(track, {}), "system": name_of(report), "reading": reading}
 
 
 def parts_of(reports: Sequence[Report], track: str) -> list[Part]:

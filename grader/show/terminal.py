@@ -12,7 +12,7 @@ from grader.draw.table import in_terminal
 from grader.draw.words import printable, signed, signed_interval
 from grader.show import comparison
 from grader.show.report import runs, variants
-from grader.show.systems import Report
+from grader.show.systems import Report, reading_of
 from grader.tracks import TRACKS
 
 _NOTICES: Final = 5
@@ -30,7 +30,7 @@ def report_view(report: Report) -> RenderableType:
     for name, track in report["tracks"].items():
         tables = TRACKS[name].tables
         more = tables(report) if tables else []
-        parts += map(in_terminal, [variants(name, track), *more])
+        parts += map(in_terminal, [variants(name, track, reading_of([report])), *more])
     if "attempts" in report:
         parts.append(in_terminal(runs(report)))
     for notice in report["notices"][:_NOTICES]:
@@ -51,7 +51,11 @@ def comparison_view(result: Mapping[str, Any]) -> RenderableType:
     )
     names = " − ".join(result[side]["system"] for side in ("first", "second"))
     title = f"{names} · {result['release']} · {result['split']}/{result['exam']}"
-    tables = [t for name, track in result["tracks"].items() for t in comparison.tables(name, track)]
+    tables = [
+        table
+        for name, track in result["tracks"].items()
+        for table in comparison.tables(name, track, reading_of([result]))
+    ]
     return Group(_panel(head, title), *map(in_terminal, tables))
 
 

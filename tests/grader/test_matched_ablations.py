@@ -15,12 +15,14 @@ from grader.draw import page as draw
 from grader.io.release import Release
 from grader.model import Score
 from grader.report.table import ScoreTable
+from grader.report.usage import fill_usage
 from grader.shape import Task
 from grader.statistics import bootstrap
 from grader.statistics.resample import cluster_means
 from grader.tracks import variant
 from grader.tracks.causalds.matched import matched
 from grader.tracks.causalds.page import sections
+from grader.tracks.causalds.slice_tables import instances
 
 
 def task(name: str, view: str, inputs: dict[str, Any], instance: str = "scene") -> Task:
@@ -115,6 +117,31 @@ def test_each_arm_says_how_its_answers_failed() -> None:
     assert (proxy["committed"], proxy["missing"], proxy["false_abstentions"]) == (3, 1, 1)
     assert proxy["mean_loss"] == pytest.approx((0.4 + 0.2 + 1 + 1 + 1) / 5)
     assert proxy["median_survivor_loss"] == pytest.approx(0.4)
+
+
+def test_each_arm_says_how_conversations_ended_and_what_they_took() -> None:
+    """Table 25: context overflows, other limits and calls; a stranger's ending is none."""
+    endings = {"clean": ["answered"] * 4 + ["context limit"],
+               "proxy": ["answered", "step limit", "context limit", "context limit", "<b>"]}  # fmt: skip
+    order = {name: [s.task_id for s in OBSERVED if s.arm == name] for name in endings}
+    usage = {
+        task: {"ending": ending, "tool_calls": 2 * place}
+        for name, told in endings.items()
+        for place, (task, ending) in enumerate(zip(order[name], told, strict=True))
+    }
+    with ScoreTable(OBSERVED) as table:
+        fill_usage(table, usage, OBSERVED)
+        found = matched(table)
+    assert found is not None
+    clean, proxy = found["arms"]
+    assert (clean["context_exits"], clean["limit_exits"], clean["calls_per_task"]) == (1, 0, 4)
+    assert (proxy["context_exits"], proxy["limit_exits"], proxy["calls_per_task"]) == (2, 1, 4)
+    assert figures(OBSERVED)["arms"][0]["context_exits"] is None, "nothing was told"
+    marks = [(pair["reference_mark"], pair["mark"]) for pair in found["pairs"]]
+    assert sum(mark == "ctx" for pair in marks for mark in pair) == 3
+    shown = instances([{"system": "x", "matched": found}]).rows
+    overflowed = [line[3].aside for line in shown if line[3].aside]  # type: ignore[union-attr]
+    assert overflowed == ["*"], "answered, and overflowed all the same"
 
 
 def test_targets_that_are_not_identifiable_enter_no_contrast_of_views() -> None:

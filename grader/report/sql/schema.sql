@@ -38,7 +38,8 @@ CREATE TEMP TABLE usage (
     output_tokens DOUBLE,
     tool_calls    DOUBLE,
     seconds       DOUBLE,
-    cost_usd      DOUBLE
+    cost_usd      DOUBLE,
+    ending        VARCHAR             -- one of the known ones; NULL = not told
 );
 
 -- The two readings, one under the other: the same aggregates serve both.

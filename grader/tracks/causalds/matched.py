@@ -28,7 +28,8 @@ NONTRIVIAL: Final = 0.001
 LARGE: Final = 0.05
 """Ranges inside a bundle that count as movement, and as a large swing (Table 23)."""
 _PAIR: Final = (
-    "arm", "bundle", "instance_id", "loss", "reference_loss", "valid", "reference_valid"
+    "arm", "bundle", "instance_id", "loss", "reference_loss", "valid", "reference_valid",
+    "mark", "reference_mark",
 )  # fmt: skip
 LISTED: Final = 200
 """Bundles listed one by one in a report."""

@@ -8,7 +8,7 @@ from grader.draw.page import Block, Fold, Paragraph, Section, filled
 from grader.draw.svg import Svg
 from grader.draw.table import find
 from grader.draw.words import interval_text, percent
-from grader.show.systems import Part, Report, parts_of, rows_of
+from grader.show.systems import Part, Report, parts_of, reading_of, readings_from, rows_of
 from grader.tracks.causalds import slice_tables, tables
 
 DRAWN: Final = 20
@@ -101,30 +101,35 @@ def _views(parts: Sequence[Part]) -> list[Block]:
     present = {view for part in parts for view in part["slices"].get("view", {})}
     views = [view for view in VIEWS if view in present] + sorted(present - set(VIEWS))
     drawn = [_lines(parts[:_LINES], views)] if len(views) > 1 else []
-    readings = [tables.by_view(parts, views, reading) for reading in ("fixed", "paper")]
+    readings = [
+        tables.by_view(parts, views, reading) for reading in readings_from(reading_of(parts))
+    ]
     return [*drawn, *readings]
 
 
 def _rates(parts: Sequence[Part]) -> list[Block]:
     """Figure 8 as lines, and a table of rates for each axis and reading."""
     rungs = sorted({level for part in parts for level in part["slices"].get("rung", {})})
+    order = readings_from(reading_of(parts))
 
     def level(part: Part, rung: str) -> Level | None:
-        rate = find(part, "slices", "rung", rung, "readings", "paper", "pass_rate")
+        rate = find(part, "slices", "rung", rung, "readings", order[0], "pass_rate")
         return None if rate is None else Level(rate)
 
     series = [(part["system"], [level(part, rung) for rung in rungs]) for part in parts[:_LINES]]
-    drawn = [lines("Figure 8: pass rate by rung, paper reading", rungs, series, ceiling=1)]
+    drawn = [lines(f"Figure 8: pass rate by rung, {order[0]} reading", rungs, series, ceiling=1)]
     folds = [
-        Fold(title, [slice_tables.rates(parts, axis, reading) for reading in ("paper", "fixed")])
+        Fold(title, [slice_tables.rates(parts, axis, reading) for reading in order])
         for axis, title in slice_tables.PUBLISHED.items()
     ]
     return [*(drawn if len(rungs) > 1 else []), *folds]
 
 
 def _lines(parts: Sequence[Part], views: Sequence[str]) -> Svg:
+    reading = reading_of(parts)
+
     def level(part: Part, view: str) -> Level | None:
-        error = find(part, "slices", "view", view, "readings", "fixed", "med_nrel_err")
+        error = find(part, "slices", "view", view, "readings", reading, "med_nrel_err")
         return None if error is None else Level(error)
 
     series = [(part["system"], [level(part, view) for view in views]) for part in parts]
@@ -137,7 +142,7 @@ def _cost(parts: Sequence[Part]) -> list[Block]:
         (part["system"], tokens, score)
         for part in parts
         if (tokens := find(part, "usage", "tokens_per_task"))
-        and (score := find(part, "readings", "fixed", "causalds_score")) is not None
+        and (score := find(part, "readings", reading_of(parts), "causalds_score")) is not None
     ]
     axes = "tokens per task", "CausalDSScore ↓"
     drawn = [cost_plot("Cost against quality", points, *axes)] if points else []

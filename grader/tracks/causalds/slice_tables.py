@@ -131,12 +131,17 @@ def instances(parts: Sequence[Part]) -> Table:
             SYSTEM.cell(part),
             Cell(row["bundle"], "id"),
             row["arm"],
-            number(row["reference_loss"]),
-            number(row["loss"]),
-            "" if row["valid"] and row["reference_valid"] else "no valid answer in one",
+            _marked(row["reference_loss"], row["reference_mark"], row["reference_valid"]),
+            _marked(row["loss"], row["mark"], row["valid"]),
         ]
         for rows_of, part in listed
         for row in rows_of
     ]
-    head = ["system", "pair", "arm", "loss, clean", "loss", ""]
-    return Table("Figure 9: every matched pair", head, rows, left=3)
+    head = ["system", "pair", "arm", "loss, clean", "loss"]
+    note = "abst: abstained; ctx: ended as its context was full; *: answered, and ended so all the same."
+    return Table("Figure 9: every matched pair", head, rows, left=3, note=note)
+
+
+def _marked(loss: float, mark: str, valid: bool) -> Cell:
+    """A loss, and beside it how an answer failed."""
+    return Cell(number(loss), aside="*" if valid and mark else mark)

@@ -14,7 +14,18 @@ from grader.draw.words import (
     signed,
     signed_interval,
 )
-from grader.show.systems import SYSTEM, Part, Report, levels_of, part_of, rows_of, skipped
+from grader.route import READINGS
+from grader.show.systems import (
+    SYSTEM,
+    Part,
+    Report,
+    levels_of,
+    part_of,
+    reading_of,
+    readings_from,
+    rows_of,
+    skipped,
+)
 from grader.tracks.causalds.composite import axis_ranks, leaderboard_ranks
 
 AXES: Final = {
@@ -38,7 +49,11 @@ TASKS: Final = Figure("tasks", "tasks", count)
 POINTS: Final = Figure("points", "points", points)
 SKILL: Final = Figure("skill", "skill", points)
 GAP: Final = "parrot gap"
-_FIXED: Final = ("readings", "fixed")
+
+
+def _in(shown: Sequence[Report | Part]) -> tuple[str, str]:
+    """Where parts have the figures of the reading that a screen leads with."""
+    return "readings", reading_of(shown)
 
 
 def of_report(report: Report) -> list[Table]:
@@ -56,7 +71,9 @@ def readings(parts: Sequence[Part]) -> Table:
     shown = (SCORE, SCORE_INTERVAL, PASS_RATE, S_NR, F1_LOSS, NREL, MED_F1_LOSS)
     sizes = Column("n pass/numeric/F1", _pools)
     columns = (SYSTEM, word("level", "reading"), *(one.at() for one in shown), sizes)
-    return Table.of("CausalDS readings", columns, levels_of(parts, "readings"), left=2)
+    order = readings_from(reading_of(parts))
+    rows = sorted(levels_of(parts, "readings"), key=lambda row: order.index(row["level"]))
+    return Table.of("CausalDS readings", columns, rows, left=2)
 
 
 def _pools(row: Row) -> str:
@@ -69,12 +86,14 @@ def board_columns(reports: Sequence[Report]) -> list[tuple[str, list[str]]]:
     """Headings and cells on a leaderboard; with the components of the score where there is room."""
     alone = len(reports[0]["tracks"]) == 1
     shown = (SCORE, PASS_RATE, S_NR, F1_LOSS) if alone else (SCORE,)
+    reading = reading_of(reports)
     parts = [{} if skipped(r, "causalds") else part_of(r, "causalds") for r in reports]
+    suffix = "" if reading == READINGS[0] else f" ({reading})"
     found = [
         (column.heading, [str(column.cell(part)) for part in parts])
-        for column in (one.at(*_FIXED) for one in shown)
+        for column in (one.at("readings", reading, label=one.label + suffix) for one in shown)
     ]
-    ranks = [number(rank.get("fixed")) for rank in leaderboard_ranks(reports)]
+    ranks = [number(rank.get(reading)) for rank in leaderboard_ranks(reports)]
     gaps = [signed(find(part, "parrot", "gap")) for part in parts]
     told = [(GAP, gaps)] if any(find(part, "parrot") for part in parts) else []
     return [found[0], ("Comp. Rank ↓", ranks), *found[1:], *told]
@@ -82,10 +101,11 @@ def board_columns(reports: Sequence[Report]) -> list[tuple[str, list[str]]]:
 
 def compared(track: Mapping[str, Any]) -> list[Table]:
     """CausalDSScore of two submissions, and its difference."""
+    found = track.get("readings", {})
     rows = [
-        {"reading": reading, **row["causalds_score"]}
-        for reading, row in track.get("readings", {}).items()
-        if row["causalds_score"] is not None
+        {"reading": reading, **found[reading]["causalds_score"]}
+        for reading in readings_from(reading_of([track]))
+        if find(found, reading, "causalds_score") is not None
     ]
     columns = (
         word("reading"),
@@ -107,12 +127,16 @@ def abstention(parts: Sequence[Part]) -> Table:
             f"({count(find(part, 'metrics', f'paper_{side}_tasks'))})"
         ))  # fmt: skip
 
+    sides = {
+        "fixed": [
+            figure(("metrics", f"{side}_pass_rate"), f"{side}, fixed", percent)
+            for side in ("content", "abstention")
+        ],
+        "paper": [paper("content"), paper("abstention")],
+    }
     columns = (
         SYSTEM,
-        figure(("metrics", "content_pass_rate"), "content, fixed", percent),
-        figure(("metrics", "abstention_pass_rate"), "abstention, fixed", percent),
-        paper("content"),
-        paper("abstention"),
+        *(column for one in readings_from(reading_of(parts)) for column in sides[one]),
         figure(("metrics", "numeric_valid"), "valid numbers", count),
         figure(("metrics", "numeric_expected"), "of", count),
     )
@@ -185,8 +209,8 @@ def cost(parts: Sequence[Part]) -> Table:
         figure(("usage", "calls_per_task"), "calls/task", points),
         figure(("usage", "seconds_per_task"), "seconds/task", points),
         figure(("usage", "total_cost_usd"), "cost", _dollars),
-        SCORE.at(*_FIXED),
-        figure(("usage", "tokens_per_quality", "fixed"), "tokens/(1−score)", count_text),
+        SCORE.at(*_in(parts)),
+        figure(("usage", "tokens_per_quality", reading_of(parts)), "tokens/(1−score)", count_text),
     )
     return Table.of("Cost", columns, [part for part in parts if find(part, "usage", "tasks")])
 
@@ -200,7 +224,7 @@ def ranks(parts: Sequence[Part]) -> Table:
     found = {
         f"{AXES[axis]} {level}": [number(rank) for rank in ranks]
         for axis in ("rung", "view", "input_mode")
-        for level, ranks in axis_ranks(parts, axis, "fixed").items()
+        for level, ranks in axis_ranks(parts, axis, reading_of(parts)).items()
     }
     rows = [
         [SYSTEM.cell(part), *(column[place] for column in found.values())]
@@ -215,14 +239,15 @@ def ranks(parts: Sequence[Part]) -> Table:
 
 def slices(part: Part, axis: str) -> Table:
     """Every slice along one axis, in both readings."""
-    fixed = (PASS_RATE, S_NR, F1_LOSS, SCORE, SCORE_INTERVAL)
+    shown = (PASS_RATE, S_NR, F1_LOSS, SCORE, SCORE_INTERVAL)
+    first, other = readings_from(reading_of([part]))
     columns = (
         word("level", AXES[axis]),
         word("tasks"),
         figure("points", "points", points),
         figure("points_interval", "95% interval", lambda ends: interval_text(ends, 1)),
-        *(one.at(*_FIXED) for one in fixed),
-        SCORE.at("readings", "paper", label="score (paper) ↓"),
+        *(one.at("readings", first) for one in shown),
+        SCORE.at("readings", other, label=f"score ({other}) ↓"),
     )
     rows = [{**row, "level": level} for level, row in part["slices"].get(axis, {}).items()]
     return Table.of("", columns, rows)
@@ -285,6 +310,9 @@ def matched(parts: Sequence[Part]) -> tuple[Table, Table, Table]:
         word("tasks"),
         word("committed"),
         word("false_abstentions", "false abstentions"),
+        figure("context_exits", "context exits", count),
+        figure("limit_exits", "exits at a limit", count),
+        figure("calls_per_task", "calls/task", points),
         figure("mean_loss", "mean loss"),
         figure("median_survivor_loss", "median of answered"),
     )

@@ -1,0 +1,106 @@
+"""``--reading`` decides what screens and pages lead with, and nothing else."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from grading import Runner, put
+from small_release import answer_file, task_id
+
+from grader.draw.words import number
+from grader.show.browse import INDEX
+
+WAYS = ("fixed", "paper")
+
+
+@pytest.fixture
+def mixed(gold: Path) -> Path:
+    """Right but for a number that is left out and one that is withheld: the paper's reading drops
+    the one and counts the other among its binaries; ours charges both."""
+    (gold / answer_file("ate")).unlink()
+    put(gold, "ett", json.dumps({"value": None}))
+    return gold
+
+
+def by_reading(report: dict[str, Any]) -> dict[str, float]:
+    found = report["tracks"]["causalds"]["readings"]
+    return {name: found[name]["causalds_score"] for name in WAYS}
+
+
+def test_the_first_screen_leads_with_the_paper_s_score(runner: Runner, mixed: Path) -> None:
+    runs = {way: runner.grade(mixed, "--reading", way, "--full") for way in WAYS}
+    scores = by_reading(runs["paper"].report)
+    assert scores["paper"] < scores["fixed"]
+    assert runs["fixed"].report == runs["paper"].report, "data holds both readings"
+    lines = {way: run.out.splitlines() for way, run in runs.items()}
+    assert lines["paper"][1].startswith("CausalDSScore")
+    for way in WAYS:
+        assert f"{number(scores[way], 3)}" in lines["paper"][1]
+    assert "CausalDSScore" not in "".join(lines["fixed"][:12])
+    heads = [line for line in lines["paper"] if line.startswith("│ paper") or "│ fixed" in line]
+    assert heads[0].startswith("│ paper"), "the table of both readings begins with the one asked"
+
+
+def test_a_variant_has_the_figures_of_the_reading(runner: Runner, mixed: Path) -> None:
+    """A number that is missing costs ten in ours and is no number in the paper's."""
+
+    def error(way: str) -> str:
+        out = runner.grade(mixed, "--reading", way, "--full").out
+        (line,) = [one for one in out.splitlines() if one.startswith("│ effect_estimate.ate_point")]
+        return line.split("│")[-3].strip()
+
+    assert error("fixed") == "5.000" and error("paper") == "0.000", "two tasks, one left out"
+
+
+def test_pages_lead_with_it_too(runner: Runner, mixed: Path, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    report = runner.grade(mixed, "--reading", "paper", "--html", page).report
+    text = page.read_text("utf-8")
+    card = text[text.index('<dl class="card">') : text.index("</dl>")]
+    assert card.index("CausalDSScore") < card.index("points")
+    assert number(by_reading(report)["paper"], 3) in card
+    assert "paper reading" in text and text.index("paper reading") < text.index("fixed reading")
+    runner.grade(mixed, "--html", page)
+    text = page.read_text("utf-8")
+    assert "CausalDSScore" not in text[text.index('<dl class="card">') : text.index("</dl>")]
+
+
+def test_a_board_has_the_score_of_the_reading(
+    runner: Runner, mixed: Path, gold_source: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "answers"
+    shutil.copytree(mixed, folder / "mixed")
+    shutil.copytree(gold_source, folder / "gold")
+    scores = by_reading(runner.grade(mixed).report)
+    at = ("leaderboard", folder, "--release", runner.release, "--split", "dev", "--exam", "all")
+    pages = {}
+    for way in WAYS:
+        page = tmp_path / f"{way}.html"
+        run = runner.run(*at, "--no-cache", "--track", "causalds", "--reading", way, "--html", page)
+        assert run.code == 0
+        pages[way] = page.read_text("utf-8").partition("</table>")[0]
+    for way, other in (WAYS, WAYS[::-1]):
+        assert number(scores[way], 4) in pages[way] and number(scores[other], 4) not in pages[way]
+    assert "(paper)" in pages["paper"] and "(paper)" not in pages["fixed"]
+
+
+def test_explain_browse_and_compare_follow(
+    runner: Runner, mixed: Path, gold_source: Path, tmp_path: Path
+) -> None:
+    at = ("--release", runner.release, "--split", "dev")
+    for way, other in (WAYS, WAYS[::-1]):
+        told = runner.run("explain", task_id("ate"), *at, "--answers", mixed, "--reading", way).out
+        labels = [line.split()[0] for line in told.splitlines() if line.split()]
+        assert labels.index(way) + 1 == labels.index(other)
+        site = tmp_path / way
+        words = ("browse", runner.release, "--split", "dev", "--exam", "all", "--answers", mixed)
+        assert runner.run(*words, "--reading", way, "--html", site).code == 0
+        index = (site / INDEX).read_text("utf-8")
+        assert ("dropped" in index) == (way == "paper")
+        page = (site / f"{task_id('ate')}.html").read_text("utf-8")
+        assert page.index(f"{way} reading: pool") < page.index(f"{other} reading: pool")
+        out = runner.run("compare", gold_source, mixed, *at, "--exam", "all", "--reading", way).out
+        table = out[out.index("CausalDSScore (lower is better)") :]
+        assert table.index(f"│ {way}") < table.index(f"│ {other}")
