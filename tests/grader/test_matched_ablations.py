@@ -121,8 +121,11 @@ def test_each_arm_says_how_its_answers_failed() -> None:
 
 def test_each_arm_says_how_conversations_ended_and_what_they_took() -> None:
     """Table 25: context overflows, other limits and calls; a stranger's ending is none."""
-    endings = {"clean": ["answered"] * 4 + ["context limit"],
-               "proxy": ["answered", "step limit", "context limit", "context limit", "<b>"]}  # fmt: skip
+    full = "context limit"
+    endings = {
+        "clean": [*["answered"] * 4, full],
+        "proxy": ["answered", "step limit", full, full, "<b>"],
+    }
     order = {name: [s.task_id for s in OBSERVED if s.arm == name] for name in endings}
     usage = {
         task: {"ending": ending, "tool_calls": 2 * place}

@@ -138,7 +138,7 @@ def instances(parts: Sequence[Part]) -> Table:
         for row in rows_of
     ]
     head = ["system", "pair", "arm", "loss, clean", "loss"]
-    note = "abst: abstained; ctx: ended as its context was full; *: answered, and ended so all the same."
+    note = "abst: abstained; ctx: the context was full; *: answered, and full all the same."
     return Table("Figure 9: every matched pair", head, rows, left=3, note=note)
 
 
