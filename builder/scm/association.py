@@ -11,7 +11,6 @@ r_XY.Z - r_XY has a smaller error than either of its terms.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Final
 
 import numpy as np
@@ -20,7 +19,7 @@ import numpy.typing as npt
 from builder.scm.affine import affine_moments
 from builder.scm.equation import Array
 from builder.scm.mechanisms import MECHANISMS
-from builder.scm.moments import plan_moments
+from builder.scm.moments import moment_pairs, plan_moments
 from builder.scm.quantities import STRUCTURAL_ZERO, Quantity
 from builder.scm.rqmc import BoundNotMet, refined_means
 from builder.scm.world import World
@@ -174,7 +173,8 @@ def _zeros(world: World, targets: Sequence[str]) -> _Zeros:
 
 @dataclass(frozen=True, slots=True)
 class _Moments:
-    """Covariances (k, k) and, randomisation by randomisation, how each moved them: (R, k, k).
+    """Covariances (k, k) and, randomisation by randomisation, how each moved them: (R, k, k); those
+    of two that are neither X nor Y mean nothing.
 
     ``moved`` is None where the covariances are exact. Its rows are linear approximations, of mean
     zero; what they do to a function of the covariances gives its error (delta method).
@@ -198,11 +198,10 @@ def _closed_forms(world: World, targets: Sequence[str]) -> Array:
 def _covariances(means: Array, known: Array) -> _Moments:
     """From the moments of each randomisation, in the order of ``MomentPlan.integrand``."""
     count, exact = len(known), ~np.isnan(known)
-    pairs = list(combinations(range(count), 2))
-    products = np.empty((len(means), count, count))
+    products = np.zeros((len(means), count, count))
     for i in range(count):
         products[:, i, i] = means[:, count + i]
-    for place, (i, j) in enumerate(pairs):
+    for place, (i, j) in enumerate(moment_pairs(count)):
         products[:, i, j] = products[:, j, i] = means[:, 2 * count + place]
     first, second = means[:, :count], products.mean(axis=0)
     centre = first.mean(axis=0)

@@ -23,6 +23,7 @@ from builder.scm.quantities import (
     check_pair,
 )
 from builder.scm.rqmc import delta_method, integrate
+from builder.scm.same_units import SameUnits
 from builder.scm.world import Values, World
 
 
@@ -112,13 +113,13 @@ def _crossed(
     drawn = tuple(v for v in world.order if v in evaluated and v != x and v not in branched)
 
     def integrand(noise: Values) -> Array:
-        total = np.asarray(0.0)
+        total, units = np.asarray(0.0), SameUnits(world)
         for level in dict.fromkeys(behind for _, behind, _ in terms):
-            for weight, values in branches(world, noise, {x: level}, branched, evaluated):
+            for weight, values in branches(units, noise, {x: level}, branched, evaluated):
                 for seen, behind, sign in terms:
                     if behind == level:
                         parents = {**values, x: np.full_like(values[x], seen)}
-                        total = total + sign * weight * world.conditional_mean(y, parents)
+                        total = total + sign * weight * units.conditional_mean(y, parents)
         return np.atleast_2d(total)
 
     estimate = integrate(

@@ -11,6 +11,7 @@ from builder.scm.branches import branched_nodes, branches
 from builder.scm.equation import Array
 from builder.scm.quantities import Quantity, as_quantity
 from builder.scm.rqmc import Statistic, delta_method, first_batch, integrate, stack
+from builder.scm.same_units import SameUnits
 from builder.scm.world import Values, World
 
 POPULATION_BOUND: Final = 0.001
@@ -49,10 +50,10 @@ def population_quantiles(
 
     def distribution(noise: Values, q: float) -> Array:
         """P(V <= q) and the density at q, given the noise: (2, n)."""
-        cdf, density = np.asarray(0.0), np.asarray(0.0)
-        for weight, values in branches(world, noise, {}, branched, evaluated):
-            cdf = cdf + weight * world.conditional_cdf(node, q, values)
-            density = density + weight * world.conditional_density(node, q, values)
+        cdf, density, units = np.asarray(0.0), np.asarray(0.0), SameUnits(world)
+        for weight, values in branches(units, noise, {}, branched, evaluated):
+            cdf = cdf + weight * units.conditional_cdf(node, q, values)
+            density = density + weight * units.conditional_density(node, q, values)
         return stack([cdf, density])
 
     pilot = first_batch(world, drawn, rng)

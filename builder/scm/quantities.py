@@ -14,6 +14,7 @@ from builder.scm.affine import total_coefficient
 from builder.scm.branches import branched_nodes, branches
 from builder.scm.equation import Array
 from builder.scm.rqmc import Estimate, delta_method, integrate, stack
+from builder.scm.same_units import SameUnits
 from builder.scm.world import Values, World
 
 Source = Literal["structural_zero", "closed_form", "rqmc", "density_weighted_rqmc"]
@@ -150,11 +151,12 @@ def _integrated_effect(
 
     def integrand(noise: Values) -> Array:
         effect, mass = np.asarray(0.0), np.asarray(0.0)
+        units = SameUnits(world)
         for value, sign in ((x1, 1.0), (x0, -1.0)):
-            for weight, values in branches(world, noise, {x: value}, branched, evaluated):
+            for weight, values in branches(units, noise, {x: value}, branched, evaluated):
                 if weighted:
-                    weight = weight * world.conditional_density(x, x1, values)
-                effect = effect + sign * weight * world.conditional_mean(y, values)
+                    weight = weight * units.conditional_density(x, x1, values)
+                effect = effect + sign * weight * units.conditional_mean(y, values)
                 mass = mass + 0.5 * weight  # the parents of X are alike in the two worlds
         return stack([effect, mass])
 

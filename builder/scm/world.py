@@ -131,7 +131,7 @@ class World:
             if only is not None and name not in only:
                 continue
             if name in do:
-                values[name] = np.full(n, do[name], dtype=np.float64)
+                values[name] = self._set(do[name], n)
             else:
                 values[name] = self._solve(self._by_name[name], values, noise[name])
         return {name: values[name] for name in self.graph.nodes if name in values}
@@ -141,6 +141,9 @@ class World:
     ) -> dict[str, Array]:
         """``n`` independent units of all nodes, latent ones included: node -> array (n,)."""
         return self.run(self.draw_noise(rng, n), do)
+
+    def _set(self, level: float | Array, n: int) -> Array:
+        return np.full(n, level, dtype=np.float64)
 
     def _solve(self, node: Node, values: Values, noise: Array) -> Array:
         mean = self.conditional_mean(node.name, values)
