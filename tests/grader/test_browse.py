@@ -175,9 +175,9 @@ def test_causes_stand_above_effects_and_no_edge_is_lost() -> None:
     )
     tree = ET.fromstring(layered(graph).markup())
     place = {
-        node.find("{*}title").text: float(node.find("{*}rect").get("y"))  # type: ignore
+        node.findtext("{*}title"): float(rect.attrib["y"])
         for node in tree.iter("{http://www.w3.org/2000/svg}g")
-        if node.find("{*}rect") is not None
+        for rect in node.findall("{*}rect")
     }
     assert all(place[a] < place[b] for a, b in graph.edges)
     told = [node.text for node in tree.iter("{http://www.w3.org/2000/svg}title")]
