@@ -5,8 +5,7 @@ RUN     = $(VENV)/bin/python
 PIP     = $(RUN) -m pip --disable-pip-version-check --quiet
 LOCKED  = --constraint requirements.lock
 
-# The table of baselines/systems.py; asked for only in recipes, once the environment is there.
-DEMO     = $(shell $(RUN) -m baselines --names demo)
+# Names from baselines/systems.py; asked for only in recipes, once the environment is there.
 SYSTEMS  = $(shell $(RUN) -m baselines --names papers)
 FRONTIER = $(shell $(RUN) -m baselines --names frontier)
 
@@ -38,10 +37,7 @@ $(VENV)/.dev: pyproject.toml requirements.lock | $(RUN)
 demo: $(VENV)/.demo
 	@echo "building the small exam and checking every truth a second time: about a minute"
 	$(RUN) build_dataset.py build splits/mini.toml --out release --fresh --quiet
-	@set -e; for name in $(DEMO); do \
-	  rm -rf answers/$$name; \
-	  $(RUN) -m baselines $$name --release release --out answers/$$name; \
-	done
+	$(RUN) -m baselines demo --release release --out answers
 	$(RUN) -m grader leaderboard answers/ --release release --html leaderboard.html
 	@echo "open leaderboard.html in a browser; then: $(RUN) -m grader answers/informed --html report.html"
 
@@ -49,18 +45,12 @@ release:
 	$(RUN) build_dataset.py build splits/mini.toml --out release
 
 boards: $(VENV)/.demo | release
-	@set -e; for name in $(SYSTEMS); do \
-	  rm -rf answers/$$name; \
-	  $(RUN) -m baselines $$name --release release --out answers/$$name; \
-	done
+	$(RUN) -m baselines papers --release release --out answers
 	$(RUN) -m grader leaderboard answers/ --release release --html leaderboard.html
 	@set -e; for track in causalds ccr replayscm causalab; do \
 	  $(RUN) -m grader leaderboard answers/ --release release --track $$track --html leaderboard-$$track.html; \
 	done
-	@set -e; for name in $(FRONTIER); do \
-	  rm -rf answers-frontier/$$name; \
-	  $(RUN) -m baselines $$name --release release --exam frontier --out answers-frontier/$$name; \
-	done
+	$(RUN) -m baselines frontier --release release --exam frontier --out answers-frontier
 	$(RUN) -m grader leaderboard answers-frontier/ --release release --exam frontier --html leaderboard-frontier.html
 	@echo "look at leaderboard*.html, release/GATE.md, answers/ and answers-frontier/"
 

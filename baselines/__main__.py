@@ -1,22 +1,21 @@
-"""Run a reference solver on an exam and write its answers folder.
+"""Run reference solvers on an exam and write their answers folders.
 
 examples:
   python -m baselines --list
   python -m baselines informed --release release --out answers/informed
+  python -m baselines demo --release release --out answers
   python -m baselines random --release release --split dev --exam all --out answers/random
 """
 
 import argparse
+import os
 import sys
-import time
+from functools import partial
 from pathlib import Path
 
-from rich.console import Console
-from rich.progress import track
-
-from baselines.release import open_exam
-from baselines.systems import NAMES, SHOWN, SYSTEMS, answers, find_system
-from baselines.writing import prepare, write_answer
+from baselines.answering import Choice, answer_exam, answer_in_its_folder
+from baselines.systems import NAMES, SHOWN, SYSTEMS, named_systems
+from builder.release.engine import map_instances
 from grader.errors import UsageError
 from grader.io.pipe import exit_with, interrupted
 
@@ -32,7 +31,7 @@ def main(argv: list[str] | None = None) -> int:
             print(f"{system.name:18}{system.note}")
         return 0
     try:
-        print(run(arguments))
+        run(arguments)
     except UsageError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -44,37 +43,26 @@ def main(argv: list[str] | None = None) -> int:
     return 0
 
 
-def run(arguments: argparse.Namespace) -> str:
-    """Answer the exam with one system; returns the one-line summary. Raises ``UsageError``."""
-    system = find_system(arguments.name)
-    if arguments.private is not None and not system.sees_truth:
+def run(arguments: argparse.Namespace) -> None:
+    """Answer the exam with one system or with each of several, at once as far as there are
+    processors; a line about each as it is done. Raises ``UsageError``."""
+    systems = named_systems(arguments.systems)
+    if arguments.private is not None and not all(system.sees_truth for system in systems):
+        blind = next(system.name for system in systems if not system.sees_truth)
         hosts = [other.name for other in SYSTEMS if other.sees_truth and other.name != "gold"]
         raise UsageError(
-            f"--private: {system.name} may not see the truth; only gold and the hosts of "
+            f"--private: {blind} may not see the truth; only gold and the hosts of "
             f"{', '.join(hosts)} take this option"
         )
-    start = time.perf_counter()
-    exam = open_exam(arguments.release, arguments.split, arguments.exam, arguments.private)
-    out = arguments.out or Path("answers") / system.name
-    settings = {"release": exam.release.name, "split": exam.split, "exam": exam.name}
-    prepare(out, system.name, settings, system.note)
-    written = 0
-    console = Console(stderr=True)
-    answered = track(
-        answers(system, exam),
-        system.name,
-        len(exam.tasks),
-        console=console,
-        disable=not console.is_terminal,
-    )
-    for task, answer in answered:
-        write_answer(out, task, answer)
-        written += 1
-    seconds = time.perf_counter() - start
-    return (
-        f"{out}: {written} answers to the {len(exam.tasks)} tasks of "
-        f"{exam.name} ({exam.split}) by {system.name} in {seconds:.1f} s"
-    )
+    choice = Choice(arguments.release, arguments.split, arguments.exam, arguments.private)
+    out, names = arguments.out or Path("answers"), [system.name for system in systems]
+    if len(names) == 1:
+        folder = arguments.out or out / names[0]
+        print(answer_exam(choice, folder, names[0], shown=True))
+        return
+    answer = partial(answer_in_its_folder, choice, out)
+    for line in map_instances(answer, names, arguments.workers, ordered=False):
+        print(line, flush=True)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -83,7 +71,12 @@ def _parser() -> argparse.ArgumentParser:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("name", nargs="?", metavar="NAME", help=", ".join(NAMES))
+    parser.add_argument(
+        "systems",
+        nargs="*",
+        metavar="NAME",
+        help=f"{', '.join(NAMES)}; or those of a board: {', '.join(SHOWN)}",
+    )
     parser.add_argument(
         "--names",
         nargs="?",
@@ -101,7 +94,19 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--split", metavar="NAME", help="split (default: the only one there is)")
     parser.add_argument("--exam", metavar="NAME", help="exam, or 'all' (default: the only one)")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="default: answers/NAME")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="default: answers/NAME; of several systems the folder that holds theirs",
+    )
+    parser.add_argument(
+        "--workers",
+        type=int,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="so many of several systems answer at once (default: all cores)",
+    )
     parser.add_argument(
         "--private", type=Path, metavar="DIR", help="private side, for gold and laboratories"
     )

@@ -1,10 +1,11 @@
-"""What every test may use: the mini release, built once a session by the real command."""
+"""What every test may use: releases, each made once a session."""
 
 import fcntl
 import gc
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
@@ -12,6 +13,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 _TESTS = count()
+
+Shared = Callable[[str, Callable[[Path], object]], Path]
+"""Given a name and what makes a folder of that name, the folder."""
 
 
 def pytest_unconfigure() -> None:
@@ -36,22 +40,53 @@ def root() -> Path:
 
 
 @pytest.fixture(scope="session")
-def mini_release(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """``splits/mini.toml``, built with the command a user types; the gate included.
-
-    Test processes share it: whoever comes first builds it, the others wait. It is built in one
-    process, since the others would spend as long on their imports as on their work.
-    """
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Shared:
+    """Makes a folder once a session, for all test processes: whoever comes first makes it, the
+    others wait. Nobody may change it."""
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent  # of this run, with a folder for each worker
-    out = folder / "mini" / "release"
-    out.parent.mkdir(exist_ok=True)
-    with (folder / "mini" / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not out.exists():  # it gets this name once it is complete
-            command = [sys.executable, "build_dataset.py", "build", "splits/mini.toml"]
-            command += ["--out", str(out), "--quiet", "--workers", "1"]
-            done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-            assert done.returncode == 0, done.stdout + done.stderr
-    return out
+
+    def made(name: str, make: Callable[[Path], object]) -> Path:
+        place = folder / "shared" / name
+        place.mkdir(parents=True, exist_ok=True)
+        with (place / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not (place / "release").exists():  # it gets this name once it is complete
+                make(place / "unfinished")
+                (place / "unfinished").rename(place / "release")
+        return place / "release"
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def mini_release(shared: Shared) -> Path:
+    """``splits/mini.toml``, built with the command a user types; the gate included.
+
+    It is built in one process, since others would spend as long on their imports as on their work.
+    """
+
+    def build(out: Path) -> None:
+        command = [sys.executable, "build_dataset.py", "build", "splits/mini.toml"]
+        command += ["--out", str(out), "--quiet", "--workers", "1"]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    return shared("mini", build)
+
+
+@pytest.fixture(scope="session")
+def tiny(shared: Shared) -> Path:
+    """A finished release of the small track with a public and a private split."""
+    from tiny_release import build
+
+    return shared("tiny", build)
+
+
+@pytest.fixture(scope="session")
+def small(shared: Shared) -> Path:
+    """The small release by hand, with a public and a private split."""
+    from small_release import write_release
+
+    return shared("small", write_release)

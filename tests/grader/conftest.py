@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from grading import Runner
-from small_release import write_release
 
 from grader.cli import main
 from grader.exam import Exam, choose_exam
@@ -13,9 +12,9 @@ from grader.io.release import Release
 
 
 @pytest.fixture(scope="session")
-def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def release(small: Path) -> Path:
     """The small release; read only."""
-    return write_release(tmp_path_factory.mktemp("small") / "release")
+    return small
 
 
 @pytest.fixture

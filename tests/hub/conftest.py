@@ -1,7 +1,6 @@
 """A Hub on this machine, small releases on it, and commands that know nothing but its address."""
 
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,8 +10,6 @@ from hub_place import Says
 from local_hub import LocalHub, serving
 
 os.environ.setdefault("HF_HUB_DISABLE_XET", "1")  # read when the client is first imported
-for folder in ("grader", "release"):  # whose small releases are put on the Hub
-    sys.path.insert(0, str(Path(__file__).parent.parent / folder))
 
 
 @pytest.fixture
@@ -34,11 +31,9 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalHub]:
 
 
 @pytest.fixture(scope="session")
-def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def release(small: Path) -> Path:
     """A release by hand with a public and a private split; read only."""
-    from small_release import write_release
-
-    return write_release(tmp_path_factory.mktemp("small") / "release")
+    return small
 
 
 @pytest.fixture
@@ -52,19 +47,3 @@ def says(capsys: pytest.CaptureFixture[str]) -> Says:
         return code, told.out, told.err
 
     return run
-
-
-@pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A release of the builder with a public and a private split; read only."""
-    import fake_builder
-    from tiny_release import SECRET, SPLIT_FILE
-
-    folder = tmp_path_factory.mktemp("tiny")
-    (folder / "tiny.toml").write_text(SPLIT_FILE, encoding="utf-8")
-    out = folder / "release"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TINY_SECRET", SECRET)
-        arguments = ["build", str(folder / "tiny.toml"), "--out", str(out), "--workers", "1"]
-        assert fake_builder.main([*arguments, "--quiet"]) == 0
-    return out

@@ -35,72 +35,70 @@ print("loaded")
 
 
 def test_the_flat_table_holds_right_answers_as_they_are_handed_in(
-    built: Path, tmp_path: Path
+    tiny: Path, tmp_path: Path
 ) -> None:
     """Written to files as they stand, they score what gold scores."""
     answers = tmp_path / "answers"
     answers.mkdir()
-    for row in pq.read_table(built / "public/tasks/dev-00000-of-00001.parquet").to_pylist():
+    for row in pq.read_table(tiny / "public/tasks/dev-00000-of-00001.parquet").to_pylist():
         (answers / row["answer_file"]).write_text(row["answer"], encoding="utf-8")
         assert json.loads(row["answer_schema_json"])["type"] == "object"
     report = tmp_path / "report.json"
-    arguments = ["grade", str(answers), "--release", str(built), "--split", "dev"]
+    arguments = ["grade", str(answers), "--release", str(tiny), "--split", "dev"]
     assert grader([*arguments, "--exam", "all", "--json", str(report)]) == 0
     told = json.loads(report.read_bytes())
     assert told["points"] == 100 and told["census"]["scored"] == 135
 
 
-def test_papers_are_what_the_hub_accepts_here_and_there(built: Path) -> None:
+def test_papers_are_what_the_hub_accepts_here_and_there(tiny: Path) -> None:
     """Front matter and registration are validated when they are pushed."""
     for side in ("public", "private"):
-        manifest = read_manifest(built / side)
-        there = papers(manifest, built / side, on_hub("org/exams", "v1"))
+        manifest = read_manifest(tiny / side)
+        there = papers(manifest, tiny / side, on_hub("org/exams", "v1"))
         check_card(there["README.md"])
-        check_card((built / side / "README.md").read_text(encoding="utf-8"))
-        assert (
-            ("eval.yaml" in there) == (built / side / "eval.yaml").is_file() == (side == "public")
-        )
-    check_eval_yaml((built / "public/eval.yaml").read_bytes())
-    told = yaml.safe_load((built / "public/eval.yaml").read_bytes())
+        check_card((tiny / side / "README.md").read_text(encoding="utf-8"))
+        assert ("eval.yaml" in there) == (tiny / side / "eval.yaml").is_file() == (side == "public")
+    check_eval_yaml((tiny / "public/eval.yaml").read_bytes())
+    told = yaml.safe_load((tiny / "public/eval.yaml").read_bytes())
     assert [task["id"] for task in told["tasks"]] == ["dev/mini", "test/demo"]
 
 
-def test_croissant_lists_every_shard_with_its_hash(built: Path) -> None:
-    manifest = read_manifest(built / "public")
-    told = json.loads((built / "public/croissant.json").read_bytes())
+def test_croissant_lists_every_shard_with_its_hash(tiny: Path) -> None:
+    manifest = read_manifest(tiny / "public")
+    told = json.loads((tiny / "public/croissant.json").read_bytes())
     listed = {f["@id"]: f["sha256"] for f in told["distribution"] if "sha256" in f}
     assert listed == {name: entry["sha256"] for name, entry in manifest["shards"].items()}
     assert told["rai:personalSensitiveInformation"].startswith("None")
-    hub = papers(manifest, built / "public", on_hub("org/exams", "v1"))["croissant.json"]
+    hub = papers(manifest, tiny / "public", on_hub("org/exams", "v1"))["croissant.json"]
     urls = {f.get("contentUrl", "https:") for f in json.loads(hub)["distribution"]}
     assert all(url.startswith("https:") for url in urls)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("place", ["folder", "hub"])
-def test_mlcroissant_finds_no_error(place: str, built: Path, tmp_path: Path) -> None:
+def test_mlcroissant_finds_no_error(place: str, tiny: Path, tmp_path: Path) -> None:
     """Its verdict, and the first record that it reads by the description alone."""
     mlc = pytest.importorskip("mlcroissant", reason="the extra croissant is not installed")
-    file = built / "public/croissant.json"
+    file = tiny / "public/croissant.json"
     if place == "hub":
-        manifest = read_manifest(built / "public")
+        manifest = read_manifest(tiny / "public")
         file = tmp_path / "croissant.json"
-        text = papers(manifest, built / "public", on_hub("org/exams", "v1"))["croissant.json"]
+        text = papers(manifest, tiny / "public", on_hub("org/exams", "v1"))["croissant.json"]
         file.write_text(text, encoding="utf-8")
     dataset = mlc.Dataset(str(file))
     assert not list(dataset.metadata.ctx.issues.errors)
     if place == "folder":
         record = next(iter(dataset.records("tasks-dev")))
-        rows = pq.read_table(built / "public/tasks/dev-00000-of-00001.parquet").to_pylist()
+        rows = pq.read_table(tiny / "public/tasks/dev-00000-of-00001.parquet").to_pylist()
         assert record["tasks-dev/task_id"].decode() == rows[0]["task_id"]
 
 
 @pytest.mark.slow
 def test_load_dataset_reads_it_from_the_hub_whole_and_streaming(
-    hub: LocalHub, built: Path, tmp_path: Path
+    hub: LocalHub, tiny: Path, tmp_path: Path
 ) -> None:
     """What a data scientist types first."""
-    assert fake_builder.main(["publish", str(built), "--repo", "org/exams", "--quiet"]) == 0
+    assert fake_builder.main(["publish", str(tiny), "--repo", "org/exams", "--quiet"]) == 0
     environment = {name: v for name, v in os.environ.items() if name != "HF_HUB_CACHE"}
     environment |= {"HF_HOME": str(tmp_path / "home"), "HF_DATASETS_DISABLE_PROGRESS_BARS": "1"}
     done = subprocess.run(

@@ -19,8 +19,8 @@ OLD, NEW = ("--release", "hf://org/exams@v0.1.0"), ("--release", "hf://org/exams
 
 
 @pytest.fixture
-def own(built: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(built, tmp_path / "release"))
+def own(tiny: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(tiny, tmp_path / "release"))
 
 
 def _mini(release: Path) -> list[str]:
@@ -33,19 +33,19 @@ def _deprecate(release: Path, *tasks: str, version: str = "0.1.1") -> int:
 
 
 def test_a_deprecated_task_counts_no_more_and_stays_as_it_was(
-    own: Path, built: Path, says: Says, tmp_path: Path
+    own: Path, tiny: Path, says: Says, tmp_path: Path
 ) -> None:
     """Rows are the same bytes; exams, workspaces and gold leave the task out and say so."""
     first, *rest = _mini(own)
     assert _deprecate(own, first) == 0
     assert _mini(own) == rest
     assert all(check.ok for check in verify(Release.open(own)))
-    for file in built.rglob("*.parquet"):
-        assert file.read_bytes() == (own / file.relative_to(built)).read_bytes()
+    for file in tiny.rglob("*.parquet"):
+        assert file.read_bytes() == (own / file.relative_to(tiny)).read_bytes()
     errata = (own / "public/ERRATA.md").read_text(encoding="utf-8")
     assert f"`{first}` (dev, " in errata and "two readings" in errata and "## 0.1.1" in errata
     gold = tmp_path / "gold"
-    says("gold", "--release", built, *DEV, "--out", gold)
+    says("gold", "--release", tiny, *DEV, "--out", gold)
     code, _, _ = says("grade", gold, "--release", own, *DEV, "--json", tmp_path / "r.json")
     report = json.loads((tmp_path / "r.json").read_bytes())
     assert code == 0 and report["census"]["tasks"] == len(rest)
@@ -65,13 +65,13 @@ def test_a_deprecated_task_counts_no_more_and_stays_as_it_was(
     ],
 )
 def test_what_cannot_be_deprecated_is_one_line(
-    tasks: list[str], more: dict[str, str], line: str, own: Path, built: Path,
+    tasks: list[str], more: dict[str, str], line: str, own: Path, tiny: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
     assert _deprecate(own, *(tasks or _mini(own)[:1]), **more) == 2
     err = capsys.readouterr().err
     assert line in err and err.count("\n") == 1
-    assert read_manifest(own / "public") == read_manifest(built / "public")
+    assert read_manifest(own / "public") == read_manifest(tiny / "public")
 
 
 def test_an_exam_of_deprecated_tasks_alone_is_refused(

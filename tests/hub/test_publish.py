@@ -35,23 +35,23 @@ def publish(capsys: pytest.CaptureFixture[str]) -> Publish:
 
 
 @pytest.fixture
-def own(built: Path, tmp_path: Path) -> Path:
+def own(tiny: Path, tmp_path: Path) -> Path:
     """A release to change."""
-    return Path(shutil.copytree(built, tmp_path / "release"))
+    return Path(shutil.copytree(tiny, tmp_path / "release"))
 
 
 def test_both_sides_arrive_whole_and_a_rerun_uploads_nothing(
-    hub: LocalHub, built: Path, publish: Publish
+    hub: LocalHub, tiny: Path, publish: Publish
 ) -> None:
     """Public and private as verified here; afterwards there is nothing left to do."""
-    code, out, err = publish(built, *BOTH)
+    code, out, err = publish(tiny, *BOTH)
     assert code == 0, err
     assert out.count("tag v0.1.0") == 2
     public, private = hub.repo("org/exams"), hub.repo("org/exams-private")
     assert (public.private, public.gated) == (False, False)
     assert (private.private, private.gated) == (True, "manual")
     for side, repo in (("public", public), ("private", private)):
-        for name, entry in read_manifest(built / side)["shards"].items():
+        for name, entry in read_manifest(tiny / side)["shards"].items():
             assert repo.files("v0.1.0")[name].lfs == entry["sha256"]
     assert {"README.md", "eval.yaml", "croissant.json"} <= public.files("main").keys()
     assert "GATE.md" in private.files("main") and "GATE.md" not in public.files("main")
@@ -61,7 +61,7 @@ def test_both_sides_arrive_whole_and_a_rerun_uploads_nothing(
     assert [config["config_name"] for config in defaults] == ["tasks"]
     assert DatasetCard(private.files("main")["README.md"].data.decode()).data.viewer is False
     hub.uploads()
-    code, out, _ = publish(built, *BOTH)
+    code, out, _ = publish(tiny, *BOTH)
     assert code == 0 and out.count("nothing to send") == 2
     assert hub.uploads() == []
 
@@ -103,8 +103,8 @@ def test_only_changed_shards_travel_under_the_next_version(
     assert hub.repo("org/exams").files("v0.1.0") != hub.repo("org/exams").files("v0.1.1")
 
 
-def test_a_dry_run_touches_nothing(hub: LocalHub, built: Path, publish: Publish) -> None:
-    code, out, _ = publish(built, *BOTH, "--dry-run")
+def test_a_dry_run_touches_nothing(hub: LocalHub, tiny: Path, publish: Publish) -> None:
+    code, out, _ = publish(tiny, *BOTH, "--dry-run")
     assert code == 0 and "tasks/dev-00000-of-00001.parquet" in out
     assert not hub.store.repos
     assert all(request.method in ("GET", "HEAD") for request in hub.requests)
@@ -121,39 +121,39 @@ def test_a_dry_run_touches_nothing(hub: LocalHub, built: Path, publish: Publish)
     ],
 )
 def test_each_failure_is_one_line_and_the_next_run_sends_the_rest(
-    fault: tuple[str, str, int, int], line: str, hub: LocalHub, built: Path, publish: Publish
+    fault: tuple[str, str, int, int], line: str, hub: LocalHub, tiny: Path, publish: Publish
 ) -> None:
     """500 in the middle of an upload, 429, a revoked token: what is stored is not sent again."""
     hub.fail(*fault, after=3 if fault[0] == "PUT" else 0)
-    code, _, err = publish(built, "--repo", "org/exams")
+    code, _, err = publish(tiny, "--repo", "org/exams")
     assert code == 2 and line in err and err.count("\n") == 1, err
     stored = set(hub.store.large)
     hub.faults.clear()
     hub.uploads()
-    assert publish(built, "--repo", "org/exams")[0] == 0
+    assert publish(tiny, "--repo", "org/exams")[0] == 0
     sent = {r.path.removeprefix("/lfs/") for r in hub.uploads() if r.method == "PUT"}
     assert not sent & stored
     assert "refs/tags/v0.1.0" in hub.repo("org/exams").refs
 
 
 @pytest.mark.slow
-def test_large_files_go_in_parts(hub: LocalHub, built: Path, publish: Publish) -> None:
+def test_large_files_go_in_parts(hub: LocalHub, tiny: Path, publish: Publish) -> None:
     hub.chunk = 2000
-    assert publish(built, "--repo", "org/exams")[0] == 0
+    assert publish(tiny, "--repo", "org/exams")[0] == 0
     assert any(r.path.endswith("/complete") for r in hub.requests)
 
 
 @pytest.mark.slow
 def test_a_benchmark_that_the_hub_does_not_list_yet_is_published_all_the_same(
-    hub: LocalHub, built: Path, publish: Publish, monkeypatch: pytest.MonkeyPatch
+    hub: LocalHub, tiny: Path, publish: Publish, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("hub_store.FRAMEWORKS", ("inspect-ai",))
-    code, out, _ = publish(built, "--repo", "org/exams")
+    code, out, _ = publish(tiny, "--repo", "org/exams")
     assert code == 0 and "eval.yaml was refused by the Hub" in out
     files = hub.repo("org/exams").files("v0.1.0")
     assert "eval.yaml" not in files and "manifest.json" in files
     hub.uploads()
-    assert publish(built, "--repo", "org/exams")[0] == 0
+    assert publish(tiny, "--repo", "org/exams")[0] == 0
     assert hub.uploads() == []
 
 
@@ -258,29 +258,29 @@ def test_private_truth_is_refused_by_what_it_is(
     assert not hub.uploads() and not hub.store.repos
 
 
-def test_a_clean_release_has_nothing_private_in_public(built: Path) -> None:
+def test_a_clean_release_has_nothing_private_in_public(tiny: Path) -> None:
     """What is refused above is refused for a reason, not always."""
     with fake_builder.small_track():
-        assert list(private_in_public(Release.open(built))) == []
+        assert list(private_in_public(Release.open(tiny))) == []
 
 
 @pytest.mark.slow
 def test_the_private_side_goes_into_no_open_repository(
-    hub: LocalHub, built: Path, publish: Publish
+    hub: LocalHub, tiny: Path, publish: Publish
 ) -> None:
     """One that somebody opened in its settings is not filled."""
-    assert publish(built, "--repo", "org/exams-private")[0] == 0
-    code, _, err = publish(built, *BOTH)
+    assert publish(tiny, "--repo", "org/exams-private")[0] == 0
+    code, _, err = publish(tiny, *BOTH)
     assert code == 2 and "is open to everyone" in err and err.count("\n") == 1
-    code, _, err = publish(built, "--repo", "org/a", "--private-repo", "org/a")
+    code, _, err = publish(tiny, "--repo", "org/a", "--private-repo", "org/a")
     assert code == 2 and "is the public repository" in err
 
 
 def test_others_repositories_are_said_to_be_closed(
-    hub: LocalHub, built: Path, publish: Publish, monkeypatch: pytest.MonkeyPatch
+    hub: LocalHub, tiny: Path, publish: Publish, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_TOKEN", "hf_bob")
-    code, _, err = publish(built, "--repo", "org/exams")
+    code, _, err = publish(tiny, "--repo", "org/exams")
     assert code == 2 and "not allowed" in err and err.count("\n") == 1
 
 

@@ -50,16 +50,3 @@ def process() -> Run:
         )
 
     return run
-
-
-@pytest.fixture(scope="session")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finished release of the small track with a public and a private split; do not change."""
-    folder = tmp_path_factory.mktemp("tiny")
-    (folder / "tiny.toml").write_text(SPLIT_FILE, encoding="utf-8")
-    out = folder / "release"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TINY_SECRET", SECRET)
-        arguments = ["build", str(folder / "tiny.toml"), "--out", str(out), "--workers", "1"]
-        assert fake_builder.main([*arguments, "--quiet"]) == 0
-    return out

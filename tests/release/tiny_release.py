@@ -4,6 +4,9 @@ import hashlib
 import os
 from pathlib import Path
 
+import fake_builder
+import pytest
+
 ENVIRONMENT = os.environ | {
     "PYTHONPATH": os.pathsep.join(map(str, (Path(__file__).parents[2], Path(__file__).parent)))
 }
@@ -32,6 +35,16 @@ scenes = 45
 [splits.test.exams.demo]
 causalds = { tasks = "all" }
 """
+
+
+def build(out: Path) -> None:
+    """Builds the release of ``SPLIT_FILE`` in this process; its split file lies beside it."""
+    file = out.parent / "tiny.toml"
+    file.write_text(SPLIT_FILE, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TINY_SECRET", SECRET)
+        arguments = ["build", str(file), "--out", str(out), "--workers", "1", "--quiet"]
+        assert fake_builder.main(arguments) == 0
 
 
 def tree(folder: Path) -> dict[str, bytes]:
