@@ -1,13 +1,15 @@
 """``python -m baselines``: what it writes, what it may see, and what it refuses."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from small_exam import every_task, scene, write_release
 
 from baselines.__main__ import main
-from baselines.systems import NAMES
+from baselines.systems import NAMES, SHOWN, named_systems
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +54,34 @@ def test_two_runs_write_the_same_bytes(name: str, release: Path, tmp_path: Path)
     for folder in ("a", "b"):
         run(name, release, tmp_path / folder)
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
+
+
+def test_several_answer_as_each_does_alone(
+    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each in a folder of its name, with a line about it; the name of a board stands for many."""
+    words = ["constant", "random", "constant", "--workers", "1", "--release", str(release)]
+    assert main([*words, "--out", str(tmp_path)]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2
+    for name in ("constant", "random"):
+        run(name, release, tmp_path / "alone" / name)
+        assert contents(tmp_path / name) == contents(tmp_path / "alone" / name)
+    assert [system.name for system in named_systems(["demo", "gold", "copy"])] == [
+        *SHOWN["demo"], "copy",
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_several_answer_in_processes_of_their_own(
+    release: Path, tmp_path: Path, root: Path
+) -> None:
+    """What a process is to do must be found by it, from the command as it is typed."""
+    words = ["constant", "random", "--workers", "2", "--release", str(release)]
+    command = [sys.executable, "-m", "baselines", *words, "--out", str(tmp_path)]
+    assert subprocess.run(command, cwd=root).returncode == 0
+    for name in ("constant", "random"):
+        run(name, release, tmp_path / "alone" / name)
+        assert contents(tmp_path / name) == contents(tmp_path / "alone" / name)
 
 
 def test_a_rerun_replaces_the_answers_of_the_same_baseline_only(
