@@ -31,7 +31,7 @@ from builder.causalds.make.scene import Truths, sample_hidden_world
 from builder.causalds.plan.realised import composition_table
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
-from builder.causalds.track import TRACK
+from builder.causalds.track import MAX_ATTEMPTS, TRACK, plan_of_attempt
 from builder.scm.association import CORRELATION_BOUND, PARTIAL_BOUND, SPREAD_BOUND
 from builder.scm.quantities import EFFECT_BOUND, Quantity
 from builder.scm.quantities import average_treatment_effect as effect
@@ -65,8 +65,8 @@ def scenes(count: int, seed: str, **changes: object) -> Iterator[Drawn]:
     """``count`` scenes as the builder would draw them, its rejections included."""
     config = TRACK.parse(TomlTable({"scenes": count, **TABLE, **changes}, "evidence."))
     for spec in plan_scenes(config, "evidence", seed.encode(), False):
-        plan = ScenePlan.from_json(spec.config_json)
-        for attempt in range(60):
+        for attempt in range(MAX_ATTEMPTS):
+            plan = plan_of_attempt(ScenePlan.from_json(spec.config_json), attempt)
             key = attempt_key(spec.key, attempt)
             try:
                 world, truths = sample_hidden_world(plan, key)
@@ -81,6 +81,7 @@ class TruthReport:
     """Counts over all stored numbers."""
 
     scenes: int = 0
+    wild: int = 0
     compared: int = 0
     within: int = 0
     over_bound: int = 0
@@ -96,11 +97,16 @@ class TruthReport:
         return enough and not self.over_bound and not self.bad_zeros
 
 
-def check_truths(count: int, seed: str = "truths 1", batches: int = BATCHES) -> TruthReport:
-    """Every stored number of some scenes against an independent estimate."""
+def check_truths(
+    count: int, seed: str = "truths 1", batches: int = BATCHES, wild: int = 0
+) -> TruthReport:
+    """Every stored number of some scenes, ``wild`` of them on wild graphs, against an independent
+    estimate."""
     report = TruthReport()
-    for number, scene in enumerate(scenes(count, seed)):
+    table = {"wild": {"scenes": wild}} if wild else {}
+    for number, scene in enumerate(scenes(count - wild, seed, **table)):
         report.scenes += 1
+        report.wild += scene.plan.wild is not None
         record = json.loads(json.dumps(scene.world.to_json()))
         populations = [
             Population(record, stream(f"evidence {number}/{b}".encode(), "population"))
@@ -286,12 +292,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.evidence")
     parser.add_argument("check", choices=("truths", "estimability", "views"))
     parser.add_argument("--scenes", type=int, default=0)
+    parser.add_argument("--wild", type=int, help="of the scenes of truths (default: a quarter)")
     parser.add_argument("--replicates", type=int, default=20)
     chosen = parser.parse_args(arguments)
     if chosen.check == "truths":
-        truths = check_truths(chosen.scenes or 200)
+        count = chosen.scenes or 200
+        truths = check_truths(count, wild=count // 4 if chosen.wild is None else chosen.wild)
         print(
-            f"{truths.compared} stored numbers of {truths.scenes} scenes: "
+            f"{truths.compared} stored numbers of {truths.scenes} scenes ({truths.wild} wild): "
             f"{truths.within / truths.compared:.2%} within 4 combined standard errors "
             f"(largest {truths.worst:.2f}); {truths.over_bound} errors above their bound; "
             f"{truths.zeros} structural zeros, {truths.bad_zeros} not exactly 0"

@@ -98,14 +98,19 @@ def build(spec: InstanceSpec) -> Built:
     )
 
 
+def plan_of_attempt(plan: ScenePlan, attempt: int) -> ScenePlan:
+    """The plan as an attempt follows it: with the plainest equations once many have failed."""
+    if attempt < (PROFILE_ATTEMPTS if plan.wild is None else WILD_PROFILE_ATTEMPTS):
+        return plan
+    return replace(plan, continuous=PLAINEST[0], binary=PLAINEST[1])
+
+
 def _try(spec: InstanceSpec, attempt: int, wordless: int, clock: Clock) -> dict[str, list[Row]]:
     """One attempt at a scene; for ``wordless`` earlier ones no story was told.
 
     Raises :class:`Rejected`.
     """
-    plan = ScenePlan.from_json(spec.config_json)
-    if attempt >= (PROFILE_ATTEMPTS if plan.wild is None else WILD_PROFILE_ATTEMPTS):
-        plan = replace(plan, continuous=PLAINEST[0], binary=PLAINEST[1])
+    plan = plan_of_attempt(ScenePlan.from_json(spec.config_json), attempt)
     # A story does not depend on the world, so what a language model wrote serves every attempt.
     words = attempt_key(spec.key, attempt if plan.llm is None else wordless)
     world_key = spec.key if plan.world_key is None else bytes.fromhex(plan.world_key)
