@@ -89,7 +89,7 @@ def test_the_legend_explains_every_wording() -> None:
         "directly on", "direct effect", "by way of", "difference to", "held still", "by hand",
         "no difference", "settled before", "fixed earlier than", "already settled", "by the time",
         "takes shape later", "leaves out", "at least one further measured thing",
-        "no further measured thing", "measured things",
+        "no further measured thing", "measured things", "first", "then",
     ):  # fmt: skip
         assert words in texts and words in legend, words
     assert "nothing acts on itself: neither directly nor through a chain" in legend
