@@ -3,10 +3,12 @@
 import json
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from benchmarks.prose import REJECTIONS, rejections
 from builder.causalds.make.scene import narrate
 from builder.causalds.plan.types import ScenePlan
 from builder.causalds.track import TRACK
@@ -41,6 +43,19 @@ def test_the_transcripts_tell_every_scene_from_anywhere(
     assert len(set(motifs)) == 12 and all(motifs.count(motif) == 2 for motif in motifs)
     names = [variable.name for one in told for variable in one.variables.values()]
     assert len(set(names)) > 0.9 * len(names), "the scenes are of different fields"
+
+
+def test_what_was_sent_back_is_counted() -> None:
+    """By the auditor's verdicts, and by who replied before the writer was asked once more."""
+    pair, effect = {"direct": False}, {"plausible": True}
+    good = {"stage": "auditor", "reply": json.dumps({"pairs": [pair], "effects": [effect]})}
+    bad = {"pairs": [{"direct": True}], "effects": [effect]}
+    doubted = {"pairs": [pair], "effects": [{"plausible": False}]}
+    calls = [
+        *({"stage": "auditor", "reply": json.dumps(one)} for one in (bad, doubted)), good,
+        *({"stage": stage, "reply": "{}"} for stage in ("writer", "writer", "verifier", "writer")),
+    ]  # fmt: skip
+    assert Counter(rejections(calls)) == dict(zip(REJECTIONS, (2, 1, 1), strict=True))
 
 
 @pytest.mark.slow
