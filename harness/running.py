@@ -26,6 +26,7 @@ from grader.show.costliest import costliest
 from grader.show.first import first_screen
 from grader.show.terminal import console
 from harness import run_card
+from harness.conversations import FOLDER, page_of
 from harness.lab_session import MAX_SUBMISSION
 from harness.mock import is_mock, mocked
 from harness.outage import BREAKER
@@ -307,7 +308,8 @@ def _tell(run: Run, outcome: Outcome) -> None:
 
 def _next_steps(run: Run, graded: Graded) -> list[str]:
     """What there is to look at."""
-    dearest = costliest(graded.scores, 1)
+    asked = [s for s in graded.scores if page_of(run.out / FOLDER, s.task_id, 1).exists()]
+    dearest = costliest(asked, 1)
     return [
         *(f"explain {cost.score.task_id} --run {run.out}" for cost in dearest),
         f"{run.out / 'report.html'}: every task, with its conversation",

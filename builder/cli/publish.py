@@ -9,6 +9,10 @@ from builder.cli.command import FAILED, OK, Command, add_release, add_workers, n
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from huggingface_hub import HfApi
+
     from builder.hub.contents import Files
     from builder.hub.upload import Target
 
@@ -32,36 +36,55 @@ def _add(parser: argparse.ArgumentParser) -> None:
 
 
 def _publish(options: argparse.Namespace) -> int:
+    from builder.hub.contents import contents
     from builder.hub.secrecy import refuse_private
-    from builder.hub.upload import carry_out, plan
-    from grader.hub.client import connect
+    from builder.release.manifest import read_manifest
+    from grader.hub.client import connect, told
     from grader.io.release import Release
 
+    # What a typing error or an absent token stops is said before the gate, which takes its time.
     need_release(options.release)
+    targets, api = list(_targets(options)), connect()
+    if not options.dry_run:
+        with told(options.repo):
+            api.whoami()
     if not _passes(options):
+        print("nothing was sent; `check` prints the whole record")
         return FAILED
     opened = Release.open(options.release)
     refuse_private(opened)
-    api = connect()
-    for target, files in list(_targets(options)):
-        work = plan(api, target, files)
-        kind = "private" if target.private else "public"
-        there = f"{len(files) - len(work.send)} of {len(files)} files are there"
-        if work.done:
-            print(f"{target.repo} ({kind}): {target.tag} is there whole, nothing to send")
-            continue
-        told = f"{len(work.send)} to send ({work.bytes / 1e6:.1f} MB), {len(work.remove)} to remove"
-        if options.dry_run:
-            print(f"{target.repo} ({kind}): {there}, {told}")
-            for name in [*work.send, *(f"{name} (remove)" for name in work.remove)]:
-                print(f"  {name}")
-            continue
-        carry_out(api, target, work)
-        for note in work.notes:
-            print(f"note: {note}")
-        told = f"{len(work.send)} sent ({work.bytes / 1e6:.1f} MB), {len(work.remove)} removed"
-        print(f"{target.repo} ({kind}): {there.replace('are', 'were')}, {told}; tag {target.tag}")
+    found = [
+        (target, contents(side, read_manifest(side), target.repo, target.tag))
+        for target, side in targets
+    ]
+    for target, files in found:
+        _bring(api, target, files, dry_run=options.dry_run)
     return OK
+
+
+def _bring(api: "HfApi", target: "Target", files: "Files", *, dry_run: bool) -> None:
+    """Bring one repository to what it is to hold, or say what that would take."""
+    from builder.hub.upload import carry_out, plan
+
+    work = plan(api, target, files)
+    place = f"{target.repo} ({'private' if target.private else 'public'})"
+    there, size = len(files) - len(work.send), f"{work.bytes / 1e6:.1f} MB"
+    if work.done:
+        print(f"{place}: {target.tag} is there whole, nothing to send")
+    elif dry_run:
+        print(
+            f"{place}: {there} of {len(files)} files are there, {len(work.send)} to send ({size}), "
+            f"{len(work.remove)} to remove"
+        )
+        for name in [*work.send, *(f"{name} (remove)" for name in work.remove)]:
+            print(f"  {name}")
+    else:
+        carry_out(api, target, work)
+        print(*(f"note: {note}" for note in work.notes), sep="\n", end="\n" if work.notes else "")
+        print(
+            f"{place}: {there} of {len(files)} files were there, {len(work.send)} sent ({size}), "
+            f"{len(work.remove)} removed; tag {target.tag}"
+        )
 
 
 def _passes(options: argparse.Namespace) -> bool:
@@ -74,8 +97,11 @@ def _passes(options: argparse.Namespace) -> bool:
     imported = "imported" in read_manifest(options.release / "public")["configuration"]
     if not imported:
         report = command.gate(options.release, Reporter(options.quiet), workers=options.workers)
+        for line in report.lines:
+            if not line.ok:
+                print(f"FAIL {line.check}: {line.figure}")
+                print(*(f"  {problem}" for problem in line.problems), sep="\n")
         if not report.ok:
-            print(report.markdown)
             return False
     broken = [one for one in verify(Release.open(options.release)) if not one.ok]
     for one in broken:
@@ -83,16 +109,15 @@ def _passes(options: argparse.Namespace) -> bool:
     return not broken
 
 
-def _targets(options: argparse.Namespace) -> "Iterator[tuple[Target, Files]]":
-    """The private side first: what is committed to in public must be safe by then."""
-    from builder.hub.contents import contents
+def _targets(options: argparse.Namespace) -> "Iterator[tuple[Target, Path]]":
+    """What to write from which side, the private one first: what is committed to in public must be
+    safe by then."""
     from builder.hub.upload import Target
     from builder.release.manifest import read_manifest
     from grader.hub.address import Address
 
     public, private = options.release / "public", options.release / "private"
-    manifest = read_manifest(public)
-    tag = options.revision or f"v{manifest['version']}"
+    tag = options.revision or f"v{read_manifest(public)['version']}"
     repo = _repo("--repo", options.repo)
     if options.private_repo is not None:
         hidden = _repo("--private-repo", options.private_repo)
@@ -101,10 +126,9 @@ def _targets(options: argparse.Namespace) -> "Iterator[tuple[Target, Files]]":
         if not private.is_dir():
             raise UsageError(f"--private-repo: {options.release} has no private side; leave it out")
         Address.of(f"{hidden}@{tag}", "--revision")
-        found = contents(private, read_manifest(private), hidden, tag)
-        yield Target(hidden, tag, private=True), found
+        yield Target(hidden, tag, private=True), private
     Address.of(f"{repo}@{tag}", "--revision")
-    yield Target(repo, tag), contents(public, manifest, repo, tag)
+    yield Target(repo, tag), public
 
 
 def _repo(option: str, text: str) -> str:

@@ -58,13 +58,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate what is new, and say what became of it."""
-    from grader.hub.client import connect
+    from grader.hub.client import connect, told
     from grader.hub.evaluate import evaluate
     from grader.hub.results import Results
 
     inbox, kept, desk = read(arguments)
     with alone(arguments.work):
         api = connect()
+        with told(inbox):  # before the dataset of results is made
+            api.repo_info(inbox, repo_type="dataset")
         tally = evaluate(api, inbox, Results(api, kept, make=True), desk, print)
     print(
         f"{tally.graded} graded, {tally.failed} not, {tally.before} known before, "

@@ -4,7 +4,6 @@ Endpoint, token and cache are the client's: ``HF_ENDPOINT``, ``HF_TOKEN`` (or `h
 ``HF_HUB_CACHE``.
 """
 
-import logging
 import os
 import sys
 from collections.abc import Iterator
@@ -25,20 +24,19 @@ _TOKEN: Final = "set HF_TOKEN, or `hf auth login`, to a token of an account that
 def connect() -> "HfApi":
     """A client of the Hub; raises ``UsageError`` where the package is not installed."""
     try:
-        import huggingface_hub
+        from huggingface_hub import HfApi
+        from huggingface_hub.utils import logging
         from huggingface_hub.utils.tqdm import disable_progress_bars
     except ModuleNotFoundError:
         raise UsageError(
             "the Hub needs the package huggingface_hub: pip install 'causal-exams[hub]'"
         ) from None
     # What goes wrong is told once, at the end.
-    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
+    logging.set_verbosity_error()
     if not sys.stderr.isatty():
         disable_progress_bars()
     endpoint = os.environ.get("HF_ENDPOINT") or None
-    return huggingface_hub.HfApi(
-        endpoint=endpoint, library_name="causal-exams", library_version=__version__
-    )
+    return HfApi(endpoint=endpoint, library_name="causal-exams", library_version=__version__)
 
 
 def cache_folder() -> Path:
@@ -78,6 +76,8 @@ def _line(error: BaseException) -> str | None:
     from huggingface_hub import errors
 
     match error:
+        case errors.LocalTokenNotFoundError():
+            return f"needs an account; {_TOKEN} do this"
         case errors.GatedRepoError():
             return f"is gated; ask for access on its page, then {_TOKEN} read it"
         case errors.RevisionNotFoundError():

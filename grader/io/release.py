@@ -48,8 +48,8 @@ class Release:
         path = local(path or Path(os.environ.get(ENVIRONMENT_VARIABLE) or "release"))
         if not path.is_dir():
             raise UsageError(
-                f"{path}: no release there{nearest_path(path)}; give one with --release DIR or "
-                f"${ENVIRONMENT_VARIABLE}, or build one (README.md)"
+                f"{path}: no release there{nearest_path(path)}; name its folder or its address on "
+                f"the Hub (--release, ${ENVIRONMENT_VARIABLE}), or build one (README.md)"
             )
         public = path / "public" if (path / "public").is_dir() else path
         if private is None:

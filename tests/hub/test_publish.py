@@ -161,13 +161,40 @@ def test_a_gate_or_a_hash_that_fails_sends_nothing(
     hub: LocalHub, own: Path, publish: Publish, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FAKE_GATE_FAILS", "1")
-    assert publish(own, "--repo", "org/exams")[0] == 1
+    code, out, _ = publish(own, "--repo", "org/exams")
+    assert code == 1 and out.splitlines()[:2] == [
+        "FAIL gold answers: 99 points",
+        "  a task earns 0",
+    ]
     monkeypatch.delenv("FAKE_GATE_FAILS")
     shard = next((own / "public").glob("tasks/*.parquet"))
     shard.write_bytes(shard.read_bytes() + b"!")
     code, out, _ = publish(own, "--repo", "org/exams")
     assert code == 1 and "FAIL public shards" in out
-    assert hub.requests == []
+    assert {(request.method, request.path) for request in hub.requests} == {
+        ("GET", "/api/whoami-v2")
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "token", "says"),
+    [
+        (("--repo", "exams"), "hf_ann", "write hf://org/name"),
+        (("--repo", "org/exams@v1"), "hf_ann", "give the tag with --revision"),
+        (("--repo", "org/exams", "--private-repo", "org/exams"), "hf_ann", "name another one"),
+        (("--repo", "org/exams"), "", "set HF_TOKEN"),
+        (("--repo", "org/exams"), "hf_gone", "the token was refused"),
+    ],
+)
+def test_what_can_be_known_is_said_before_the_gate(
+    words: tuple[str, ...], token: str, says: str, hub: LocalHub, built: Path, publish: Publish,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """The gate takes minutes, and would end in the same word."""
+    monkeypatch.setenv("FAKE_GATE_FAILS", "1")
+    monkeypatch.setenv("HF_TOKEN", token)
+    code, out, err = publish(built, *words)
+    assert code == 2 and says in err and err.count("\n") == 1 and out == ""
 
 
 def _restate(side: Path, name: str) -> None:

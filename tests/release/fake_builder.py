@@ -12,6 +12,7 @@ import fake_track
 
 from builder.cli import command
 from builder.cli import main as cli
+from builder.gate.report import GateLine
 from builder.release import identity, manifest
 from builder.tracks import TRACKS
 
@@ -23,6 +24,7 @@ class Passed:
     ok: bool = True
     markdown: str = "# Gate\n\nall well\n"
     private_markdown: str = ""
+    lines: tuple[GateLine, ...] = ()
 
 
 def gate(
@@ -35,7 +37,10 @@ def gate(
 ) -> Passed:
     """Passes unless a test says otherwise."""
     refused = bool(os.environ.get("FAKE_GATE_FAILS"))
-    return Passed(not refused, "# Gate\n\ngold answers: 99 points\n" if refused else "all well\n")
+    if not refused:
+        return Passed(markdown="all well\n")
+    line = GateLine("gold answers", False, "99 points", ("a task earns 0",))
+    return Passed(False, "# Gate\n\ngold answers: 99 points\n", lines=(line,))
 
 
 @contextmanager
