@@ -4,6 +4,7 @@ Endpoint, token and cache are the client's: ``HF_ENDPOINT``, ``HF_TOKEN`` (or `h
 ``HF_HUB_CACHE``.
 """
 
+import logging
 import os
 import sys
 from collections.abc import Iterator
@@ -25,14 +26,13 @@ def connect() -> "HfApi":
     """A client of the Hub; raises ``UsageError`` where the package is not installed."""
     try:
         from huggingface_hub import HfApi
-        from huggingface_hub.utils import logging
         from huggingface_hub.utils.tqdm import disable_progress_bars
     except ModuleNotFoundError:
         raise UsageError(
             "the Hub needs the package huggingface_hub: pip install 'causal-exams[hub]'"
         ) from None
     # What goes wrong is told once, at the end.
-    logging.set_verbosity_error()
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # once HfApi has set its own
     if not sys.stderr.isatty():
         disable_progress_bars()
     endpoint = os.environ.get("HF_ENDPOINT") or None
