@@ -26,12 +26,14 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from baselines.release import OpenedExam, open_exam
 from baselines.shortcuts import chosen, for_the_gate
 from baselines.systems import answers, find_system
 from baselines.writing import text_of
 from benchmarks.timing import MAIN, ROOT
+from builder.causalds.make.prior import PRIOR, SIDES
 from builder.release.floors import FOLDER
 from grader.exam import choose_exam
 from grader.floors import Floors
@@ -46,6 +48,7 @@ EXAM: Final = "frontier"
 MODEL: Final = MAIN.parent / "exams" / "frontier.toml"
 VARIABLE: Final = "CAUSAL_EXAMS_FRONTIER_SECRET"
 SYSTEMS: Final = ("gold", "logician", "informed", "naive")
+PARROT: Final = "parrot"
 TOGETHER: Final = "best combination"
 SPLIT: Final = """
 name = "frontier-measured"
@@ -70,11 +73,14 @@ causalds = {{ exam = "frontier.toml" }}
 LIMITS: Final = {"logician": (85.0, 100.0), "informed": (-np.inf, 60.0), TOGETHER: (-np.inf, 20.0)}
 MOST_OF_A_RULE: Final = 30.0
 _DRAWS: Final = 2000
+Interval = tuple[float, float, float]
+"""A figure and the ends of its interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sat:
-    """A task of an exam, and the points of whoever answered it: gaps are answers left out."""
+    """A task of an exam, and the points of whoever answered it: gaps are answers left out.
+    ``prior``: whether an effect agrees with its reasons, "" of what is none."""
 
     instance: str
     variant: str
@@ -82,6 +88,7 @@ class Sat:
     floor: float
     ceiling: float
     points: Mapping[str, float]
+    prior: str = ""
 
 
 def asked() -> dict[str, int]:
@@ -145,14 +152,15 @@ def sit(release: Path, split: str | None) -> list[Sat]:
         floor, truth = floors.of_task(task), truths[task.task_id]
         assert floor is not None, floors.notices
         worth = (task.spec.key, truth.should_abstain, floor, truth.ceiling)
-        found.append(Sat(task.instance_id, *worth, points[task.task_id]))
+        prior = truth.target.get(PRIOR, "")
+        found.append(Sat(task.instance_id, *worth, points[task.task_id], prior))
     return found
 
 
 def _answered(
     exam: OpenedExam, release: Path, private: Path | None
 ) -> Iterator[tuple[str, Task, str]]:
-    for name in SYSTEMS:
+    for name in (*SYSTEMS, PARROT):
         for task, answer in answers(find_system(name), exam):
             yield name, task, text_of(answer)
     best = chosen()
@@ -172,23 +180,42 @@ def kept(release: Path, split: str | None) -> list[Sat]:
     return [Sat(**one) for one in json.loads(file.read_text(encoding="utf-8"))]
 
 
-def skill(
-    who: str, tasks: Sequence[Sat], weights: Mapping[str, float]
-) -> tuple[float, float, float]:
+def skill(who: str, tasks: Sequence[Sat], weights: Mapping[str, float]) -> Interval:
     """Skill with the ends of its 95% interval, from resampled instances; ``weights`` by variant.
     What is left unanswered counts as answered by the floor's policy."""
-    gained: defaultdict[str, float] = defaultdict(float)
-    room: defaultdict[str, float] = defaultdict(float)
+    instances = list(dict.fromkeys(task.instance for task in tasks))
+    value, *drawn = _skills(_sums(who, tasks, weights, instances))
+    return (value, *map(float, np.nanquantile(drawn, [0.025, 0.975])))
+
+
+def gap(who: str, tasks: Sequence[Sat], weights: Mapping[str, float]) -> Interval:
+    """The parrot gap: skill on effects that agree with their reasons minus that on effects that
+    conflict with them, both of the same resampled instances."""
+    sides = [[task for task in tasks if task.prior == side] for side in SIDES]
+    instances = list(dict.fromkeys(task.instance for side in sides for task in side))
+    agrees, conflicts = (_skills(_sums(who, side, weights, instances)) for side in sides)
+    value, *drawn = agrees - conflicts
+    return (value, *map(float, np.nanquantile(drawn, [0.025, 0.975])))
+
+
+def _sums(
+    who: str, tasks: Sequence[Sat], weights: Mapping[str, float], instances: Sequence[str]
+) -> NDArray[np.float64]:
+    """What is gained above the floor and the room above it, by instance, shape (instances, 2)."""
+    place = {name: i for i, name in enumerate(instances)}
+    found = np.zeros((len(instances), 2))
     for task in tasks:
-        weight = weights[task.variant]
-        gained[task.instance] += weight * (task.points.get(who, task.floor) - task.floor)
-        room[task.instance] += weight * (task.ceiling - task.floor)
-    sums = np.array([[gained[name], room[name]] for name in room])
+        worth = task.points.get(who, task.floor), task.ceiling
+        found[place[task.instance]] += [weights[task.variant] * (one - task.floor) for one in worth]
+    return found
+
+
+def _skills(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The skill, then its replicates; the same draws for as many instances."""
     rows = np.random.default_rng(0).integers(0, len(sums), (_DRAWS, len(sums)))
-    drawn = sums[rows].sum(axis=1)
-    low, high = np.quantile(100 * drawn[:, 0] / drawn[:, 1], [0.025, 0.975])
-    whole = sums.sum(axis=0)
-    return float(100 * whole[0] / whole[1]), float(low), float(high)
+    drawn = np.concatenate([sums.sum(axis=0)[None], sums[rows].sum(axis=1)])
+    room = np.where(drawn[:, 1] > 0, drawn[:, 1], np.nan)  # a draw may have none of a side
+    return np.asarray(100 * drawn[:, 0] / room)
 
 
 def report(tasks: Sequence[Sat], weights: Mapping[str, float]) -> bool:
@@ -200,12 +227,16 @@ def report(tasks: Sequence[Sat], weights: Mapping[str, float]) -> bool:
         least, most = LIMITS.get(who, (-np.inf, np.inf))
         good &= least <= value <= most
         print(f"| {who} | {value:.1f} [{low:.1f}, {high:.1f}] |")
+    if {task.prior for task in tasks} >= {*SIDES}:
+        for who in (PARROT, "informed", "logician"):
+            value, low, high = gap(who, tasks, weights)
+            print(f"| parrot gap of {who} | {value:.1f} [{low:.1f}, {high:.1f}] |")
     print(f"| variant | tasks | abstain | floor | {' | '.join(SYSTEMS)} | largest shortcut |")
     by_variant: defaultdict[str, list[Sat]] = defaultdict(list)
     for task in tasks:
         by_variant[task.variant].append(task)
     for variant, own in sorted(by_variant.items()):
-        rules = {who for task in own for who in task.points} - {*SYSTEMS, TOGETHER}
+        rules = {who for task in own for who in task.points} - {*SYSTEMS, PARROT, TOGETHER}
         found = {rule: skill(rule, own, weights) for rule in sorted(rules)}
         rule = max(found, key=lambda name: found[name][0], default=None)
         told = "none"
@@ -225,11 +256,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--each", type=int, default=20, help="tasks of each variant in an exam")
     parser.add_argument("--exams", type=int, default=3, help="exams, each under its own secret")
     parser.add_argument("--out", type=Path, default=Path("frontier-measured"))
-    parser.add_argument("--release", type=Path, help="a release that is built, in place of these")
+    parser.add_argument(
+        "--release", type=Path, nargs="+", help="releases that are built, in place of these"
+    )
     parser.add_argument("--split", help="its split")
     given = parser.parse_args(arguments)
     if given.release is not None:
-        found = kept(given.release, given.split)
+        found = [one for release in given.release for one in kept(release, given.split)]
     else:
         given.out.mkdir(parents=True, exist_ok=True)
         releases = [build(given.out, given.each, number) for number in range(1, given.exams + 1)]

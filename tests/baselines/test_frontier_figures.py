@@ -1,11 +1,12 @@
 """The figures of frontier exams: weights, answers left out, the exams built for them."""
 
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from benchmarks.frontier import Sat, asked, report, skill, write_split
+from benchmarks.frontier import Sat, asked, gap, report, skill, write_split
 from builder.release.config import load_config
 
 VARIANT = "effect_estimate.ate_point"
@@ -22,6 +23,18 @@ def test_skill_is_a_ratio_of_weighted_sums() -> None:
     value, low, high = skill("one", tasks, {VARIANT: 1.0, OTHER: 2.0})
     assert value == pytest.approx(25.0) and low <= value <= high
     assert skill("nobody", tasks, {VARIANT: 1.0, OTHER: 2.0}) == (0.0, 0.0, 0.0)
+
+
+def test_the_gap_is_between_what_agrees_and_what_conflicts() -> None:
+    """Of who answers as names suggest the whole scale; other tasks do not count."""
+    sides = ("agrees", "conflicts", "none", "")
+    tasks = [
+        replace(_sat(f"{side}{i}", VARIANT, one=side == "agrees"), prior=side)
+        for i in range(5)
+        for side in sides
+    ]
+    assert gap("one", tasks, {VARIANT: 1.0})[0] == pytest.approx(200.0)
+    assert gap("nobody", tasks, {VARIANT: 1.0})[0] == 0.0
 
 
 def test_a_limit_that_is_missed_is_seen(capsys: pytest.CaptureFixture[str]) -> None:
