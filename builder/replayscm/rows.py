@@ -87,7 +87,7 @@ def _heldout(instance: Instance, pool: Pool) -> list[dict[str, Any]]:
 def truth_row(spec: InstanceSpec, instance: Instance, record: Record, matched: bool) -> Row:
     """A row of ``replayscm_truth``."""
     program, found = instance.program, record.audit
-    target = {
+    target: dict[str, Any] = {
         "pool": record.pool.label,
         "matched": matched,
         "level": record.pool.level,
@@ -104,6 +104,7 @@ def truth_row(spec: InstanceSpec, instance: Instance, record: Record, matched: b
             if column.any()
         },
         "alternative": record.alternative,
+        **_pressure(instance),
     }
     if record.shifted is not None:
         shifted = worlds_json(instance.shifted, "shifted", instance.listing)
@@ -112,6 +113,12 @@ def truth_row(spec: InstanceSpec, instance: Instance, record: Record, matched: b
         target["witnesses"] = record.witnesses
     name = task_id(spec, record.pool)
     return rows.truth_row(name, spec.instance_id, record.pool.label, target)
+
+
+def _pressure(instance: Instance) -> dict[str, float]:
+    """How many mechanisms a shortcut was ruled out of; nothing of a frontier program."""
+    share = instance.evidence.kill_coverage
+    return {} if share is None else {"kill_coverage": share}
 
 
 def world_row(spec: InstanceSpec, instance: Instance, attempt: int) -> Row:

@@ -37,7 +37,11 @@ def build(spec: InstanceSpec) -> Built:
     """
     plan = ProgramPlan.from_json(spec.config_json)
     return first_accepted(
-        spec, partial(_try, spec, plan), MAX_ATTEMPTS, "program", "change the seed"
+        spec,
+        partial(_try, spec, plan),
+        MAX_ATTEMPTS,
+        "program",
+        "change the seed or generation",
     )
 
 

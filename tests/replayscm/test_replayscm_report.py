@@ -200,3 +200,24 @@ def test_the_small_tables_agree_with_the_rows(scores: list[Score], report: dict[
     }
     headings = [section.title for section in sections([submission]) if section.blocks]
     assert sum("supplied program" in heading for heading in headings) == 2
+
+
+def test_structure_is_compared_where_both_answers_run() -> None:
+    """Table F.10 over built records: the difference over the programs that both pools answered."""
+    scores = [item.grade({"mechanisms": dict(item.truth.target["gold"])})
+              if item.pool in ("Ord-Full", "Hid-Ext", "Ord-Ext") else item.grade("nothing")
+              for item in items()]  # fmt: skip
+    with ScoreTable(scores) as table:
+        found = extras(table)
+    add_intervals(found, scores)
+    deltas = {(d["first"], d["second"], d["metric"]): d for d in found["deltas"]
+              if d["subset"] == "all"}  # fmt: skip
+    same_answers = deltas["Ord-Ext", "Hid-Ext", "parent_shd"]
+    assert same_answers["delta"] == 0 and same_answers["programs"] == 5
+    assert ("Hid-Match", "Hid-Ext", "parent_shd") not in deltas, "no answer ran in one of them"
+    shd = [
+        json.loads(score.extra_json)["parent_f1"]
+        for score in scores
+        if score.structure == "Ord-Ext"
+    ]
+    assert shd == [1.0] * 5

@@ -150,7 +150,8 @@ _FORMULAS: Final = {
 
 def twin(config: Config, _: object, variants: frozenset[str]) -> Config:
     """A batch of a twin: so many records in every pool that the exam asks and the split has, each
-    of a program of its own."""
+    of a program of its own. A base cohort is asked the same in the same way: who knows nothing
+    earns as little of it, so the twin has none."""
     paper = any(not key.startswith("frontier.") for key in variants)
     return Config(
         0,
@@ -158,6 +159,7 @@ def twin(config: Config, _: object, variants: frozenset[str]) -> Config:
         _BATCH if paper and (config.full or config.per_pool) else 0,
         _BATCH if config.frontier and "frontier.hidden_roots" in variants else 0,
         _BATCH if config.undetermined and "frontier.undetermined" in variants else 0,
+        generation=config.generation,
     )
 
 

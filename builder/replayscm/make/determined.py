@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from builder.attempts import Rejected
 from builder.replayscm.make.determinacy import (
@@ -42,6 +41,7 @@ from builder.replayscm.make.worlds import (
     MODES,
     Intervention,
     Mode,
+    Units,
     World,
     draw_units,
     intervene,
@@ -92,7 +92,7 @@ def determined(rng: np.random.Generator, n: int) -> tuple[Evidence, tuple[World,
 
 
 def _heldout(
-    rng: np.random.Generator, program: HiddenProgram, units: NDArray[np.float64], groups: Groups
+    rng: np.random.Generator, program: HiddenProgram, units: Units, groups: Groups
 ) -> list[World]:
     """Eight worlds of different signatures that set at most three variables, in whole groups."""
     chosen: list[Intervention] = []

@@ -1,8 +1,8 @@
 """Accept or strengthen an instance: training worlds, filters, disambiguation, held-out worlds.
 
-ReplaySCM B.2.3 (Algorithm 3) with the thresholds of one stratum: at least 3 scored worlds and 33
-scored cells per endogenous variable, at most 5 worlds that set it, at least 3 hard_assigned and
-one hard_constant world, and a survivor reduction of at least 0.75.
+ReplaySCM B.2.3 (Algorithm 3); by default with the thresholds of one stratum: at least 3 scored
+worlds and 33 scored cells per endogenous variable, at most 5 worlds that set it, at least 3
+hard_assigned and one hard_constant world, and a survivor reduction of at least 0.75.
 """
 
 from collections import Counter
@@ -11,15 +11,16 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from builder.attempts import Rejected
 from builder.replayscm.make.disambiguation import alternatives
+from builder.replayscm.make.generation import PAPER, Generation
 from builder.replayscm.make.programs import HiddenProgram, sample_program
 from builder.replayscm.make.shortcuts import survivors
 from builder.replayscm.make.tables import tabulate_worlds
 from builder.replayscm.make.worlds import (
     Intervention,
+    Units,
     World,
     draw_intervention,
     draw_units,
@@ -30,7 +31,6 @@ from builder.replayscm.make.worlds import (
 
 SEED_WORLDS: Final = 4
 TRAINING_WORLDS: Final = 8
-CANDIDATES: Final = 200
 HELDOUT_WORLDS: Final = 8
 NOVEL: Final = (2, 5)
 """Held-out worlds whose target set never occurs in training: shares 0.25 to 0.625."""
@@ -42,33 +42,37 @@ SEPARATORS: Final = 60
 class Evidence:
     """A program with its units, training worlds (Original level) and held-out worlds.
 
-    ``statistics`` are construction figures for the generation report.
+    ``statistics`` are construction figures for the generation report; ``kill_coverage`` is the
+    share of mechanisms of which the first worlds left a shortcut standing that a later one ruled
+    out, ``None`` where worlds are not chosen so.
     """
 
     program: HiddenProgram
-    units: NDArray[np.float64]
+    units: Units
     training: tuple[World, ...]
     heldout: tuple[World, ...]
     statistics: Mapping[str, float]
+    kill_coverage: float | None = None
 
 
-def generate(rng: np.random.Generator) -> Evidence:
+def generate(rng: np.random.Generator, settings: Generation = PAPER) -> Evidence:
     """One attempt at an instance; raises :class:`Rejected`."""
-    program = sample_program(rng)
-    units = draw_units(rng)
-    training, reduction = _training(rng, program, units)
-    _check(program, training)
+    program = sample_program(rng, settings)
+    units = draw_units(rng, settings.rows)
+    training, reduction, covered = _training(rng, program, units, settings)
+    _check(program, training, settings)
     before = len(training)
-    training = _disambiguate(rng, program, units, training)
+    if settings.disambiguation:
+        training = _disambiguate(rng, program, units, training)
     if any(sum(child in world.targets for world in training) > 5 for child in program.endogenous):
         raise Rejected("clamped too often")
     heldout = _heldout(rng, program, units, training)
     statistics = {"survivor_reduction": reduction, "disambiguation_worlds": len(training) - before}
-    return Evidence(program, units, tuple(training), tuple(heldout), statistics)
+    return Evidence(program, units, tuple(training), tuple(heldout), statistics, covered)
 
 
 def candidate_worlds(
-    rng: np.random.Generator, program: HiddenProgram, units: NDArray[np.float64], count: int
+    rng: np.random.Generator, program: HiddenProgram, units: Units, count: int
 ) -> list[World]:
     """Ordinary worlds that score something."""
     found: list[World] = []
@@ -80,14 +84,15 @@ def candidate_worlds(
 
 
 def _training(
-    rng: np.random.Generator, program: HiddenProgram, units: NDArray[np.float64]
-) -> tuple[list[World], float]:
-    """Four random worlds, then four that rule out the most surviving shortcuts."""
-    candidates = candidate_worlds(rng, program, units, CANDIDATES)
+    rng: np.random.Generator, program: HiddenProgram, units: Units, settings: Generation
+) -> tuple[list[World], float, float]:
+    """Four random worlds, then four that rule out the most surviving shortcuts; the share of
+    shortcuts that these rule out, and that of mechanisms of which they rule one out."""
+    candidates = candidate_worlds(rng, program, units, settings.proposals)
     standing = survivors(program, candidates)
     chosen = list(range(SEED_WORLDS))
     alive = {v: np.asarray(flags[:, chosen].all(axis=1)) for v, flags in standing.items()}
-    seeded = sum(int(flags.sum()) for flags in alive.values())
+    seeded = {v: int(flags.sum()) for v, flags in alive.items()}
     while len(chosen) < TRAINING_WORLDS:
         kills = np.zeros(len(candidates), dtype=np.int64)
         for v, flags in standing.items():
@@ -96,27 +101,30 @@ def _training(
         best = int(np.argmax(kills))
         chosen.append(best)
         alive = {v: alive[v] & standing[v][:, best] for v in standing}
-    left = sum(int(flags.sum()) for flags in alive.values())
-    reduction = 1.0 if seeded == 0 else 1 - left / seeded
-    if reduction < 0.75:
+    left = {v: int(flags.sum()) for v, flags in alive.items()}
+    standing_first = sum(seeded.values())
+    reduction = 1.0 if standing_first == 0 else 1 - sum(left.values()) / standing_first
+    if reduction < settings.survivor_reduction:
         raise Rejected("survivor reduction")
-    return [candidates[k] for k in chosen], reduction
+    covered = sum(left[v] < seeded[v] for v in seeded) / len(seeded)
+    return [candidates[k] for k in chosen], reduction, covered
 
 
-def _check(program: HiddenProgram, training: Sequence[World]) -> None:
+def _check(program: HiddenProgram, training: Sequence[World], settings: Generation) -> None:
     modes = Counter(world.intervention.mode for world in training)
     if modes["hard_assigned"] < 3 or modes["hard_constant"] < 1:
         raise Rejected("mode mix")
     for child in program.endogenous:
         scored = [world for world in training if child not in world.targets]
-        if len(scored) < 3 or sum(len(world.rows) for world in scored) < 33:
+        cells = sum(len(world.rows) for world in scored)
+        if len(scored) < settings.scored_worlds or cells < settings.scored_cells:
             raise Rejected("scored exposure")
 
 
 def _disambiguate(
     rng: np.random.Generator,
     program: HiddenProgram,
-    units: NDArray[np.float64],
+    units: Units,
     training: list[World],
 ) -> list[World]:
     """Up to three worlds, each only if it rules out many of the local alternatives."""
@@ -138,7 +146,7 @@ def _disambiguate(
 def _heldout(
     rng: np.random.Generator,
     program: HiddenProgram,
-    units: NDArray[np.float64],
+    units: Units,
     training: Sequence[World],
 ) -> list[World]:
     """Eight worlds with signatures of their own, some on target sets new to training."""

@@ -72,7 +72,7 @@ def make_instance(plan: ProgramPlan, key: bytes, clock: Clock) -> Instance:
     if plan.variables:
         return _frontier(plan, key, clock)
     with clock("program and worlds"):
-        evidence = generate(stream(key, "evidence"))
+        evidence = generate(stream(key, "evidence"), plan.generation)
         blocks = draw_blocks(stream(key, "blocks"), evidence.program)
         shifted = tuple[World, ...]()
         if plan.shifted:

@@ -11,6 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from builder.attempts import Rejected
+from builder.replayscm.make.generation import OPERATORS, PAPER, Generation
 from grader.tracks.replayscm.boolean import (
     Formula,
     canonical,
@@ -24,12 +26,10 @@ from grader.tracks.replayscm.boolean import (
 )
 from grader.tracks.replayscm.problem import MAX_PARENTS, ROOTS
 
-VARIABLES: Final = (6, 7, 8, 9, 10)
 WINDOWS: Final = {2: 0.04, 3: 0.10, 4: 0.82, 5: 0.04}
 """Shares of MaxPredecessorsPerMechanism; most records use 4 (Table B.1)."""
-SIZES: Final = (3, 14)
-DEPTHS: Final = (2, 6)
-_BINARY: Final = ("and", "or", "xor", "iff")
+_DRAWS: Final = 2_000
+"""Formulas that are drawn for one mechanism, before settings are taken to allow none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +103,10 @@ def assemble(
     return HiddenProgram(order, windows, parents, dict(formulas), tables)
 
 
-def sample_program(rng: np.random.Generator) -> HiddenProgram:
-    """A random program (Algorithm 1)."""
-    n = int(rng.choice(VARIABLES))
+def sample_program(rng: np.random.Generator, settings: Generation = PAPER) -> HiddenProgram:
+    """A random program (Algorithm 1); raises :class:`Rejected`."""
+    first, last = settings.variables
+    n = int(rng.choice(range(first, last + 1)))
     bound = int(rng.choice(list(WINDOWS), p=list(WINDOWS.values())))
     order = tuple(int(v) for v in rng.permutation(n))
     windows: dict[int, tuple[int, ...]] = {}
@@ -117,34 +118,40 @@ def sample_program(rng: np.random.Generator) -> HiddenProgram:
         number = int(rng.integers(2, min(count, MAX_PARENTS) + 1))
         parents = sorted(int(v) for v in rng.choice(window, size=number, replace=False))
         windows[order[place]] = window
-        formulas[order[place]] = sample_formula(rng, [name_of(v) for v in parents])
+        formulas[order[place]] = sample_formula(rng, [name_of(v) for v in parents], settings)
     return assemble(order, windows, formulas)
 
 
-def sample_formula(rng: np.random.Generator, parents: list[str]) -> Formula:
-    """A formula that depends on every parent, takes both values and has the paper's size."""
-    while True:
-        formula = canonical(_draw(rng, parents))
-        if not SIZES[0] <= size(formula) <= SIZES[1]:
+def sample_formula(
+    rng: np.random.Generator, parents: list[str], settings: Generation = PAPER
+) -> Formula:
+    """A formula that depends on every parent, takes both values and has a size that is wanted;
+    raises :class:`Rejected` where none is found."""
+    for _ in range(_DRAWS):
+        formula = canonical(_draw(rng, parents, settings.operators))
+        if not settings.sizes[0] <= size(formula) <= settings.sizes[1]:
             continue
-        if not DEPTHS[0] <= depth(formula) <= DEPTHS[1]:
+        if not settings.depths[0] <= depth(formula) <= settings.depths[1]:
             continue
         # Depending on a parent implies taking both values.
         if essential(formula) == tuple(sorted(parents)):
             return formula
+    raise Rejected("no mechanism of this size and depth")
 
 
-def _draw(rng: np.random.Generator, parents: list[str]) -> Formula:
+def _draw(rng: np.random.Generator, parents: list[str], operators: Sequence[str]) -> Formula:
     """Every parent once and up to two again, joined in random order by random operators."""
+    joining = [operator for operator in OPERATORS if operator in operators and operator != "not"]
+    negates = float("not" in operators)
     repeated = int(rng.choice(3, p=(0.5, 0.3, 0.2)))
     leaves = [*parents, *(parents[int(i)] for i in rng.integers(len(parents), size=repeated))]
-    pieces = [_perhaps_negated(rng, variable(leaves[int(i)]), 0.2)
+    pieces = [_perhaps_negated(rng, variable(leaves[int(i)]), 0.2 * negates)
               for i in rng.permutation(len(leaves))]  # fmt: skip
     while len(pieces) > 1:
-        operator = _BINARY[int(rng.integers(len(_BINARY)))]
+        operator = joining[int(rng.integers(len(joining)))]
         arity = 3 if operator != "iff" and len(pieces) > 2 and rng.random() < 0.2 else 2
         taken = [pieces.pop(int(rng.integers(len(pieces)))) for _ in range(arity)]
-        pieces.append(_perhaps_negated(rng, operation(operator, *taken), 0.1))
+        pieces.append(_perhaps_negated(rng, operation(operator, *taken), 0.1 * negates))
     return pieces[0]
 
 

@@ -61,9 +61,18 @@ def worlds_json(
     ]
 
 
-def draw_units(rng: np.random.Generator) -> NDArray[np.float64]:
-    """Thresholds of every unit and root, shape (12, 3); worlds use the first units."""
-    return rng.random((ROWS[1], 3))
+@dataclass(frozen=True, slots=True)
+class Units:
+    """Thresholds of every unit and root, shape (units, 3); a world has the first units as rows, at
+    least ``fewest`` of them."""
+
+    thresholds: NDArray[np.float64]
+    fewest: int
+
+
+def draw_units(rng: np.random.Generator, rows: tuple[int, int] = ROWS) -> Units:
+    """Units for worlds of so many rows, the least and the most."""
+    return Units(rng.random((rows[1], 3)), rows[0])
 
 
 def draw_intervention(rng: np.random.Generator, n: int) -> Intervention:
@@ -92,15 +101,15 @@ def is_vacuous(program: HiddenProgram, intervention: Intervention) -> bool:
 def simulate(
     rng: np.random.Generator,
     program: HiddenProgram,
-    units: NDArray[np.float64],
+    units: Units,
     intervention: Intervention,
 ) -> World:
-    """One world: 10 to 12 rows of the program under the intervention."""
-    count = int(rng.integers(ROWS[0], ROWS[1] + 1))
+    """One world: rows of the program under the intervention."""
+    count = int(rng.integers(units.fewest, len(units.thresholds) + 1))
     rows = np.zeros((count, program.n), dtype=np.uint8)
     levels = np.array(LEVELS)[rng.integers(len(LEVELS), size=3)]
     for place, root in enumerate(program.roots):
-        rows[:, root] = units[:count, place] < levels[place]
+        rows[:, root] = units.thresholds[:count, place] < levels[place]
     for place, target in enumerate(intervention.targets):
         rows[:, target] = (
             intervention.constants[place]

@@ -53,4 +53,10 @@ DETERMINED: Final = Pool("Frontier", "frontier.hidden_roots", "hidden_roots", "d
 UNDETERMINED: Final = Pool("Open-Cells", "frontier.undetermined", "hidden", "open")
 """Rows of which some cells are left open: which ones is the question."""
 
-EVERY_POOL: Final[dict[str, Pool]] = POOLS | {p.label: p for p in (DETERMINED, UNDETERMINED)}
+BASE: Final = (
+    Pool("Ord-Base", "induction.ordered", "ordered", "original"),
+    Pool("Hid-Base", "induction.hidden", "hidden", "original"),
+)
+"""Programs of another cohort, with which the other pools are compared (Tables F.1 to F.5)."""
+
+EVERY_POOL: Final[dict[str, Pool]] = POOLS | {p.label: p for p in (DETERMINED, UNDETERMINED, *BASE)}

@@ -7,9 +7,10 @@ from functools import partial
 from typing import Final
 
 from builder.release.instance_keys import keyed_specs, plan_stream
-from builder.replayscm.make import determined, undetermined
+from builder.replayscm.make import determined, generation, undetermined
+from builder.replayscm.make.generation import PAPER, Generation
 from builder.replayscm.plan.config import Config
-from builder.replayscm.plan.pools import DETERMINED, EVERY_POOL, POOLS, UNDETERMINED, Pool
+from builder.replayscm.plan.pools import BASE, DETERMINED, EVERY_POOL, POOLS, UNDETERMINED, Pool
 from builder.seeds import shuffled
 from builder.track import Asked, InstanceSpec
 from grader.errors import UsageError
@@ -23,13 +24,15 @@ class ProgramPlan:
     """The pools of one program; a ``matched`` program is in all of the paper's.
 
     ``variables`` is the number of variables of a frontier program, 0 of others, whose number is
-    drawn; ``shifted``: it has held-out worlds under other root distributions.
+    drawn; ``shifted``: it has held-out worlds under other root distributions; ``generation`` says
+    how those of the paper's pools are drawn.
     """
 
     pools: tuple[str, ...]
     matched: bool
     variables: int = 0
     shifted: bool = False
+    generation: Generation = PAPER
 
     @property
     def asked(self) -> Asked:
@@ -43,7 +46,10 @@ class ProgramPlan:
         """Canonical JSON."""
         asked = self.asked
         shown = {"tasks": asked.tasks, **dict(asked.levels)}
-        more = {"variables": self.variables, "shifted": self.shifted}
+        more = {
+            "variables": self.variables, "shifted": self.shifted,
+            "generation": self.generation.changes(),
+        }  # fmt: skip
         told = {name: value for name, value in more.items() if value}
         return canonical({"pools": self.pools, "matched": self.matched, **told, **shown})
 
@@ -56,6 +62,7 @@ class ProgramPlan:
             record["matched"],
             record.get("variables", 0),
             record.get("shifted", False),
+            Generation.of(record.get("generation", {})),
         )
 
 
@@ -65,7 +72,8 @@ def plan_programs(
     """The instance specs of a split, in index order.
 
     The order is random, so the index carries no information about the pools; frontier programs
-    follow, dealt evenly over their sizes, so that the others are the same with and without them.
+    follow, dealt evenly over their sizes, and those of a base cohort, so that the others are the
+    same with and without them.
 
     Raises ``UsageError`` for shared programs in a private-truth split.
     """
@@ -74,7 +82,8 @@ def plan_programs(
             f"splits.{split}.{TRACK_NAME}.full: with private truth every program is in one record "
             "only, or one prompt would give away another; write per_pool = 40 instead"
         )
-    plan = partial(ProgramPlan, shifted=config.shifted)
+    cohort = config.generation or PAPER
+    plan = partial(ProgramPlan, shifted=config.shifted, generation=cohort)
     plans = [plan((label,), False) for label in POOLS for _ in range(config.per_pool)]
     plans += [plan(tuple(POOLS), True)] * config.matched
     for label in ("Ord-Full", "Hid-Full"):
@@ -83,8 +92,18 @@ def plan_programs(
     frontier = [*_dealt(DETERMINED, determined.VARIABLES, config.frontier)]
     frontier += _dealt(UNDETERMINED, undetermined.VARIABLES, config.undetermined)
     plans += shuffled(plan_stream(count_root, TRACK_NAME, split, "frontier"), frontier)
+    plans += _base(config, private)
     place = (TRACK_NAME, split)
     return keyed_specs(plans, place, ("program", "program"), count_root, private)
+
+
+def _base(config: Config, private: bool) -> Iterator[ProgramPlan]:
+    """Plans of the base cohort: each with and without its order, or, where truth is private, one of
+    the two in turn."""
+    how = config.base_generation or generation.BASE
+    for place in range(config.base or 0):
+        labels = tuple(pool.label for pool in (BASE[place % 2 :][:1] if private else BASE))
+        yield ProgramPlan(labels, False, shifted=config.shifted, generation=how)
 
 
 def _dealt(pool: Pool, sizes: Sequence[int], count: int) -> Iterator[ProgramPlan]:

@@ -7,7 +7,7 @@ from grader.draw.charts import Cloud, Level, lines, square
 from grader.draw.page import Block, Section, filled
 from grader.draw.svg import Svg
 from grader.show.systems import Part, Report, parts_of
-from grader.tracks.replayscm import published, tables
+from grader.tracks.replayscm import cohorts, published, tables
 from grader.tracks.replayscm.report import LADDER
 
 _SUFFIX: Final = {"determined": "_determined", "open": "_undetermined"}
@@ -48,6 +48,11 @@ def sections(reports: Sequence[Report]) -> list[Section]:
         "alternatives found by each system (Table F.12)": filled(published.found(parts)),
         "where alternatives edit the supplied program, by depth": filled(tables.edits(parts)),
         "does a supplied program help?": filled(tables.supplied(parts)),
+        "alternatives by who found one (Table G.2)": filled(cohorts.sources(parts)),
+        "cohorts of programs (Tables F.1, F.3–F.5)": filled(
+            cohorts.summary(parts), cohorts.pooled(parts), cohorts.by_system(parts)
+        ),
+        "shortcut pressure (Table F.6)": filled(cohorts.pressure(parts)),
         "alternatives found, as evidence is added": filled(tables.discovery(parts)),
     }
     return [Section(f"replayscm: {title}", blocks) for title, blocks in found.items()]

@@ -13,6 +13,10 @@ _NAMES: Final = {
     "train_exact": "TrainExact",
     "heldout_world_exact": "HeldoutWorld",
     "heldout_exact": "HeldoutExact",
+    "parent_shd": "parent SHD ↓",
+    "parent_f1": "parent F1",
+    "parent_map_exact": "exact parent map",
+    "local_match": "local match",
 }
 _MATCHED: Final = tuple(dict.fromkeys(pool for rung in LEVELS for pool in rung))
 
@@ -82,7 +86,8 @@ def intervals(parts: Sequence[Part]) -> Table:
 
 
 def deltas(parts: Sequence[Part]) -> Table:
-    """Tables D.1 and F.10: differences paired by program, first pool minus second."""
+    """Tables D.1 and F.10: differences paired by program, first pool minus second; of structure
+    over the programs with an executable answer in both."""
     columns = (
         SYSTEM,
         Column("difference", lambda row: f"{row['first']} − {row['second']}"),

@@ -32,10 +32,14 @@ PAIRS: Final = (
 )
 """Pairs of pools whose difference is paired by program (Table D.1): first minus second."""
 
-TABLES: Final = ("edits", "supplied", "discovery", "determination", "places", "found")
+TABLES: Final = (
+    "edits", "supplied", "discovery", "determination", "places", "found", "cohorts", "pressure",
+    "sources",
+)  # fmt: skip
 """Where alternatives are edited (G.5), whether a supplied program helps (G.1), alternatives found
 with less and more evidence (F.13, F.14), and of which programs (F.11); records that are determined
-and records that are not; mechanisms by the place of their variable in the prompt."""
+and records that are not; mechanisms by the place of their variable in the prompt; cohorts of
+programs (F.1 to F.5), shortcut pressure (F.6), and alternatives by who found one (G.2)."""
 
 SUBSETS: Final[Mapping[str, frozenset[float]]] = {
     "all": frozenset({0.0, 1.0}),
@@ -45,6 +49,9 @@ SUBSETS: Final[Mapping[str, frozenset[float]]] = {
 """Every figure over all records, over those that the evidence determines, and over the others."""
 
 METRICS: Final = ("train_exact", "heldout_world_exact", "heldout_exact")
+
+STRUCTURE: Final = ("parent_shd", "parent_f1", "parent_map_exact", "local_match")
+"""Of an executable answer alone, so that a difference is over programs with one in both pools."""
 
 
 def summarise(results: Results) -> TrackSummary:
@@ -130,6 +137,7 @@ def _by_pool(scores: Sequence[Score]) -> dict[str, dict[str, dict[str, float]]]:
     for score in scores:
         extra = json.loads(score.extra_json)
         values = {m: float(extra.get(m) or 0) for m in (*METRICS, "determined")}
+        values |= {m: float(extra[m]) for m in STRUCTURE if extra.get(m) is not None}
         found.setdefault(score.structure, {})[score.instance_id] = values
         if extra["matched"] and score.structure.endswith("-Full"):
             matched = score.structure.replace("-Full", "-Match")
@@ -141,11 +149,12 @@ def _deltas(
     values: Mapping[str, Figures], first: str, second: str, subset: str, draw: Draw
 ) -> list[dict[str, Any]]:
     shared = set(_subset(values[first], subset)) & set(_subset(values[second], subset))
-    programs = sorted(shared)
-    if not programs:
-        return []
     found = []
-    for metric in METRICS:
+    # Structure by subset would be a table that nobody asks for.
+    for metric in (*METRICS, *STRUCTURE) if subset == "all" else METRICS:
+        programs = sorted(p for p in shared if all(metric in values[k][p] for k in (first, second)))
+        if not programs:
+            continue
         differences = [values[first][p][metric] - values[second][p][metric] for p in programs]
         found.append(
             {

@@ -36,6 +36,7 @@ def facts(truth: Truth) -> dict[str, Any]:
         "determined": int(target["determined"]),
         "unique": int(target["unique"]),
         "has_shifted": int("shifted" in target),
+        **{name: target[name] for name in ("kill_coverage",) if name in target},
     }
 
 

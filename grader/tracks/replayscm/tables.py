@@ -44,7 +44,7 @@ def rate(value: float | None, denominator: int | None = None) -> str:
     return f"{value:.3f}"
 
 
-def _rate(key: str, heading: str, about: str | None = None) -> Column:
+def rate_column(key: str, heading: str, about: str | None = None) -> Column:
     """A rate, over as many cases as the row has under ``about``."""
     return Column(heading, lambda row: rate(row[key], row[about] if about else None))
 
@@ -58,11 +58,11 @@ def determination(parts: Sequence[Part]) -> Table:
         word("tasks"),
         Column("share", lambda row: percent(row["share"])),
         Column("points", lambda row: points(row["points"])),
-        _rate("train_exact", "TrainExact"),
-        _rate("heldout_exact", "HeldoutExact"),
-        _rate("shifted_exact", "HoExact shifted", "n_shifted"),
-        _rate("cell_precision", "open cells: precision"),
-        _rate("cell_recall", "recall"),
+        rate_column("train_exact", "TrainExact"),
+        rate_column("heldout_exact", "HeldoutExact"),
+        rate_column("shifted_exact", "HoExact shifted", "n_shifted"),
+        rate_column("cell_precision", "open cells: precision"),
+        rate_column("cell_recall", "recall"),
     )
     note = (
         "determines: every legal program that fits the training worlds replays every held-out "
@@ -83,7 +83,7 @@ def places(parts: Sequence[Part]) -> Table:
         word("pool"),
         word("fifth", "fifth of the list"),
         word("mechanisms"),
-        _rate("right_rate", "right", "mechanisms"),
+        rate_column("right_rate", "right", "mechanisms"),
     )
     return Table.of(
         "replayscm: mechanisms by place in the prompt", columns, rows_of(parts, "places"), 3
@@ -96,17 +96,17 @@ def pools(parts: Sequence[Part], published: bool = False) -> Table:
         SYSTEM,
         word("level", "pool"),
         word("tasks"),
-        _rate("valid", "valid"),
-        _rate("train_exact", "TrainExact"),
-        _rate("heldout_world_exact", "HeldoutWorld"),
-        _rate("heldout_exact", "HeldoutExact"),
+        rate_column("valid", "valid"),
+        rate_column("train_exact", "TrainExact"),
+        rate_column("heldout_world_exact", "HeldoutWorld"),
+        rate_column("heldout_exact", "HeldoutExact"),
         word("n_determined", "determined"),
-        _rate("heldout_exact_determined", "HoExact det.", "n_determined"),
-        _rate("heldout_exact_undetermined", "HoExact open"),
-        _rate("shifted_exact", "HoExact shifted", "n_shifted"),
-        _rate("parent_f1", "parent F1"),
-        _rate("joint", "Alt joint"),
-        _rate("heldout_given_train", "HoExact | train", "n_train_exact"),
+        rate_column("heldout_exact_determined", "HoExact det.", "n_determined"),
+        rate_column("heldout_exact_undetermined", "HoExact open"),
+        rate_column("shifted_exact", "HoExact shifted", "n_shifted"),
+        rate_column("parent_f1", "parent F1"),
+        rate_column("joint", "Alt joint"),
+        rate_column("heldout_given_train", "HoExact | train", "n_train_exact"),
         word("reasoning_error_cells", "reasoning"),
         word("missing_evidence_cells", "missing"),
     )
@@ -134,10 +134,10 @@ def edits(parts: Sequence[Part]) -> Table:
         word("pool"),
         word("depth"),
         word("vars", "variables"),
-        _rate("changed_rate", "changed"),
-        _rate("parents_and_mechanism_rate", "parents and mechanism"),
-        _rate("mechanism_only_rate", "mechanism only"),
-        _rate("share_of_changes", "share of changes"),
+        rate_column("changed_rate", "changed"),
+        rate_column("parents_and_mechanism_rate", "parents and mechanism"),
+        rate_column("mechanism_only_rate", "mechanism only"),
+        rate_column("share_of_changes", "share of changes"),
     )
     return Table.of("Edits by depth", columns, rows_of(parts, "edits"), left=3)
 
@@ -149,9 +149,9 @@ def supplied(parts: Sequence[Part]) -> Table:
         word("induction"),
         word("alternative"),
         word("programs"),
-        _rate("train_exact", "TrainExact"),
-        _rate("joint", "Alt joint"),
-        _rate("joint_if_train_failed", "Alt joint | not TrainExact", "n_train_failed"),
+        rate_column("train_exact", "TrainExact"),
+        rate_column("joint", "Alt joint"),
+        rate_column("joint_if_train_failed", "Alt joint | not TrainExact", "n_train_failed"),
     )
     return Table.of("A supplied program", columns, rows_of(parts, "supplied"), left=3)
 
@@ -164,12 +164,12 @@ def discovery(parts: Sequence[Part]) -> Table:
         word("less", "less evidence"),
         word("more", "more evidence"),
         word("programs"),
-        _rate("found_less", "found"),
-        _rate("found_more", "found with more"),
-        _rate("delta", "difference"),
+        rate_column("found_less", "found"),
+        rate_column("found_more", "found with more"),
+        rate_column("delta", "difference"),
         word(solved, "solved both"),
-        _rate("found_less_if_solved", "found | solved", solved),
-        _rate("found_more_if_solved", "with more | solved", solved),
-        _rate("delta_if_solved", "difference | solved", solved),
+        rate_column("found_less_if_solved", "found | solved", solved),
+        rate_column("found_more_if_solved", "with more | solved", solved),
+        rate_column("delta_if_solved", "difference | solved", solved),
     )
     return Table.of("Alternatives found", columns, rows_of(parts, "discovery"), left=3)

@@ -5,7 +5,7 @@ SELECT
     instance_id, family, structure, points,
     unnest(from_json(extra_json, '{
         "matched": "DOUBLE", "level": "DOUBLE", "determined": "DOUBLE", "unique": "DOUBLE",
-        "has_shifted": "DOUBLE",
+        "has_shifted": "DOUBLE", "kill_coverage": "DOUBLE",
         "strict_json": "DOUBLE", "extracted_json": "DOUBLE", "schema": "DOUBLE", "keys": "DOUBLE",
         "parse": "DOUBLE", "legal": "DOUBLE", "acyclic": "DOUBLE",
         "train_exact": "DOUBLE", "train_world_exact": "DOUBLE", "train_cell": "DOUBLE",

@@ -1,0 +1,165 @@
+"""Cohorts of programs: settings of their making, shortcut pressure, structure compared."""
+
+import json
+import tomllib
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from puzzles import ROOT
+
+from builder.replayscm.check.interpreter import names_in, read, value
+from builder.replayscm.make.generate import SEED_WORLDS, TRAINING_WORLDS, generate
+from builder.replayscm.make.generation import BASE, Generation
+from builder.replayscm.plan.config import Config, parse_config
+from builder.replayscm.plan.programs import ProgramPlan
+from builder.replayscm.track import TRACK
+from builder.settings import TomlTable
+from builder.track import Built
+from grader.errors import UsageError
+from grader.tracks.replayscm.boolean import depth, parse, size
+
+SMALL = Generation(variables=(5, 6), operators=("and", "or"), sizes=(3, 6), depths=(2, 3),
+                   rows=(5, 7), proposals=40, survivor_reduction=0.5, scored_worlds=2,
+                   scored_cells=12, disambiguation=False)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def base() -> tuple[Built, ...]:
+    config = Config(2, 1, 0, base=3, base_generation=SMALL)
+    return tuple(TRACK.build(spec) for spec in TRACK.plan(config, "dev", ROOT, False)[-3:])
+
+
+def parsed(text: str) -> Config:
+    return parse_config(TomlTable(tomllib.loads(text), "x.toml: splits.dev.replayscm."))
+
+
+def test_a_cohort_is_made_as_its_table_says(base: tuple[Built, ...]) -> None:
+    """Numbers of variables, operators, sizes, depths and rows, over the written rows."""
+    for one in base:
+        pools = [json.loads(str(row["target_json"]))["pool"] for row in one.rows["replayscm_truth"]]
+        assert pools == ["Ord-Base", "Hid-Base"]
+        for written in one.rows["replayscm"]:
+            inputs = json.loads(str(written["inputs_json"]))
+            assert 5 <= len(inputs["variables"]) <= 6
+            assert len(inputs["worlds"]) == TRAINING_WORLDS, "none was added"
+            assert all(5 <= len(world["rows"]) <= 7 for world in inputs["worlds"])
+        world = json.loads(str(one.rows["replayscm_worlds"][0]["world_json"]))
+        for text in world["program"]["mechanisms"].values():
+            formula = parse(text)
+            assert not {"not", "xor", "iff"} & set(text.replace("(", " ").split())
+            assert 3 <= size(formula) <= 6 and 2 <= depth(formula) <= 3
+
+
+def test_the_gate_derives_a_base_cohort_again(base: tuple[Built, ...]) -> None:
+    for one in base:
+        tasks = {"tasks": one.rows["replayscm"]}
+        (world,) = one.rows["replayscm_worlds"]
+        assert TRACK.audit(world, one.rows["replayscm_truth"], None, tasks) == []
+
+
+def test_other_programs_are_the_same_with_a_base_cohort() -> None:
+    without = TRACK.plan(Config(3, 1, 0, 1, 1), "dev", ROOT, False)
+    with_base = TRACK.plan(Config(3, 1, 0, 1, 1, base=2), "dev", ROOT, False)
+    assert with_base[: len(without)] == without and len(with_base) == len(without) + 2
+    plan = ProgramPlan.from_json(with_base[-1].config_json)
+    assert plan.generation == BASE and plan.pools == ("Ord-Base", "Hid-Base")
+    assert "generation" not in without[0].config_json, "what is usual is not said"
+    private = TRACK.plan(Config(0, 0, 1, base=2), "test", ROOT, True)[-2:]
+    assert [ProgramPlan.from_json(s.config_json).pools for s in private] == [
+        ("Ord-Base",), ("Hid-Base",)
+    ]  # fmt: skip
+
+
+def test_settings_are_read_and_refused_by_name() -> None:
+    text = """full = 4
+matched = 2
+base = 3
+generation = { variables = [7, 8], rows = [8, 9], scored_cells = 20 }
+base_generation = { operators = ["and", "not"], survivor_reduction = 0.5 }
+"""
+    config = parsed(text)
+    assert config.generation == Generation(variables=(7, 8), rows=(8, 9), scored_cells=20)
+    assert config.base_generation == Generation(
+        operators=("not", "and"), survivor_reduction=0.5, disambiguation=False
+    )
+    assert parsed("full = 4\nmatched = 2").generation is None
+    wrong = {
+        "full = 4\nmatched = 2\ngeneration = { rows = [8, 40] }": "generation.rows",
+        "full = 4\nmatched = 2\ngeneration = { operators = ['not'] }": "generation.operators",
+        "full = 4\nmatched = 2\ngeneration = { speed = 1 }": "unknown key",
+        "full = 4\nmatched = 2\nbase_generation = {}": "base = 100",
+    }
+    for text, told in wrong.items():
+        with pytest.raises(UsageError, match=told):
+            parsed(text)
+
+
+def formulas(names: list[str], nodes: int) -> Iterator[Any]:
+    """Every formula of so many nodes, as trees, not minding doubles."""
+    if nodes == 1:
+        yield from names
+        return
+    for inside in formulas(names, nodes - 1):
+        yield ("not", inside)
+    for first in range(1, nodes - 1):
+        for pair in product(formulas(names, first), formulas(names, nodes - 1 - first)):
+            yield from ((operator, *pair) for operator in ("and", "or", "xor", "iff"))
+    if nodes >= 4:
+        for parts in product(formulas(names, 1), repeat=nodes - 1):
+            yield from ((operator, *parts) for operator in ("and", "or", "xor"))
+
+
+def test_kill_coverage_by_going_through_all_small_formulas() -> None:
+    """A second enumerator and interpreter, over two programs of four and five variables."""
+    settings = Generation(variables=(4, 5), proposals=8, survivor_reduction=0, scored_worlds=1,
+                          scored_cells=1, disambiguation=False)  # fmt: skip
+    seen = set()
+    for seed in range(30):
+        if len(seen) == 2:
+            break
+        try:
+            evidence = generate(np.random.default_rng(seed), settings)
+        except Exception:  # rejected
+            continue
+        program = evidence.program
+        gold = {name: read(text) for name, text in program.mechanisms().items()}
+        covered = []
+        for place, child in enumerate(program.order):
+            if child not in program.windows:
+                continue
+            earlier = [f"X{v + 1}" for v in program.order[:place]]
+            mine = gold[f"X{child + 1}"]
+            rows = [
+                [dict(zip(program.names, map(int, line), strict=True)) for line in world.rows]
+                if child not in world.targets else []
+                for world in evidence.training
+            ]  # fmt: skip
+            covered.append(any(
+                fits(tree, child, rows[:SEED_WORLDS]) and not fits(tree, child, rows[SEED_WORLDS:])
+                and not same(tree, mine) and not constant(tree)
+                for nodes in range(1, 6) for tree in formulas(earlier, nodes)
+            ))  # fmt: skip
+        assert evidence.kill_coverage == sum(covered) / len(covered)
+        seen.add(evidence.kill_coverage)
+    assert len(seen) == 2, "two different shares"
+
+
+def fits(tree: Any, child: int, worlds: list[list[dict[str, int]]]) -> bool:
+    return all(value(tree, row) == row[f"X{child + 1}"] for world in worlds for row in world)
+
+
+def assignments(names: set[str]) -> list[dict[str, int]]:
+    order = sorted(names)
+    return [dict(zip(order, bits, strict=True)) for bits in product((0, 1), repeat=len(order))]
+
+
+def same(one: Any, other: Any) -> bool:
+    both = set(names_in(one)) | set(names_in(other))
+    return all(value(one, row) == value(other, row) for row in assignments(both))
+
+
+def constant(tree: Any) -> bool:
+    return len({value(tree, row) for row in assignments(set(names_in(tree)))}) == 1
