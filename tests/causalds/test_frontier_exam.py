@@ -1,8 +1,10 @@
 """Frontier exams: what they ask, planned under private truth and drawn under public truth."""
 
+import json
 from collections import Counter
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import pytest
 from causalds_scenes import ROOT, table
@@ -21,14 +23,14 @@ from builder.causalds.exams.frontier_plan import (
     quiet_class,
     with_priors,
 )
-from builder.causalds.exams.model import ExamModel, parse_exam
+from builder.causalds.exams.model import ExamModel, counts, parse_exam
 from builder.causalds.exams.shares import drawn_shares
 from builder.causalds.make.prior import ESTIMANDS, expected_sign
 from builder.causalds.plan.config import Config, with_exams, with_named
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan, graph_members
 from builder.causalds.track import TRACK
-from builder.settings import TomlTable
+from builder.settings import TomlTable, read_toml
 from builder.words.knowledge import domain
 from grader.errors import UsageError
 
@@ -128,6 +130,15 @@ def test_signs_differ_in_half_of_the_identified_wild_scenes() -> None:
         if plan.wild is not None and plan.wild.wanted.reversed is not None
     )
     assert abs(found[True] - found[False]) <= 1, found
+
+
+def test_no_constant_nearly_answers_a_variant(root: Path) -> None:
+    """Each that the exam asks has a floor, of 0.9 at most."""
+    stated = json.loads((root / "splits/floors/frontier.json").read_text(encoding="utf-8"))
+    floors = stated["floors"]["frontier"]["causalds"]
+    for name in ("frontier", "frontier-mini"):
+        exam = parse_exam(read_toml(root / "splits/exams" / f"{name}.toml"))
+        assert all(floors[key]["points"] <= 0.9 for key in counts(exam)), name
 
 
 def _graph(edges: str, latent: str = "") -> Motif:
