@@ -5,6 +5,8 @@ from typing import Any, Final
 
 FRAMEWORK: Final = "causal-exams"
 """The identifier of this grader among the frameworks that the Hub knows."""
+SETTINGS: Final = ("closed", "open", "mixed")
+"""The prompt alone and one reply, tools besides, or different ones in different tracks."""
 
 
 def task_id(split: str, exam: str, track: str | None = None) -> str:
@@ -13,7 +15,10 @@ def task_id(split: str, exam: str, track: str | None = None) -> str:
 
 
 def setting_of(run: Mapping[str, Any]) -> str:
-    """What a system had at hand, as ``run.json`` states it, itself or among its settings."""
+    """What a system had at hand, as ``run.json`` states it, itself or among its settings.
+
+    Empty where it says nothing, or something else.
+    """
     settings = run.get("settings")
     stated = run.get("setting") or (settings.get("setting") if isinstance(settings, dict) else "")
-    return stated if isinstance(stated, str) else ""
+    return stated if stated in SETTINGS else ""

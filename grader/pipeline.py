@@ -309,6 +309,11 @@ def _remarks(exam: Exam, submission: Submission) -> list[str]:
         if "packed_by" in submission.run and packed != value:
             text = f"packed for {key} {clip(packed)}, graded against {clip(value)}"
             notices = with_notice(notices, text)
+    hashes = submission.run.get("hashes")
+    sat = hashes.get("release") if isinstance(hashes, dict) else None
+    if sat is not None and sat != split.release.content_hashes(split.name):
+        text = f"the run was of another release than {split.release.name} here: hashes differ"
+        notices = with_notice(notices, text)
     if isinstance(partial := submission.run.get("partial"), str):
         notices = with_notice(notices, f"a partial run: {clip(partial, 200)}")
     for text in _about_tasks(exam):

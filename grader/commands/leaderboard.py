@@ -21,6 +21,7 @@ from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING, Any, Final
 
+from grader.benchmark import SETTINGS
 from grader.commands.common import (
     EXAM,
     add,
@@ -36,7 +37,7 @@ from grader.io.files import replacing, write_text
 from grader.io.jsonio import pretty
 from grader.names import nearest_path
 from grader.show.ranking import rank
-from grader.show.systems import SETTINGS, in_reading, setting_of
+from grader.show.systems import in_reading, setting_of
 from grader.submission.collect import submissions_in
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 The answers go as a pull request of your account, which names the team. What the maintainer's
 `evaluate` says comes back as a comment. Settings of the run (run.json) travel along; --setting says
-what the system had at hand: closed (the prompt alone) or open (tools).
+what the system had at hand: closed (the prompt alone), open (tools), or mixed.
 
 examples:
   causal-exams submit answers/ --release hf://org/exams@v1 --to org/submissions
@@ -12,13 +12,11 @@ examples:
 import argparse
 import tempfile
 from pathlib import Path
-from typing import Final
 
+from grader.benchmark import SETTINGS
 from grader.commands.common import PUBLIC_EXAM, add, add_limits, read_answers
 from grader.commands.pack import tell
 from grader.errors import UsageError
-
-SETTINGS: Final = ("closed", "open")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -174,6 +174,11 @@ def page(
     )
 
 
+def way_back(link: str, text: str) -> str:
+    """What stands ahead of a page that belongs to another."""
+    return f'<p class="sub"><a href="{safe(link)}">← {safe(text)}</a></p>'
+
+
 def _policy(script: str) -> str:
     """What a browser may do with a page: show it; whatever slipped through escaping cannot run."""
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from grader.draw.page import Block, Choice, Paragraph, Section, Strong, page
+from grader.benchmark import SETTINGS
+from grader.draw.page import Block, Choice, Paragraph, Section, Strong, page, way_back
 from grader.draw.table import Cell, Table
 from grader.draw.words import points
 from grader.hub.results import GRADED, Row
@@ -93,12 +94,14 @@ def write_site(out: Path, rows: Mapping[str, Row], results: str, title: str) -> 
         groups.setdefault(exam, []).append(row)
     boards = [Board(str(k), members) for k, (_, members) in enumerate(sorted(groups.items()), 1)]
     files = {INDEX: _index(boards, rows, title), "README.md": _card(title, results)}
-    files |= {board.file: board_page(board.ranked, board.title) for board in boards}
+    back = way_back(INDEX, title)
+    files |= {board.file: board_page(board.ranked, board.title, ahead=back) for board in boards}
     for name, text in files.items():
         write_text(inside(out, name), text)
     for board in boards:
         for _, report in board.ranked:
-            text = report_page(report, more=[_proof(report["row"], results)])
+            proof, back = _proof(report["row"], results), way_back(f"../{INDEX}", title)
+            text = report_page(report, more=[proof], ahead=back)
             write_text(inside(out / PAGES, report["row"]["id"], ".html"), text)
     return len(files) + len(graded)
 
@@ -134,7 +137,7 @@ def _index(boards: Sequence[Board], rows: Mapping[str, Row], title: str) -> str:
 
 
 def _setting(row: Row) -> str:
-    return row["setting"] if row["setting"] in ("open", "closed") else _UNSTATED
+    return row["setting"] if row["setting"] in SETTINGS else _UNSTATED
 
 
 def _id(kind: str, value: str) -> str:

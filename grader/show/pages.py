@@ -58,11 +58,12 @@ def report_page(
     truths: Mapping[str, Truth] | None = None,
     more: Sequence[Section] = (),
     links: Mapping[str, str] | None = None,
+    ahead: str = "",
 ) -> str:
     """The page of one submission.
 
     ``scores`` are its tasks where each may be seen, ``truths`` what is to be revealed of them,
-    ``links`` files of a task's own, such as its conversation, by its id.
+    ``links`` files of a task's own, such as its conversation, by its id; ``ahead`` is the way back.
     """
     listed = tasks(scores, truths or {}, links or {})
     sections = [
@@ -76,11 +77,11 @@ def report_page(
     ]
     release = report["release"]["name"]
     subtitle = f"{release}, split {report['split']}, exam {report['exam']}"
-    return draw.page(name_of(report), subtitle, sections, _FOOTER, contents=True)
+    return draw.page(name_of(report), subtitle, sections, _FOOTER, contents=True, ahead=ahead)
 
 
-def board_page(ranked: Ranked, title: str, more: Sequence[Section] = ()) -> str:
-    """The page of several submissions, best first."""
+def board_page(ranked: Ranked, title: str, more: Sequence[Section] = (), ahead: str = "") -> str:
+    """The page of several submissions, best first; ``ahead`` is the way back."""
     reports = [report for _, report in ranked]
     first = reports[0]
     whole, part = apart(ranked)
@@ -98,7 +99,7 @@ def board_page(ranked: Ranked, title: str, more: Sequence[Section] = ()) -> str:
     told = "1 submission" if len(reports) == 1 else f"{len(reports)} submissions"
     where = f"split {first['split']}, exam {first['exam']}"
     subtitle = f"{where}: {first['census']['tasks']} tasks, {told}"
-    return draw.page(title, subtitle, [*sections, *more], _FOOTER, contents=True)
+    return draw.page(title, subtitle, [*sections, *more], _FOOTER, contents=True, ahead=ahead)
 
 
 def track_section(name: str, reports: Sequence[Report]) -> Section:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from grader import benchmark
 from grader.draw.table import Cell, Column
 from grader.draw.words import interval_text, number, points
 from grader.model import Score
@@ -15,11 +16,6 @@ Part = Mapping[str, Any]
 
 SYSTEM: Final = Column("system", lambda row: Cell(row["system"], "name"))
 """The first column of every table about several systems."""
-
-
-SETTINGS: Final = ("closed", "open", "mixed")
-"""How an exam may have been sat, as ``run.json`` of a run says: with the prompt alone, with a
-sandbox, or some tracks so and some so."""
 
 
 def in_reading(report: Report, reading: str) -> Report:
@@ -56,9 +52,7 @@ def name_of(report: Report) -> str:
 
 def setting_of(report: Report) -> str:
     """The setting under which the exam was sat, empty where it is not told."""
-    settings = report["submission"].get("run", {}).get("settings")
-    told = settings.get("setting") if isinstance(settings, dict) else None
-    return told if told in SETTINGS else ""
+    return benchmark.setting_of(report["submission"].get("run", {}))
 
 
 def headline(figures: Mapping[str, Any]) -> Cell:

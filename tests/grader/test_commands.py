@@ -22,6 +22,7 @@ from small_release import (
 from test_case_tables import TABLES
 
 from grader.cli import COMMANDS, main
+from grader.io.release import Release
 from grader.io.schemas import schema
 from grader.model import Truth
 from grader.shape import Task
@@ -296,6 +297,20 @@ def test_answers_meant_for_another_exam_are_remarked_on(
     other = sorted(runner_exams(runner))[0]
     runner.run("grade", packed, *dev, "--exam", other, "--json", report)
     assert any("packed for exam" in note for note in json.loads(report.read_text())["notices"])
+
+
+def test_answers_of_a_run_of_another_release_are_remarked_on(
+    runner: Runner, gold: Path, tmp_path: Path
+) -> None:
+    """Ids of two builds may be the same while their tasks are not; ``run.json`` knows."""
+    copied, report = shutil.copytree(gold, tmp_path / "mine"), tmp_path / "report.json"
+    words = ("grade", copied, "--release", runner.release, *DEV, "--json", report)
+    own = Release.open(runner.release).content_hashes("dev")
+    for hashes, remarked in ((own, False), ({**own, next(iter(own)): "0" * 64}, True)):
+        (copied / "run.json").write_text(json.dumps({"hashes": {"release": hashes}}))
+        runner.run(*words)
+        notices = json.loads(report.read_text())["notices"]
+        assert any("of another release" in note for note in notices) == remarked
 
 
 def runner_exams(runner: Runner) -> list[str]:

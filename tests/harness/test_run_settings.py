@@ -10,6 +10,7 @@ import pytest
 from causal_exams.cli import main
 from grader.errors import UsageError
 from grader.report.usage import ENDINGS
+from grader.show.systems import name_of, setting_of
 from grader.submission.submission import Submission
 from grader.tracks import TRACKS
 from harness.commands.run import pairs
@@ -115,6 +116,22 @@ def test_why_a_task_ended(facts: dict[str, Any], name: str) -> None:
     }  # fmt: skip
     assert ending(**{**blank, **facts}) == name
     assert name in ENDINGS
+
+
+@pytest.mark.parametrize(
+    ("run", "setting"),
+    [
+        ({"setting": "open"}, "open"), ({"settings": {"setting": "closed"}}, "closed"),
+        ({"setting": "open", "settings": {"setting": "closed"}}, "open"), ({}, ""),
+        ({"settings": {"setting": "mixed"}}, "mixed"), ({"setting": "sideways"}, ""),
+        ({"setting": ["open"], "settings": 3}, ""),
+    ],
+)  # fmt: skip
+def test_a_setting_is_read_wherever_it_is_stated(run: dict[str, Any], setting: str) -> None:
+    """As `run` writes it among the settings, and as `submit --setting` states it of a folder."""
+    report = {"submission": {"system": "m", "run": run}}
+    assert setting_of(report) == setting
+    assert name_of(report) == (f"m · {setting}" if setting else "m")
 
 
 def test_endings_are_counted_in_reports() -> None:
