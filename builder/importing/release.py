@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from builder.release.arrow import table_from_rows
 from builder.release.exams import EXAM_SCHEMA, exam_table
-from builder.release.flat import write_flat
+from builder.release.flat import flat_jobs, write_flat
 from builder.release.identity import FORMAT, canary
 from builder.release.manifest import head, listing
 from builder.release.papers import write_papers
@@ -131,7 +131,7 @@ def _write_split(public: Path, source: Source, split: ImportedSplit) -> Iterator
             table_from_rows(rows, config.schema, as_published=True) for rows in config.groups()
         )
         yield write_whole(name, split.name, public, marked(config.schema, mark), tables)
-    yield from write_flat(public, split.name, mark, private=False)
+    yield from map(write_flat, flat_jobs(public, split.name, mark, private=False))
 
 
 def _manifest(

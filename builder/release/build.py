@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 from builder.gate.report import GateReport
 from builder.release.arrow import content_sha256
@@ -19,7 +19,7 @@ from builder.release.exams import (
     exam_table,
     moved_mass,
 )
-from builder.release.flat import write_flat
+from builder.release.flat import FlatJob, flat_jobs, write_flat
 from builder.release.floors import stated_floors
 from builder.release.identity import canary, fingerprint
 from builder.release.manifest import Contents, Parts, manifest_of
@@ -58,6 +58,7 @@ from builder.tracks import TRACKS
 SMALL_BYTES: Final = 128 * 2**20
 """Rows of this size in memory are written in about the time that a worker needs to start."""
 
+Job = TypeVar("Job")
 
 Gate = Callable[[Path, Reporter, Parts], GateReport]
 """What an assembled release must pass; it is also given the staged parts."""
@@ -122,11 +123,11 @@ def build_release(
         for line in moved_mass(exams):
             reporter.note(line)
         jobs = _shard_jobs(config, roots, parts, workspace, shard_bytes)
-        shards = _write_shards(jobs, _workers_for(parts, workers), reporter)
+        writers = _workers_for(parts, workers)
+        shards = _write_shards("Parquet shards", write_shard, jobs, writers, reporter)
         shards += _write_exams(config, exams, workspace)
-        for split in config.splits:
-            mark = canary(config.name, config.version)
-            shards += write_flat(workspace.public, split.name, mark, private=split.private)
+        told = _flat_jobs(config, workspace, jobs)
+        shards += _write_shards("shards of all tasks", write_flat, told, writers, reporter)
         contents = Contents(config, roots, specs, parts, exams, shards, floors)
         manifest = _write_papers(contents, workspace)
         result = _run_gate(gate, workspace, parts, reporter)
@@ -200,10 +201,27 @@ def _shard_jobs(
     return jobs
 
 
-def _write_shards(jobs: Sequence[ShardJob], workers: Workers, reporter: Reporter) -> list[Shard]:
+def _flat_jobs(
+    config: ReleaseConfig, workspace: Workspace, jobs: Sequence[ShardJob]
+) -> list[FlatJob]:
+    mark = canary(config.name, config.version)
+    return [
+        job
+        for split in config.splits
+        for job in flat_jobs(workspace.public, split.name, mark, jobs, private=split.private)
+    ]
+
+
+def _write_shards(
+    stage: str,
+    write: Callable[[Job], Shard],
+    jobs: Sequence[Job],
+    workers: Workers,
+    reporter: Reporter,
+) -> list[Shard]:
     shards = []
-    with reporter.stage("Parquet shards", len(jobs)) as advance:
-        for shard in map_instances(write_shard, jobs, workers, ordered=False):
+    with reporter.stage(stage, len(jobs)) as advance:
+        for shard in map_instances(write, jobs, workers, ordered=False):
             shards.append(shard)
             reporter.spend({"parquet": shard.seconds})
             advance()

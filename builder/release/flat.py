@@ -5,7 +5,9 @@ that a person wants, the schema of the answer, and where truth is public the rig
 taker would write it. So it is made from the written shards, one of its own for each of theirs.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,34 +15,80 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from builder.release.arrow import table_from_rows
-from builder.release.reader import column_names, groups, rows, shards
+from builder.release.reader import groups, rows, shards
 from builder.release.schemas import FLAT
-from builder.release.shards import Shard, ShardJob, marked, shard_name, write_tables
+from builder.release.shards import (
+    Shard,
+    ShardJob,
+    marked,
+    row_groups,
+    shard_name,
+    staged_group,
+    write_tables,
+)
+from builder.track import Row
 from builder.tracks import TRACKS
 from grader.io.jsonio import canonical
 from grader.io.rows import task_of, truth_of
 from grader.io.schemas import schema
-from grader.model import MODELS, Truth
+from grader.model import MODELS
 from grader.shape import Task
 
 CONFIG: Final = "tasks"
 _TOLD: Final = tuple(name for name in FLAT.names if name not in ("answer_schema_json", "answer"))
 
+_BESIDE: Final = {"predictions": "values", "formula": MODELS}
+"""The column of the labels that the right answers of a kind are made of."""
 
-def write_flat(public: Path, split: str, canary: str, *, private: bool) -> list[Shard]:
-    """Write a split's part of the config from what stands in ``public``; its shards.
+Truth = tuple[Row, Callable[[str], Any]]
+"""A row of truth, and what a column of its instance's labels holds."""
 
-    ``private`` is whether the split's truth is: then no row has an answer.
+
+@dataclass(frozen=True, slots=True)
+class FlatJob:
+    """What a worker needs to tell one shard of a track: what it writes, the written ``file``, the
+    ``staged`` rows that are in it, and whether there are answers. Without staged rows the truths
+    are those of the repository, all of them."""
+
+    shard: ShardJob
+    track: str
+    file: Path
+    staged: ShardJob | None
+    answered: bool
+
+
+def flat_jobs(
+    public: Path, split: str, canary: str, staged: Iterable[ShardJob] = (), *, private: bool
+) -> list[FlatJob]:
+    """What tells a split's part of the config from what stands in ``public``.
+
+    ``staged`` are the jobs that wrote its shards, of an import none. ``private`` is whether the
+    split's truth is: then no row has an answer.
     """
+    made = {job.repository / job.name: job for job in staged}
     sources = [(track, file) for track in TRACKS for file in shards(public, track, split)]
     sources.sort(key=lambda source: _first_id(source[1]))
-    truths = {} if private else {track: _truths(public, track, split) for track, _ in sources}
-    written = []
-    for number, (track, file) in enumerate(sources):
-        name = shard_name(CONFIG, split, number, len(sources))
-        job = ShardJob(CONFIG, split, public, name, marked(FLAT, canary), (), ())
-        written.append(write_tables(job, _groups(file, truths.get(track))))
-    return written
+    return [
+        FlatJob(
+            ShardJob(
+                CONFIG,
+                split,
+                public,
+                shard_name(CONFIG, split, number, len(sources)),
+                marked(FLAT, canary),
+            ),
+            track,
+            file,
+            made.get(file),
+            not private,
+        )
+        for number, (track, file) in enumerate(sources)
+    ]
+
+
+def write_flat(job: FlatJob) -> Shard:
+    """Writes one shard of the config; runs in a worker."""
+    return write_tables(job.shard, _groups(job))
 
 
 def _first_id(file: Path) -> str:
@@ -52,47 +100,51 @@ def _first_id(file: Path) -> str:
         return min(opened.read_row_group(0, columns=["task_id"]).column(0).to_pylist(), default="")
 
 
-def _groups(file: Path, truths: Iterator[Truth] | None) -> Iterator[pa.Table]:
-    for group, _ in groups([file]):
+def _groups(job: FlatJob) -> Iterator[pa.Table]:
+    truths: Iterator[Truth] | None = None
+    if job.answered:
+        truths = _published(job) if job.staged is None else _staged(job.staged)
+    for group, _ in groups([job.file]):
         yield table_from_rows([_row(row, truths) for row in group.to_pylist()], FLAT)
 
 
-def _row(row: Mapping[str, Any], truths: Iterator[Truth] | None) -> dict[str, Any]:
+def _row(row: Row, truths: Iterator[Truth] | None) -> dict[str, Any]:
     told = {name: row[name] for name in _TOLD}
     told["answer_schema_json"] = canonical(schema(f"answers/{row['answer_schema']}"))
-    return {**told, "answer": None if truths is None else _answer(task_of(row), next(truths))}
+    return {**told, "answer": None if truths is None else _answer(task_of(row), *next(truths))}
 
 
-def _answer(task: Task, truth: Truth) -> str:
+def _answer(task: Task, truth: Row, label: Callable[[str], Any]) -> str:
     """The right answer, as the content of the task's answer file; both tables are in one order."""
-    if truth.task_id != task.task_id:
-        raise ValueError(f"the truth after {task.task_id} is of {truth.task_id}")
-    return task.shape.gold(task, truth)
+    if truth["task_id"] != task.task_id:
+        raise ValueError(f"the truth after {task.task_id} is of {truth['task_id']}")
+    beside = {kind: label(column) if kind == task.shape.kind else None
+              for kind, column in _BESIDE.items()}  # fmt: skip
+    return task.shape.gold(task, truth_of(truth, beside["predictions"], beside["formula"]))
 
 
-def _truths(public: Path, track: str, split: str) -> Iterator[Truth]:
-    """The truths of a track in the order of its tasks, with what the labels hold for them."""
-    labels = _Labels(shards(public, f"{track}_labels", split))
-    for row in rows(shards(public, f"{track}_truth", split)):
-        yield truth_of(row, *labels.of(row["instance_id"]))
+def _staged(job: ShardJob) -> Iterator[Truth]:
+    """The truths of a shard of tasks in their order, from the parts where they were staged."""
+    config, labels = f"{job.config}_truth", f"{job.config}_labels"
+    schema = TRACKS[job.config].tables[config]
+    for group in row_groups(job.staged, config, schema, job.ids):
+        rows = staged_group(job.staged, config, group).to_pylist()
+        for number, row in zip(group.parts.tolist(), rows, strict=True):
+            beside = partial(job.staged.read, number, labels)
+            yield row, partial(_label, beside, row["instance_id"])
 
 
-class _Labels:
-    """Held-out labels by instance, as Arrow until one is asked for."""
+def _published(job: FlatJob) -> Iterator[Truth]:
+    """The truths of a track in the order of its tasks, from what stands in the repository."""
+    public, split = job.shard.repository, job.shard.split
+    tables = [table for table, _ in groups(shards(public, f"{job.track}_labels", split))]
+    labels = pa.concat_tables(tables) if tables else pa.table({"instance_id": []})
+    for row in rows(shards(public, f"{job.track}_truth", split)):
+        yield row, partial(_label, lambda: labels, row["instance_id"])
 
-    def __init__(self, files: Sequence[Path]) -> None:
-        names = column_names(files)
-        self._columns = [name for name in ("values", MODELS) if name in names]
-        wanted = ["instance_id", *self._columns]
-        tables = [table for table, _ in groups(files, wanted)]
-        self._table = pa.concat_tables(tables) if tables else None
-        ids = self._table.column("instance_id").to_pylist() if self._table is not None else []
-        self._places = {name: place for place, name in enumerate(ids)}
 
-    def of(self, instance: str) -> tuple[Any, Any]:
-        """Labels and models of an instance, ``None`` where there are none."""
-        place = self._places.get(instance)
-        if place is None or self._table is None:
-            return None, None
-        found = {name: self._table.column(name)[place].as_py() for name in self._columns}
-        return found.get("values"), found.get(MODELS)
+def _label(read: Callable[[], pa.Table], instance: str, column: str) -> Any:
+    """What a column of the labels holds for an instance; None where there is nothing."""
+    labels = read()
+    place = labels["instance_id"].index(instance).as_py()
+    return labels[column][place].as_py() if place >= 0 and column in labels.column_names else None

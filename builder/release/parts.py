@@ -92,9 +92,33 @@ class Part:
 
     def read(self, config: str, columns: Sequence[str] | None = None) -> pa.Table:
         """One config's rows, memory-mapped."""
-        with pa.memory_map(str(self.folder / f"{config}.arrow")) as source:
-            table = pa.ipc.open_file(source).read_all()
-        return table if columns is None else table.select(list(columns))
+        return _read(self.folder, config, columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """Where the parts of one track of one split are staged: what a worker is told of them all."""
+
+    folder: Path
+    parts: int
+
+    @staticmethod
+    def of(parts: Sequence[Part]) -> "Staged":
+        """All parts of a track and split."""
+        return Staged(parts[0].folder.parent, len(parts)) if parts else NOTHING
+
+    def read(self, number: int, config: str, columns: Sequence[str] | None = None) -> pa.Table:
+        """One config's rows of a part, memory-mapped."""
+        return _read(self.folder / _folder_name(number), config, columns)
+
+
+NOTHING: Final = Staged(Path(), 0)
+
+
+def _read(folder: Path, config: str, columns: Sequence[str] | None) -> pa.Table:
+    with pa.memory_map(str(folder / f"{config}.arrow")) as source:
+        table = pa.ipc.open_file(source).read_all()
+    return table if columns is None else table.select(list(columns))
 
 
 def staged_rows(
@@ -128,7 +152,11 @@ def split_into_parts(
 
 def part_folder(staging: Path, origin: Origin, number: int) -> Path:
     """Where part ``number`` of a track and split is staged."""
-    return staging / origin.track / origin.split / f"{number:05d}"
+    return staging / origin.track / origin.split / _folder_name(number)
+
+
+def _folder_name(number: int) -> str:
+    return f"{number:05d}"
 
 
 def build_part(job: PartJob) -> Part:

@@ -2,12 +2,14 @@
 
 The bytes of a shard depend on the rows and on the pinned Parquet writer alone. Rows are sorted by
 id; dictionaries are kept for strings only (measured: float32 tables grow with one); a page index
-lets the Hub's viewer and DuckDB read single pages.
+lets the Hub's viewer and DuckDB read single pages. A shard is a range of ids: whoever writes it
+looks for its rows in the parts, and nobody holds a list of all rows.
 """
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from builder.release.arrow import ContentHasher, commitment, content_sha256
-from builder.release.parts import PART_INSTANCES, Part, sort_key
+from builder.release.parts import NOTHING, PART_INSTANCES, Part, Staged, sort_key
 from grader.io.files import file_sha256
 
 SHARD_BYTES: Final = 256 * 2**20
@@ -30,6 +32,22 @@ GROUP_ROWS: Final = 1000
 SCENES: Final = "_scenes"
 
 Indices = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Ids:
+    """A range of ids, of rows or of instances: from ``first`` on, and before ``stop`` unless that
+    is empty."""
+
+    first: str = ""
+    stop: str = ""
+
+    def of(self, column: pa.ChunkedArray) -> Indices:
+        """The places in a column whose id is in the range."""
+        inside = pc.greater_equal(column, self.first)
+        if self.stop:
+            inside = pc.and_(inside, pc.less(column, self.stop))
+        return np.flatnonzero(inside.to_numpy())
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +71,8 @@ class ShardJob:
     repository: Path
     name: str
     schema: pa.Schema
-    parts: tuple[Part, ...]
-    groups: tuple[Group, ...]
+    staged: Staged = NOTHING
+    ids: Ids = Ids()
     row_salts: bytes | None = field(repr=False, default=None)
 
 
@@ -89,27 +107,33 @@ def plan_shards(
     row_salts: bytes | None,
     shard_bytes: int = SHARD_BYTES,
 ) -> list[ShardJob]:
-    """The shards of one config and split: whole row groups, spread evenly.
-
-    Raises ``ValueError`` when two rows have the same id.
-    """
-    groups = row_groups(parts, config, schema)
-    size = sum(part.sizes[config][1] for part in parts)
-    count = max(1, min(len(groups), -(-size // shard_bytes)))
-    cuts = [round(index * len(groups) / count) for index in range(count + 1)]
+    """The shards of one config and split: whole row groups, spread evenly."""
+    count = -(-sum(part.sizes[config][1] for part in parts) // shard_bytes)
+    ranges = id_ranges(parts, config, schema, count)
+    names = (shard_name(config, split, index, len(ranges)) for index in range(len(ranges)))
+    staged = Staged.of(parts)
     return [
-        ShardJob(
-            config,
-            split,
-            repository,
-            shard_name(config, split, index, count),
-            schema,
-            tuple(parts),
-            tuple(groups[cuts[index] : cuts[index + 1]]),
-            row_salts,
-        )
-        for index in range(count)
+        ShardJob(config, split, repository, name, schema, staged, ids, row_salts)
+        for name, ids in zip(names, ranges, strict=True)
     ]
+
+
+def id_ranges(parts: Sequence[Part], config: str, schema: pa.Schema, count: int) -> list[Ids]:
+    """The ranges of ids of so many shards, or of as many as there are row groups."""
+    if count < 2:
+        return [Ids()]
+    key, unit = sort_key(schema)[0], GROUP_ROWS
+    ids = np.concatenate(
+        [np.array(part.read(config, [key]).column(0).to_pylist(), np.bytes_) for part in parts]
+    )
+    if config.endswith(SCENES):
+        ids, unit = np.unique(ids), PART_INSTANCES
+    groups = -(-len(ids) // unit)
+    count = max(1, min(groups, count))
+    cuts = [round(index * groups / count) * unit for index in range(1, count)]
+    ids.sort()
+    ends = ["", *(ids[cut].decode("utf-8") for cut in cuts), ""]
+    return [Ids(*pair) for pair in pairwise(ends)]
 
 
 def shard_name(config: str, split: str, index: int, count: int) -> str:
@@ -127,13 +151,14 @@ def write_whole(
 ) -> Shard:
     """Writes a config of a split as its only shard, one row group to a table."""
     name = shard_name(config, split, 0, 1)
-    return write_tables(ShardJob(config, split, repository, name, schema, (), ()), groups)
+    return write_tables(ShardJob(config, split, repository, name, schema), groups)
 
 
 def write_shard(job: ShardJob) -> Shard:
-    """Writes one shard from staged parts; runs in a worker."""
-    groups = (staged_group(job.parts, job.config, group) for group in job.groups)
-    return write_tables(job, groups)
+    """Writes one shard from staged parts; runs in a worker. Raises ``ValueError`` when two rows
+    have the same id."""
+    groups = row_groups(job.staged, job.config, job.schema, job.ids)
+    return write_tables(job, (staged_group(job.staged, job.config, group) for group in groups))
 
 
 def write_tables(job: ShardJob, groups: Iterable[pa.Table]) -> Shard:
@@ -193,16 +218,18 @@ def _texts(path: str, kind: pa.DataType) -> Iterator[str]:
         yield path
 
 
-def row_groups(parts: Sequence[Part], config: str, schema: pa.Schema) -> list[Group]:
-    """All rows of a config in the order of their ids, cut into row groups; raises ``ValueError``
-    when two rows have the same id."""
+def row_groups(staged: Staged, config: str, schema: pa.Schema, ids: Ids) -> list[Group]:
+    """The rows of a config in a range, in the order of their ids, cut into row groups; raises
+    ``ValueError`` when two rows have the same id."""
     keys = sort_key(schema)
     numbers, rows, columns = [], [], []
-    for number, part in enumerate(parts):
-        columns.append(part.read(config, keys).replace_schema_metadata(None))
-        numbers.append(np.full(len(columns[-1]), number, dtype=np.int64))
-        rows.append(np.arange(len(columns[-1]), dtype=np.int64))
-    if not columns or not any(len(found) for found in rows):
+    for number in range(staged.parts):
+        found = staged.read(number, config, keys)
+        rows.append(ids.of(found.column(0)))
+        numbers.append(np.full(len(rows[-1]), number, dtype=np.int64))
+        # Taken even where it is all of them: what is only mapped would keep its file open.
+        columns.append(found.take(pa.array(rows[-1])).replace_schema_metadata(None))
+    if not any(map(len, rows)):
         return []
     table = pa.concat_tables(columns)
     order = pc.sort_indices(table, sort_keys=[(key, "ascending") for key in keys])
@@ -230,12 +257,12 @@ def _unlike_the_last(table: pa.Table) -> npt.NDArray[np.bool_]:
     return differs
 
 
-def staged_group(parts: Sequence[Part], config: str, group: Group) -> pa.Table:
+def staged_group(staged: Staged, config: str, group: Group) -> pa.Table:
     """The staged rows of a row group, in their final order."""
     pieces, places = [], []
     for number in np.unique(group.parts):
         place = np.flatnonzero(group.parts == number)
-        table = parts[number].read(config)
+        table = staged.read(int(number), config)
         pieces.append(table.take(pa.array(group.rows[place])))
         places.append(place)
     back = np.argsort(np.concatenate(places), kind="stable")

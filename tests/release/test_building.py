@@ -15,7 +15,7 @@ from builder.release.build import build_release
 from builder.release.config import load_config
 from builder.release.parts import Origin, Part
 from builder.release.roots import read_roots
-from builder.release.shards import plan_shards
+from builder.release.shards import plan_shards, write_shard
 from builder.release.show.progress import Reporter
 from builder.release.workspace import Workspace, opened
 from grader.io.schemas import first_problem
@@ -93,11 +93,14 @@ def test_two_rows_with_one_id_are_our_bug(tmp_path):
     """An id that collides would give one answer two truths."""
     schema = pa.schema([("task_id", pa.string())])
     table = pa.table({"task_id": ["a", "b", "a"]}, schema=schema)
-    with pa.ipc.new_file(str(tmp_path / "t.arrow"), schema) as writer:
+    folder = tmp_path / "00000"
+    folder.mkdir()
+    with pa.ipc.new_file(str(folder / "t.arrow"), schema) as writer:
         writer.write_table(table)
-    part = Part(Origin("", "t", "dev", False, 1), tmp_path, {"t": (3, 12)}, {}, {})
-    with pytest.raises(ValueError, match="two rows have the id a"):
-        plan_shards([part], "t", "dev", schema, tmp_path, None)
+    part = Part(Origin("", "t", "dev", False, 1), folder, {"t": (3, 12)}, {}, {})
+    for job in plan_shards([part], "t", "dev", schema, tmp_path, None):
+        with pytest.raises(ValueError, match="two rows have the id a"):
+            write_shard(job)
 
 
 def test_a_refused_release_keeps_its_working_name(
