@@ -21,7 +21,7 @@ ID_DIGITS: Final = 16
 
 def hmac_key(key: bytes, message: str) -> bytes:
     """HMAC-SHA256 of the UTF-8 bytes of ``message`` under ``key``: 32 bytes."""
-    return hmac.new(key, message.encode("utf-8"), hashlib.sha256).digest()
+    return hmac.digest(key, message.encode("utf-8"), hashlib.sha256)
 
 
 def instance_key(root: bytes, track: str, split: str, index: int, stage: str = "instance") -> bytes:

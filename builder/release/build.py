@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, TypeVar
 
 from builder.gate.report import GateReport
 from builder.release.arrow import content_sha256
+from builder.release.blocks import BlockSpecs
 from builder.release.config import ReleaseConfig
 from builder.release.engine import Workers, map_instances, processes_of
 from builder.release.exams import (
@@ -29,7 +30,7 @@ from builder.release.parts import (
     build_instance,
     staged_rows,
 )
-from builder.release.planning import Specs, find_spec, plan_specs
+from builder.release.planning import Planned, Specs, find_spec, plan_specs, planned_in_blocks
 from builder.release.roots import Root
 from builder.release.shards import (
     SHARD_BYTES,
@@ -128,7 +129,8 @@ def build_release(
         shards += _write_exams(config, exams, workspace)
         told = _flat_jobs(config, workspace, jobs)
         shards += _write_shards("shards of all tasks", write_flat, told, writers, reporter)
-        contents = Contents(config, roots, specs, parts, exams, shards, floors)
+        plans = _plans(config, specs, workers)
+        contents = Contents(config, roots, plans, parts, exams, shards, floors)
         manifest = _write_papers(contents, workspace)
         result = _run_gate(gate, workspace, parts, reporter)
         if not result.ok:
@@ -137,6 +139,14 @@ def build_release(
         if store is not None:
             store.clear()
     return Outcome("built", workspace.out, manifest, result)
+
+
+def _plans(config: ReleaseConfig, specs: Specs, workers: Workers) -> dict[tuple[str, str], Planned]:
+    return {
+        (split.name, track): planned_in_blocks(track, settings, specs[split.name, track], workers)
+        for split in config.splits
+        for track, settings in split.tracks
+    }
 
 
 def _draw_all_exams(
@@ -161,7 +171,9 @@ def _candidates(
 ) -> list[Candidate]:
     columns = ("task_id", "instance_id", "family", "variant")
     private = any(part.origin.private for part in parts)
-    planned = {spec.instance_id: spec.asked.exam for spec in specs} if private else {}
+    # Scenes are planned for exams all together, never in blocks.
+    exams = private and not isinstance(specs, BlockSpecs)
+    planned = {spec.instance_id: spec.asked.exam for spec in specs} if exams else {}
     return [
         Candidate(
             row["task_id"],

@@ -27,6 +27,14 @@ def plan_stream(count_root: bytes, track: str, split: str, purpose: str) -> np.r
     return stream(hmac_key(count_root, f"{track}/{split}/plan"), purpose)
 
 
+def instance_name(
+    count_root: bytes, place: tuple[str, str], naming: tuple[str, str], index: int
+) -> str:
+    """The public id of an instance, which takes no plan of it; see :func:`keyed_specs`."""
+    (track, split), (prefix, kind) = place, naming
+    return public_id(prefix, id_key(count_root, track, split, index), kind)
+
+
 def keyed_specs(
     plans: Iterable[Planned],
     place: tuple[str, str],
@@ -41,19 +49,18 @@ def keyed_specs(
     ``naming`` holds the prefix of the public ids and the kind of thing they name. Keys and ids
     follow from ``count_root``, the place and the index alone.
     """
-    (track, split), (prefix, kind) = place, naming
+    track, split = place
     specs = []
     for index, plan in enumerate(plans, start):
-        ids = id_key(count_root, track, split, index)
         specs.append(
             InstanceSpec(
                 track=track,
                 split=split,
                 index=index,
                 key=instance_key(count_root, track, split, index),
-                instance_id=public_id(prefix, ids, kind),
+                instance_id=instance_name(count_root, place, naming, index),
                 private=private,
-                id_key=ids,
+                id_key=id_key(count_root, track, split, index),
                 config_json=plan.to_json(),
                 asked=plan.asked,
             )

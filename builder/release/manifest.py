@@ -13,7 +13,7 @@ from builder.release.exams import Exams, composed
 from builder.release.floors import Floors
 from builder.release.identity import FORMAT, canary, fingerprint, library_versions, source_sha256
 from builder.release.parts import Part, staged_rows
-from builder.release.planning import Specs, planned_composition, requested_counts
+from builder.release.planning import Planned
 from builder.release.roots import Root
 from builder.release.shards import Shard
 from builder.tracks import TRACKS
@@ -35,7 +35,7 @@ class Contents:
 
     config: ReleaseConfig
     roots: Mapping[str, Root]
-    specs: Specs
+    plans: Mapping[tuple[str, str], Planned]
     parts: Parts
     exams: Exams
     shards: Sequence[Shard]
@@ -122,9 +122,7 @@ def _split(contents: Contents, split: SplitConfig, private: bool) -> dict[str, A
         entry["seed_commitment"] = contents.roots[split.name].commitment
     else:
         entry["seed"] = split.seed
-    entry["tracks"] = {
-        track: _track(contents, split, track, settings, private) for track, settings in split.tracks
-    }
+    entry["tracks"] = {track: _track(contents, split, track, private) for track, _ in split.tracks}
     entry["exams"] = {
         exam.name: {
             draw.track: len(contents.exams[split.name, draw.track][exam.name].task_ids)
@@ -135,14 +133,12 @@ def _split(contents: Contents, split: SplitConfig, private: bool) -> dict[str, A
     return entry
 
 
-def _track(
-    contents: Contents, split: SplitConfig, track: str, settings: Any, private: bool
-) -> dict[str, Any]:
+def _track(contents: Contents, split: SplitConfig, track: str, private: bool) -> dict[str, Any]:
     """Requested and realised counts; what tells of hidden worlds only where it may be seen."""
-    specs = contents.specs[split.name, track]
+    plan = contents.plans[split.name, track]
     parts = contents.parts[split.name, track]
-    requested: dict[str, Any] = {"instances": len(specs)}
-    requested |= {f"{axis}s": levels for axis, levels in requested_counts(specs).items()}
+    requested: dict[str, Any] = {"instances": plan.instances}
+    requested |= {f"{axis}s": levels for axis, levels in plan.requested.items()}
     instances: set[str] = set()
     variants: Counter[str] = Counter()
     for task in staged_rows(parts, track, ("instance_id", "family", "variant")):
@@ -158,7 +154,7 @@ def _track(
         realised["motifs"] = _levels(parts, track, "worlds", "motif")
         realised["structures"] = _levels(parts, track, "truth", "structure")
         composition = {
-            **planned_composition(TRACKS[track], settings, specs),
+            **plan.composition,
             **composed(contents.exams[split.name, track]),
         }
         if composition:

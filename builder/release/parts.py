@@ -12,7 +12,6 @@ import traceback
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from builder.release.arrow import table_from_rows
+from builder.release.blocks import Members
 from builder.release.engine import InstanceFailed
 from builder.track import Built, InstanceSpec, Track
 from builder.tracks import load_track
@@ -53,7 +53,7 @@ class PartJob:
     """What a worker needs to stage one part."""
 
     origin: Origin
-    specs: tuple[InstanceSpec, ...]
+    specs: Members
     folder: Path
 
     @property
@@ -141,12 +141,12 @@ def sort_key(schema: pa.Schema) -> tuple[str, ...]:
 
 
 def split_into_parts(
-    origin: Origin, specs: Iterable[InstanceSpec], staging: Path
+    origin: Origin, specs: Sequence[InstanceSpec], staging: Path
 ) -> Iterator[PartJob]:
     """The parts of one track and split, in the order of their instances' indices."""
-    waiting = iter(specs)
     for number in range(origin.parts):
-        members = tuple(islice(waiting, PART_INSTANCES))
+        start = number * PART_INSTANCES
+        members = Members.of(specs, start, min(start + PART_INSTANCES, origin.instances))
         yield PartJob(origin, members, part_folder(staging, origin, number))
 
 

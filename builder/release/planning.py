@@ -1,14 +1,16 @@
 """What a split file asks for: instance specs, and their description without building."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from builder.release.blocks import blocks_of
+from builder.release.blocks import Members, blocks_of, sample
 from builder.release.config import ReleaseConfig, SplitConfig
+from builder.release.engine import Workers, map_instances
 from builder.release.roots import Root
 from builder.track import Composition, InstanceSpec, Track
-from builder.tracks import TRACKS
+from builder.tracks import TRACKS, load_track
 from grader.errors import UsageError
 from grader.names import did_you_mean
 
@@ -63,25 +65,54 @@ def task_bounds(specs: Sequence[InstanceSpec]) -> tuple[int, int]:
     )
 
 
-def requested_counts(specs: Sequence[InstanceSpec]) -> dict[str, dict[str, int]]:
-    """Counts of what was decided while planning: motifs, and variants where they are assigned."""
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What some instances were planned to be: their number, what was decided of them (motifs, and
+    variants where they are assigned) by axis and level, and requested beside planned."""
+
+    instances: int
+    requested: Mapping[str, Mapping[str, int]]
+    composition: Composition
+
+
+def planned(track: Track, settings: Any, specs: Sequence[InstanceSpec]) -> Planned:
+    """A description of instances that were planned together."""
     counts: dict[str, Counter[str]] = {}
     for spec in specs:
         for axis, level in spec.asked.levels:
             counts.setdefault(axis, Counter())[level] += 1
-    return {axis: dict(sorted(levels.items())) for axis, levels in counts.items()}
+    requested = {axis: dict(sorted(levels.items())) for axis, levels in counts.items()}
+    return Planned(len(specs), requested, track.composition(settings, specs))
 
 
-def planned_composition(track: Track, settings: Any, specs: Sequence[InstanceSpec]) -> Composition:
-    """What was requested beside what was planned, added up over the blocks of a split."""
-    added: dict[str, dict[str, dict[str, float]]] = {}
-    for block in blocks_of(specs):
-        for axis, levels in track.composition(settings, block).items():
+def planned_in_blocks(
+    track: str, settings: Any, specs: Sequence[InstanceSpec], workers: Workers
+) -> Planned:
+    """A description of a split, added up over its blocks; workers plan those of a large one."""
+    jobs = [(TRACKS.reference(track), settings, members) for members in blocks_of(specs)]
+    return added(map_instances(_planned_block, jobs, workers))
+
+
+def _planned_block(job: tuple[str, Any, Members]) -> Planned:
+    reference, settings, members = job
+    return planned(load_track(reference), settings, list(members))
+
+
+def added(blocks: Iterable[Planned]) -> Planned:
+    """Some blocks as one."""
+    instances, requested = 0, dict[str, Counter[str]]()
+    composition: dict[str, dict[str, dict[str, float]]] = {}
+    for block in blocks:
+        instances += block.instances
+        for axis, counts in block.requested.items():
+            requested.setdefault(axis, Counter()).update(counts)
+        for axis, levels in block.composition.items():
             for level, row in levels.items():
-                into = added.setdefault(axis, {}).setdefault(level, dict.fromkeys(row, 0))
+                into = composition.setdefault(axis, {}).setdefault(level, dict.fromkeys(row, 0))
                 for side, count in row.items():
                     into[side] += count
-    return added
+    listed = {axis: dict(sorted(levels.items())) for axis, levels in requested.items()}
+    return Planned(instances, listed, composition)
 
 
 def _check_exam_counts(
@@ -90,7 +121,8 @@ def _check_exam_counts(
     """With one task an instance, whether private exams add up is known before building."""
     if not split.private:
         return
-    low, high = task_bounds(specs)
+    some, times = sample(specs)
+    low, high = (round(times * bound) for bound in task_bounds(some))
     if low != high:
         return
     counts = [draw.tasks for exam in split.exams for draw in exam.draws if draw.track == track]

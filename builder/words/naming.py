@@ -27,6 +27,9 @@ from builder.words.matching import Pattern, matches, pattern
 from builder.words.regions import grown
 from builder.words.types import Kind
 
+Again = Literal["no", "otherwise", "yes"]
+"""Whether a set of names may come again: never, with other nodes behind its names, or as it was."""
+
 Part = Literal["public", "private", "second"]
 """Whose sets of names: of scenes with public truth, with private truth, or told a second time."""
 
@@ -66,7 +69,9 @@ class Namer:
     """Deals domains to the scenes of a split and finds names for each, none twice.
 
     ``scenes`` is their number, ``taken`` holds sets of names given out already, each with its
-    domain. The order of calls matters, so a split is named as a whole, while it is planned.
+    domain; ``dealt`` are the domains that the scenes start with, by number, where they are not
+    dealt here. The order of calls matters, so a split, or a block of a large one, is named as a
+    whole, while it is planned.
     """
 
     def __init__(
@@ -75,14 +80,12 @@ class Namer:
         scenes: int,
         part: Part,
         taken: Iterable[tuple[str | None, frozenset[str]]] = (),
+        dealt: Sequence[int] | None = None,
     ) -> None:
         self._rng = rng
         self._part = part
         self._cap = max(1, int(LARGEST_SHARE * scenes))
-        count = len(domains())
-        rounds = -(-scenes // count)
-        # Whole rounds of all domains, so that the deal is even; the last round is cut short.
-        self._dealt = [int(i) for _ in range(rounds) for i in rng.permutation(count)][:scenes]
+        self._dealt = _rounds(rng, scenes) if dealt is None else list(reversed(dealt))
         self._told: Counter[int] = Counter()
         self._sets: set[tuple[str | None, frozenset[str]]] = set(taken)
         self._matches: set[Naming] = set()
@@ -99,7 +102,8 @@ class Namer:
         """
         shape = _pattern(graph, tuple(kinds[node] for node in graph.nodes))
         order = self._order(first)
-        for again in (False, True):
+        choices: tuple[Again, ...] = ("no", "otherwise")
+        for again in choices:
             for number in order:
                 if self._told[number] >= self._cap:
                     continue
@@ -108,6 +112,15 @@ class Namer:
                     self._told[number] += 1
                     return found
         return None
+
+    def name_once_more(
+        self, graph: LatentDAG, kinds: Mapping[str, Kind], first: int
+    ) -> Naming | None:
+        """Names for a scene for which :meth:`name` has none left: such as another scene has. None
+        where no domain has names for such a graph at all."""
+        shape = _pattern(graph, tuple(kinds[node] for node in graph.nodes))
+        found = (self._match(shape, domains()[number], "yes") for number in self._order(first))
+        return next(filter(None, found), None)
 
     def name_blindly(
         self,
@@ -160,7 +173,7 @@ class Namer:
             names[node] = domain.concepts[chosen].name
         return names
 
-    def _match(self, shape: Pattern, domain: Domain, again: bool) -> Naming | None:
+    def _match(self, shape: Pattern, domain: Domain, again: Again) -> Naming | None:
         order = self._rng.permutation(len(domain.concepts))
         for tried, match in enumerate(matches(shape, domain, order.tolist())):
             if tried >= _TRIED:
@@ -168,12 +181,23 @@ class Namer:
             names = [domain.concepts[i].name for i in match]
             key = domain.key, frozenset(names)
             naming = Naming(domain.key, tuple(sorted(zip(shape.nodes, names, strict=True))))
-            taken = naming in self._matches if again else key in self._sets
+            taken = {
+                "no": key in self._sets,
+                "otherwise": naming in self._matches,
+                "yes": False,
+            }[again]
             if not taken and part_of(domain.key, names) == self._part:
                 self._sets.add(key)
                 self._matches.add(naming)
                 return naming
         return None
+
+
+def _rounds(rng: np.random.Generator, scenes: int) -> list[int]:
+    """Whole rounds of all domains, so that the deal is even; the last round is cut short."""
+    count = len(domains())
+    rounds = -(-scenes // count)
+    return [int(i) for _ in range(rounds) for i in rng.permutation(count)][:scenes]
 
 
 def _sounds(domain: Domain, names: Mapping[str, str], ends: tuple[str, str]) -> bool:

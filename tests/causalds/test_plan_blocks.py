@@ -1,5 +1,6 @@
 """Large splits are planned in blocks, each when it is asked for, and the same whenever it is."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,13 @@ from builder.causalds.plan.config import Config, parse_config
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.track import TRACK
 from builder.cli.main import main
+from builder.permutation import Permutation
 from builder.release.blocks import BlockSpecs, blocks_of
-from builder.release.planning import planned_composition
+from builder.release.planning import planned_in_blocks
+from builder.seeds import hmac_key
 from builder.settings import TomlTable
+from builder.words import naming
+from builder.words.knowledge import domains
 
 ROOT = bytes(32)
 
@@ -35,7 +40,7 @@ def test_blocks_follow_each_other_and_are_planned_alike_again(private: bool) -> 
     specs = list(found)
     assert [spec.index for spec in specs] == list(range(len(found)))
     assert len(specs) == (24 if private else 24 + 3 + 1)
-    assert [len(block) for block in blocks_of(found)][:2] == [8, 8]
+    assert [len(list(block)) for block in blocks_of(found)][:2] == [8, 8]
     again = plan_scenes(_config(24, **more), "s", ROOT, private)
     assert (again[17], again[3], again[-1]) == (specs[17], specs[3], specs[-1])
     assert found[8:10] == specs[8:10]
@@ -47,7 +52,10 @@ def test_blocks_follow_each_other_and_are_planned_alike_again(private: bool) -> 
 def test_compositions_of_blocks_add_up() -> None:
     """The manifest says what was requested of the split, not of its first block."""
     config = _config(24)
-    found = planned_composition(TRACK, config, plan_scenes(config, "s", ROOT, False))
+    specs = plan_scenes(config, "s", ROOT, False)
+    plan = planned_in_blocks(TRACK.name, config, specs, 1)
+    assert plan.instances == 24 and sum(plan.requested["motif"].values()) == 24
+    found = plan.composition
     for axis in ("motif", "treatment", "verdict"):
         for side in ("requested", "realised"):
             assert sum(row[side] for row in found[axis].values()) == pytest.approx(24, abs=0.2)
@@ -67,7 +75,7 @@ def test_names_begin_anew_where_a_private_split_would_run_out(
     config = _config(8, motifs={"triangle": 1}, composition="motifs")
     asked: list[int] = []
 
-    class Namer(names.Namer):
+    class Namer(naming.Namer):
         def __init__(self, rng: object, scenes: int, *rest: object) -> None:
             asked.append(scenes)
             super().__init__(rng, scenes, *rest)  # type: ignore[arg-type]
@@ -78,17 +86,45 @@ def test_names_begin_anew_where_a_private_split_would_run_out(
     assert asked == [3, 3, 2]
 
 
-def test_a_million_scenes_are_described_by_their_first_block(
+@pytest.mark.parametrize("block", [5, 9])
+def test_first_domains_do_not_depend_on_how_a_split_is_cut(
+    monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    """They are a keyed permutation of the scenes: even over the split, whatever the layout."""
+    dealt: list[int] = []
+
+    class Namer(naming.Namer):
+        def __init__(self, *args: object) -> None:
+            assert isinstance(args[-1], list)
+            dealt.extend(args[-1])
+            super().__init__(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(names, "Namer", Namer)
+    monkeypatch.setattr(scenes, "BLOCK", block)
+    specs = plan_scenes(_config(2 * len(domains())), "s", ROOT, False)
+    dealt.clear()  # the last block is planned at once
+    assert len(list(blocks_of(specs))) == -(-2 * len(domains()) // block)
+    list(specs)
+    places = Permutation(hmac_key(ROOT, "causalds/s/domains"), 2 * len(domains()))
+    assert dealt == [places(index) % len(domains()) for index in range(2 * len(domains()))]
+    assert set(Counter(dealt).values()) == {2}
+
+
+def test_many_scenes_are_described_by_their_first_block(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Whoever plans that much wants to know now, not tomorrow."""
     file = tmp_path / "million.toml"
     file.write_text(
         'name = "million"\nversion = "0.1.0"\n[splits.dev]\ntruth = "public"\nseed = "m"\n'
-        "[splits.dev.causalds]\nscenes = 1000000\nmotifs = { chain = 1 }\n"
+        "[splits.dev.causalds]\nscenes = 50000\nmotifs = { chain = 1 }\n"
         "rows = { train = 200, test = 50 }\n",
         encoding="utf-8",
     )
     assert main(["plan", str(file)]) == 0
     told = capsys.readouterr().out
-    assert "1000000" in told and "50000" in told and "planned in blocks of about 1000" in told
+    assert (
+        "50000 public ids, no two alike" in told
+        and "2500" in told
+        and "planned in blocks of about 1000" in told
+    )

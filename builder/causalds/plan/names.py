@@ -36,12 +36,14 @@ def name_scenes(
     drawn: Callable[[str], np.random.Generator],
     split: str,
     private: bool,
+    dealt: Sequence[int] | None = None,
 ) -> list[ScenePlan]:
-    """The plans with their names, no two of ``NAMED_TOGETHER`` with the same set of them. Wild
-    scenes whose stories tell every effect have theirs.
+    """The plans with their names, no two of ``NAMED_TOGETHER`` with the same set of them while the
+    knowledge graph has others. Wild scenes whose stories tell every effect have theirs.
 
-    ``drawn(purpose)`` gives random numbers. A graph that is drawn again must still be able to host
-    the planned variant. Raises :class:`UsageError` when the knowledge graph has too few names.
+    ``drawn(purpose)`` gives random numbers; ``dealt`` are the domains that scenes start with, where
+    that is settled. A graph that is drawn again must still be able to host the planned variant.
+    Raises :class:`UsageError` when the knowledge graph has no such names.
     """
     sets = [name_set(plan) for plan in plans if plan.wild and plan.implied is None]
     part: Part = "private" if private else "public"
@@ -49,7 +51,8 @@ def name_scenes(
     for start in range(0, len(plans), NAMED_TOGETHER):
         some = plans[start : start + NAMED_TOGETHER]
         rng = drawn(f"names/{start}" if start else "names")
-        named += _named(some, config, rng, Namer(rng, len(some), part, sets), split)
+        first = None if dealt is None else dealt[start : start + NAMED_TOGETHER]
+        named += _named(some, config, rng, Namer(rng, len(some), part, sets, first), split)
     return named
 
 
@@ -72,9 +75,11 @@ def _named(
             if plan.variant is None or ASKERS[plan.variant].can_host(found):
                 naming = namer.name(found.query.graph, found.kinds, first)
         if naming is None:
+            found, naming = plan, namer.name_once_more(plan.query.graph, plan.kinds, first)
+        if naming is None:
             raise UsageError(
-                f"splits.{split}.causalds.words: no names are left in the knowledge graph for "
-                f"another {plan.structure} scene of {plan.motif} (treatment {plan.treatment_kind}, "
+                f"splits.{split}.causalds.words: the knowledge graph has no names for "
+                f"a {plan.structure} scene of {plan.motif} (treatment {plan.treatment_kind}, "
                 f'outcome {plan.outcome_kind}); give it less weight, or set words = "fictional"'
             )
         yield replace(found, domain=naming.domain, names=naming.names)

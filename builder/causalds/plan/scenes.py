@@ -9,6 +9,7 @@ information about the plan.
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Final
 
@@ -28,16 +29,21 @@ from builder.causalds.plan.tellings import told_again
 from builder.causalds.plan.types import ScenePlan, graph_members, wild_rows
 from builder.causalds.plan.wild import Regions, wild_scenes
 from builder.causalds.plan.wild_settings import WildSettings
+from builder.permutation import Permutation
 from builder.release.blocks import BlockSpecs
-from builder.release.instance_keys import keyed_specs, plan_stream
+from builder.release.instance_keys import instance_name, keyed_specs, plan_stream
 from builder.scm.profiles import STRAIGHT
-from builder.seeds import pick, shuffled
+from builder.seeds import hmac_key, pick, shuffled
 from builder.track import InstanceSpec
+from builder.words.knowledge import domains
 from builder.words.llm.seeding import Dealer
 from builder.words.naming import Namer
 from grader.errors import UsageError
 
 TRACK_NAME: Final = "causalds"
+
+NAMING: Final = ("scene", "scene")
+"""Prefix of the public ids, and what they name."""
 
 BLOCK: Final = 1000
 """Scenes that are planned together, or nearly so many: they meet their shares together, and no two
@@ -57,19 +63,42 @@ def plan_scenes(
     scenes can meet.
     """
     count = 1 if config.exams else -(-config.scenes // BLOCK)
-    cuts = [number * config.scenes // count for number in range(count + 1)]
-
-    def block(number: int) -> list[InstanceSpec]:
-        scenes = config if count == 1 else _of_block(config, number, cuts)
-        plans = _planned(scenes, split, count_root, private, f"/{number}" if number else "")
-        place, naming = (TRACK_NAME, split), ("scene", "scene")
-        return keyed_specs(plans, place, naming, count_root, private, cuts[number])
-
-    last = block(count - 1)
+    cuts = tuple(number * config.scenes // count for number in range(count + 1))
+    plan = partial(_block, config, split, count_root, private, cuts)
+    last = plan(count - 1)
     if count == 1:
         return last
     sizes = [after - before for before, after in pairwise(cuts[:-1])]
-    return BlockSpecs([*sizes, len(last)], block)
+    identify = partial(instance_name, count_root, (TRACK_NAME, split), NAMING)
+    return BlockSpecs([*sizes, len(last)], plan, identify)
+
+
+def _block(
+    config: Config,
+    split: str,
+    count_root: bytes,
+    private: bool,
+    cuts: Sequence[int],
+    number: int,
+) -> list[InstanceSpec]:
+    """The specs of a block of the scenes between ``cuts``, in index order."""
+    one, start = len(cuts) == 2, cuts[number]
+    scenes = config if one else _of_block(config, number, cuts)
+    first = None if one else _first_domains(count_root, split, range(*cuts[number : number + 2]),
+                                            cuts[-1])  # fmt: skip
+    block = f"/{number}" if number else ""
+    plans = _planned(scenes, split, count_root, private, block, first)
+    return keyed_specs(plans, (TRACK_NAME, split), NAMING, count_root, private, start)
+
+
+def _first_domains(root: bytes, split: str, scenes: range, of: int) -> list[int]:
+    """The domains that some scenes of a split of so many start with, by number.
+
+    They are dealt by a keyed permutation of all its scenes: evenly over the split, however it is
+    cut into blocks, and with nothing to be learnt from the order of scenes.
+    """
+    places = Permutation(hmac_key(root, f"{TRACK_NAME}/{split}/domains"), of)
+    return [places(index) % len(domains()) for index in scenes]
 
 
 def _of_block(config: Config, number: int, cuts: Sequence[int]) -> Config:
@@ -82,10 +111,15 @@ def _of_block(config: Config, number: int, cuts: Sequence[int]) -> Config:
 
 
 def _planned(
-    config: Config, split: str, count_root: bytes, private: bool, block: str
+    config: Config,
+    split: str,
+    count_root: bytes,
+    private: bool,
+    block: str,
+    first: Sequence[int] | None,
 ) -> list[ScenePlan]:
     """The plans of a split or of one of its blocks, in index order; ``block`` tells their random
-    streams apart."""
+    streams apart, ``first`` are the domains that they start with, where that is settled."""
 
     def drawn(purpose: str) -> np.random.Generator:
         return plan_stream(count_root, TRACK_NAME, split, f"{purpose}{block}")
@@ -105,7 +139,7 @@ def _planned(
         where = f"splits.{split}.{TRACK_NAME}.implied"
         plans = told_implied(drawn("implied"), config.implied, plans, where)
     if config.words == KNOWLEDGE:
-        plans = name_scenes(plans, config, drawn, split, private)
+        plans = name_scenes(plans, config, drawn, split, private, first)
     if config.tellings and not private:
         where = f"splits.{split}.causalds.tellings"
         plans = told_again(plans, config.tellings, drawn("tellings"), count_root, where)

@@ -2,22 +2,23 @@
 
 import shlex
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from builder.release.blocks import BlockSpecs
+from builder.release.blocks import BlockSpecs, sample
 from builder.release.build import Outcome
 from builder.release.config import ReleaseConfig
 from builder.release.extra_exam import NewExam
 from builder.release.parts import PART_INSTANCES
-from builder.release.planning import Specs, planned_composition, requested_counts, task_bounds
+from builder.release.planning import Specs, planned, task_bounds
 from builder.release.shards import SHARD_BYTES
 from builder.release.show.progress import Reporter, human_size
-from builder.track import Composition, InstanceSpec
+from builder.track import Composition
 from builder.tracks import TRACKS
+from grader.errors import UsageError
 
 
 def describe_plan(config: ReleaseConfig, specs: Specs) -> None:
@@ -29,7 +30,7 @@ def describe_plan(config: ReleaseConfig, specs: Specs) -> None:
     table.add_column("exams")
     for split in config.splits:
         for name, _ in split.tracks:
-            members, (shown, times) = specs[split.name, name], _shown(specs[split.name, name])
+            members, (shown, times) = specs[split.name, name], sample(specs[split.name, name])
             exams = [
                 f"{exam.name} ({'all' if draw.tasks is None else draw.tasks})"
                 for exam in split.exams
@@ -50,19 +51,21 @@ def describe_plan(config: ReleaseConfig, specs: Specs) -> None:
         for name, settings in split.tracks:
             members, track = specs[split.name, name], TRACKS[name]
             where = f"{split.name} {name}"
-            shown, times = _shown(members)
-            if times > 1:
+            shown, times = sample(members)
+            if isinstance(members, BlockSpecs):
+                _count_ids(members, f"{config.path}: splits.{split.name}.{name}")
                 console.print(
                     f"{where}: planned in blocks of about {len(shown)}, each with the shares of "
-                    "the whole; counts by level are those of the first block",
+                    "the whole; counts by level are those of the first block; "
+                    f"{len(members)} public ids, no two alike",
                     markup=False,
                 )
-            for axis, counts in requested_counts(shown).items():
+            plan = planned(track, settings, shown)
+            for axis, counts in plan.requested.items():
                 listed = ", ".join(f"{level} {count}" for level, count in counts.items())
                 console.print(f"{where}, by {axis}: {listed}", markup=False)
-            composition = planned_composition(track, settings, shown)
-            if composition:
-                _composed(console, f"{where}: composition", composition)
+            if plan.composition:
+                _composed(console, f"{where}: composition", plan.composition)
             for config_name in track.tables:
                 side = "private/" if split.private and config_name in track.private else "public/"
                 per_task = config_name in (name, f"{name}_truth")
@@ -79,13 +82,14 @@ def describe_plan(config: ReleaseConfig, specs: Specs) -> None:
     )
 
 
-def _shown(members: Sequence[InstanceSpec]) -> tuple[Sequence[InstanceSpec], float]:
-    """The instances that stand for a plan, and how many times as many there are: of a large split
-    the first block, for to plan them all takes hours."""
-    if not isinstance(members, BlockSpecs):
-        return members, 1
-    first = members.block(0)
-    return first, len(members) / len(first)
+def _count_ids(members: BlockSpecs, where: str) -> None:
+    """Visits every instance of a large split, whose ids are many enough for two to be alike; raises
+    ``UsageError`` where they are, before a build of days finds it."""
+    names = (members.identify(index).rpartition("-")[2] for index in range(len(members)))
+    ids = np.fromiter((int(name, 16) for name in names), np.uint64, len(members))
+    ids.sort()
+    if (ids[1:] == ids[:-1]).any():
+        raise UsageError(f"{where}: two instances would have one public id; change the seed")
 
 
 def _span(bounds: tuple[int, int], times: float = 1) -> str:
