@@ -5,11 +5,13 @@ Every check takes what was read and returns problems as one-line strings; none m
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from builder.gate.roll import Roll
+from builder.gate.marks import all_different, numbers
+from builder.gate.roll import Ids, Roll
 from builder.gate.tables import SceneRow, SplitTables, TaskRow
 from builder.track import Track
 from builder.tracks import TRACKS
@@ -17,51 +19,48 @@ from grader.shape import Variant
 from grader.tracks import variant as variant_of
 
 
-def id_problems(found: Sequence[Roll], raw: Mapping[str, pa.ChunkedArray]) -> list[str]:
+def id_problems(found: Sequence[Roll], raw: Iterable[Ids]) -> Iterator[str]:
     """No id twice, within a config or between configs; no instance without a world.
 
-    ``raw`` are the ids of every config and split as read, duplicates included.
+    ``raw`` are the ids of every config and split as they stand, duplicates included.
     """
-    problems = []
-    for place, ids in raw.items():
-        if len(ids) > 1 and not pc.all(pc.less(ids[:-1], ids[1:])).as_py():
-            problems += [f"{place}: {name} appears {n} times" for name, n in _repeated(ids)]
-            listed = ids.to_pylist()
+    for ids in raw:
+        if not _ascending(ids.batches()):
+            listed = [name for batch in ids.batches() for name in batch.to_pylist()]
+            yield from (f"{ids.place}: {name} appears {n} times" for name, n in _repeated(listed))
             if listed != sorted(listed):
-                problems.append(f"{place}: rows are not sorted by id")
-    used = [_digits(roll.tasks["task_id"].unique()) for roll in found]
-    used += [_digits(_instances(roll)) for roll in found]
-    problems += [f"id {name} is used {n} times" for name, n in _repeated(_chained(used))]
+                yield f"{ids.place}: rows are not sorted by id"
+    if not all_different(map(numbers, chain(*(_used(roll) for roll in found)))):
+        used = [name.rpartition("-")[2] for roll in found for name in
+                {name for batch in _used(roll) for name in batch.to_pylist()}]  # fmt: skip
+        yield from (f"id {name} is used {n} times" for name, n in _repeated(used))
     for roll in found:
-        shown, worlds = _instances(roll), roll.worlds.unique()
+        shown, worlds = roll.instances(), roll.worlds.unique()
         for one, other in ((shown, worlds), (worlds, shown)):
-            alone = one.filter(pc.invert(pc.is_in(one, other))).to_pylist()
-            problems += [
-                f"{name}: an instance without a world, or a world without an instance"
-                for name in alone
-            ]
-    return problems
+            for name in one.filter(pc.invert(pc.is_in(one, other))).to_pylist():
+                yield f"{name}: an instance without a world, or a world without an instance"
 
 
-def _repeated(ids: pa.ChunkedArray) -> list[tuple[str, int]]:
-    if pc.count_distinct(ids).as_py() == len(ids):
-        return []
-    counted = ids.value_counts().to_pylist()
-    return sorted((one["values"], one["counts"]) for one in counted if one["counts"] > 1)
+def _ascending(batches: Iterable[pa.Array]) -> bool:
+    """Whether every id is after the one before."""
+    last = None
+    for ids in batches:
+        if last is not None:
+            ids = pa.concat_arrays([last, ids])
+        if not pc.all(pc.less(ids[:-1], ids[1:]), min_count=0).as_py():
+            return False
+        last = ids[-1:]
+    return True
 
 
-def _chained(arrays: Sequence[pa.Array]) -> pa.ChunkedArray:
-    return pa.chunked_array(arrays, pa.string())
+def _used(roll: Roll) -> Iterator[pa.Array]:
+    """The ids of tasks and of instances."""
+    yield from roll.task_ids()
+    yield roll.instances()
 
 
-def _digits(names: pa.Array) -> pa.Array:
-    return pc.replace_substring_regex(names, "^.*-", "")
-
-
-def _instances(roll: Roll) -> pa.Array:
-    """The instances as the public side shows them."""
-    shown = roll.scenes if TRACKS[roll.track].scenes else roll.tasks
-    return shown["instance_id"].unique()
+def _repeated(names: Sequence[str]) -> list[tuple[str, int]]:
+    return sorted((name, n) for name, n in Counter(names).items() if n > 1)
 
 
 def reference_problems(track: Track, table: SplitTables) -> Iterator[str]:
@@ -76,18 +75,6 @@ def reference_problems(track: Track, table: SplitTables) -> Iterator[str]:
         yield f"{extra}: a truth without a task"
 
 
-def prompt_problems(parts: Iterable[Sequence[Sequence[str]]]) -> list[str]:
-    """No prompt is in two parts: each names its prompts by their hashes, with a task of each."""
-    seen: dict[bytes, str] = {}
-    problems = []
-    for prompts in parts:
-        for mark, task_id in prompts:
-            other = seen.setdefault(bytes.fromhex(mark), task_id)
-            if other != task_id:
-                problems.append(f"{task_id} and {other}: the same prompt")
-    return problems
-
-
 def exam_problems(roll: Roll) -> list[str]:
     """Exams name existing tasks, each once; in a private split each task is in one exam only."""
     problems = []
@@ -97,8 +84,7 @@ def exam_problems(roll: Roll) -> list[str]:
     for exam, entries in members.items():
         positions = [position for position, _ in entries]
         ids = pa.array([task_id for _, task_id in entries], pa.string())
-        unknown = ids.filter(pc.invert(pc.is_in(ids, roll.tasks["task_id"].unique())))
-        problems += [f"exam {exam}: no task {name}" for name in unknown.to_pylist()]
+        problems += [f"exam {exam}: no task {name}" for name in _unknown(ids, roll)]
         if len(ids.unique()) < len(ids) or len(set(positions)) < len(positions):
             problems.append(f"exam {exam}: a task or a position appears twice")
     if roll.private:
@@ -106,10 +92,20 @@ def exam_problems(roll: Roll) -> list[str]:
     return problems
 
 
+def _unknown(ids: pa.Array, roll: Roll) -> list[str]:
+    """Those of some ids that no task has, in their order."""
+    for batch in roll.task_ids():
+        ids = ids.filter(pc.invert(pc.is_in(ids, batch)))
+        if not len(ids):
+            break
+    found: list[str] = ids.to_pylist()
+    return found
+
+
 def _private_exam_problems(roll: Roll) -> Iterator[str]:
     """One hidden world, one task, one exam: one row must not give away another."""
     exams = Counter(task_id for _, _, task_id in roll.exams)
-    of = dict(zip(*(column.to_pylist() for column in roll.tasks.columns), strict=True))
+    of = roll.instance_of()
     for task_id in of:
         if exams[task_id] != 1:
             yield f"{task_id}: in {exams[task_id]} exams of a private split, not 1"
@@ -117,7 +113,7 @@ def _private_exam_problems(roll: Roll) -> Iterator[str]:
         yield from _torn_protocols(roll, of)
         return
     asked = Counter(of.values())
-    for instance in sorted(_instances(roll).to_pylist()):
+    for instance in sorted(roll.instances().to_pylist()):
         if asked[instance] != 1:
             yield f"{instance}: {asked[instance]} tasks in a private split, not 1"
     for instance, count in Counter(roll.scenes["instance_id"].to_pylist()).items():

@@ -28,8 +28,7 @@ WAVE: Final = 200
 def restaged(release: Path, roll: Roll, staging: Path) -> Iterator[Part]:
     """The parts of one track of one split, staged below ``staging``."""
     # Those that only tasks know are a damage; they come last.
-    names = [column.unique() for column in (roll.worlds, roll.tasks["instance_id"])]
-    instances = pa.concat_arrays(names).unique()
+    instances = pa.concat_arrays([roll.worlds.unique(), roll.asked()]).unique()
     reference = TRACKS.reference(roll.track)
     origin = Origin(reference, roll.track, roll.split, roll.private, len(instances))
     sources = dict(_sources(release, roll))

@@ -9,8 +9,7 @@ secrecy, floors, leaks. A release that is finished is taken apart again for it.
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,21 +24,18 @@ from builder.gate.known_answers import (
     CEILING_TASKS,
     GUESSES,
     KnownPoints,
-    added_points,
+    PointSums,
     ceiling_of,
     exam_points,
 )
-from builder.gate.leak.extract import together
 from builder.gate.leak.permutation import LeakReport, Material, Untested, leaks_among
-from builder.gate.part_check import Findings, Unchecked, check_part, read_check
+from builder.gate.reduction import Checked, are_many, check_anew, compare
 from builder.gate.report import Floor, GateLine, GateReport, line_of
-from builder.gate.restage import restaged
 from builder.gate.roll import Roll, raw_ids, rolls
-from builder.gate.same_rows import compare_jobs, differences
 from builder.gate.secrecy import forget, secrecy_problems
 from builder.gate.shortcuts import ShortcutRow, Shortcuts, shortcut_rows
 from builder.gate.tables import SplitTables, split_tables
-from builder.release.engine import Workers, map_instances, processes_of
+from builder.release.engine import Workers, processes_of
 from builder.release.manifest import Parts, read_manifest
 from builder.release.reader import configs, public_side
 from builder.tracks import TRACKS
@@ -50,26 +46,7 @@ from grader.verify import verify
 EXACT: Final = 1e-9
 """Points may differ by this much between the grader and the stated floor: rounding only."""
 
-MANY_INSTANCES: Final = 150
-"""Instances from which on more processes pay for their start."""
-
 Progress = Callable[[str], None]
-
-Key = tuple[str, str]
-"""Split and track."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Checked:
-    """The findings of every part, and what hinders them from standing for the release."""
-
-    findings: Mapping[Key, Sequence[Findings]]
-    unchecked: Sequence[str]
-    different: Sequence[str]
-    parts: int
-
-    def every(self) -> Iterator[Findings]:
-        return chain.from_iterable(self.findings.values())
 
 
 def run_gate(
@@ -96,25 +73,24 @@ def run_gate(
     if not all(line.ok for line in lines):
         return GateReport(tuple(lines))
     found = rolls(release)
-    if parts is None:
-        tell("gate: every truth and story a second time")
-        checked = _check_anew(release, found, workers)
-    else:
-        tell("gate: what was checked is what is released")
-        checked = _compare(release, found, parts, workers)
-    tell("gate: ids, prompts, exams, specification, secrecy")
-    lines += _structure(release, found, checked)
-    if not all(line.ok for line in lines):
-        return GateReport(tuple(lines))
-    lines += _flat(opened, checked)
+    with TemporaryDirectory(prefix="causal-exams-gate-") as folder:
+        if parts is None:
+            tell("gate: every truth and story a second time")
+            checked = check_anew(release, found, workers, Path(folder))
+        else:
+            tell("gate: what was checked is what is released")
+            checked = compare(release, found, parts, workers)
+        tell("gate: ids, prompts, exams, specification, secrecy")
+        lines += _structure(release, found, checked)
+        if not all(line.ok for line in lines):
+            return GateReport(tuple(lines))
+        lines += _flat(opened, checked, workers if are_many(found) else 1)
     lines += _audits(checked)
     tell("gate: gold, empty, constant and random answers")
     floors: list[Floor] = []
     for split in opened.splits:
         lines += _exams(opened, split)
-        own = [p.points for key, members in checked.findings.items() if key[0] == split
-               for p in members]  # fmt: skip
-        lines += _known_answers(opened, split, added_points(own))
+        lines += _known_answers(opened, split, _points(split, checked))
         floors += _floors(split, checked)
     lines += _floor_lines(floors)
     lines += _stated_lines(opened)
@@ -126,40 +102,6 @@ def run_gate(
     leaks = leaks_among(_materials(release, checked), workers=processes_of(workers))
     lines.append(_leak_line(leaks))
     return GateReport(tuple(lines), tuple(floors), leaks, tuple(_compositions(release)), rows)
-
-
-def _check_anew(release: Path, found: Sequence[Roll], workers: Workers) -> _Checked:
-    """Takes a release apart and checks every part of it."""
-    findings: dict[Key, list[Findings]] = {}
-    with TemporaryDirectory(prefix="causal-exams-gate-") as folder:
-        staged = [part for roll in found for part in restaged(release, roll, Path(folder))]
-        many = sum(len(roll.worlds) for roll in found) >= MANY_INSTANCES
-        for _ in map_instances(check_part, staged, workers if many else 1):
-            pass
-        for part in staged:
-            key = part.origin.split, part.origin.track
-            findings.setdefault(key, []).append(read_check(part))
-    return _Checked(findings, (), (), len(staged))
-
-
-def _compare(release: Path, found: Sequence[Roll], parts: Parts, workers: Workers) -> _Checked:
-    """The checks of staged parts, as far as they hold; and what the release holds besides."""
-    findings: dict[Key, list[Findings]] = {}
-    unchecked = []
-    for key in ((roll.split, roll.track) for roll in found):
-        for part in parts.get(key, ()):
-            try:
-                findings.setdefault(key, []).append(read_check(part))
-            except Unchecked as problem:
-                unchecked.append(str(problem))
-    jobs = [
-        job
-        for roll in found
-        for job in compare_jobs(release, roll, parts.get((roll.split, roll.track), ()))
-    ]
-    many = sum(len(roll.worlds) for roll in found) >= MANY_INSTANCES
-    different = chain.from_iterable(map_instances(differences, jobs, workers if many else 1))
-    return _Checked(findings, unchecked, list(different), sum(map(len, parts.values())))
 
 
 def _compositions(release: Path) -> Iterator[str]:
@@ -203,13 +145,11 @@ def _cards(release: Path) -> list[GateLine]:
     return lines
 
 
-def _structure(release: Path, found: Sequence[Roll], checked: _Checked) -> list[GateLine]:
-    tasks = sum(len(roll.tasks) for roll in found)
+def _structure(release: Path, found: Sequence[Roll], checked: Checked) -> list[GateLine]:
+    tasks = sum(roll.tasks for roll in found)
     instances = sum(len(roll.worlds) for roll in found)
-    problems = gate_checks.id_problems(found, raw_ids(release))
-    problems += chain.from_iterable(one.references for one in checked.every())
-    same = [line for one in checked.every() for line in one.same_prompts]
-    same += gate_checks.prompt_problems(one.prompts for one in checked.every())
+    problems = [*gate_checks.id_problems(found, raw_ids(release)), *checked.problems("references")]
+    same = [*checked.problems("same_prompts"), *checked.same_prompts]
     lines = [
         line_of("checks of parts", [*checked.unchecked, *checked.different],
                 f"{checked.parts} parts, whose rows are those of the release"),
@@ -219,15 +159,15 @@ def _structure(release: Path, found: Sequence[Roll], checked: _Checked) -> list[
     for roll in found:
         where = f"{roll.split} {roll.track}"
         exams = len({exam for exam, _, _ in roll.exams})
-        rows = (line for one in checked.findings.get((roll.split, roll.track), ())
-                for line in one.task_rows)  # fmt: skip
+        own = checked.sums.get((roll.split, roll.track))
+        rows = own.problems["task_rows"] if own is not None else []
         lines.append(
             line_of(f"{where}: exams", gate_checks.exam_problems(roll),
                     f"{exams} exams, {len(roll.exams)} places"),
         )  # fmt: skip
         lines.append(
             line_of(f"{where}: task rows", rows,
-                    f"{len(roll.tasks)} agree with the specification"),
+                    f"{roll.tasks} agree with the specification"),
         )  # fmt: skip
         if roll.private:
             table = split_tables(release, roll.track, roll.split)
@@ -242,13 +182,15 @@ def _structure(release: Path, found: Sequence[Roll], checked: _Checked) -> list[
     return lines
 
 
-def _flat(opened: Release, checked: _Checked) -> Iterator[GateLine]:
+def _flat(opened: Release, checked: Checked, workers: Workers) -> Iterator[GateLine]:
     """The one table of all tracks, a split at a time."""
     for split in opened.splits:
-        marks = (mark for key, members in checked.findings.items() if key[0] == split
-                 for one in members for mark in one.flat)  # fmt: skip
-        shown = "right answers" if opened.has_public_truth(split) else "no answer"
-        problems = flat_problems(opened.public.path, split, marks)
+        public = opened.has_public_truth(split)
+        keys = [key for key in checked.sums if key[0] == split]
+        sums = sum(checked.sums[key].flat.value for key in keys)
+        marks = chain.from_iterable(map(checked.marks, keys))
+        shown = "right answers" if public else "no answer"
+        problems = flat_problems(opened.public.path, split, sums, marks, public, workers)
         yield line_of(f"{split}: config tasks", problems, f"as the tracks' configs, {shown}")
 
 
@@ -261,27 +203,33 @@ def _exams(opened: Release, split: str) -> list[GateLine]:
     ]
 
 
-def _audits(checked: _Checked) -> list[GateLine]:
+def _audits(checked: Checked) -> list[GateLine]:
     """Every truth against its second derivation, every story against its graph. Of stories told by
     rules all must read as their graph; of free texts it is told how many do."""
-    every = list(checked.every())
-    truths, audited = (sum(getattr(one, name) for one in every) for name in ("truths", "audited"))
-    problems = [problem for one in every for problem in one.audit]
+    truths, audited = checked.count("truths"), checked.count("audited")
     lines = [
-        line_of("second derivation of every truth", problems,
+        line_of("second derivation of every truth", checked.problems("audit"),
                 f"{truths} truths of {audited} scenes and views agree"),
     ]  # fmt: skip
-    told, free, alike = (sum(getattr(one, name) for one in every)
-                         for name in ("stories", "free", "alike"))  # fmt: skip
+    told, free, alike = (checked.count(name) for name in ("stories", "free", "alike"))
     if told or free:
         figure = f"{told} of scenes and views read as their graph"
         if free:
             figure += (
                 f"; of {free} free texts {alike}: these are held to their attested sentences alone"
             )
-        misread = [problem for one in every for problem in one.misread]
+        misread = checked.problems("misread")
         lines.append(line_of("stories, by a reader that knows no frame", misread, figure))
     return lines
+
+
+def _points(split: str, checked: Checked) -> KnownPoints:
+    """The points of all tracks of a split."""
+    sums = PointSums()
+    for key, own in checked.sums.items():
+        if key[0] == split:
+            sums.merge(own.points)
+    return sums.total()
 
 
 def _known_answers(opened: Release, split: str, found: KnownPoints) -> list[GateLine]:
@@ -298,13 +246,12 @@ def _known_answers(opened: Release, split: str, found: KnownPoints) -> list[Gate
     ]  # fmt: skip
 
 
-def _floors(split: str, checked: _Checked) -> Iterator[Floor]:
+def _floors(split: str, checked: Checked) -> Iterator[Floor]:
     """The floors of a split's variants, track by track."""
-    for (where, track), members in checked.findings.items():
+    for (where, track), sums in checked.sums.items():
         if where != split:
             continue
-        sums = added_points([one.points for one in members]).floors
-        for key, found in sums.items():
+        for key, found in sums.points.total().floors.items():
             points = {
                 kind: (100 * found.graded[kind] / found.tasks,
                        100 * found.derived[kind] / found.tasks)
@@ -345,9 +292,9 @@ def _stated_lines(opened: Release) -> Iterator[GateLine]:
         )
 
 
-def _materials(release: Path, checked: _Checked) -> Iterator[Material | Untested]:
+def _materials(release: Path, checked: Checked) -> Iterator[Material | Untested]:
     """What the leak test looks at, in the order of the parts."""
-    for (split, track), members in checked.findings.items():
+    for (split, track), sums in checked.sums.items():
         leak_facts, where = TRACKS[track].leak_facts, f"{split} {track}"
         if leak_facts is None:
             yield Untested(where)
@@ -356,7 +303,7 @@ def _materials(release: Path, checked: _Checked) -> Iterator[Material | Untested
         def read(only: frozenset[str], track: str = track, split: str = split) -> SplitTables:
             return split_tables(release, track, split, only)
 
-        yield Material(where, leak_facts, together(one.leaks for one in members), read)
+        yield Material(where, leak_facts, sums.leaks.facts(), read)
 
 
 def _leak_line(leaks: LeakReport) -> GateLine:

@@ -9,7 +9,7 @@ import pytest
 from gate_release import build
 
 from builder.gate import known_answers, part_check
-from builder.gate.known_answers import KnownPoints, added_points, exam_points
+from builder.gate.known_answers import KnownPoints, PointSums, exam_points
 from builder.gate.part_check import Findings, findings
 from builder.gate.part_rows import read_part
 from builder.gate.restage import restaged
@@ -49,7 +49,11 @@ def test_every_task_is_worth_its_points_and_survives_as_json(parts: Iterator[Par
 def test_points_of_parts_add_up(parts: Iterator[Part]) -> None:
     """A mean of parts' means would weigh tasks of small parts more."""
     one = findings(next(parts)).points
-    both = added_points([one, KnownPoints(1, 0.5, 0.0, ("late: lost",), ())])
+    sums, of_another = PointSums(), PointSums()
+    sums.add(one)
+    of_another.add(KnownPoints(1, 0.5, 0.0, ("late: lost",), ()))
+    sums.merge(of_another)
+    both = sums.total()
     assert both.tasks == one.tasks + 1 and both.gold == one.gold + 0.5
     assert both.wrong == ("late: lost",) and both.floors == one.floors
 

@@ -59,24 +59,39 @@ def extract(tables: SplitTables, leak_facts: LeakFacts) -> Extract:
 
 
 def together(extracts: Iterable[Extract]) -> list[LabelledFact]:
-    """The facts of all parts, in the order in which parts name them first; a fact about instances
-    that says what another one says (the motif, where nothing is grafted) is left out."""
-    rows: dict[str, list[tuple[str, str, str]]] = {}
-    halved: set[str] = set()
+    """The facts of all parts; see :class:`Gathered`."""
+    found = Gathered()
     for one in extracts:
+        found.add(one)
+    return found.facts()
+
+
+class Gathered:
+    """The facts of parts, one part after another: of most parts no rows are looked at."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, list[tuple[str, str, str]]] = {}
+        self._halved: set[str] = set()
+
+    def add(self, one: Extract) -> None:
+        """Adds what a part says."""
         for fact in one:
-            rows.setdefault(fact["name"], []).extend(tuple(row) for row in fact["rows"])
-            halved |= {fact["name"]} if fact["halved"] else set()
-    found: list[LabelledFact] = []
-    said: set[tuple[str, ...]] = set()
-    for name in _ordered(list(rows)):
-        columns = list(zip(*sorted(rows[name]), strict=True)) or [(), (), ()]
-        labels = halves(columns[2]) if name in halved else columns[2]
-        if name.startswith(OF_SCENES) and labels in said:
-            continue
-        said |= {labels} if name.startswith(OF_SCENES) else set()
-        found.append(LabelledFact(name, columns[0], columns[1], labels))
-    return found
+            self._rows.setdefault(fact["name"], []).extend(tuple(row) for row in fact["rows"])
+            self._halved |= {fact["name"]} if fact["halved"] else set()
+
+    def facts(self) -> list[LabelledFact]:
+        """The facts in the order in which parts name them first; a fact about instances that says
+        what another one says (the motif, where nothing is grafted) is left out."""
+        found: list[LabelledFact] = []
+        said: set[tuple[str, ...]] = set()
+        for name in _ordered(list(self._rows)):
+            columns = list(zip(*sorted(self._rows[name]), strict=True)) or [(), (), ()]
+            labels = halves(columns[2]) if name in self._halved else columns[2]
+            if name.startswith(OF_SCENES) and labels in said:
+                continue
+            said |= {labels} if name.startswith(OF_SCENES) else set()
+            found.append(LabelledFact(name, columns[0], columns[1], labels))
+        return found
 
 
 def subjects_of(
