@@ -178,9 +178,10 @@ def _implied(narration: Narration) -> dict[str, object]:
     implied = narration.implied
     if implied is None:
         return {}
-    steps = None if implied.proof is None else [[*edge, there] for edge, there in implied.proof]
-    return {"statements": [list(statement.what) for statement in implied.statements],
-            "proof": steps}  # fmt: skip
+    return {
+        "statements": [list(statement.what) for statement in implied.statements],
+        "proof": None if implied.proof is None else [step.to_json() for step in implied.proof],
+    }
 
 
 def _view(scene: Scene, shown: Observation) -> dict[str, object]:

@@ -57,8 +57,8 @@ class Implied:
     """What a story states: statements whose one model is the graph of its scene.
 
     ``share`` is the share of edges between measured variables that was to go unnamed. ``proof`` are
-    the refutations by which the graph can be worked out, one supposition at a time; None where a
-    set that is minimal for uniqueness asks for more than one at once.
+    the refutations by which the graph can be worked out, None where suppositions one under another
+    are not enough.
     """
 
     share: float
@@ -100,7 +100,7 @@ def imply(
             if chosen is not None and len(graph.observed) <= STRICTLY_MINIMAL:
                 chosen = minimal_set(chosen, lambda some: not encoding.possible(some))
             if chosen is not None and len(chosen) + len(frame) <= MOST:
-                return Implied(share, (*chosen, *frame), reasoner.proof(chosen))
+                return Implied(share, (*chosen, *frame), reasoner.proof(chosen, nested=True))
     finally:
         encoding.close()
     raise CannotImply("a story that implies its graph would be too long")

@@ -8,15 +8,34 @@ does not depend on the order of steps, nor on a solver: propagation has one outc
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from pysat.solvers import Solver
 
 from builder.implied.encoding import Edge, Encoding
 from builder.implied.statements import Statement
 
-Step = tuple[Edge, bool]
-"""An edge, and whether it is there: what follows once the contrary is refuted."""
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Whether an edge is there: the contrary is refuted, at once or after ``under`` it some further
+    edges were decided in the same way, one after another."""
+
+    edge: Edge
+    there: bool
+    under: tuple["Step", ...] = ()
+
+    def to_json(self) -> list[Any]:
+        """Cause, effect, whether it is there, and the steps under the contrary."""
+        return [*self.edge, self.there, [step.to_json() for step in self.under]]
+
+    @staticmethod
+    def read(record: Sequence[Any]) -> "Step":
+        """What ``to_json`` wrote."""
+        cause, effect, there, under = record
+        return Step((cause, effect), bool(there), tuple(map(Step.read, under)))
+
 
 _SOLVER: Final = "minisat22"
 """It propagates, and is never asked to search."""
@@ -30,14 +49,14 @@ class Reasoner:
     def __init__(self, encoding: Encoding, edges: Iterable[Edge]) -> None:
         self._encoding = encoding
         true = set(edges)
-        self._open = [
-            (-literal if pair in true else literal, (pair, pair in true))
-            for pair, literal in encoding.edge.items()
-        ]
+        self._open = [Step(pair, pair in true) for pair in encoding.edge]
 
-    def proof(self, statements: Sequence[Statement]) -> tuple[Step, ...] | None:
+    def proof(
+        self, statements: Sequence[Statement], *, nested: bool = False
+    ) -> tuple[Step, ...] | None:
         """The refutations after which every edge is decided, in their order; None where some stay
-        open.
+        open. ``nested``: where one supposition at a time is not enough, further ones are made under
+        it, one deep: a proof by more takes long to find, and to read.
 
         Edges that follow without any supposition take no step.
         """
@@ -46,19 +65,60 @@ class Reasoner:
             open_still = self._open
             while open_still:
                 left = []
-                for wrong, step in open_still:
-                    possible, forced = solver.propagate([wrong])
+                for step in open_still:
+                    possible, forced = solver.propagate([-self._literal(step)])
                     if possible:
-                        left.append((wrong, step))
+                        left.append(step)
                         continue
                     # What is refuted before anything follows from it was known already.
                     if forced:
                         found.append(step)
-                    solver.add_clause([-wrong])
+                    solver.add_clause([self._literal(step)])
                 if len(left) == len(open_still):
-                    return None
+                    deep = self._nested(solver, left) if nested else None
+                    if deep is None:
+                        return None
+                    found.append(deep)
+                    solver.add_clause([self._literal(deep)])
                 open_still = left
             return tuple(found)
+
+    def _literal(self, step: Step) -> int:
+        return _literal(self._encoding, step)
+
+    def _nested(self, solver: Solver, open_still: Sequence[Step]) -> Step | None:
+        """The first of the open edges that suppositions under a supposition decide."""
+        cases = [Step(step.edge, there) for step in open_still for there in (True, False)]
+        for step in open_still:
+            under = self._contradicted(solver, [-self._literal(step)], cases)
+            if under is not None:
+                return replace(step, under=under)
+        return None
+
+    def _contradicted(
+        self, solver: Solver, known: Sequence[int], cases: Sequence[Step]
+    ) -> tuple[Step, ...] | None:
+        """What suppositions decide, in its order, until ``known`` is contradicted; None where that
+        is not enough. What is not needed is left out."""
+        follows: list[Step] = []
+        reached = list(known)
+        while solver.propagate(reached)[0]:
+            for case in cases:
+                literal = self._literal(case)
+                if (
+                    not {literal, -literal} & {*reached}
+                    and not (solver.propagate([*reached, -literal])[0])
+                ):
+                    break
+            else:
+                return None
+            follows.append(case)
+            reached.append(literal)
+        for step in follows[::-1]:
+            fewer = [other for other in follows if other is not step]
+            if _refuted(solver, self._encoding, known, fewer):
+                follows = fewer
+        return tuple(follows)
 
 
 def proves(
@@ -67,14 +127,14 @@ def proves(
     statements: Sequence[Statement],
     edges: Collection[Edge],
 ) -> bool:
-    """Whether each step follows from the statements and those before it by one supposition, and
-    after the last all ``edges`` among ``names``, and no others, are there without a further one."""
+    """Whether each step follows from the statements and those before it as it says, and after the
+    last all ``edges`` among ``names``, and no others, are there without a further one."""
     encoding = Encoding(names)
     try:
         with _given(_AGAIN, encoding, statements) as solver:
-            for edge, there in steps:
-                literal = encoding.edge[edge] if there else -encoding.edge[edge]
-                if solver.propagate([-literal])[0]:
+            for step in steps:
+                literal = _literal(encoding, step)
+                if not _refuted(solver, encoding, [-literal], step.under):
                     return False
                 solver.add_clause([literal])
             return all(
@@ -83,6 +143,24 @@ def proves(
             )
     finally:
         encoding.close()
+
+
+def _literal(encoding: Encoding, step: Step) -> int:
+    """What a step decides."""
+    return encoding.edge[step.edge] if step.there else -encoding.edge[step.edge]
+
+
+def _refuted(
+    solver: Solver, encoding: Encoding, known: Sequence[int], follows: Iterable[Step]
+) -> bool:
+    """Whether ``known`` is contradicted once what ``follows`` is known too, each of which is so."""
+    reached = list(known)
+    for step in follows:
+        literal = _literal(encoding, step)
+        if not _refuted(solver, encoding, [*reached, -literal], step.under):
+            return False
+        reached.append(literal)
+    return not solver.propagate(reached)[0]
 
 
 @contextmanager

@@ -43,8 +43,8 @@ def _unclosed(record: Record) -> None:
 
 
 def _turned(record: Record) -> None:
-    a, b, there = record["proof"][0]
-    record["proof"][0] = [a, b, not there]
+    a, b, there, under = record["proof"][0]
+    record["proof"][0] = [a, b, not there, under]
 
 
 def _shortened(record: Record) -> None:

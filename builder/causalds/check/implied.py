@@ -16,7 +16,7 @@ import numpy as np
 
 from builder.causalds.check.graph import Graph
 from builder.causalds.check.hidden import Hidden
-from builder.implied.reasoning import proves
+from builder.implied.reasoning import Step, proves
 from builder.implied.statements import MOST, Statement
 from builder.reader import deduce
 
@@ -51,12 +51,10 @@ def _problems(hidden: Hidden) -> Iterator[str]:
     found = _deduced(measured, tuple(statement.what for statement in statements))
     if found.graphs != 1 or found.edges != set(graph.edges):
         yield "its statements do not leave the scene's graph alone"
+    among = {(a, b) for a, b in graph.edges if a not in latent}
     proof = hidden.record["proof"]
-    if proof is not None:
-        among = {(a, b) for a, b in graph.edges if a not in latent}
-        steps = [((a, b), bool(there)) for a, b, there in proof]
-        if not proves(steps, measured, statements, among):
-            yield "the proof that it states is none"
+    if proof is not None and not proves(map(Step.read, proof), measured, statements, among):
+        yield "the proof that it states is none"
     if {s.names[0] for s in statements if s.kind == "reach"} != latent:
         yield "it does not say what every unmeasured variable acts on"
     if not any(s.kind == "closure" for s in statements):

@@ -11,6 +11,7 @@ from builder.causal.graph import LatentDAG
 from builder.causalds.show.inspection import no_worlds
 from builder.causalds.show.pictures import graph_picture
 from builder.implied.cores import cores
+from builder.implied.reasoning import Step
 from builder.implied.statements import Statement
 from builder.release.reader import every_shard, rows
 from grader.draw import page as draw
@@ -101,18 +102,22 @@ def _reasons(record: Mapping[str, Any]) -> list[Block]:
     return [Table("", heads, rows, left=3), Paragraph(_steps(record["proof"]), note=True)]
 
 
-def _steps(proof: Sequence[tuple[str, str, bool]] | None) -> str:
+def _steps(proof: Sequence[Any] | None) -> str:
     """The published proof in words."""
     if proof is None:
-        return "No proof by single suppositions: some effects take two at once."
+        return "That no other graph fits is shown by a solver alone."
     if not proof:
         return "Everything follows without a supposition."
-    told = [f"{a} {'→' if there else '↛'} {b}" for a, b, there in proof]
-    return (
-        f"Worked out in {len(told)} steps; each supposes the contrary and refutes it: "
-        + "; ".join(told)
-        + "."
-    )
+    told = "; ".join(_step(Step.read(record)) for record in proof)
+    return f"Worked out in {len(proof)} steps; each supposes the contrary and refutes it: {told}."
+
+
+def _step(step: Step) -> str:
+    cause, effect = step.edge
+    found = f"{cause} {'→' if step.there else '↛'} {effect}"
+    if not step.under:
+        return found
+    return f"{found} (otherwise {', '.join(map(_step, step.under))}, and that cannot be)"
 
 
 def _paragraphs(story: str, names: Sequence[str]) -> list[Paragraph]:
