@@ -17,6 +17,7 @@ from typing import Final
 
 from builder.gate import card
 from builder.gate import checks as gate_checks
+from builder.gate.columns import schema_problems
 from builder.gate.exams import exam_findings
 from builder.gate.flat import flat_problems
 from builder.gate.floors import stated_floors
@@ -69,7 +70,7 @@ def run_gate(
     tell("gate: hashes, rows and cards")
     public_side(release)
     opened = Release.open(release)
-    lines = [*_integrity(opened, release), *_cards(release)]
+    lines = [*_integrity(opened, release), *_schemas(release), *_cards(release)]
     if not all(line.ok for line in lines):
         return GateReport(tuple(lines))
     found = rolls(release)
@@ -127,6 +128,12 @@ def _integrity(opened: Release, release: Path) -> list[GateLine]:
         problems = () if item.ok else (detail,)
         lines.append(GateLine(item.name, item.ok, detail if item.ok else "see below", problems))
     return lines
+
+
+def _schemas(release: Path) -> list[GateLine]:
+    shards = len(list(release.glob("*/*/*.parquet")))
+    fine = f"{shards} shards have the columns of their configs"
+    return [line_of("schemas", schema_problems(release), fine)]
 
 
 def _cards(release: Path) -> list[GateLine]:

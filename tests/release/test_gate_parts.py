@@ -1,5 +1,6 @@
 """The gate of a build: it adds up the checks of parts, if they are of the rows that it releases."""
 
+import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterator
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from gate_release import edit
 
@@ -167,6 +169,38 @@ def test_a_released_row_that_was_not_staged_is_named(staged: Path) -> None:
     edit(staged / "release", "public", "causalds_truth/dev", change)
     problems = _failures(staged, _parts(staged))["checks of parts"]
     assert "causalds_truth/dev-00000-of-00001.parquet: row group 0 does not hold" in problems
+
+
+def _other_type(table: pa.Table) -> pa.Table:
+    place = table.schema.get_field_index("rung")
+    return table.set_column(place, "rung", table["rung"].cast(pa.int32()))
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (_other_type, "the column rung is int32, not int8"),
+        (lambda table: table.drop_columns(["view"]), "lacks the column view"),
+        (lambda table: table.append_column("note", table["view"]), "has the column note"),
+        (lambda table: table.select(table.column_names[::-1]), "in another order"),
+    ],
+)
+@pytest.mark.parametrize("own", [True, False])
+def test_a_shard_with_another_schema_is_named(
+    staged: Path, damage: Callable[[pa.Table], pa.Table], says: str, own: bool
+) -> None:
+    """A reader would fail over it, or read the wrong column; whether parts are there or not."""
+    release, name = staged / "release", "causalds/dev-00000-of-00001.parquet"
+    file = release / "public" / name
+    pq.write_table(damage(pq.read_table(file)), file)
+    manifest = json.loads((release / "public/manifest.json").read_bytes())
+    told = manifest["shards"][name]
+    told["sha256"] = hashlib.sha256(file.read_bytes()).hexdigest()
+    told["bytes"] = file.stat().st_size
+    (release / "public/manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    report = run_gate(release, workers=1, parts=_parts(staged) if own else None)
+    problems = {line.check: " / ".join(line.problems) for line in report.lines}
+    assert f"public/{name}: " in problems["schemas"] and says in problems["schemas"]
 
 
 def test_a_part_that_is_left_out_is_missed(staged: Path) -> None:

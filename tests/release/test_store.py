@@ -1,6 +1,7 @@
 """Parts behind an address: the same bytes, resumed from there, and nothing left behind."""
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -16,8 +17,41 @@ def address() -> str:
     return f"memory://{uuid4().hex}/parts"
 
 
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A folder of a bucket behind a local server that speaks S3."""
+    pytest.importorskip("s3fs", reason="s3fs is not installed")
+    server = pytest.importorskip("moto.server", reason="moto is not installed")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    running = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    running.start()
+    host, port = running.get_host_and_port()
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+    fsspec.filesystem("s3").mkdir("exams")
+    yield "s3://exams/parts"
+    running.stop()
+    fsspec.filesystem("s3").clear_instance_cache()
+
+
+@pytest.mark.slow
+def test_a_build_over_s3_has_the_same_bytes_and_is_resumed_from_it(
+    bucket: str, tiny: Path, split_file: Path, command: Any, secret: str,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """Behind HTTP, with several workers, things differ from a dictionary in memory."""
+    test_a_build_over_a_store_has_the_same_bytes_and_is_resumed_from_it(
+        bucket, tiny, split_file, command, secret, monkeypatch, tmp_path, capsys
+    )
+    again = ("build", split_file, "--out", tmp_path / "two", "--workers", 2, "--staging", bucket)
+    assert command(*again) == 0
+    assert tree(tmp_path / "two") == tree(tiny) and _kept(bucket) == []
+
+
 def _kept(address: str) -> list[str]:
     system, folder = fsspec.core.url_to_fs(address)
+    system.invalidate_cache()
     return list(system.find(folder))
 
 
