@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from smaller_splits import write_splits
 
 BLOCK = re.compile(
     r"^(?P<skip><!-- not run: [^\n]+ -->\n)?```(?P<language>bash|python)\n(?P<code>.*?)^```",
@@ -22,11 +23,6 @@ DOCUMENTS = [
 ]
 """Those with code to run."""
 TREES = ("grader", "builder", "baselines", "harness", "causal_exams", "schemas", "dataset_card")
-SMALLER = {
-    "private-example.toml": {"scenes = 30": "scenes = 8", "scenes = 66": "scenes = 33"},
-    "exams/private-example.toml": {"tasks = 66": "tasks = 33"},
-}
-"""Split files that a guide builds, made small enough to build in a test."""
 
 
 @pytest.fixture(scope="session")
@@ -35,14 +31,7 @@ def playground(tmp_path_factory: pytest.TempPathFactory, root: Path, mini_releas
     folder = tmp_path_factory.mktemp("docs")
     for name in TREES:
         (folder / name).symlink_to(root / name)
-    shutil.copytree(root / "splits", folder / "splits")
-    for name, changes in SMALLER.items():
-        file = folder / "splits" / name
-        text = file.read_text(encoding="utf-8")
-        for old, new in changes.items():
-            assert old in text
-            text = text.replace(old, new)
-        file.write_text(text, encoding="utf-8")
+    write_splits(root / "splits", folder / "splits")
     shutil.copy(root / "build_dataset.py", folder)
     shutil.copytree(mini_release, folder / "release")
     command = [sys.executable, "-m", "baselines", "naive", "--release", "release"]
