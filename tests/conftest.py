@@ -19,6 +19,17 @@ Shared = Callable[[str, Callable[[Path], object]], Path]
 """Given a name and what makes a folder of that name, the folder."""
 
 
+def pytest_sessionstart() -> None:
+    """Collecting makes a million objects that stay: to look through them for garbage again and
+    again takes longer than many a test."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
+
+
 def pytest_unconfigure() -> None:
     """Hypothesis leaves a callback with the garbage collector, which keeps DuckDB's objects alive
     beyond the interpreter's end; DuckDB's binding would then print a page about leaks."""

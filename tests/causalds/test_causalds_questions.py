@@ -3,6 +3,7 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import pytest
@@ -11,8 +12,13 @@ from causalds_scenes import asked, private, public, world
 from builder.causalds.ask import ASKERS
 from builder.causalds.exams.cells import label_class
 from builder.causalds.plan.types import ScenePlan
+from builder.track import Built
 
-SCENES = [(built, world(built)) for built in public()]
+
+@cache
+def scenes() -> list[tuple[Built, dict[str, Any]]]:
+    """Each scene with its record."""
+    return [(built, world(built)) for built in public()]
 
 
 def _truths(built: Any, key: str) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
@@ -26,20 +32,20 @@ def _truths(built: Any, key: str) -> list[tuple[Mapping[str, Any], Mapping[str, 
 
 def test_every_variant_is_asked_somewhere() -> None:
     """A variant that no scene can be asked is in the table only."""
-    found = Counter(key for built, _ in SCENES for key, _, _ in asked(built))
+    found = Counter(key for built, _ in scenes() for key, _, _ in asked(built))
     assert set(found) == set(ASKERS)
 
 
 def test_questions_of_one_variant_name_different_things() -> None:
     """Two questions with the same inputs would be one question counted twice."""
-    for built, _ in SCENES:
+    for built, _ in scenes():
         inputs = Counter((key, task["inputs_json"]) for key, task, _ in asked(built))
         assert max(inputs.values()) == 1
 
 
 def test_numbers_labels_and_sets_of_a_scene_agree() -> None:
     """Cells of one scene look at the same truth from several sides."""
-    for built, record in SCENES:
+    for built, record in scenes():
         quantities = record["quantities"]
         ate = [truth for _, truth in _truths(built, "effect_estimate.ate_point")]
         for _, truth in _truths(built, "effect_estimate.ate_sign_only"):
@@ -84,7 +90,7 @@ def test_numbers_labels_and_sets_of_a_scene_agree() -> None:
 def test_natural_effects_add_up_where_nothing_interacts() -> None:
     """In linear worlds ATE = NDE + NIE (Pearl 2001); the labels follow the two numbers."""
     met = 0
-    for _, record in SCENES:
+    for _, record in scenes():
         quantities = record["quantities"]
         if record["plan"]["continuous"] != "linear_additive" or None in (
             quantities["nde"], quantities["nie"], quantities["ate"],
@@ -106,7 +112,7 @@ def test_a_collider_s_questions_have_both_answers() -> None:
     ):
         labels = Counter(
             truth["target"]["accepted"][0]
-            for built, _ in SCENES
+            for built, _ in scenes()
             for _, truth in _truths(built, key)
         )
         assert set(labels) == {True, False}, (key, labels)
@@ -114,7 +120,7 @@ def test_a_collider_s_questions_have_both_answers() -> None:
 
 def test_the_classes_that_planning_expects_are_those_that_come_out() -> None:
     """A balanced private exam is planned by them."""
-    for built, record in SCENES:
+    for built, record in scenes():
         plan = ScenePlan.from_json(json.dumps(record["plan"]))
         classes: dict[str, set[str]] = defaultdict(set)
         for key, _, truth in asked(built):
@@ -131,7 +137,7 @@ def test_the_classes_that_planning_expects_are_those_that_come_out() -> None:
 
 def test_a_variant_is_asked_only_where_its_graph_can_host_it() -> None:
     """Planning and asking must agree on eligibility."""
-    for built, record in SCENES:
+    for built, record in scenes():
         plan = ScenePlan.from_json(json.dumps(record["plan"]))
         assert all(ASKERS[key].can_host(plan) for key, _, _ in asked(built))
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -23,13 +24,19 @@ def _plans(config: Config, root: bytes = b"root", private: bool = False) -> list
     return [ScenePlan.from_json(spec.config_json) for spec in specs]
 
 
-PLANS = _plans(FULL)
-PRIVATE = _plans(replace(FULL, scenes=120), private=True)
+@cache
+def public() -> list[ScenePlan]:
+    return _plans(FULL)
+
+
+@cache
+def private() -> list[ScenePlan]:
+    return _plans(replace(FULL, scenes=120), private=True)
 
 
 def test_every_scene_is_an_induced_subgraph_of_its_domain() -> None:
     """Edges and non-edges are plausible only where the domain declares both."""
-    for plan in [*PLANS, *PRIVATE]:
+    for plan in [*public(), *private()]:
         assert plan.domain is not None
         names, there = dict(plan.names), domain(plan.domain)
         concepts = {concept.name: concept for concept in there.concepts}
@@ -44,7 +51,7 @@ def test_every_scene_is_an_induced_subgraph_of_its_domain() -> None:
 
 def test_no_two_scenes_of_a_release_share_their_names() -> None:
     """A repeated set of names would tell that two rows come from one world."""
-    both = [*PLANS, *PRIVATE]
+    both = [*public(), *private()]
     assert len({(plan.domain, plan.names) for plan in both}) == len(both)
     sets = Counter(frozenset(dict(plan.names).values()) for plan in both)
     assert max(sets.values()) == 1
@@ -52,15 +59,15 @@ def test_no_two_scenes_of_a_release_share_their_names() -> None:
 
 def test_public_and_private_splits_draw_from_sets_that_cannot_meet() -> None:
     """Otherwise a story of the exam might stand in the development set."""
-    for part, plans in (("public", PLANS), ("private", PRIVATE)):
+    for part, plans in (("public", public()), ("private", private())):
         for plan in plans:
             assert part_of(str(plan.domain), list(dict(plan.names).values())) == part
 
 
 def test_no_domain_tells_more_than_its_share() -> None:
     """A test taker who knows one field well should gain little."""
-    counts = Counter(plan.domain for plan in PLANS)
-    assert max(counts.values()) <= LARGEST_SHARE * len(PLANS)
+    counts = Counter(plan.domain for plan in public())
+    assert max(counts.values()) <= LARGEST_SHARE * len(public())
     assert len(counts) >= 0.9 * len(domains())
 
 
@@ -82,8 +89,8 @@ def test_domains_are_dealt_evenly_and_before_any_graph_is_seen() -> None:
 def test_a_structure_drawn_again_keeps_what_was_planned() -> None:
     """Composition and verdicts must not move because names ran out."""
     plain = _plans(replace(FULL, words="fictional"))
-    assert any(plan.redrawn for plan in PLANS)
-    for before, after in zip(plain, PLANS, strict=True):
+    assert any(plan.redrawn for plan in public())
+    for before, after in zip(plain, public(), strict=True):
         assert (before.motif, before.structure) == (after.motif, after.structure)
         assert len(before.latent) == len(after.latent)
         verdicts = [

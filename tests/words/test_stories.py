@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from functools import cache
 
 import numpy as np
 import pytest
@@ -40,19 +41,21 @@ def _scene(motif_name: str, seed: int) -> tuple[Telling, Facts]:
     return tell(rng, setting, facts), facts
 
 
-SCENES = [_scene(name, seed) for seed in range(25) for name in MOTIFS]
+@cache
+def scenes() -> list[tuple[Telling, Facts]]:
+    return [_scene(name, seed) for seed in range(25) for name in MOTIFS]
 
 
 def test_300_stories_tell_exactly_their_graph() -> None:
     """An edge lost or invented in the telling makes every story-based truth wrong."""
-    assert len(SCENES) == 300
-    for telling, facts in SCENES:
+    assert len(scenes()) == 300
+    for telling, facts in scenes():
         assert verify(telling.story, telling.attestations, facts) == []
 
 
 def test_stories_have_two_to_four_paragraphs_of_whole_sentences() -> None:
     """A story should read as prose."""
-    for telling, _ in SCENES:
+    for telling, _ in scenes():
         paragraphs = telling.story.split("\n\n")
         assert 2 <= len(paragraphs) <= 4
         for sentence in split_sentences(telling.story):
@@ -66,7 +69,7 @@ def _edge_sentences(telling: Telling) -> list[str]:
 
 def test_a_left_out_edge_is_noticed() -> None:
     """The verifier must not rely on what the narrator says that it wrote."""
-    for telling, facts in SCENES[:36]:
+    for telling, facts in scenes()[:36]:
         gone = telling.story.replace(_edge_sentences(telling)[0], "").replace("  ", " ")
         problems = verify(gone, telling.attestations, facts)
         assert any(p.startswith("not told: edge") for p in problems)
@@ -74,7 +77,7 @@ def test_a_left_out_edge_is_noticed() -> None:
 
 def test_an_invented_edge_is_noticed() -> None:
     """An extra effect sentence changes the graph that a reader sees."""
-    for telling, facts in SCENES[:36]:
+    for telling, facts in scenes()[:36]:
         told = facts.named_edges()
         names = [variable.name for variable in facts.variables.values()]
         cause, effect = next((a, b) for a in names for b in names if a != b and (a, b) not in told)
@@ -92,7 +95,7 @@ def test_an_invented_edge_is_noticed() -> None:
 def test_a_turned_around_edge_is_noticed() -> None:
     """Direction is the whole point of an edge."""
     turned = 0
-    for telling, facts in SCENES:
+    for telling, facts in scenes():
         for attestation in telling.attestations:
             if attestation.what[0] == "edge" and " directly affects the " in attestation.sentence:
                 _, cause, effect = attestation.what
@@ -105,7 +108,7 @@ def test_a_turned_around_edge_is_noticed() -> None:
 
 def test_an_effect_told_twice_is_noticed() -> None:
     """Every edge is told once; a repetition could mark it as special."""
-    telling, facts = SCENES[0]
+    telling, facts = scenes()[0]
     repeated = f"{telling.story} {_edge_sentences(telling)[0]}"
     assert any("told twice" in p for p in verify(repeated, telling.attestations, facts))
 
@@ -121,14 +124,14 @@ def test_a_leaked_id_is_noticed() -> None:
 @pytest.mark.parametrize("word", ["confounder", "mediates", "covariate", "identifiable", "nodes"])
 def test_a_technical_term_is_noticed(word: str) -> None:
     """Graph jargon would do the reader's work."""
-    telling, facts = SCENES[1]
+    telling, facts = scenes()[1]
     story = f"{telling.story} Note the {word} here."
     assert f"technical term in the text: {word}" in verify(story, telling.attestations, facts)
 
 
 def test_a_sentence_about_variables_that_fits_no_frame_is_noticed() -> None:
     """What cannot be read cannot be vouched for."""
-    telling, facts = SCENES[2]
+    telling, facts = scenes()[2]
     name = next(iter(facts.variables.values())).name
     story = f"{telling.story} The {name} is what everybody talks about."
     assert any("0 ways to read" in p for p in verify(story, telling.attestations, facts))
@@ -143,7 +146,7 @@ def test_a_latent_variable_told_as_measured_is_noticed() -> None:
 
 def test_wrong_units_and_states_are_noticed() -> None:
     """The data description repeats units and states; they must agree."""
-    for telling, facts in SCENES[:24]:
+    for telling, facts in scenes()[:24]:
         for variable in facts.variables.values():
             told = variable.unit if variable.states is None else variable.states[0]
             assert told is not None
@@ -154,7 +157,7 @@ def test_wrong_units_and_states_are_noticed() -> None:
 
 def test_a_fact_without_an_attestation_is_noticed() -> None:
     """Attestations are the audit trail of the text."""
-    telling, facts = SCENES[3]
+    telling, facts = scenes()[3]
     assert verify(telling.story, telling.attestations[1:], facts)
 
 
@@ -196,7 +199,7 @@ def test_fixed_sentences_name_no_variable_and_no_theory() -> None:
 
 def test_a_story_without_the_word_on_directions_is_noticed() -> None:
     """A mechanism may sound like a sign that its world does not have."""
-    for telling, facts in SCENES[:24]:
+    for telling, facts in scenes()[:24]:
         (closing,) = (text for text in NO_DIRECTION if text in telling.story)
         problems = verify(telling.story.replace(closing, ""), telling.attestations, facts)
         assert problems == ["it is not said that directions and sizes are for the data to tell"]
@@ -225,7 +228,7 @@ def test_the_order_of_telling_does_not_follow_the_graph() -> None:
 
 def test_a_reader_that_never_saw_the_frames_finds_the_same_graph() -> None:
     """The frames' own verifier cannot tell whether their English is clear; another reader can."""
-    for telling, facts in SCENES[:96]:
+    for telling, facts in scenes()[:96]:
         known = sorted(
             variable.name
             for node, variable in facts.variables.items()
