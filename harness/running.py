@@ -1,6 +1,5 @@
 """One run of an exam: the probe, the count, Inspect, the record."""
 
-import asyncio
 import fcntl
 import os
 import secrets
@@ -15,12 +14,12 @@ from typing import Any, Final
 from inspect_ai import Task, eval_set
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.log import list_eval_logs
-from inspect_ai.model import GenerateConfig, get_model
-from tenacity import RetryError
+from inspect_ai.model import get_model
 
 from grader.draw.words import printable
 from grader.errors import UsageError
 from grader.exam import Exam
+from grader.names import did_you_mean
 from grader.pipeline import Graded
 from grader.show.costliest import costliest
 from grader.show.first import first_screen
@@ -30,12 +29,15 @@ from harness.conversations import FOLDER, page_of
 from harness.lab_session import MAX_SUBMISSION
 from harness.mock import is_mock, mocked
 from harness.outage import BREAKER
+from harness.probe import check_config, made, problem, told
 from harness.record import Outcome, record
 from harness.settings import MIXED, preset_of
 from harness.tasks import Sitting, exam_task
 
 CHARACTERS: Final = 4
 """Characters of English that are about one token."""
+_BEFORE: Final = {".lock", "host.key", "logs"}
+"""What a folder holds where a run ended before the first task."""
 _TOLD: Final = 300
 
 
@@ -113,6 +115,7 @@ def sit(run: Run) -> int:
     """
     if run.sample_ids is not None and run.limit is not None:
         raise UsageError("--sample-id and --limit: choose one")
+    check_config(run.config)
     exam = run.sitting.opened(run.track)
     wanted = _wanted(run, exam)
     tracks = list(dict.fromkeys(t.track for t in exam.tasks if t.task_id in wanted))
@@ -125,8 +128,10 @@ def sit(run: Run) -> int:
         run_card.check_same(run.out / "run.json", card)
         epochs = _epochs(run, tracks)
         _estimate(exam, wanted, epochs)
-        if problem := _probe(run):
-            _say(f"error: the model does not answer: {problem}")
+        chosen = _model(run)
+        model = made(chosen["model"], chosen["base_url"], chosen["arguments"])
+        if wrong := problem(model, run.probe_timeout):
+            _say(f"error: the model does not answer: {wrong}")
             _say(f"{run.out}: nothing was asked and nothing is marked; run the command again")
             return 1
         if not run.key.exists():
@@ -139,6 +144,8 @@ def sit(run: Run) -> int:
         except BaseException:
             if list_eval_logs(str(run.out / "logs")):  # it was stopped: what is there is kept
                 record(run.out, exam, card, epochs, wanted)
+            else:  # nothing was asked: another setting may be tried in this folder
+                (run.out / "run.json").unlink()
             raise
         outcome = record(run.out, exam, card, epochs, wanted)
     _tell(run, outcome)
@@ -150,6 +157,8 @@ def _only_one(folder: Path) -> Iterator[None]:
     """Hold the run's folder; raises ``UsageError`` where another process does."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        if not (folder / "run.json").is_file() and set(os.listdir(folder)) - _BEFORE:
+            raise UsageError(f"--out {folder}: is there and holds no run; name a new folder")
         lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise UsageError(f"--out {folder}: cannot be used ({error.strerror})") from None
@@ -177,6 +186,12 @@ def _wanted(run: Run, exam: Exam) -> frozenset[str]:
 
     A laboratory needs its episode's hidden part, so that only its host can let it be sat.
     """
+    known = {task.task_id for task in exam.tasks}
+    for task_id in run.sample_ids or ():
+        if task_id not in known:
+            raise UsageError(
+                f"--sample-id {task_id}: no task of exam {exam.name}{did_you_mean(task_id, known)}"
+            )
     found, counted = [], Counter[str]()
     release, split = exam.split.release, exam.split.name
     hosted = release.has_public_truth(split) or release.private is not None
@@ -222,33 +237,6 @@ def _model(run: Run) -> dict[str, Any]:
     return {"model": run.model, "base_url": run.model_base_url, "arguments": arguments}
 
 
-def _probe(run: Run) -> str:
-    """Ask the model one short question; what is wrong, empty if nothing."""
-
-    async def ask() -> None:
-        chosen = _model(run)
-        config = GenerateConfig(max_tokens=16, max_retries=1, timeout=run.probe_timeout)
-        model = get_model(
-            chosen["model"], base_url=chosen["base_url"], memoize=False, **chosen["arguments"]
-        )
-        async with asyncio.timeout(run.probe_timeout):
-            await model.generate("Reply with the word ready.", config=config)
-
-    try:
-        asyncio.run(ask())
-    except (KeyboardInterrupt, UsageError):
-        raise
-    except TimeoutError:
-        return f"no reply in {run.probe_timeout} s (--probe-timeout)"
-    except Exception as found:
-        # Whatever a provider raises, down to an absent package: its own words say it best.
-        error: BaseException = found
-        while isinstance(error, RetryError):
-            error = error.last_attempt.exception() or Exception("no reply")
-        return printable(" ".join(f"{type(error).__name__}: {error}".split()))[:_TOLD]
-    return ""
-
-
 def _ask(run: Run, tasks: list[Task]) -> None:
     """Let Inspect ask what is not answered yet."""
     chosen, roles = _model(run), {name: get_model(to) for name, to in run.model_roles.items()}
@@ -280,13 +268,16 @@ def _ask(run: Run, tasks: list[Task]) -> None:
             **run.config,
         )
     except PrerequisiteError as error:
-        told = " ".join(str(error.message).split())
-        hint = "; --sandbox bubblewrap needs none" if "Docker" in told else ""
-        raise UsageError(f"{told[:_TOLD]}{hint}") from None
+        words = told(error)
+        hint = "; --sandbox bubblewrap needs none" if "Docker" in words else ""
+        raise UsageError(f"{words}{hint}") from None
     except ValueError as error:
         if "SandboxEnvironment type" not in str(error):
             raise
-        raise UsageError(f"--sandbox {run.sandbox}: {error}") from None
+        raise UsageError(
+            f"--sandbox {run.sandbox}: no such sandbox; choose from docker, bubblewrap, local, or "
+            "one of a package of Inspect's that is installed"
+        ) from None
 
 
 def _tell(run: Run, outcome: Outcome) -> None:

@@ -124,8 +124,8 @@ def _ended(run: Path, task_id: str) -> list[Line]:
     """
     try:
         lines = [json_object(line) for line in (run / "usage.jsonl").read_bytes().splitlines()]
-    except (OSError, BadJson) as error:
-        raise UsageError(f"--run {run}: holds no run ({error})") from None
+    except (OSError, BadJson):
+        raise UsageError(f"--run {run}: holds no run; name the folder that `run` wrote") from None
     found: list[Line] = []
     for line in (line for line in lines if line.get("task_id") == task_id):
         attempt = str(line.get("attempt"))

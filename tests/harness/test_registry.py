@@ -13,8 +13,6 @@ pytest.importorskip("inspect_ai", reason="needs the extra run")
 
 from scripted import Reply, Server, serve  # noqa: E402
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "grader"))  # whose small release is used
-
 
 @pytest.fixture(scope="module")
 def installed(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -42,16 +40,13 @@ def inspect(installed: Path, folder: Path, server: Server, *words: str) -> str:
 
 
 def test_a_task_of_the_registry_is_evaluated_and_its_answers_are_taken(
-    installed: Path, tmp_path: Path
+    installed: Path, small: Path, tmp_path: Path
 ) -> None:
     """``eval`` with epochs, then ``eval-set`` twice: the second asks nothing more."""
-    from small_release import write_release
-
     from causal_exams.cli import main
     from harness.importers.inspect_log import samples
 
-    release = write_release(tmp_path / "release")
-    what = ["causal_exams/causalds", "-T", f"release={release}", "-T", "split=dev"]
+    what = ["causal_exams/causalds", "-T", f"release={small}", "-T", "split=dev"]
     what += ["-T", "exam=mini", "-T", "setting=closed", "--limit", "2"]
     with serve(lambda messages: Reply('```json\n{"value": 0.5}\n```')) as server:
         logs = ["--log-dir", str(tmp_path / "logs")]
@@ -63,7 +58,7 @@ def test_a_task_of_the_registry_is_evaluated_and_its_answers_are_taken(
             assert len(server.requests) == 6
     for sample in samples(tmp_path / "logs"):
         assert sample.target == "" and "truth" not in str(sample.metadata)
-    words = ["answers-from", "inspect", str(tmp_path / "logs"), "--release", str(release)]
+    words = ["answers-from", "inspect", str(tmp_path / "logs"), "--release", str(small)]
     words += ["--split", "dev", "--exam", "mini", "--out", str(tmp_path / "answers")]
     assert main(words) == 0
     for attempt in ("attempt-1", "attempt-2"):

@@ -4,7 +4,6 @@ import os
 import shutil
 import socket
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +13,6 @@ import pytest
 
 pytestmark = pytest.mark.slow
 pytest.importorskip("inspect_ai", reason="needs the extra run")
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "grader"))  # whose small release is used
 
 SECRET = "sesame-of-the-run"
 SLEEP = "98765"
@@ -63,18 +60,10 @@ def commands(marker: Path, port: int) -> dict[str, str]:
     }
 
 
-@pytest.fixture(scope="module")
-def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A release by hand: what walls keep does not depend on which tasks are behind them."""
-    from small_release import write_release
-
-    return write_release(tmp_path_factory.mktemp("small") / "release")
-
-
 @pytest.fixture(scope="module", params=["bubblewrap", "docker"])
 def seen(
     request: pytest.FixtureRequest,
-    release: Path,
+    small: Path,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[list[dict[str, Any]]]:
     """What two tasks saw, one after the other: output and status by command."""
@@ -86,7 +75,7 @@ def seen(
     with socket.create_server(("127.0.0.1", 0)) as listening:
         threading.Thread(target=lambda: listening.accept(), daemon=True).start()
         port = listening.getsockname()[1]
-        yield look(request.param, release, tmp_path_factory.mktemp("log"), marker, port)
+        yield look(request.param, small, tmp_path_factory.mktemp("log"), marker, port)
     del os.environ["OPENAI_API_KEY"]
 
 

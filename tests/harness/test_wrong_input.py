@@ -1,0 +1,64 @@
+"""What a person may get wrong about a run: one line says what to do, and nothing is touched."""
+
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+pytest.importorskip("inspect_ai", reason="needs the extra run")
+
+from causal_exams.cli import main  # noqa: E402
+
+MOCK = ("--model", "mockllm/model")
+
+
+def words(release: Path, out: Path, *more: str) -> list[str]:
+    return [
+        "run", str(release), "--split", "dev", "--exam", "mini", "--out", str(out),
+        "--setting", "closed", *more,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (
+            ("--model", "nonsense"),
+            "--model nonsense: Model name 'nonsense' should be in the format",
+        ),
+        (("--model", "openai-api/nobody/m"), "No NOBODY_API_KEY defined"),
+        ((*MOCK, "-G", "nonsense=3"), "-G: Value error, Unknown GenerateConfig field(s): nonsense"),
+        ((*MOCK, "-G", "top_k=many"), "-G: Input should be a valid integer"),
+        ((*MOCK, "--sample-id", "cds-0"), "--sample-id cds-0: no task of exam mini"),
+        ((*MOCK, "--exam", "maxi"), "--exam maxi: no such exam"),
+        ((*MOCK, "--limit", "0"), "no task of the exam is left"),
+        ((*MOCK, "--setting", "open", "--sandbox", "podman"), "choose from docker, bubblewrap"),
+    ],
+    ids=["model", "key", "option", "value", "task", "exam", "limit", "sandbox"],
+)
+def test_one_line_says_what_to_do_and_the_folder_can_be_used(
+    more: tuple[str, ...], says: str, small: Path, tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    out = tmp_path / "run"
+    assert main(words(small, out, *more)) == 2
+    (line,) = [line for line in capfd.readouterr().err.splitlines() if line.startswith("error")]
+    assert says in line and "[bold]" not in line
+    assert not (out / "run.json").exists()
+    assert main(words(small, out, *MOCK, "--limit", "1")) == 0
+
+
+def test_a_folder_with_other_things_in_it_stays_as_it_is(
+    small: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """`--out .` beside a folder `answers` would once have replaced what was in there."""
+    (tmp_path / "answers").mkdir()
+    (tmp_path / "answers" / "mine.json").write_text("{}")
+    before = sorted(path.name for path in tmp_path.rglob("*"))
+    assert main(words(small, tmp_path, *MOCK)) == 2
+    assert "is there and holds no run" in capfd.readouterr().err
+    assert sorted(path.name for path in tmp_path.rglob("*")) == before
+    (tmp_path / "answers" / "run.json").write_text('{"system": "mine"}')
+    assert main(words(small, tmp_path / "answers", *MOCK)) == 2
+    assert "is no card of a run" in capfd.readouterr().err
+    assert (tmp_path / "answers" / "mine.json").exists()
