@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from baselines.ccr.frontier import enumerator, paper_formulas
-from baselines.ccr.solver import divide, solve
+from baselines.ccr.solver import divide, multiply, solve
 from baselines.ccr.story import Simulation, read_simulation
 from baselines.solving import SolveTask, generator
 from baselines.writing import Answer
@@ -125,11 +125,14 @@ def _widest(tasks: Iterable[Task]) -> Iterator[Task]:
 
 
 def naive(task: Task) -> Answer:
-    """Follows two steps, takes an even chance for every probability, divides whatever is given."""
+    """Follows two steps, takes an even chance for every probability, divides or multiplies whatever
+    is given."""
     if task.family == "simulation":
         return truncates(2)(task)
     if task.family == "deductive":
         return divide(task.prompt)
+    if task.spec.key == "inductive.boolean":
+        return multiply(task.prompt)
     if task.family == "frontier":
         return paper_formulas(task)
     return {"quantities": dict.fromkeys(task.inputs["quantities"], 0.5)}

@@ -1,5 +1,6 @@
 """Direct and deductive ccr tasks solved from their prompts."""
 
+import math
 import re
 from fractions import Fraction
 from typing import Any
@@ -15,7 +16,7 @@ _TERM = re.compile(r"(\w+)\((\w+), (\w+)\)")
 
 
 def solve(prompt: str) -> dict[str, Any]:
-    """The answer to a direct or deductive task, as its answer file holds it."""
+    """The answer to a direct, inductive or deductive task, as its answer file holds it."""
     if "These values are given" in prompt:
         return {"value": _deduction(prompt)}
     listed = re.findall(r"^- (Q\d+): (.*)$", prompt, re.MULTILINE)
@@ -92,11 +93,20 @@ def _deduction(prompt: str) -> Any:
     return value if verdict == "value" else verdict
 
 
+def multiply(prompt: str) -> dict[str, Any]:
+    """The product of all that is given, whatever it is."""
+    return {"value": math.prod(_stated(prompt))}
+
+
+def _stated(prompt: str) -> list[float]:
+    """The given values, in the order of the prompt."""
+    found = re.findall(r"^- \w+\(\w+, \w+\) = (\S+)$", prompt, re.MULTILINE)
+    return [float(value) for value in found]
+
+
 def divide(prompt: str) -> dict[str, Any]:
     """The global value over the product of all others, whatever the givens say."""
-    values = [
-        float(value) for value in re.findall(r"^- \w+\(\w+, \w+\) = (\S+)$", prompt, re.MULTILINE)
-    ]
+    values = _stated(prompt)
     chain = re.search(r"in causal order: (\w+), .*?(\w+)\.", prompt)
     assert chain is not None
     whole = re.search(rf"\({chain[1]}, {chain[2]}\) = (\S+)$", prompt, re.MULTILINE)

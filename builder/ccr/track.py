@@ -10,6 +10,7 @@ from builder.ccr.ask.questions import (
     direct_quantities,
     linear_quantities,
     trap_quantities,
+    tree_quantities,
 )
 from builder.ccr.ask.tasks import ContextTask, deductive_task, listed_task, pair_task
 from builder.ccr.ask.text import (
@@ -80,7 +81,7 @@ def build(spec: InstanceSpec) -> Built:
                 "quantities": rows.quantities_json(sampled.quantities),
             }
             if plan.variant is None:
-                tasks = _simulation(spec, sampled, words, key)
+                tasks = _simulation(spec, plan, sampled, words, key)
             else:
                 tasks = [_single(spec, plan, sampled, words, key)]
         built: dict[str, list[dict[str, object]]] = {
@@ -98,7 +99,8 @@ def draw(plan: ContextPlan, key: bytes, where: str) -> tuple[Sampled, Words]:
     derivations differ.
     """
     sampled = sample_context(plan.design, stream(key, "world"), where)
-    theme = "abstract" if plan.purpose == "deductive" else plan.theme
+    told = plan.purpose not in ("deductive", "inductive")
+    theme = plan.theme if told else "abstract"
     words = THEMES[theme](sampled.context.tenths, stream(key, "words"))
     context = replace(sampled.context, dag=numbered(sampled.context.parents, words.names))
     tree = cut_tree(context.dag)
@@ -110,14 +112,15 @@ def draw(plan: ContextPlan, key: bytes, where: str) -> tuple[Sampled, Words]:
 
 
 def _simulation(
-    spec: InstanceSpec, sampled: Sampled, words: Words, key: bytes
+    spec: InstanceSpec, plan: ContextPlan, sampled: Sampled, words: Words, key: bytes
 ) -> list[ContextTask]:
     """One task for every pair that can be measured."""
     story = context_text(sampled.context, words, stream(key, "story"))
-    counted = set(references(sampled.tree, sampled.quantities))
+    bounds = plan.design.bounds
+    counted = set(references(sampled.tree, sampled.quantities, bounds))
     place = {name: number for number, name in enumerate(sampled.tree.nodes)}
     tasks = []
-    for pair in measurable(sampled.tree, sampled.quantities):
+    for pair in measurable(sampled.tree, sampled.quantities, bounds):
         label = f"simulation.pair/{place[pair[0]]}/{place[pair[1]]}"
         units = pair_units(sampled.context, sampled.tree, pair, stream(key, f"units/{label}"))
         cases = case_lines(words, units.bits, stream(key, f"cases/{label}"))
@@ -134,11 +137,12 @@ def _simulation(
 def _single(
     spec: InstanceSpec, plan: ContextPlan, sampled: Sampled, words: Words, key: bytes
 ) -> ContextTask:
-    """The one task of a direct or deductive context."""
+    """The one task of a direct, deductive, inductive or stated context."""
     assert plan.variant is not None
     file = f"{rows.task_id(spec, plan.variant)}.json"
-    if plan.purpose == "direct":
-        asked = direct_quantities(sampled.tree, stream(key, "tasks"))
+    if plan.purpose in ("direct", "stated"):
+        listed = direct_quantities if plan.purpose == "direct" else tree_quantities
+        asked = listed(sampled.tree, stream(key, "tasks"))
         story = context_text(sampled.context, words, stream(key, "story"))
         prompt = direct_prompt(sampled.context, words, story, asked, file, stream(key, "order"))
         return listed_task(plan.variant, prompt, asked, sampled.quantities, None)

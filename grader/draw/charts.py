@@ -36,12 +36,14 @@ _EDGE: Final = 19
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """One value on a row: which series it belongs to, its interval, what hovering tells."""
+    """One value on a row: which series it belongs to, its interval, what hovering tells of it and
+    what the interval is called."""
 
     series: int
     value: float
     interval: Interval | None = None
     hover: str = ""
+    called: str = "95% interval"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +63,8 @@ def dot_rows(
     whole: float = 1,
     start: float = 0,
 ) -> Svg:
-    """Rows of dots on an axis from 0, or what is below it, to ``whole``: shares as percentages, or
-    points up to 100. ``start`` is a negative multiple of a fifth of the axis.
+    """Rows of dots on an axis from 0, or what is below it, to ``whole``: shares as percentages (2:
+    up to 200%), or points up to 100. ``start`` is a negative multiple of a fifth of the axis.
 
     The name of a row stands above its dots.
     """
@@ -76,7 +78,7 @@ def dot_rows(
     for tick in range(round(100 * start / whole), 101, 20):
         place_of = x(tick * whole / 100)
         parts.append(line((place_of, top), (place_of, height - 4), kind="grid"))
-        shown = f"{tick}%" if whole == 1 else str(tick)
+        shown = str(tick) if whole == 100 else f"{tick * whole:g}%"
         parts.append(words(place_of, top - 8, shown, "axis", "middle"))
     for place, row in enumerate(rows):
         y = top + ROW * place
@@ -100,7 +102,7 @@ def _dot(dot: Dot, x: Scale, y: float) -> Iterator[str]:
     if dot.interval is not None:
         low, high = dot.interval
         style = f"stroke:{ink(dot.series)};stroke-width:4;stroke-opacity:.4;stroke-linecap:round"
-        yield line((x(low), y), (x(high), y), f"95% interval {low:.3g} to {high:.3g}", style=style)
+        yield line((x(low), y), (x(high), y), f"{dot.called} {low:.3g} to {high:.3g}", style=style)
     yield mark(dot.series, x(dot.value), y, dot.hover)
 
 

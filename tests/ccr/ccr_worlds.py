@@ -50,8 +50,8 @@ def spec_of(seed: str, **changes: object) -> InstanceSpec:
     fields |= changes
     sizes = fields["sizes"]
     assert isinstance(sizes, tuple)
-    kinds = ("cycle", "wheel", "random") * 3
-    fields["kinds"] = kinds[: len(sizes)]
+    if "kinds" not in changes:
+        fields["kinds"] = (("cycle", "wheel", "random") * 3)[: len(sizes)]
     plan = ContextPlan(**fields)  # type: ignore[arg-type]
     key = hmac_key(seed.encode(), "test")
     ids = hmac_key(key, "id")

@@ -26,6 +26,10 @@ CONTEXTS = {
     "deductive.linear": {
         "purpose": "linear", "variant": "deductive.linear", "verdict": "value"
     },
+    "inductive.boolean": {
+        "purpose": "inductive", "variant": "inductive.boolean", "verdict": "value"
+    },
+    "inductive.stated": {"purpose": "stated", "variant": "inductive.stated"},
     **{
         variant: {"purpose": "frontier", "variant": variant, "verdict": "value"}
         for variant in FRONTIER_VARIANTS

@@ -34,22 +34,27 @@ def _agrees(kind: str, task: Task, truth: Truth, seed: int) -> None:
 
 @pytest.fixture(scope="module")
 def asked(mini_release: Path) -> dict[str, list[tuple[Task, Truth]]]:
-    """Tasks and truths by track and variant: of the small release, and of scenes that are asked
-    what is asked by name only."""
+    """Tasks and truths by track and variant: of the small release, and of instances that are asked
+    what the small release does not ask."""
     exam = choose_exam(Release.open(mini_release), exam="all")
     truths = exam.truths
     found: dict[str, list[tuple[Task, Truth]]] = {}
     for task in exam.tasks:
         name = f"{task.track}/{task.spec.key}"
         found.setdefault(name, []).append((task, truths[task.task_id]))
-    track = TRACKS["causalds"]
-    table = {"scenes": 4, "rows": {"train": 300, "test": 100}, "composition": "full"}
-    settings = track.parse(TomlTable({**table, "also": list(BY_NAME)}, "test.toml: "))
-    for spec in track.plan(settings, "dev", b"by name", False):
-        for task, truth in asked_of("causalds", track.build(spec)):
-            if task.spec.by_name:
-                found.setdefault(f"{task.track}/{task.spec.key}", []).append((task, truth))
-    return found
+    scenes = {"scenes": 4, "rows": {"train": 300, "test": 100}, "composition": "full"}
+    tables = {
+        "causalds": {**scenes, "also": list(BY_NAME)},
+        "ccr": {"inductive": 4, "stated": 2, "components": [2, 3]},
+    }
+    new: dict[str, list[tuple[Task, Truth]]] = {}
+    for name, table in tables.items():
+        track = TRACKS[name]
+        settings = track.parse(TomlTable(table, "test.toml: "))
+        for spec in track.plan(settings, "dev", b"by name", False):
+            for task, truth in asked_of(name, track.build(spec)):
+                new.setdefault(f"{name}/{task.spec.key}", []).append((task, truth))
+    return {**new, **found}
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: f"{variant.track}/{variant.key}")

@@ -1,4 +1,4 @@
-"""Direct and deductive questions with their truths (CCR Definitions 3.4 and 3.5)."""
+"""Direct, inductive and deductive questions with their truths (CCR Definitions 3.4 and 3.5)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +30,11 @@ def direct_quantities(tree: CutTree, rng: np.random.Generator) -> list[Quantity]
         Quantity("ate", mixed[1]),
     ]
     return [asked[k] for k in rng.permutation(len(asked))]
+
+
+def tree_quantities(tree: CutTree, rng: np.random.Generator) -> list[Quantity]:
+    """The PNS of every pair of the cut tree: all that Algorithm 1 takes, stated."""
+    return [Quantity("pns", tree.pairs[k]) for k in rng.permutation(len(tree.pairs))]
 
 
 def linear_quantities(tree: CutTree, rng: np.random.Generator) -> list[Quantity]:
@@ -111,6 +116,53 @@ def deduce(
         if found is not None:
             return found
     return _contradiction(tree, values, rng)
+
+
+def compose(
+    tree: CutTree, values: Mapping[Pair, Fraction], verdict: Verdict, rng: np.random.Generator
+) -> Deduction:
+    """The global value asked, local ones given (Definition 3.4), with the wanted verdict.
+
+    It is determined by the values along one path, and by two pairs that overlap and the pair that
+    they share. Beside all adjacent pairs the composition of two neighbours agrees or contradicts,
+    so that the pattern of givens tells neither. ``inconsistent`` takes three components.
+    """
+    edges, whole = list(pairwise(tree.nodes)), tree.whole
+    if verdict == "insufficient":
+        return Deduction(_given(values, _without_one(edges, rng)), whole, verdict, None)
+    if verdict == "value" and (len(edges) < 3 or rng.random() < 0.5):
+        overlap = len(edges) > 2 and rng.random() < 0.5
+        pairs = _overlapping(tree, rng) if overlap else list(pairwise(_path(tree, 2, rng)))
+        return Deduction(_given(values, pairs), whole, verdict, values[whole])
+    if len(edges) < 3:
+        raise ValueError("local values of two components cannot contradict each other")
+    k = int(rng.integers(len(edges) - 1))
+    joined = (edges[k][0], edges[k + 1][1])
+    if verdict == "value":
+        return Deduction(_given(values, [*edges, joined]), whole, verdict, values[whole])
+    factor = Fraction(int(rng.integers(45, 75)), 100)
+    if rng.random() < 0.5 and values[joined] / factor < 1:
+        factor = 1 / factor
+    givens = (*_given(values, edges), Given(joined, factor * values[joined]))
+    return Deduction(givens, whole, verdict, None)
+
+
+def _without_one(edges: Sequence[Pair], rng: np.random.Generator) -> list[Pair]:
+    """All adjacent pairs but one; as often as that can be, the composition of two others too."""
+    gone = int(rng.integers(len(edges)))
+    kept = [edge for k, edge in enumerate(edges) if k != gone]
+    joins = [(a[0], b[1]) for a, b in pairwise(kept) if a[1] == b[0]]
+    if joins and rng.random() < 0.5:
+        kept.append(joins[int(rng.integers(len(joins)))])
+    return kept
+
+
+def _overlapping(tree: CutTree, rng: np.random.Generator) -> list[Pair]:
+    """A pair from the root and one to the leaf that overlap, and the pair that they share."""
+    low = int(rng.integers(1, len(tree.nodes) - 2))
+    high = int(rng.integers(low + 1, len(tree.nodes) - 1))
+    (root, first, last, leaf) = (tree.nodes[k] for k in (0, low, high, -1))
+    return [(root, last), (first, leaf), (first, last)]
 
 
 def _given(values: Mapping[Pair, Fraction], pairs: Sequence[Pair]) -> tuple[Given, ...]:

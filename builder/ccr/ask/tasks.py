@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from builder.ccr.ask.questions import VERDICTS, deduce, values_of
+from builder.ccr.ask.questions import VERDICTS, compose, deduce, values_of
 from builder.ccr.ask.text import Quantity, deductive_prompt, simulation_prompt
 from builder.ccr.ask.themes import Words
 from builder.ccr.make.graph import CutTree, Pair, distance
@@ -108,10 +108,15 @@ def deductive_task(
     file: str,
     key: bytes,
 ) -> ContextTask:
-    """A deductive task over the PNS of a Boolean or the ATE of a linear context."""
+    """A deductive task over the PNS of a Boolean or the ATE of a linear context; an inductive one
+    where the plan is for that."""
     assert plan.variant is not None
     (verdict,) = (known for known in VERDICTS if known == plan.verdict)
-    found = deduce(tree, values, verdict, stream(key, "tasks"), bounded=measure == "pns")
+    rng = stream(key, "tasks")
+    if plan.purpose == "inductive":
+        found = compose(tree, values, verdict, rng)
+    else:
+        found = deduce(tree, values, verdict, rng, bounded=measure == "pns")
     prompt = deductive_prompt(
         measure, tree.nodes, found.givens, found.target, file, stream(key, "order")
     )

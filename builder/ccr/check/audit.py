@@ -73,12 +73,16 @@ def _task(
     if task["variant"] == "simulation.pair":
         assert isinstance(context, BooleanContext)
         yield from _simulation(context, task, target, row, derived(_ends(task)))
-    elif task["variant"].startswith("direct."):
+    elif "quantities" in target:
         for name, quantity in target["quantities"].items():
             if Fraction(quantity["exact"]) != _value(context, quantity, derived):
                 yield f"{name} differs from its second derivation"
     else:
         yield from _deductive(world, task, target, row)
+        exact = target.get("exact")
+        pair = {"path": _ends(task), "measure": "pns"}
+        if exact is not None and Fraction(exact) != _value(context, pair, derived):
+            yield "the value is not that of the model behind the givens"
 
 
 def _ends(task: Mapping[str, Any]) -> Pair:
@@ -185,7 +189,7 @@ def _deductive(
     row: Mapping[str, Any],
 ) -> Iterator[str]:
     givens = [Given((cause, effect), Fraction(text)) for cause, effect, text in task["givens"]]
-    bounded = task["variant"] == "deductive.boolean"
+    bounded = world["context"]["kind"] == "boolean"
     verdict, value = check_deduction(world["tree"], givens, _ends(task), bounded=bounded)
     if verdict != target["verdict"]:
         yield f"the verdict is {target['verdict']}, derived again it is {verdict}"

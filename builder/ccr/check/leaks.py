@@ -24,7 +24,7 @@ def _asked(task: TaskRow, truth: Mapping[str, Any], world: Mapping[str, Any]) ->
     disclosed = (
         inputs.get("units"), inputs.get("measure"), len(quantities),
         len(inputs.get("cut_tree", ())), len(_GIVEN.findall(task.prompt)),
-        len(record["context"]["names"]) if task.family != "deductive" else None,
+        None if "cut_tree" in inputs else len(record["context"]["names"]),
     )  # fmt: skip
     facts: dict[str, str] = {}
     if "answers" in target:

@@ -5,7 +5,7 @@ form a chain, because a component at the end of the block tree must hold X or Y:
 nodes are X, the cutpoints in order, and Y, and every earlier node points to every later one.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
@@ -18,6 +18,19 @@ from builder.causal.graph import LatentDAG
 
 KINDS: Final = ("cycle", "wheel", "random")
 """How a biconnected component can be made."""
+
+PAPER_KINDS: Final[Mapping[str, tuple[tuple[int, int], ...]]] = {
+    "figure-4 first": ((0, 1), (0, 2), (0, 3), (1, 3), (2, 3)),
+    "figure-4 last": ((0, 1), (0, 2), (1, 2), (1, 3), (2, 3)),
+}
+"""Components of the paper's own examples, which none of :data:`KINDS` makes for sure: their edges
+over 0 (the root) to 3 (the leaf)."""
+
+PAPER_GRAPHS: Final[Mapping[str, tuple[tuple[str, int], ...]]] = {
+    "figure-4": (("figure-4 first", 4), ("cycle", 2), ("figure-4 last", 4)),
+}
+"""The paper's own examples: the kinds and sizes of their components in order. In Figure 4 X acts on
+A, B and C, A and B on C, C on D, D on E and F, E on F, and both on Y."""
 
 Pair = tuple[str, str]
 """A cause and an effect."""
@@ -135,8 +148,11 @@ def component_edges(kind: str, size: int, rng: np.random.Generator) -> list[tupl
 
     *cycle*: a chain and the edge 0 -> size - 1. *wheel*: a hub 0 that points to a rim cycle.
     *random*: every forward edge with probability one half, redrawn until the skeleton is
-    biconnected and 0 and ``size - 1`` are the only source and sink. Two nodes are a bridge.
+    biconnected and 0 and ``size - 1`` are the only source and sink. Two nodes are a bridge. The
+    ``PAPER_KINDS`` have the edges and the size that stand there.
     """
+    if kind in PAPER_KINDS:
+        return list(PAPER_KINDS[kind])
     if size == 2:
         return [(0, 1)]
     if kind == "cycle" or size == 3:

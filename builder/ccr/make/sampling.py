@@ -2,7 +2,7 @@
 
 Every adjacent pair's PNS lies in [0.15, 0.85]. Up to five components the global PNS is at least
 0.02; beyond, it shrinks by nature, and cut-tree pairs that span two to five components with a PNS
-of at least 0.02 take its place.
+of at least 0.02 take its place. A design may have other bounds.
 """
 
 from collections import Counter
@@ -37,13 +37,24 @@ from grader.errors import UsageError
 OPERATORS: Final = ("or", "and", "random", "mixed")
 """All nodes *or*, all *and*, one operator drawn for each node, or two for each node."""
 
-LOCAL_RANGE: Final = (Fraction(15, 100), Fraction(85, 100))
-LEAST_GLOBAL: Final = Fraction(2, 100)
 MEASURED_SPAN: Final = 5
 """The most components that a pair may span to be asked about."""
 
 MAX_TRIES: Final = 200_000
 """Components drawn for one context before its design is given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What can be measured: the PNS of an adjacent pair lies from ``low`` to ``high``, that of the
+    whole (and of a pair in its place) is ``whole`` at least."""
+
+    low: Fraction = Fraction(15, 100)
+    high: Fraction = Fraction(85, 100)
+    whole: Fraction = Fraction(2, 100)
+
+
+BOUNDS: Final = Bounds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +65,7 @@ class Design:
     kinds: tuple[str, ...]
     operators: str
     tenths: tuple[int, int] = (2, 8)
+    bounds: Bounds = BOUNDS
 
 
 def best_component(size: int, operators: str, tenths: tuple[int, int]) -> Fraction:
@@ -75,20 +87,22 @@ def best_component(size: int, operators: str, tenths: tuple[int, int]) -> Fracti
 def check_design(design: Design, where: str) -> None:
     """Refuse a design that cannot reach the bounds; raises ``UsageError`` naming the bound."""
     best = [best_component(size, design.operators, design.tenths) for size in design.sizes]
-    low, high = LOCAL_RANGE
+    bounds = design.bounds
     what = f"operators = '{design.operators}', probability {design.tenths[0] / 10} to "
     what += f"{design.tenths[1] / 10}"
     for size, kind, value in zip(design.sizes, design.kinds, best, strict=True):
-        if value < low:
+        if value < bounds.low:
             raise UsageError(
                 f"{where}: a {kind} of {size} nodes with {what} reaches a PNS of at most "
-                f"{float(value):.4g}, below {float(low)}; use fewer nodes or other operators"
+                f"{float(value):.4g}, below {float(bounds.low):g}; use fewer nodes or other "
+                "operators, or a lower bound"
             )
-    product = prod(min(value, high) for value in best)
-    if len(best) <= MEASURED_SPAN and product < LEAST_GLOBAL:
+    product = prod(min(value, bounds.high) for value in best)
+    if len(best) <= MEASURED_SPAN and product < bounds.whole:
         raise UsageError(
             f"{where}: components of {list(design.sizes)} nodes with {what} reach a global PNS of "
-            f"at most {float(product):.4g}, below {float(LEAST_GLOBAL)}; use fewer or smaller ones"
+            f"at most {float(product):.4g}, below {float(bounds.whole):g}; use fewer or smaller "
+            "ones, or a lower bound"
         )
 
 
@@ -115,7 +129,7 @@ def sample_context(design: Design, rng: np.random.Generator, where: str) -> Samp
         context = _joined(parts)
         tree = cut_tree(context.dag)
         quantities = exact_quantities(context, tree)
-        if references(tree, quantities):
+        if references(tree, quantities, design.bounds):
             return Sampled(context, tree, quantities, rejections)
         rejections["no measurable pair of two components or more"] += 1
     raise UsageError(
@@ -125,7 +139,9 @@ def sample_context(design: Design, rng: np.random.Generator, where: str) -> Samp
     )
 
 
-def measurable(tree: CutTree, quantities: dict[Pair, Quantities]) -> tuple[Pair, ...]:
+def measurable(
+    tree: CutTree, quantities: dict[Pair, Quantities], bounds: Bounds = BOUNDS
+) -> tuple[Pair, ...]:
     """The pairs that are asked about: all of them up to five components, else those of at most
     five components whose PNS is at least 0.02."""
     if len(tree.components) <= MEASURED_SPAN:
@@ -133,17 +149,19 @@ def measurable(tree: CutTree, quantities: dict[Pair, Quantities]) -> tuple[Pair,
     return tuple(
         pair
         for pair in tree.pairs
-        if tree.span(pair) <= MEASURED_SPAN and quantities[pair]["pns"] >= LEAST_GLOBAL
+        if tree.span(pair) <= MEASURED_SPAN and quantities[pair]["pns"] >= bounds.whole
     )
 
 
-def references(tree: CutTree, quantities: dict[Pair, Quantities]) -> tuple[Pair, ...]:
+def references(
+    tree: CutTree, quantities: dict[Pair, Quantities], bounds: Bounds = BOUNDS
+) -> tuple[Pair, ...]:
     """The pairs whose indirect paths are the compositions: the global one up to five components,
     else every measurable pair of two to five; none where the bounds do not hold."""
     if len(tree.components) <= MEASURED_SPAN:
         pair = tree.whole
-        return (pair,) if quantities[pair]["pns"] >= LEAST_GLOBAL else ()
-    return tuple(pair for pair in measurable(tree, quantities) if tree.span(pair) > 1)
+        return (pair,) if quantities[pair]["pns"] >= bounds.whole else ()
+    return tuple(pair for pair in measurable(tree, quantities, bounds) if tree.span(pair) > 1)
 
 
 def _parts(
@@ -151,21 +169,21 @@ def _parts(
 ) -> list[BooleanContext] | None:
     """One part for each component, or nothing when their product cannot be measured."""
     parts: list[BooleanContext] = []
-    product, limit = Fraction(1), len(design.sizes)
+    product, limit, bounds = Fraction(1), len(design.sizes), design.bounds
     for kind, size in zip(design.kinds, design.sizes, strict=True):
         while True:
             part = _part(kind, size, design, rng)
             pns = component_response(part, tuple(range(size))).pns
-            if LOCAL_RANGE[0] <= pns <= LOCAL_RANGE[1]:
+            if bounds.low <= pns <= bounds.high:
                 break
-            rejections["adjacent PNS outside [0.15, 0.85]"] += 1
+            rejections[f"adjacent PNS outside [{float(bounds.low):g}, {float(bounds.high):g}]"] += 1
             if rejections.total() >= MAX_TRIES:
                 return None
         parts.append(part)
         product *= pns
-        room = LOCAL_RANGE[1] ** (limit - len(parts))
-        if limit <= MEASURED_SPAN and product * room < LEAST_GLOBAL:
-            rejections["global PNS under 0.02"] += 1
+        room = bounds.high ** (limit - len(parts))
+        if limit <= MEASURED_SPAN and product * room < bounds.whole:
+            rejections[f"global PNS under {float(bounds.whole):g}"] += 1
             return None
     return parts
 

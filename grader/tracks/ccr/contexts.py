@@ -25,7 +25,8 @@ from grader.tracks.ccr.rae import NEAR_SHARE, VALID_SHARE, within
 
 @dataclass(frozen=True, slots=True)
 class PairLine:
-    """One cause-effect pair of a context. ``share`` is that of estimates within the threshold."""
+    """One cause-effect pair of a context. ``share`` is that of estimates within the threshold;
+    ``resampled`` are these estimates, none where there is one answer set."""
 
     pair: PairName
     mediators: int
@@ -33,6 +34,9 @@ class PairLine:
     eta: float | None
     share: float
     extra: Mapping[str, float]
+    truth: float
+    estimate: float | None
+    resampled: Sequence[float] = ()
 
     @property
     def valid(self) -> bool:
@@ -42,12 +46,15 @@ class PairLine:
 
 @dataclass(frozen=True, slots=True)
 class PathLine:
-    """One composition. Shares are of estimates within the threshold of truth and of reference."""
+    """One composition. Shares are of estimates within the threshold of truth and of reference;
+    ``resampled`` as in :class:`PairLine`."""
 
     composition: Composition
     valid_share: float
     consistent_share: float
     measures: Mapping[str, tuple[bool, bool]]
+    truth: float
+    resampled: Sequence[float] = ()
 
     @property
     def valid(self) -> bool:
@@ -140,6 +147,9 @@ def evaluate_context(
             errors.eta[pair],
             extras[pair].get("valid_share", 0.0),
             extras[pair],
+            truth[pair],
+            pns[pair],
+            resamples.get(pair, ()),
         )
         for pair in ordered
     )
@@ -187,19 +197,21 @@ def _path_line(
     drawn = {pair: resamples.get(pair) for pair in (reference, *edges)}
     if found.value is None or not any(drawn.values()):
         valid, consistent = measures["pns"]
-        return PathLine(found, float(valid), float(consistent), measures)
+        return PathLine(found, float(valid), float(consistent), measures, truth)
     # A pair with a single answer set is constant beside the resampled ones.
     count = max(len(values) for values in drawn.values() if values)
     columns = {
         pair: values or [estimate["pns"] if (estimate := estimates[pair]) else 0.0] * count
         for pair, values in drawn.items()
     }
-    within_truth = within_whole = 0
-    for k in range(count):
-        value = product({pair: columns[pair][k] for pair in edges}, found.path) or 0.0
-        within_truth += within(truth, value)
-        within_whole += whole is not None and within(columns[reference][k], value)
-    return PathLine(found, within_truth / count, within_whole / count, measures)
+    values = [
+        product({pair: columns[pair][k] for pair in edges}, found.path) or 0.0 for k in range(count)
+    ]
+    within_truth = sum(within(truth, value) for value in values)
+    within_whole = 0
+    if whole is not None:
+        within_whole = sum(map(within, columns[reference], values))
+    return PathLine(found, within_truth / count, within_whole / count, measures, truth, values)
 
 
 def _composed(

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from grader.draw.charts import Level, lines
+from grader.draw.charts import Dot, DotRow, Level, dot_rows, lines
 from grader.draw.page import Block, Fold, Paragraph, Section
 from grader.draw.svg import Scale, Svg, element, words
 from grader.show.systems import Part, Report, part_of
@@ -13,15 +13,20 @@ from grader.tracks.ccr.tables import (
     THRESHOLD,
     by_quantity,
     classes,
+    compared,
     curves,
     levels,
+    names_of,
     quantities,
     simulates,
     single_cases,
+    stated,
     taxonomy,
 )
 
 SYSTEMS_DRAWN: Final = 12
+SYSTEMS_BESIDE: Final = 5
+"""Systems whose estimates stand beside each other on a row."""
 CONTEXTS_DRAWN: Final = 60
 CONTEXTS_IN_LEADERBOARD: Final = 4
 
@@ -33,22 +38,32 @@ def sections(reports: Sequence[Report]) -> list[Section]:
     parts = [part_of(report, "ccr") for report in reports]
     alone = len(parts) == 1
     figures = [classes(parts), *([taxonomy(parts[0])] if alone and simulates(parts[0]) else [])]
-    if not any(map(contexts, parts)):
-        return [Section("ccr: figures", figures)]
     drawn = parts[:SYSTEMS_DRAWN]
+    own = Section("ccr: Algorithm 1 on stated values (4.1, case 1)", _stated(drawn))
+    if not any(map(contexts, parts)):
+        return [Section("ccr: figures", figures), own]
+    several = [part for part in drawn if contexts(part)]
     return [
         Section("ccr: figures, and shares of compositions in each class", figures),
         Section("ccr: answers to single cases, by rung", [single_cases(parts)]),
         Section(
             "ccr: reasoning quadrants, one dot a composition (Figures 5, G.11)",
-            [*map(quadrant, drawn)],
+            [quadrant(part["system"], contexts(part)) for part in drawn],
         ),
         Section(
             "ccr: valid estimates of each quantity (Figures 7, G.13, G.14)", [by_quantity(drawn)]
         ),
         Section(
-            "ccr: errors of each quantity (Figures G.12, G.15, G.16)",
+            "ccr: estimates of each quantity beside the truth (Figure G.12)",
+            _distributions(several, alone),
+        ),
+        Section(
+            "ccr: errors of each quantity (Figures G.15, G.16)",
             [Fold("every quantity", [quantities(drawn)], alone)],
+        ),
+        Section(
+            "ccr: errors of systems compared (Wilcoxon test, 6.2)",
+            [compared(several)] if len(several) > 1 else [],
         ),
         Section(
             "ccr: mean error against mediating variables (Figure 9)",
@@ -59,7 +74,50 @@ def sections(reports: Sequence[Report]) -> list[Section]:
             [_curve(drawn, "shortest_path"), curves(drawn, "shortest_path")],
         ),
         Section("ccr: which paths of each cut tree commute (Figure 8)", _trees(drawn, alone)),
+        own,
     ]
+
+
+def _stated(parts: Sequence[Part]) -> list[Block]:
+    """The table of what is stated, and a quadrant plot of each system; nothing without any."""
+    table = stated(parts)
+    drawn = [(part["system"], part.get("details", {}).get("stated", [])) for part in parts]
+    return [table, *(quadrant(name, found) for name, found in drawn if found)] if table.rows else []
+
+
+def _distributions(parts: Sequence[Part], alone: bool) -> list[Block]:
+    """Figure G.12: median and middle 90% of the estimates of each quantity; the truth is 100%."""
+    shown = parts[:SYSTEMS_BESIDE]
+    found: list[dict[str, list[float]]] = []
+    for part in shown:
+        ratios: dict[str, list[float]] = {}
+        for row in part["details"].get("estimates", []):
+            ratios.setdefault(row["quantity"], []).extend(row["ratios"])
+        found.append(ratios)
+    rows = [
+        DotRow(
+            name,
+            [_spread(k, ratios[name]) for k, ratios in enumerate(found) if ratios.get(name)],
+            [(1.0, "the truth")],
+        )
+        for name in names_of(shown)
+    ]
+    title = "estimates as shares of the truth, cut at 200%"
+    picture = dot_rows(title, rows, [part["system"] for part in shown], MOST_SHOWN)
+    return [Fold("every quantity", [picture], alone)]
+
+
+MOST_SHOWN: Final = 2
+"""How many times the truth an estimate is drawn up to."""
+
+
+def _spread(series: int, ratios: Sequence[float]) -> Dot:
+    ordered = sorted(ratios)
+    last = len(ordered) - 1
+    low, middle, high = (ordered[round(share * last)] for share in (0.05, 0.5, 0.95))
+    hover = f"{len(ordered)} estimates, median {middle:.0%} of the truth"
+    cut = [min(value, MOST_SHOWN) for value in (low, middle, high)]
+    return Dot(series, cut[1], (cut[0], cut[2]), hover, "middle 90%")
 
 
 def _curve(parts: Sequence[Part], axis: str) -> Svg:
@@ -78,12 +136,12 @@ def contexts(part: Part) -> Sequence[Context]:
     return found
 
 
-def quadrant(part: Part) -> Svg:
+def quadrant(system: str, found: Sequence[Context]) -> Svg:
     """External against internal error of every composition (CCR Fig. 5), axes cut at 0.5."""
     size, left, top, limit = 150, 34, 22, 0.5
     bottom = top + size
     x, y = Scale(0, limit, left, left + size), Scale(0, limit, bottom, top)
-    parts = [words(left, 14, part["system"], room=size + 20)]
+    parts = [words(left, 14, system, room=size + 20)]
     parts.append(_box(x, y, (0, limit), (0, limit), style="fill:none;stroke:var(--line)"))
     low, high = (0, THRESHOLD), (THRESHOLD, limit)
     for name, across, upwards, ink in (
@@ -91,7 +149,7 @@ def quadrant(part: Part) -> Svg:
     ):  # fmt: skip
         style = f"fill:var(--{ink});fill-opacity:.3"
         parts.append(_box(x, y, across, upwards, name, style=style))
-    for context in contexts(part):
+    for context in found:
         for line in context["compositions"]:
             # Without an estimate there is no error to draw: the corner stands for "beyond".
             gamma, epsilon = (
@@ -105,7 +163,7 @@ def quadrant(part: Part) -> Svg:
         parts.append(words(left - 5, y(tick) + 4, name, "axis", "end"))
     axes = "internal error γ, up: external ε"
     parts.append(words(x(limit / 2), bottom + 29, axes, "axis", "middle"))
-    title = f"Reasoning quadrants of {part['system']}"
+    title = f"Reasoning quadrants of {system}"
     return Svg(title, left + size + 44, bottom + 34, parts, inline=True)
 
 

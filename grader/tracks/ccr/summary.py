@@ -1,6 +1,7 @@
 """The ccr part of a report: contexts evaluated, tables filled, aggregates by SQL."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final
@@ -10,8 +11,9 @@ from grader.report.skill import units_of
 from grader.report.table import Results
 from grader.statistics import bootstrap
 from grader.statistics.resample import cluster_means
-from grader.tracks.ccr.contexts import ContextResult, evaluate_context, nearly
+from grader.tracks.ccr.contexts import ContextResult, PathLine, evaluate_context, nearly
 from grader.tracks.ccr.figures import QUERY
+from grader.tracks.ccr.stated import StatedContext, quadrant_of, stated_contexts
 
 PAIR_COLUMNS: Final = (
     "instance_id", "quantity", "kind", "cause", "effect", "span", "mediators", "shortest_path",
@@ -24,8 +26,15 @@ PATH_COLUMNS: Final = (
     "ate_consistent",
 )  # fmt: skip
 
+COMPOSED_COLUMNS: Final = (
+    "instance_id", "variant", "context_class", "eta", "epsilon", "gamma", "class",
+)  # fmt: skip
+
 DRAWN_CONTEXTS: Final = 60
 """Contexts whose details go into the report, in the order of their ids."""
+RESAMPLED_CONTEXTS: Final = 2
+"""Contexts up to which every resampled estimate goes into the report, as the paper's one context
+has them; of more it has one estimate each."""
 
 
 def summarise(results: Results) -> TrackSummary:
@@ -49,13 +58,21 @@ def summarise(results: Results) -> TrackSummary:
             if s.family != "simulation"
         ],
     )
+    stated = [*stated_contexts(scores, results.truths, results.checked)]
+    table.fill("ccr_composed", COMPOSED_COLUMNS, [row for one in stated for row in _composed(one)])
     (metrics,) = table.rows(QUERY)
     curves = table.query("ccr/curves")
     quantities = table.query("ccr/quantities")
     clusters = table.query("ccr/clusters")
     points = metrics.pop("points")
-    details = {"curves": curves, "contexts": [_details(c) for c in contexts[:DRAWN_CONTEXTS]]}
-    members = {"details": details, "quantities": quantities}
+    details = {
+        "curves": curves,
+        "contexts": [_details(c) for c in contexts[:DRAWN_CONTEXTS]],
+        "estimates": [*_estimates(contexts)],
+        "stated": [_drawn(context) for context in stated[:DRAWN_CONTEXTS]],
+    }
+    by_variant = table.query("ccr/stated")
+    members = {"details": details, "quantities": quantities, "stated": by_variant}
     seed = bootstrap.seed_of(score.task_id for score in scores)
     if points is None:
         # An exam that drew a part of every context has no composition: its pairs are all there is.
@@ -105,6 +122,10 @@ def _place(context: ContextResult, pair: Sequence[str]) -> str:
     return "".join(f"X{context.nodes.index(name) + 1}" for name in pair)
 
 
+def _path(context: ContextResult, line: PathLine) -> str:
+    return "·".join(_place(context, pair) for pair in pairwise(line.composition.path))
+
+
 def _pairs(context: ContextResult) -> list[tuple[Any, ...]]:
     return [
         (
@@ -133,7 +154,7 @@ def _paths(context: ContextResult) -> list[tuple[Any, ...]]:
     return [
         (
             context.instance_id,
-            "·".join(_place(context, pair) for pair in pairwise(line.composition.path)),
+            _path(context, line),
             " -> ".join(line.composition.path),
             len(line.composition.path) - 1,
             line.composition.external,
@@ -146,6 +167,39 @@ def _paths(context: ContextResult) -> list[tuple[Any, ...]]:
         )
         for line in context.compositions
     ]
+
+
+def _estimates(contexts: Sequence[ContextResult]) -> Iterator[dict[str, Any]]:
+    """Every estimate by its quantity and context, as a share of the truth (CCR Figure G.12)."""
+    every = len(contexts) <= RESAMPLED_CONTEXTS
+    for context in contexts:
+        lines = [
+            *((_place(context, line.pair), line.truth, line.estimate, line.resampled)
+              for line in context.pairs),
+            *((_path(context, line), line.truth, line.composition.value, line.resampled)
+              for line in context.compositions),
+        ]  # fmt: skip
+        for quantity, truth, value, resampled in lines:
+            shown = resampled if every and resampled else [] if value is None else [value]
+            ratios = [round(one / truth, 6) for one in shown]
+            yield {"quantity": quantity, "instance_id": context.instance_id, "ratios": ratios}
+
+
+def _composed(context: StatedContext) -> Iterator[tuple[Any, ...]]:
+    """A row for each composition of stated values."""
+    etas = [*context.errors.eta.values()]
+    known = [eta for eta in etas if eta is not None]
+    mean = math.fsum(known) / len(etas) if len(known) == len(etas) else None
+    for one in context.errors.compositions:
+        head = (context.instance_id, context.variant, context.quadrant, mean)
+        yield (*head, one.external, one.internal, quadrant_of(one))
+
+
+def _drawn(context: StatedContext) -> dict[str, Any]:
+    """What the drawing of stated values needs of one task."""
+    lines = [{"path": list(one.path), "epsilon": one.external, "gamma": one.internal}
+             for one in context.errors.compositions]  # fmt: skip
+    return {"instance_id": context.instance_id, "compositions": lines}
 
 
 def _details(context: ContextResult) -> dict[str, Any]:

@@ -1,11 +1,12 @@
 """The ccr tables: points, shares of the four classes of reasoners, single cases, error curves."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from grader.draw.table import Cell, Table, figure, word
 from grader.draw.words import count, number, percent, points
 from grader.show.systems import SYSTEM, Part, Report, part_of, rows_of
+from grader.statistics.signed_rank import signed_rank
 from grader.tracks.ccr.figures import CLASSES, LABELS
 
 THRESHOLD: Final = 0.1
@@ -45,8 +46,9 @@ def taxonomy(part: Part) -> Table:
 def classes(parts: Sequence[Part]) -> Table:
     """Points by kind of task, and the classes of compositions."""
     kinds = ["simulation", "direct", "deductive"] if any(map(simulates, parts)) else []
-    if any(part["metrics"].get("points_frontier") is not None for part in parts):
-        kinds.append("frontier")
+    for name in ("inductive", "frontier"):
+        if any(part["metrics"].get(f"points_{name}") is not None for part in parts):
+            kinds.append(name)
     shares = [
         *(f"compositions_{name.lower()}" for name in CLASSES),
         "complete_share",
@@ -122,9 +124,14 @@ def quantities(parts: Sequence[Part]) -> Table:
     return Table.of("Each quantity", columns, rows_of(parts, "quantities"), left=3, note=note)
 
 
+def names_of(parts: Sequence[Part]) -> list[str]:
+    """The quantities of the cut trees, the whole first, compositions last."""
+    return list(dict.fromkeys(row["quantity"] for row in rows_of(parts, "quantities")))
+
+
 def by_quantity(parts: Sequence[Part]) -> Table:
     """Figure 7 as the paper draws it: share of valid estimates, system against quantity."""
-    names = list(dict.fromkeys(row["quantity"] for row in rows_of(parts, "quantities")))
+    names = names_of(parts)
     shown = [
         {row["quantity"]: row["valid"] for row in part.get("quantities", ())} for part in parts
     ]
@@ -133,6 +140,78 @@ def by_quantity(parts: Sequence[Part]) -> Table:
         for part, found in zip(parts, shown, strict=True)
     ]
     return Table("Valid estimates of each quantity", ["system", *names], rows)
+
+
+def stated(parts: Sequence[Part]) -> Table:
+    """Algorithm 1 on the values that a system states (CCR §4.1, case 1)."""
+    columns = (
+        SYSTEM,
+        word("variant"),
+        word("contexts"),
+        *(figure(f"contexts_{name.lower()}", name, count) for name in CLASSES),
+        word("compositions"),
+        *(figure(name.lower(), name) for name in CLASSES),
+        *(figure(name, sign) for name, sign in (("eta", "η"), ("epsilon", "ε"), ("gamma", "γ"))),
+    )
+    note = (
+        "Contexts, and the shares of compositions, in each class; medians of the external error of "
+        "pairs (η) and compositions (ε), and of the internal one (γ)."
+    )
+    return Table.of("Stated values", columns, rows_of(parts, "stated"), left=2, note=note)
+
+
+ALPHA: Final = 0.05
+"""Below this a difference of errors counts as one (CCR §6.2)."""
+
+
+def compared(parts: Sequence[Part]) -> Table:
+    """The signed-rank test of the errors in each quantity: the first system against the others."""
+    first, *others = parts
+    own = _errors(first)
+    rows: list[list[str | Cell]] = []
+    for quantity in names_of(parts):
+        cells = [_tested(own, _errors(other), quantity) for other in others]
+        rows.append([quantity, *cells])
+    note = (
+        f"Two-sided p-values of the Wilcoxon test, and the number of pairs: errors of "
+        f"{first['system']} against those of each system, context by context, or by resampled "
+        f"estimate where contexts are at most two and answers repeated. Green: below {ALPHA}."
+    )
+    head = ["quantity", *(part["system"] for part in others)]
+    return Table("Errors compared", head, rows, note=note)
+
+
+def _errors(part: Part) -> dict[tuple[str, str], list[float]]:
+    """Relative errors by quantity and context."""
+    return {
+        (row["quantity"], row["instance_id"]): [abs(ratio - 1) for ratio in row["ratios"]]
+        for row in part.get("details", {}).get("estimates", [])
+    }
+
+
+def _tested(
+    own: Mapping[tuple[str, str], list[float]],
+    other: Mapping[tuple[str, str], list[float]],
+    quantity: str,
+) -> Cell:
+    differences = [
+        a - b
+        for place, errors in own.items()
+        if place[0] == quantity
+        for a, b in _paired(errors, other.get(place, []))
+    ]
+    if not differences:
+        return Cell("–")
+    p = signed_rank(differences)
+    told = "<0.001" if p < 0.001 else number(p)
+    return Cell(told, "good" if p < ALPHA else "", f"n = {len(differences)}")
+
+
+def _paired(first: Sequence[float], second: Sequence[float]) -> Iterator[tuple[float, float]]:
+    """Estimate by estimate; one that stands alone is beside each of the other's."""
+    count = max(len(first), len(second)) if first and second else 0
+    columns = [[*row] * count if len(row) == 1 else row for row in (first, second)]
+    return zip(columns[0][:count], columns[1][:count], strict=False)
 
 
 def _error(error: float | None) -> Cell:

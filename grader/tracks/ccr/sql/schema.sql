@@ -44,6 +44,15 @@ CREATE TEMP TABLE ccr_contexts (
 CREATE TEMP TABLE ccr_stated (
     task_id     VARCHAR NOT NULL,
     instance_id VARCHAR NOT NULL,
-    family      VARCHAR NOT NULL,     -- direct or deductive
+    family      VARCHAR NOT NULL,     -- any but simulation
     points      DOUBLE  NOT NULL
+);
+CREATE TEMP TABLE ccr_composed (
+    instance_id   VARCHAR NOT NULL,
+    variant       VARCHAR NOT NULL,   -- of the task that states the values
+    context_class VARCHAR NOT NULL,   -- of all the values of the task
+    eta           DOUBLE,             -- mean external error of its pairs; NULL where one is absent
+    epsilon       DOUBLE,
+    gamma         DOUBLE,
+    class         VARCHAR NOT NULL    -- of the composition: VC, VI, IC, II
 );

@@ -1,0 +1,282 @@
+"""Inductive questions (Definition 3.4), the paper's own graph, and bounds of one's own."""
+
+import json
+import tomllib
+from collections import Counter
+from fractions import Fraction
+from itertools import pairwise
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from ccr_worlds import FIGURE_4, built
+
+from baselines.ccr.reasoners import naive, perfect
+from benchmarks import ccr_simulations as simulations
+from benchmarks.built import pairs_of
+from builder.ccr.ask.questions import VERDICTS, Deduction, check_deduction, compose
+from builder.ccr.ask.text import Given, decimal
+from builder.ccr.check.audit import audit_instance
+from builder.ccr.make.graph import KINDS, PAPER_GRAPHS, CutTree, Pair, chain, cut_tree
+from builder.ccr.make.sampling import Design, draw_kinds, sample_context
+from builder.ccr.plan.config import LATER, parse_config
+from builder.ccr.plan.contexts import VARIANTS_OF, ContextPlan
+from builder.ccr.track import TRACK
+from builder.release.floors import plain
+from builder.settings import TomlTable
+from grader.errors import UsageError
+from grader.io.jsonio import pretty
+from grader.model import RawAnswer
+from grader.score import score_answer
+from grader.shape import Task
+
+
+def table(**values: object) -> TomlTable:
+    return TomlTable(values, "mini.toml: splits.dev.ccr.")
+
+
+def sampled(seed: int, count: int) -> tuple[CutTree, dict[Pair, Fraction]]:
+    rng = np.random.default_rng([seed, count])
+    found = sample_context(
+        Design((3,) * count, draw_kinds(KINDS, count, rng), "mixed"), rng, "here"
+    )
+    return found.tree, {pair: values["pns"] for pair, values in found.quantities.items()}
+
+
+def questions() -> list[tuple[CutTree, dict[Pair, Fraction], Deduction]]:
+    found = []
+    for seed in range(30):
+        for count in (2, 3, 4):
+            tree, values = sampled(seed, count)
+            for verdict in VERDICTS if count > 2 else ("value", "insufficient"):
+                rng = np.random.default_rng([seed, count, 1])
+                found.append((tree, values, compose(tree, values, verdict, rng)))
+    return found
+
+
+def test_the_verdict_of_an_inductive_question_is_derived_twice() -> None:
+    """From the printed givens, whose last digit may be off; and by models that are written down."""
+    forms: Counter[tuple[str, int]] = Counter()
+    for tree, values, question in questions():
+        assert question.target == tree.whole
+        assert tree.whole not in {given.pair for given in question.givens}
+        printed = [Given(g.pair, Fraction(decimal(g.value))) for g in question.givens]
+        verdict, value = check_deduction(tree.nodes, printed, tree.whole, bounded=True)
+        assert verdict == question.verdict
+        forms[verdict, len(printed) - len(tree.components)] += 1
+        fits = [fit(tree, values, question.givens, other) for other in (1, Fraction(1, 3))]
+        if verdict == "value":
+            assert value == pytest.approx(float(values[tree.whole]), rel=5e-3)
+            assert question.value == values[tree.whole] and fits[0] == values[tree.whole]
+        elif verdict == "insufficient":
+            low, high = sorted(whole for whole in fits if whole is not None)
+            assert high > 2 * low
+        else:
+            assert fits[0] is None
+    assert forms["value", 1] and forms["inconsistent", 1] and forms["insufficient", 0]
+    assert forms["value", -1] and forms["value", 0] and forms["insufficient", -1]
+
+
+def fit(
+    tree: CutTree, values: dict[Pair, Fraction], givens: tuple[Given, ...], factor: Fraction | int
+) -> Fraction | None:
+    """The whole of a model with the givens, in which what nothing is given about is changed by a
+    factor; ``None`` where it does not have them."""
+    told = {edge for given in givens for edge in pairwise(tree.nodes) if inside(tree, edge, given)}
+    model = {e: values[e] * (1 if e in told else factor) for e in pairwise(tree.nodes)}
+    for given in givens:
+        covered = [v for e, v in model.items() if inside(tree, e, given)]
+        if prod(covered, start=Fraction(1)) != given.value:
+            return None
+    return prod(model.values(), start=Fraction(1))
+
+
+def inside(tree: CutTree, edge: Pair, given: Given) -> bool:
+    place = tree.nodes.index
+    return place(given.pair[0]) <= place(edge[0]) and place(edge[1]) <= place(given.pair[1])
+
+
+CONTEXTS: list[dict[str, Any]] = [
+    *({"purpose": "inductive", "variant": "inductive.boolean", "verdict": v} for v in VERDICTS),
+    {"purpose": "stated", "variant": "inductive.stated"},
+]
+
+
+@pytest.mark.parametrize("changes", CONTEXTS)
+def test_the_prompt_tells_all_that_is_needed(changes: dict[str, Any]) -> None:
+    """The reader of prompts gets it right, and the gate's second derivation agrees with the truth
+    and sees a changed one."""
+    for seed in range(4):
+        made = built(f"inductive/{seed}", **changes)
+        ((task, truth),) = pairs_of(made, "ccr")
+        raw = RawAnswer(task.answer_file, pretty(perfect(task)).encode())
+        assert score_answer(task, truth, raw).points == 1
+        (world,) = made.rows["ccr_worlds"]
+        (row,) = made.rows["ccr_truth"]
+        assert audit_instance(world, [row]) == []
+        target = json.loads(str(row["target_json"]))
+        if "quantities" in target:
+            assert len(target["quantities"]) == 6
+            target["quantities"]["Q2"]["exact"] = "1/3"
+        elif target["verdict"] == "value":
+            target["exact"] = str(Fraction(target["exact"]) * Fraction(101, 100))
+        else:
+            target["verdict"] = "value"
+        assert audit_instance(world, [{**row, "target_json": json.dumps(target)}])
+
+
+def test_multiplying_whatever_is_given_is_right_only_where_one_path_is() -> None:
+    """Definition 3.4 asks which values compose, not for a product."""
+    right = []
+    for seed in range(12):
+        made = built(f"naive/{seed}", **CONTEXTS[0])
+        ((task, truth),) = pairs_of(made, "ccr")
+        raw = RawAnswer(task.answer_file, pretty(naive(task)).encode())
+        right.append(score_answer(task, truth, raw).points == 1)
+        assert right[-1] == (len(made_givens(task)) <= 3 and one_path(task))
+    assert 0 < sum(right) < len(right)
+
+
+def made_givens(task: Task) -> list[Pair]:
+    lines = [line for line in task.prompt.splitlines() if line.startswith("- PNS(")]
+    return [tuple(line[6 : line.index(")")].split(", ")) for line in lines]  # type: ignore[misc]
+
+
+def one_path(task: Task) -> bool:
+    """Whether the givens are the edges of one path from root to leaf."""
+    tree, givens = task.inputs["cut_tree"], sorted(
+        made_givens(task), key=lambda pair: task.inputs["cut_tree"].index(pair[0])
+    )  # fmt: skip
+    ends = [tree[0], *(effect for _, effect in givens)]
+    return ends[:-1] == [cause for cause, _ in givens] and ends[-1] == tree[-1]
+
+
+def test_contexts_of_the_later_purposes_follow_and_change_no_other() -> None:
+    """Exams that were there keep their instances, their settings and what their floors hang on."""
+    few = {"simulation": 3, "direct": 2, "deductive": 4, "linear": 3, "frontier": 5}
+    before = parse_config(table(**few))
+    after = parse_config(table(**few, inductive=5, stated=2))
+    assert plain(before).keys() == {
+        "counts", "components", "nodes", "kinds", "operators", "tenths", "themes",
+    }  # fmt: skip
+    assert {*LATER}.isdisjoint(dict(before.counts))
+    old, new = (TRACK.plan(config, "dev", b"root", False) for config in (before, after))
+    assert new[: len(old)] == old and len(new) == len(old) + 7
+    plans = [ContextPlan.from_json(spec.config_json) for spec in new[len(old) :]]
+    assert [plan.purpose for plan in plans] == ["inductive"] * 5 + ["stated"] * 2
+    assert all(len(p.sizes) > 2 for p in plans if p.verdict == "inconsistent")
+    assert "pns" not in json.loads(old[0].config_json)
+
+
+def test_no_exam_that_was_there_asks_them(root: Path) -> None:
+    """Of the shipped files only one asks for the later variants, in exams of its own."""
+    later = {key for purpose in LATER for key in VARIANTS_OF[purpose]}
+    asking = set()
+    for file in sorted((root / "splits").glob("*.toml")):
+        document = tomllib.loads(file.read_text("utf-8"))
+        for split in document.get("splits", {}).values():
+            if {*LATER} & split.get("ccr", {}).keys():
+                asking.add(file.name)
+    assert asking == {"ccr-paper.toml"} and later == {"inductive.boolean", "inductive.stated"}
+
+
+def test_the_papers_own_graph_has_its_edges_and_its_values() -> None:
+    """Figure 4 and Equation G.1: or throughout, every probability 0.7."""
+    kinds, sizes = zip(*PAPER_GRAPHS["figure-4"], strict=True)
+    dag = chain(kinds, sizes, np.random.default_rng(0))
+    place = {name: str(k) for k, name in enumerate("XABCDEFY")}
+    assert {*dag.edges} == {(place[a], place[b]) for a, b in FIGURE_4}
+    config = parse_config(
+        table(
+            simulation=1,
+            stated=1,
+            graph="figure-4",
+            operators=["or"],
+            probability=[0.7, 0.7],
+            local_pns=[0.02, 0.85],
+            global_pns=0.0002,
+            themes=["CandyParty"],
+        )
+    )
+    (spec, stated) = TRACK.plan(config, "dev", b"root", False)
+    made = TRACK.build(spec)
+    world = json.loads(str(made.rows["ccr_worlds"][0]["world_json"]))
+    x, c, d, y = world["tree"]
+    pns = {(q["cause"], q["effect"]): Fraction(q["pns"]) for q in world["quantities"]}
+    assert pns[x, c] == pns[d, y] == Fraction(27, 1000) and pns[c, d] == Fraction(3, 10)
+    assert pns[x, y] == Fraction(3, 10) ** 7 and len(made.rows["ccr"]) == 6
+    assert {row["cause"] for row in map(inputs, made.rows["ccr"])} == {x, c, d}
+    assert len(TRACK.build(stated).rows["ccr"]) == 1
+
+
+def inputs(row: dict[str, object]) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(str(row["inputs_json"]))
+    return found
+
+
+def test_bounds_of_ones_own_are_kept() -> None:
+    """Quantities near a boundary, where the file wants them there."""
+    config = parse_config(
+        table(simulation=6, components=[2, 3], local_pns=[0.05, 0.15], global_pns=0.001)
+    )
+    for spec in TRACK.plan(config, "dev", b"root", False):
+        plan = ContextPlan.from_json(spec.config_json)
+        found = sample_context(plan.design, np.random.default_rng(spec.index), "here")
+        local = [found.quantities[pair]["pns"] for pair in pairwise(found.tree.nodes)]
+        assert all(Fraction(5, 100) <= value <= Fraction(15, 100) for value in local)
+        assert found.quantities[found.tree.whole]["pns"] >= Fraction(1, 1000)
+    assert cut_tree(found.context.dag) == found.tree
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"graph": "figure-5"}, 'graph: unknown name "figure-5"; did you mean'),
+        ({"graph": "figure-4", "nodes": [3, 4]}, "nodes: cannot be had with graph"),
+        ({"graph": "figure-4", "linear": 3}, "linear: cannot be had with graph"),
+        ({"graph": "figure-4", "operators": ["or"], "probability": [0.7, 0.7]},
+         "at most 0.027, below 0.15; use fewer nodes or other operators, or a lower bound"),
+        ({"local_pns": [0.5]}, "local_pns: must be two numbers from 0.0001 to 1"),
+        ({"global_pns": 0}, "global_pns: must be a number from 1e-06 to 1"),
+        ({"global_pns": 0.9}, "below 0.9; use fewer or smaller ones, or a lower bound"),
+        ({"inductive": -1}, "inductive: must be a whole number from 0"),
+    ],
+)  # fmt: skip
+def test_a_table_that_cannot_be_is_refused_in_one_line(
+    change: dict[str, object], problem: str
+) -> None:
+    with pytest.raises(UsageError) as refused:
+        parse_config(table(simulation=1, **change))
+    assert problem in str(refused.value) and "\n" not in str(refused.value)
+
+
+def test_the_papers_simulations_converge() -> None:
+    """Appendices C and E: of equal quantities none has a sample in common with another, all come
+    near the exact value, and nearer with a hundred times the sample."""
+    rng = np.random.default_rng(3)
+    either, both = simulations.figure_4("or", 4), simulations.figure_4("and", 8)
+    cases = [
+        (simulations.sampled_pns(either), ("0", "7"), Fraction(6, 10) ** 7),
+        (simulations.sampled_pns(both), ("0", "3"), Fraction(8, 10) ** 3),
+    ]
+    for estimate, pair, truth in cases:
+        errors = [[abs(estimate(pair, size, rng) / float(truth) - 1) for _ in range(20)]
+                  for size in (500, 50_000)]  # fmt: skip
+        assert np.mean(errors[1]) < np.mean(errors[0]) / 4 and max(errors[1]) < 0.15
+    for bypass, whole in ((False, 20.25), (True, 23.625)):
+        context = simulations.appendix_c(bypass)
+        own = simulations.regressed(context, {("X3", "Y"): ["X5"]} if bypass else {})
+        parts = own(("X1", "X3"), 40_000, rng) * own(("X3", "Y"), 40_000, rng)
+        assert parts == pytest.approx(20.25, rel=0.03)
+        assert own(("X1", "Y"), 40_000, rng) == pytest.approx(whole, rel=0.03)
+    unadjusted = simulations.regressed(simulations.appendix_c(True), {})
+    assert abs(unadjusted(("X3", "Y"), 40_000, rng) - 4.5) > 0.3, "X5 is a common cause there"
+    tree = ("X", "C", "D", "Y")
+    assert [one.text for one in simulations.inductive(tree)] == ["XY", "XC·CY", "XD·DY", "XC·CD·DY"]
+    value = {("X", "C"): 2.0, ("C", "D"): 3.0, ("D", "Y"): 5.0, ("X", "D"): 6.0, ("C", "Y"): 15.0,
+             ("X", "Y"): 30.0}  # fmt: skip
+    assert {one.of(value.__getitem__) for one in simulations.inductive(tree)} == {30.0}
+    for group in simulations.deductive(tree):
+        assert len({one.of(value.__getitem__) for one in group}) == 1

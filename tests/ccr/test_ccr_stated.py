@@ -1,0 +1,204 @@
+"""Algorithm 1 on stated values, distributions of estimates, and the test that compares systems."""
+
+import json
+import random
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import pytest
+import scipy.stats
+from ccr_grading import Exam
+
+from grader.model import Checked, RawAnswer, TrackSummary
+from grader.report.table import Results, ScoreTable
+from grader.shape import Task
+from grader.statistics.signed_rank import EXACT_UP_TO, signed_rank
+from grader.submission.check import check
+from grader.tracks.ccr.checks import merge_units
+from grader.tracks.ccr.page import sections
+from grader.tracks.ccr.stated import StatedContext, stated_contexts
+from grader.tracks.ccr.summary import summarise
+from grader.tracks.ccr.tables import compared
+
+Change = Callable[[str, tuple[str, ...], float], float | None]
+"""(measure, path, exact value) -> what is stated."""
+
+
+@pytest.fixture(scope="module")
+def stated() -> Exam:
+    """Every pair of a tree of three components; two local pairs and the whole of two; a trap."""
+    whole = {"purpose": "stated", "variant": "inductive.stated"}
+    return Exam(
+        {"seed": "s1", **whole},
+        {"seed": "s2", "purpose": "direct", "variant": "direct.boolean", "sizes": (3, 3)},
+        {"seed": "s3", "purpose": "linear", "variant": "direct.linear", "sizes": (3, 4)},
+        {"seed": "s4", "purpose": "linear", "variant": "direct.trap", "sizes": (4, 4)},
+    )
+
+
+def answers(exam: Exam, change: Change) -> Callable[[Task], Any]:
+    def solver(task: Task) -> Any:
+        listed = exam.truths[task.task_id].target["quantities"]
+        told = {
+            name: change(q["measure"], tuple(q["path"]), float(Fraction(q["exact"])))
+            for name, q in listed.items()
+        }
+        return {"quantities": {name: value for name, value in told.items() if value is not None}}
+
+    return solver
+
+
+def results(exam: Exam, change: Change) -> list[StatedContext]:
+    scores, checked = exam.grade(answers(exam, change))
+    return [*stated_contexts(scores, exam.truths, checked)]
+
+
+def ends(exam: Exam) -> set[tuple[str, str]]:
+    """The whole of each tree: a pair of which neither node stands on the other side of any."""
+    found = set()
+    for truth in exam.truths.values():
+        pairs = {tuple(q["path"]) for q in truth.target["quantities"].values()
+                 if len(q["path"]) == 2}  # fmt: skip
+        causes, effects = {a for a, _ in pairs}, {b for _, b in pairs}
+        found |= {(a, b) for a, b in pairs if a not in effects and b not in causes}
+    return found
+
+
+def test_the_four_classes_of_stated_values(stated: Exam) -> None:
+    """Definitions 4.3 and 4.4, with the values that §6.2 gives as cases in point."""
+    whole = ends(stated)
+    cases: list[tuple[str, Change]] = [
+        ("VC", lambda _, path, value: value),
+        ("II", lambda _, path, value: value * (2 if path in whole else 1)),
+        ("II", lambda _, path, value: value * 0.7),
+        ("II", lambda _, path, value: None),
+    ]
+    for quadrant, change in cases:
+        found = results(stated, change)
+        assert [one.variant for one in found] == [
+            "inductive.stated", "direct.boolean", "direct.linear",
+        ]  # fmt: skip
+        assert [len(one.errors.compositions) for one in found] == [3, 1, 1]
+        assert {one.quadrant for one in found} == {quadrant}
+    assert all(one.consistent for one in results(stated, lambda *_: 1.0)), "1 composes with itself"
+    assert {one.quadrant for one in results(stated, lambda *_: 1.0)} == {"IC"}
+
+
+def test_errors_of_stated_values_by_hand(stated: Exam) -> None:
+    """A whole stated as twice its value: ε is 0, γ a half, η a whole."""
+    whole = ends(stated)
+    for one in results(stated, lambda _, path, value: value * (2 if path in whole else 1)):
+        for composition in one.errors.compositions:
+            assert composition.external == pytest.approx(0, abs=1e-9)
+            assert composition.internal == pytest.approx(0.5)
+        worst = {pair: eta for pair, eta in one.errors.eta.items() if eta is None or eta > 1e-9}
+        assert [*worst] == [next(p for p in one.errors.eta if p in whole)]
+        assert [*worst.values()] == [pytest.approx(1)]
+
+
+def summary(exam: Exam, checked: dict[str, Checked]) -> TrackSummary:
+    scores = exam.scores(checked)
+    with ScoreTable(scores) as table:
+        return summarise(Results(table, scores, exam.truths, checked))
+
+
+def noisy(exam: Exam, rate: float, replicates: int) -> dict[str, Checked]:
+    """Right answers, each flipped at a rate, so many times."""
+    rng = random.Random(f"{rate}/{replicates}")
+    checked = {}
+    for task, truth in exam.pairs:
+        sets = []
+        for _ in range(replicates):
+            flipped = {
+                rung: [(bit == "1") != (rng.random() < rate) for bit in bits]
+                for rung, bits in truth.target["answers"].items()
+            }
+            sets.append(check(task, RawAnswer(task.answer_file, json.dumps(flipped).encode())))
+        checked[task.task_id] = merge_units(sets) if replicates > 1 else sets[0]
+    return checked
+
+
+def part(name: str, found: TrackSummary, points: float = 1.0) -> dict[str, Any]:
+    return {"system": name, "points": points, "metrics": found.metrics, "attempted": 1,
+            **found.members}  # fmt: skip
+
+
+def test_estimates_are_shares_of_the_truth_and_are_compared() -> None:
+    """Of two contexts with repeated answers all 1,000 resampled estimates are kept, as in the
+    paper; a single answer set is one estimate, which stands beside each of the other's."""
+    exam = Exam({"seed": "d1", "sizes": (3, 3)}, {"seed": "d2", "sizes": (3, 3)})
+    right = part("right", summary(exam, noisy(exam, 0.0, 1)))
+    often = part("often", summary(exam, noisy(exam, 0.1, 5)))
+    kept = {len(row["ratios"]) for row in often["details"]["estimates"]}
+    assert kept == {1000} and len(often["details"]["estimates"]) == 8
+    assert all(row["ratios"] == [1.0] for row in right["details"]["estimates"])
+    for row in often["quantities"]:
+        ratios = [r for line in often["details"]["estimates"] for r in line["ratios"]
+                  if line["quantity"] == row["quantity"]]  # fmt: skip
+        assert len(ratios) == 2000
+    table = compared([right, often])
+    assert [line[0] for line in table.rows] == [row["quantity"] for row in right["quantities"]]
+    for line in table.rows:
+        assert line[1].kind == "good" and line[1].aside == "n = 2000"  # type: ignore[union-attr]
+    same = compared([right, {**right, "system": "again"}])
+    assert {str(line[1]) for line in same.rows} == {"1.000  n = 2"}
+    several = Exam(*({"seed": f"e{k}", "sizes": (3, 3)} for k in range(3)))
+    found = summary(several, noisy(several, 0.1, 2)).members["details"]["estimates"]
+    assert {len(row["ratios"]) for row in found} == {1}
+
+
+def test_the_page_shows_stated_values_even_alone(stated: Exam) -> None:
+    """An exam of direct tasks has no context to simulate, and compositions all the same."""
+    scores, checked = stated.grade(answers(stated, lambda _, path, value: value))
+    with ScoreTable(scores) as table:
+        found = summarise(Results(table, scores, stated.truths, checked))
+    rows = {row["variant"]: row for row in found.members["stated"]}
+    assert rows["inductive.stated"]["contexts_vc"] == 1 and rows["inductive.stated"]["vc"] == 1
+    report = {
+        "tracks": {"ccr": part("x", found)}, "submission": {"system": "x"},
+    }  # fmt: skip
+    (_, own) = sections([report])
+    text = "".join(block.markup() for block in own.blocks if hasattr(block, "markup"))
+    assert own.blocks and text.count("<circle") == 5
+
+
+@pytest.mark.parametrize("count", [3, 8, 25, EXACT_UP_TO, EXACT_UP_TO + 1, 300])
+@pytest.mark.parametrize("tied", [False, True])
+def test_the_signed_rank_test_is_scipys(count: int, tied: bool) -> None:
+    """Exact where sizes differ, the normal approximation beyond; zeros and ties as there."""
+    rng = random.Random(f"{count}/{tied}")
+    for shift in (0.0, 0.4, 2.0):
+        values = [rng.gauss(shift, 1) for _ in range(count)]
+        if tied:
+            values = [round(value, 1 if count > EXACT_UP_TO else 0) for value in values] + [0.0]
+        exact = count <= EXACT_UP_TO
+        if tied and exact:
+            continue  # scipy's exact distribution knows no ties: below, by counting
+        wanted = scipy.stats.wilcoxon(
+            values, zero_method="wilcox", correction=False, method="exact" if exact else "approx"
+        ).pvalue
+        assert signed_rank(values) == pytest.approx(wanted, rel=1e-9)
+
+
+def test_ties_of_few_differences_are_counted() -> None:
+    """Every way of giving the sizes a sign, by hand."""
+    rng = random.Random(4)
+    for _ in range(40):
+        values = [rng.choice((-2, -1, -1, 0, 1, 2, 2, 3)) for _ in range(rng.randint(1, 9))]
+        present = [value for value in values if value]
+        if not present:
+            assert signed_rank(values) == 1
+            continue
+        ranks = scipy.stats.rankdata([abs(value) for value in present])
+        total = sum(ranks)
+
+        def distance(signs: tuple[int, ...], ranks: Any = ranks, total: float = total) -> float:
+            positive = sum(rank for rank, sign in zip(ranks, signs, strict=True) if sign > 0)
+            return float(abs(positive - total / 2))
+
+        own = distance(tuple(present))
+        every = [distance(signs) for signs in product((-1, 1), repeat=len(present))]
+        wanted = sum(far >= own - 1e-9 for far in every) / len(every)
+        assert signed_rank(values) == pytest.approx(wanted)
