@@ -32,8 +32,10 @@ def pytest_collection_finish() -> None:
 
 def pytest_unconfigure() -> None:
     """Hypothesis leaves a callback with the garbage collector, which keeps DuckDB's objects alive
-    beyond the interpreter's end; DuckDB's binding would then print a page about leaks."""
+    beyond the interpreter's end, as does what stays frozen; its binding would then print a page
+    about leaks."""
     gc.callbacks.clear()
+    gc.unfreeze()
 
 
 @pytest.fixture(autouse=True)

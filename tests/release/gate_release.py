@@ -24,7 +24,7 @@ version = "0.1.0"
 truth = "public"
 seed = "gate 1"
 [splits.dev.causalds]
-scenes = 7
+scenes = 6
 rows = { train = 60, test = 20 }
 motifs = { chain = 1, confounding = 1, fork = 1, collider = 1, mediation = 1, iv = 1 }
 treatment_binary = 0.5
@@ -36,7 +36,7 @@ causalds = { tasks = "all" }
 truth = "private"
 secret_env = "GATE_SECRET"
 [splits.test.causalds]
-scenes = 10
+scenes = 4
 rows = { train = 60, test = 20 }
 motifs = { chain = 1, confounding = 1, collider = 1, iv = 1 }
 treatment_binary = 0.5

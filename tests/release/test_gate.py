@@ -57,7 +57,7 @@ def test_a_fresh_build_passes_every_check(passed: GateReport) -> None:
     assert passed.ok, passed.markdown
     figures = {line.check: line.figure for line in passed.lines}
     assert "tasks, 100 points; through the whole grader" in figures["dev: gold answers"]
-    assert figures["test: gold answers"].startswith("10 tasks, 100 points;")
+    assert figures["test: gold answers"].startswith("4 tasks, 100 points;")
     assert figures["dev: empty answers"] == "0 points"
     assert {floor.split for floor in passed.floors} == {"dev", "test"}
 
