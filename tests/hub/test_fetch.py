@@ -34,6 +34,20 @@ def test_an_address_is_taken_wherever_a_folder_is(
     assert at_hub == at_home and "points 100" in at_hub[1]
     assert says("validate", gold, "--release", ADDRESS, *SPLIT)[0] == 0
     assert says("workspace", "--release", ADDRESS, *SPLIT, "--out", tmp_path / "work")[0] == 0
+    task_id = next(gold.glob("cds-*.json")).stem
+    assert says("explain", task_id, "--release", ADDRESS, "--split", "dev")[0] == 0
+    shutil.copytree(gold, tmp_path / "board" / "gold")
+    board = (
+        "leaderboard",
+        tmp_path / "board",
+        "--release",
+        ADDRESS,
+        *SPLIT,
+        "--workers",
+        1,
+        "--no-cache",
+    )
+    assert says(*board)[0] == 0
     put(shown, "org/exams-private", release / "private", "v1")
     code, out, err = says("verify", ADDRESS, "--private", "hf://org/exams-private@v1")
     assert code == 0, out + err
