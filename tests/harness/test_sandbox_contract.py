@@ -210,3 +210,17 @@ def test_of_long_output_head_and_tail_are_shown_with_advice(seen: list[dict[str,
         assert text.startswith("1\n2\n3\n") and text.endswith("19999\n20000\n")
         assert 10_000 < len(text) < 10_300
         assert "head, tail or grep" in text
+
+
+def test_the_walls_of_the_image_are_fields_that_inspect_knows() -> None:
+    """Read by its own class, which keeps nothing that it does not know: no engine is needed."""
+    from inspect_ai.util import parse_compose_yaml
+
+    from harness.stack import FOLDER
+
+    (service,) = parse_compose_yaml(str(FOLDER / "compose.yaml")).services.values()
+    assert service.network_mode == "none" and service.user == "1000:1000"
+    assert service.cap_drop == ["ALL"] and service.security_opt == ["no-new-privileges:true"]
+    assert service.mem_limit == service.memswap_limit == "4g"
+    assert service.cpus == 2.0 and service.pids_limit == 512
+    assert not service.volumes and not service.privileged
