@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from builder.causal.graph import LatentDAG
@@ -20,6 +21,14 @@ def graph_members(graph: LatentDAG) -> dict[str, Any]:
     """The members of a plan that say what its graph is."""
     latent = tuple(node for node in graph.nodes if node in graph.latent)
     return {"nodes": graph.nodes, "edges": graph.edges, "latent": latent}
+
+
+@lru_cache(maxsize=256)
+def _graph(
+    nodes: tuple[str, ...], edges: tuple[tuple[str, str], ...], latent: tuple[str, ...]
+) -> LatentDAG:
+    """Kept, as a plan is asked for its graph again and again while it is looked at."""
+    return LatentDAG(nodes, edges, frozenset(latent))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +119,7 @@ class ScenePlan:
     @property
     def query(self) -> Motif:
         """The scene's graph with its treatment and outcome, under the name of its motif."""
-        graph = LatentDAG(self.nodes, self.edges, frozenset(self.latent))
+        graph = _graph(self.nodes, self.edges, self.latent)
         return Motif(self.motif, graph, self.treatment, self.outcome)
 
     def to_json(self) -> str:
