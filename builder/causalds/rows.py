@@ -164,6 +164,7 @@ def _world(
             "nie": _quantity(truths.nie),
         },
         **_implied(narration),
+        **_seeded(scene),
         "attestations": [attestation.to_json() for attestation in narration.telling.attestations],
         "views": {shown.view.name: _view(scene, shown) for shown in views},
         "tasks": {name: key for name, (key, _, _) in tasks.items()},
@@ -182,6 +183,15 @@ def _implied(narration: Narration) -> dict[str, object]:
         "statements": [list(statement.what) for statement in implied.statements],
         "proof": None if implied.proof is None else [step.to_json() for step in implied.proof],
     }
+
+
+def _seeded(scene: Scene) -> dict[str, object]:
+    """The pair of CauseNet that the names start from, and its support, where that is known."""
+    for seed in scene.plan.seeds:
+        if seed.support and all(scene.name(node) == name for node, name in seed.names):
+            pair = [name for _, name in seed.names]
+            return {"causenet": {"pair": pair, "support": seed.support}}
+    return {}
 
 
 def _view(scene: Scene, shown: Observation) -> dict[str, object]:

@@ -153,9 +153,14 @@ def test_scenes_start_from_causenet_where_a_file_is_given(model: Model, tmp_path
     file = tmp_path / "causenet.jsonl"
     file.write_text(
         "".join(
-            json.dumps({"causal_relation": {"cause": {"concept": a}, "effect": {"concept": b}}})
+            json.dumps(
+                {
+                    "causal_relation": {"cause": {"concept": a}, "effect": {"concept": b}},
+                    "sources": [{}] * support,
+                }
+            )
             + "\n"
-            for a, b in known
+            for support, (a, b) in enumerate(known, start=3)
         )
     )
     names = {(_title(a), _title(b)) for a, b in known}
@@ -166,6 +171,8 @@ def test_scenes_start_from_causenet_where_a_file_is_given(model: Model, tmp_path
         (seeded,) = pairs & names
         assert called[record["outcome"]] in seeded
         assert str(file) not in json.dumps(record)
+        supports = {(_title(a), _title(b)): n for n, (a, b) in enumerate(known, start=3)}
+        assert record["causenet"] == {"pair": list(seeded), "support": supports[seeded]}
 
 
 def _title(concept: str) -> str:

@@ -177,7 +177,9 @@ def test_causenet_is_read_plain_or_packed(tmp_path: Path, packed: bool) -> None:
     """Concepts that could be no name are left out."""
     file = tmp_path / "causenet"
     file.write_bytes(bz2.compress(_lines()) if packed else _lines())
-    assert read_pairs(file, "llm") == (("Heavy rain", "Flooding"), ("Smoking", "Lung cancer"))
+    pairs = read_pairs(file, "llm")
+    assert tuple(pairs) == (("Heavy rain", "Flooding"), ("Smoking", "Lung cancer"))
+    assert list(pairs.values()) == [2, 1], "sources, of all lines that spell the pair"
     settings = Settings("m", causenet=str(file), budgets=Budgets(seeds=2))
     dealer = Dealer(settings, "llm", np.random.default_rng(1))
     seeds = dealer.deal(GRAPH, dict.fromkeys(GRAPH.nodes, "continuous"), "Y")

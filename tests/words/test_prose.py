@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.prose import REJECTIONS, rejections
-from builder.causalds.make.scene import narrate
+from builder.causalds.make.scene import narrate, sample_hidden_world
 from builder.causalds.plan.types import ScenePlan
 from builder.causalds.track import TRACK
 from builder.release.config import load_config
@@ -23,17 +23,19 @@ from builder.words.frames import NO_DIRECTION
 from builder.words.types import Facts
 
 
+@pytest.mark.parametrize("file", ["prose.toml", "prose-swap.toml"])
 def test_the_transcripts_tell_every_scene_from_anywhere(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    file: str, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever edits a prompt, a rule of naming or the planner finds here that nothing matches any
     more: the stories would have to be told again."""
     monkeypatch.chdir(tmp_path)
-    config = load_config(root / "splits" / "prose.toml")
+    config = load_config(root / "splits" / file)
     specs = plan_specs(config, read_roots(config)[0])["dev", "causalds"]
-    plans = [ScenePlan.from_json(spec.config_json) for spec in specs]
     TRACK.prepare(specs, Reporter(quiet=True))
     assert not Path("desk").exists(), "nothing is asked"
+    specs = [spec for spec in specs if ScenePlan.from_json(spec.config_json).words == "llm"]
+    plans = [ScenePlan.from_json(spec.config_json) for spec in specs]
     told = [narrate(plan, attempt_key(s.key, 0)) for plan, s in zip(plans, specs, strict=True)]
     for plan, one in zip(plans, told, strict=True):
         facts = Facts(one.variables, plan.query.graph.edges, plan.query.graph.latent)
@@ -56,6 +58,31 @@ def test_what_was_sent_back_is_counted() -> None:
         *({"stage": stage, "reply": "{}"} for stage in ("writer", "writer", "verifier", "writer")),
     ]  # fmt: skip
     assert Counter(rejections(calls)) == dict(zip(REJECTIONS, (2, 1, 1), strict=True))
+
+
+def test_prose_and_rules_tell_one_problem(root: Path) -> None:
+    """The members of a bundle: one world and one table, four stories, of which one is in prose."""
+    config = load_config(root / "splits" / "prose-swap.toml")
+    specs = plan_specs(config, read_roots(config)[0])["dev", "causalds"]
+    bundles: dict[str, dict[str, ScenePlan]] = {}
+    for plan in (ScenePlan.from_json(spec.config_json) for spec in specs):
+        if plan.bundle and plan.telling:
+            bundles.setdefault(plan.bundle, {})[plan.telling] = plan
+    assert len(bundles) == 12
+    for members in bundles.values():
+        assert list(members) == ["llm", "rules", "fictional", "anonymous"]
+        assert [plan.words for plan in members.values()] == [
+            "llm", "knowledge", "fictional", "anonymous"
+        ]  # fmt: skip
+        assert (
+            len({(plan.world_key, plan.query, str(plan.kinds)) for plan in members.values()}) == 1
+        )
+        assert [plan.request is None for plan in members.values()] == [False, True, True, True]
+    first = next(iter(bundles.values()))
+    keys = [bytes.fromhex(plan.world_key or "") for plan in first.values()]
+    truths = {sample_hidden_world(plan, attempt_key(key, 0))[1].association.value
+              for plan, key in zip(first.values(), keys, strict=True)}  # fmt: skip
+    assert len(truths) == 1
 
 
 @pytest.mark.slow

@@ -19,7 +19,8 @@ def _hidden(world_row: Mapping[str, Any]) -> HiddenFacts | None:
     as a scene of its own it would look like a leak.
     """
     record = json.loads(world_row["world_json"])
-    if record.get("plan", {}).get("telling") not in (None, FIRST):
+    telling = record.get("plan", {}).get("telling")
+    if telling is not None and telling not in FIRST:
         return None
     world, treatment, outcome = record["world"], record["treatment"], record["outcome"]
     graph = LatentDAG(

@@ -29,7 +29,8 @@ def draw_frontier(
 ) -> DrawnExam:
     """The exam; raises ``UsageError`` at ``where`` where some slot finds no task."""
     assert model.frontier is not None
-    open_ = [task for task in tasks if not task.left_out and task.telling in ("", FIRST)]
+    first = FIRST | {""}
+    open_ = [task for task in tasks if not task.left_out and task.telling in first]
     if model.frontier.implied is not None:
         open_ = [task for task in open_ if task.implied]
     if not open_ or (model.frontier.wild and not any(task.wild for task in open_)):

@@ -22,20 +22,21 @@ def tell_ahead(specs: Sequence[InstanceSpec], progress: Progress, most: int) -> 
 
     Raises ``UsageError`` for a folder or a reply that cannot be used, and for one that is late.
     """
-    # All scenes of a split are told alike, and a large one is not planned here once more.
+    # A split that is told at a desk begins with scenes that are; other large ones are not planned
+    # here once more.
     request = ScenePlan.from_json(specs[0].config_json).request if specs else None
     desk = None if request is None else request.settings.desk_at(request.where)
     if request is None or desk is None:
         return
-    tellings = [partial(_tell, spec, most) for spec in specs]
+    plans = ((spec, ScenePlan.from_json(spec.config_json)) for spec in specs)
+    tellings = [partial(_tell, spec, plan, most) for spec, plan in plans if plan.request]
     with progress.stage("stories from the desk", len(tellings)) as told:
         seconds, private = request.settings.seconds, specs[0].private
         tell_all(tellings, desk, private, seconds, told, progress.note)
 
 
-def _tell(spec: InstanceSpec, most: int) -> None:
+def _tell(spec: InstanceSpec, plan: ScenePlan, most: int) -> None:
     """Tells a scene as its attempts will ask for it: anew until a telling succeeds."""
-    plan = ScenePlan.from_json(spec.config_json)
     for wordless in range(most):
         try:
             narrate(plan, attempt_key(spec.key, wordless))

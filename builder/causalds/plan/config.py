@@ -190,11 +190,12 @@ def parse_config(table: TomlTable) -> Config:
         need_scikit_learn(f"{table.where}diagnostics")
     if config.outcome_measured:
         check_measured_outcomes(config.views, table.table("observation", {}))
-    if config.tellings and (words != DEFAULT or "clean" not in {v.name for v in config.views}):
+    clean = "clean" in {view.name for view in config.views}
+    if config.tellings and not (clean and words in (DEFAULT, LLM)):
         raise table.problem(
             "tellings",
-            f"scenes are told again from the clean view and from '{DEFAULT}' words; use both, or "
-            "remove the key",
+            f"scenes are told again from the clean view and from '{DEFAULT}' or '{LLM}' words; use "
+            "both, or remove the key",
         )
     try:
         check(config.composition, scenes)

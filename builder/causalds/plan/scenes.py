@@ -38,6 +38,7 @@ from builder.track import InstanceSpec
 from builder.words.knowledge import domains
 from builder.words.llm.seeding import Dealer
 from builder.words.naming import Namer
+from builder.words.verbalise import LLM
 from grader.errors import UsageError
 
 TRACK_NAME: Final = "causalds"
@@ -155,6 +156,8 @@ def _planned(
         dealer = Dealer(config.llm, f"{TRACK_NAME}.llm", drawn("llm"))
         plans = [
             replace(p, llm=config.llm, seeds=dealer.deal(p.query.graph, p.kinds, p.outcome))
+            if p.words == LLM
+            else p
             for p in plans
         ]
     return with_priors(plans)

@@ -1,8 +1,9 @@
 """Scenes told four ways, for the matched verbalisation-swap ablation (paper A.12).
 
 The members of a bundle are instances of their own with one world, one table and one order of
-columns; names and story differ: two domains of the knowledge graph, invented names, letters. Only
-splits with public truth have them, since each member tells what the others ask.
+columns; names and story differ: two domains of the knowledge graph, invented names, letters. A
+scene that a language model tells has three tellings by rule beside it: a domain, invented names,
+letters. Only splits with public truth have them, since each member tells what the others ask.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,10 +17,12 @@ from builder.causalds.plan.views import CLEAN
 from builder.seeds import hmac_key
 from builder.words.knowledge import domains
 from builder.words.naming import Namer, Naming
+from builder.words.verbalise import DEFAULT as KNOWLEDGE
+from builder.words.verbalise import LLM
 from grader.errors import UsageError
 
-FIRST: Final = "knowledge"
-"""How the scene as planned is told; the other tellings are added."""
+FIRST: Final = frozenset({KNOWLEDGE, LLM})
+"""How a scene as planned may be told; the other tellings are added."""
 
 _TRIES: Final = 20
 
@@ -30,7 +33,7 @@ def told_again(
     """The plans, ``count`` of them made the first of a bundle, and three further members of each.
 
     ``where`` names the key of the split file. Raises ``UsageError`` when too few scenes have names
-    in a second domain.
+    in a further domain.
     """
     found = list(plans)
     namer = Namer(rng, count, "second")
@@ -43,20 +46,21 @@ def told_again(
             continue
         number = len(added) // 3
         key = hmac_key(root, f"{where}/{number}").hex()
-        first = replace(plans[place], bundle=f"told-{number:03d}", telling=FIRST, world_key=key)
+        plan = plans[place]
+        first = replace(plan, bundle=f"told-{number:03d}", telling=plan.words, world_key=key)
         found[place] = first
         added += _others(first, second)
     if len(added) < 3 * count:
         raise UsageError(
             f"{where}: {count} scenes are to be told four ways but only {len(added) // 3} have "
-            "names in a second domain; ask for fewer"
+            "names in a further domain of the knowledge graph; ask for fewer"
         )
     return found + added
 
 
 def retold(plan: ScenePlan) -> bool:
     """Whether a scene only tells another one again."""
-    return plan.telling not in (None, FIRST)
+    return plan.telling is not None and plan.telling not in FIRST
 
 
 def _second(plan: ScenePlan, namer: Namer, rng: np.random.Generator) -> Naming | None:
@@ -72,7 +76,8 @@ def _second(plan: ScenePlan, namer: Namer, rng: np.random.Generator) -> Naming |
 
 
 def _others(first: ScenePlan, second: Naming) -> Iterator[ScenePlan]:
-    clear = replace(first, views=(CLEAN,), outcome_measured=False)
-    yield replace(clear, telling="knowledge_second", domain=second.domain, names=second.names)
+    clear = replace(first, views=(CLEAN,), outcome_measured=False, words=KNOWLEDGE)
+    told = "rules" if first.words == LLM else "knowledge_second"
+    yield replace(clear, telling=told, domain=second.domain, names=second.names)
     for words in ("fictional", "anonymous"):
         yield replace(clear, telling=words, words=words, domain=None, names=())

@@ -136,6 +136,9 @@ class ScenePlan:
         if self.llm is None:
             del members["llm"], members["seeds"]
         # Written only where they are set.
+        for seed in members.get("seeds", ()):
+            if not seed["support"]:
+                del seed["support"]
         for key in ("wild", "implied", "also", "frontier", "prior", "aside"):
             if not members[key]:
                 del members[key]

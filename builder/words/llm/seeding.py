@@ -36,7 +36,7 @@ class Dealer:
         self._rng = rng
         self._count = _DEALT * settings.budgets.seeds
         path = settings.causenet if self._count else None
-        self._known = read_pairs(Path(path), where) if path else ()
+        self._known = tuple(read_pairs(Path(path), where).items()) if path else ()
         self._order: Iterator[int] = iter(())
 
     def deal(self, graph: LatentDAG, kinds: Mapping[str, Kind], outcome: str) -> tuple[Seed, ...]:
@@ -56,9 +56,9 @@ class Dealer:
     ) -> Seed:
         edge = pick(self._rng, edges)
         if self._known:
-            names, hint = self._known[self._next(len(self._known))], ""
-        else:
-            names, hint = self._from_graph(edge, graph, kinds)
+            names, support = self._known[self._next(len(self._known))]
+            return Seed(tuple(zip(edge, names, strict=True)), "", support)
+        names, hint = self._from_graph(edge, graph, kinds)
         return Seed(tuple(zip(edge, names, strict=True)), hint)
 
     def _next(self, size: int) -> int:

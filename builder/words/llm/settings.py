@@ -121,15 +121,18 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """Names for two nodes, by node, and a field that they come from (or nothing)."""
+    """Names for two nodes, by node, cause first, and a field that they come from (or nothing);
+    ``support`` is how often CauseNet found the pair, 0 where that is not known."""
 
     names: tuple[tuple[str, str], ...]
     hint: str = ""
+    support: int = 0
 
     @staticmethod
     def from_json(record: Mapping[str, Any]) -> "Seed":
         """A seed from what ``dataclasses.asdict`` made of it."""
-        return Seed(tuple((node, name) for node, name in record["names"]), record["hint"])
+        names = tuple((node, name) for node, name in record["names"])
+        return Seed(names, record["hint"], record.get("support", 0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,175 @@
+"""``python -m benchmarks.commonness``: are pairs easier that the world writes about more often?
+
+    python -m benchmarks.commonness release answers/mine answers/other
+
+Stories that start from a causal pair of CauseNet could be answered from what everybody has read
+(CausalDS A.12). World rows keep how often CauseNet found the pair, its support. The loss of every
+task, capped at 1, is regressed on the logarithm of the support, each against its like: tasks of one
+bundle, where an exam tells one problem with several pairs, else tasks of one variant. A slope below
+0 says that commoner pairs are answered better; the interval resamples bundles, or scenes.
+"""
+
+import argparse
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from scipy.stats import spearmanr
+
+from grader.errors import UsageError
+from grader.exam import Split
+from grader.io.beside import worlds
+from grader.io.pipe import exit_with
+from grader.io.release import Release
+from grader.model import Score
+from grader.pipeline import grade
+from grader.statistics import bootstrap
+from grader.statistics.resample import Draws
+from grader.submission.attempts import read
+from grader.submission.budget import Limits
+
+CAP: Final = 1.0
+"""Of a loss, as in the paper's diagnostic loss; what is missing or withheld costs it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A task: the group of its likes, what is resampled with it, log support and capped loss."""
+
+    group: str
+    cluster: str
+    commonness: float
+    loss: float
+
+
+@dataclass(frozen=True, slots=True)
+class Slope:
+    """Loss by log support inside groups: least squares with an effect for each group.
+
+    ``varied`` groups have more than one support; only they say anything. ``rank`` is Spearman's
+    correlation of what is left when the mean of its group is taken from each. ``None`` where
+    nothing varies.
+    """
+
+    tasks: int
+    groups: int
+    varied: int
+    slope: float | None
+    interval: list[float] | None
+    rank: float | None
+
+
+def cases(scores: Sequence[Score], supports: Mapping[str, int]) -> Iterator[Case]:
+    """The tasks of scenes whose support (by instance) is known."""
+    tellings: dict[str, set[int]] = defaultdict(set)
+    for score in scores:
+        if score.bundle and score.instance_id in supports:
+            tellings[score.bundle].add(supports[score.instance_id])
+    told_apart = any(len(found) > 1 for found in tellings.values())
+    for score in scores:
+        if (support := supports.get(score.instance_id)) is None:
+            continue
+        if told_apart and not score.bundle:
+            continue
+        group = score.bundle if told_apart else f"{score.family}.{score.variant}"
+        cluster = score.bundle if told_apart else score.instance_id
+        yield Case(group, cluster, math.log(support), min(score.loss, CAP))
+
+
+def regress(found: Sequence[Case]) -> Slope:
+    """The slope over some tasks, with its interval."""
+    groups: dict[str, list[Case]] = defaultdict(list)
+    for case in found:
+        groups[case.group].append(case)
+    varied = sum(len({case.commonness for case in group}) > 1 for group in groups.values())
+    if not varied:
+        return Slope(len(found), len(groups), 0, None, None, None)
+    left = _without_means(found)
+    names = sorted({case.cluster for case in found})
+    of_cluster = defaultdict(list)
+    for place, case in enumerate(found):
+        of_cluster[case.cluster].append(place)
+    draws = Draws.of(names, bootstrap.seed_of(names))
+    by_place = [of_cluster[name] for name in sorted(names, key=lambda name: draws.place[name])]
+    slopes = []
+    for drawn in draws.drawn:
+        chosen = [found[k] for place in drawn for k in by_place[place]]
+        if (slope := _slope(_without_means(chosen))) is not None:
+            slopes.append(slope)
+    rank = float(spearmanr(left[:, 0], left[:, 1]).statistic)
+    ends = bootstrap.percentile_interval(slopes) if len(names) > 1 and slopes else None
+    return Slope(len(found), len(groups), varied, _slope(left), ends,
+                 None if math.isnan(rank) else rank)  # fmt: skip
+
+
+def _without_means(found: Sequence[Case]) -> "np.ndarray[Any, np.dtype[np.float64]]":
+    """Commonness and loss (tasks, 2), each less the mean of its group."""
+    sums: dict[str, tuple[float, float, int]] = {}
+    for case in found:
+        x, y, count = sums.get(case.group, (0.0, 0.0, 0))
+        sums[case.group] = (x + case.commonness, y + case.loss, count + 1)
+    rows = []
+    for case in found:
+        x, y, count = sums[case.group]
+        rows.append((case.commonness - x / count, case.loss - y / count))
+    return np.array(rows)
+
+
+def _slope(left: "np.ndarray[Any, np.dtype[np.float64]]") -> float | None:
+    spread = float((left[:, 0] ** 2).sum())
+    return None if spread < 1e-12 else float((left[:, 0] * left[:, 1]).sum()) / spread
+
+
+def supports_of(release: Release, split: str, instances: Sequence[str]) -> dict[str, int]:
+    """The support of the pair that a scene's names start from, by instance; raises ``UsageError``
+    where no scene of the split has one."""
+    found = {
+        name: world["causenet"]["support"]
+        for name, world in worlds(release, split, instances).items()
+        if "causenet" in world
+    }
+    if not found:
+        raise UsageError(
+            f"{release.name}: no scene of {split} starts from a pair of CauseNet; build one with "
+            'words = "llm" and llm.causenet = "causenet-precision.jsonl.bz2"'
+        )
+    return found
+
+
+def line(system: str, found: Slope) -> str:
+    """A line of the table."""
+    ends = "" if found.interval is None else "[{:+.3f}, {:+.3f}]".format(*found.interval)
+    slope, rank = ("–" if x is None else f"{x:+.3f}" for x in (found.slope, found.rank))
+    counted = f"{found.tasks:5} {found.varied:3}/{found.groups:<4}"
+    return f"{system:<24} {counted} {slope:>7} {ends:<18} {rank:>7}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print a line a system."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("release", type=Path)
+    parser.add_argument("answers", type=Path, nargs="+")
+    parser.add_argument("--split")
+    parser.add_argument("--exam")
+    asked = parser.parse_args(arguments)
+    split = Split.open(Release.open(asked.release), asked.split, exam=asked.exam)
+    print(f"{'system':<24} {'tasks':>5} groups   {'slope':>7} {'95% interval':<18} rank corr.")
+    for folder in asked.answers:
+        submission = read(folder, split.tasks, Limits())
+        exam = split.choose_exam_for(frozenset(submission.answers))
+        graded = grade(exam, submission, slice_intervals=False)
+        instances = [task.instance_id for task in exam.tasks]
+        known = supports_of(split.release, split.name, instances)
+        print(line(folder.name, regress(list(cases(graded.scores, known)))))
+    print("groups: with several supports, of all; below 0: commoner pairs are answered better")
+    return 0
+
+
+if __name__ == "__main__":
+    exit_with(main)
