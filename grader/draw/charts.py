@@ -56,6 +56,10 @@ class DotRow:
     end: str = ""
 
 
+_STEP: Final = 7.0
+"""Between the dots of a row."""
+
+
 def dot_rows(
     title: str,
     rows: Sequence[DotRow],
@@ -69,7 +73,9 @@ def dot_rows(
     The name of a row stands above its dots.
     """
     top = 26.0 + _LINE * len(series)
-    height = top + ROW * len(rows) + 6
+    # Dots of many series stand below each other, and none on the name of its row.
+    more = _STEP * max(0, len(series) - 3)
+    height = top + (ROW + more) * len(rows) + 6
     x = Scale(start, whole, _EDGE, WIDTH - _EDGE)
     parts = []
     for place, name in enumerate(series):
@@ -81,16 +87,16 @@ def dot_rows(
         shown = str(tick) if whole == 100 else f"{tick * whole:g}%"
         parts.append(words(place_of, top - 8, shown, "axis", "middle"))
     for place, row in enumerate(rows):
-        y = top + ROW * place
+        y = top + (ROW + more) * place
         room = WIDTH - 30 - width_of(row.end)
         parts.append(words(4, y + 15, row.name, "label", room=room))
         if row.end:
             parts.append(words(WIDTH - 4, y + 15, row.end, "value", "end"))
         for tick_at, meaning in row.ticks:
-            ends = (x(tick_at), y + 20), (x(tick_at), y + 38)
+            ends = (x(tick_at), y + 20), (x(tick_at), y + 38 + more)
             parts.append(line(*ends, meaning, style="stroke:var(--ink);stroke-width:2"))
         for dot in row.dots:
-            parts += _dot(dot, x, y + 29 + 7 * _offset(dot.series, len(series)))
+            parts += _dot(dot, x, y + 29 + more / 2 + _STEP * _offset(dot.series, len(series)))
     return Svg(title, WIDTH, height, parts)
 
 
@@ -252,11 +258,15 @@ def _power(power: int) -> str:
     return f"{10**power:g}"
 
 
+_ROUNDING: Final = 1e-9
+
+
 def _nice(value: float) -> float:
-    """The least of 1, 2, 4 or 8 times a power of ten that is no less than ``value``."""
-    if value <= 0:
+    """The least of 1, 2, 4 or 8 times a power of ten, from a hundredth, that is no less than
+    ``value``; of what only rounding keeps from 0, 1."""
+    if value <= _ROUNDING:
         return 1.0
-    base = 10.0 ** math.floor(math.log10(value))
+    base = 10.0 ** max(-2, math.floor(math.log10(value)))
     return next(factor * base for factor in (1, 2, 4, 8, 10) if factor * base >= value)
 
 

@@ -208,7 +208,10 @@ def on_page(table: Table) -> str:
 
 
 def _side(table: Table, place: int) -> str:
-    return ' class="l"' if place < table.left else ""
+    """Running text begins at the left, wherever it stands."""
+    cells = (row[place] for row in table.rows)
+    text = any(isinstance(cell, Cell) and cell.kind == "long" for cell in cells)
+    return ' class="l"' if place < table.left or text else ""
 
 
 def _heading(heading: str) -> str:

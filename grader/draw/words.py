@@ -64,3 +64,10 @@ def signed(value: float | None, digits: int = 1) -> str:
 def signed_interval(interval: Sequence[float] | None, digits: int = 1) -> str:
     """An interval of differences; a dash where there is none."""
     return "–" if interval is None else f"[{', '.join(signed(end, digits) for end in interval)}]"
+
+
+def counted(figure: str, tasks: int | None) -> str:
+    """A figure with its number of tasks; a dash over none."""
+    if tasks == 0:
+        return "–"
+    return figure if tasks is None or figure == "–" else f"{figure} ({tasks})"

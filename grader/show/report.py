@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from grader.draw.table import Cell, Row, Table, figure, word
+from grader.draw.table import Cell, Column, Row, Table, figure, word
 from grader.draw.words import clipped, number, points
 from grader.model import Score, Truth
 from grader.report.export import truth_json
@@ -62,7 +62,7 @@ def census(ranked: Ranked) -> Table:
     """What was answered, and why the rest is invalid; of a board, the files and their dates."""
     columns = [
         SYSTEM, word("file"), word("date"), word("scored"), word("missing"), word("invalid"),
-        word("reasons", "why invalid"),
+        Column("why invalid", lambda row: Cell(row["reasons"], "long")),
     ]  # fmt: skip
     rows: list[Row] = []
     for _, report in ranked:

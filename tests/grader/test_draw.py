@@ -1,5 +1,6 @@
 """Tables, pictures and pages as values: both renderers say the same, and no text is markup."""
 
+import re
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -33,6 +34,17 @@ def printed(table: Table) -> str:
     with console.capture() as shown:
         console.print(in_terminal(table))
     return shown.get()
+
+
+def test_what_only_rounding_keeps_from_zero_needs_no_scale_of_its_own() -> None:
+    """Ticks of four digits at most stand in the room that they have."""
+    for value, ticks in {
+        1e-16: {"0.25", "1"},
+        3e-4: {"0.0025", "0.01"},
+        0.3: {"0.1", "0.4"},
+    }.items():
+        text = lines("t", ["a", "b"], [("s", [Level(value), Level(0.0)])]).markup()
+        assert ticks <= set(re.findall(r">([\d.e-]+)</text>", text)), value
 
 
 def test_both_renderers_show_every_heading_cell_and_note() -> None:

@@ -17,7 +17,7 @@ from grader.model import Score
 from grader.report.aggregate import aggregate
 from grader.tracks.causalab import curves
 from grader.tracks.causalab.curves import against_main, by_size
-from grader.tracks.causalds import slice_tables
+from grader.tracks.causalds import repeat_tables, slice_tables, tables
 from grader.tracks.replayscm import published
 
 
@@ -72,6 +72,37 @@ def test_rates_of_slices_are_those_of_their_rows() -> None:
         assert rates["paper"]["content_tasks"] == len(routed) - len(either)
     table = slice_tables.rates([found], "rung", "paper")
     assert [line[0] for line in table.rows] == ["1", "2", "3"]
+
+
+def test_views_have_their_numbers_and_effect_intervals() -> None:
+    """Tables 5 and 6: each figure over as many tasks as its pool has under the view."""
+    scores = rows()
+    found = part(scores)
+    table = tables.by_view([found], ["data"] if "data" in found["slices"]["view"] else [
+        next(iter(found["slices"]["view"]))
+    ], "paper")  # fmt: skip
+    routed = [s for s in scores if s.paper_pool == "pass"]
+    rate = mean(1 - (s.paper_loss or 0) for s in routed)
+    assert table.rows[0][1] == f"{rate:.3f} ({len(routed)})"
+    errors = [s.paper_loss for s in scores if s.paper_pool == "nrel_point"]
+    assert str(table.rows[0][2]).endswith(f"({len(errors)})")
+    covered = {"calibration": [{"variant": "effect_estimate.ate_uq_95", "coverage": 0.5,
+                                "valid": 4}]}  # fmt: skip
+    assert tables.by_view([found | covered], [], "paper").rows[0][-1] == "50.0% (4)"
+
+
+def test_attempts_tell_their_spread() -> None:
+    """Tables 7 and 20: mean, SD and relative SD of the score; median SD of a task's loss."""
+    spread = {"causalds_score": {"paper": {"mean": 0.4, "sd": 0.1}, "fixed": None}}
+    report = {"submission": {"system": "x", "run": {}}, "attempts": {**spread, "runs": [{}] * 3}}
+    shown = repeat_tables.variability([{**report, "reading": "paper"}])
+    assert shown.rows[0][1:] == ["3", "0.400", "0.100", "25.0%"]
+    assert repeat_tables.variability([report]).rows == []
+    pool = {"tasks": 9, "best": [], "worst": [], "run_sd": 0.25, "run_sd_tasks": 7}
+    grid = {"system": "x", "attempts": {"attempts": 2, "binary": None, "slices": {},
+                                        "pools": {"nrel_point": pool}}}  # fmt: skip
+    lines = {str(line[1]): line[2:] for line in repeat_tables.attempts([grid]).rows}
+    assert lines["run SD, nrel_point"] == ["", "0.250 (7)"]
 
 
 def test_the_composition_counts_every_task_once() -> None:

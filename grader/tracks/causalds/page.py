@@ -9,7 +9,7 @@ from grader.draw.svg import Svg
 from grader.draw.table import find
 from grader.draw.words import interval_text, percent
 from grader.show.systems import Part, Report, parts_of, reading_of, readings_from, rows_of
-from grader.tracks.causalds import slice_tables, tables
+from grader.tracks.causalds import repeat_tables, slice_tables, tables
 
 DRAWN: Final = 20
 """Systems that are drawn; tables have all of them."""
@@ -34,7 +34,11 @@ def sections(reports: Sequence[Report]) -> list[Section]:
         "every slice, both readings": _slices(parts[0]) if alone else [],
         "composition of the exam (Table 11)": filled(slice_tables.composition(parts[0])),
         "rates by slice, with n (Tables 12, 13, 15–17; Figure 8)": _rates(parts),
-        "repeated attempts": filled(tables.attempts(parts), *slice_tables.lifts(parts)),
+        "repeated attempts": filled(
+            repeat_tables.attempts(parts),
+            repeat_tables.variability(reports),
+            *repeat_tables.lifts(parts),
+        ),
         "matched ablation": [
             *filled(*tables.matched(parts), slice_tables.decomposition(parts)),
             *(

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from grader.draw.table import Cell, Column, Row, Table, find, word
-from grader.draw.words import number, percent
+from grader.draw.words import counted, number, percent
 from grader.show.systems import SYSTEM, Part
 
 PUBLISHED: Final[Mapping[str, str]] = {
@@ -43,14 +43,14 @@ def rates(parts: Sequence[Part], axis: str, reading: str) -> Table:
     def share(name: str, heading: str) -> Column:
         def cell(row: Row) -> str:
             found = find(row, "rates", reading) or {}
-            return _counted(percent(found.get(f"{name}_pass_rate")), found.get(f"{name}_tasks"))
+            return counted(percent(found.get(f"{name}_pass_rate")), found.get(f"{name}_tasks"))
 
         return Column(heading, cell)
 
     def loss(key: str, count: str, heading: str) -> Column:
         def cell(row: Row) -> str:
             found = find(row, "readings", reading) or {}
-            return _counted(number(found.get(key)), found.get(count))
+            return counted(number(found.get(key)), found.get(count))
 
         return Column(heading, cell)
 
@@ -73,40 +73,6 @@ def rates(parts: Sequence[Part], axis: str, reading: str) -> Table:
         if level in part["slices"].get(axis, {})
     ]
     return Table.of(f"{PUBLISHED[axis]}, {reading} reading", columns, rows, left=2)
-
-
-def _counted(figure: str, tasks: int | None) -> str:
-    """A figure with its number of tasks; a dash over none."""
-    if tasks == 0:
-        return "–"
-    return figure if tasks is None or figure == "–" else f"{figure} ({tasks})"
-
-
-_LIFT_AXES: Final = ("rung", "view", "input_mode")
-
-
-def lifts(parts: Sequence[Part]) -> list[Table]:
-    """Tables 21 and 22: what a second and further attempts add, by slice and where none is due."""
-    repeated = [part for part in parts if part.get("attempts")]
-    return [
-        _lift(repeated, "Table 21: pass-rate lift by slice", _LIFT_AXES),
-        _lift(repeated, "Table 22: due abstentions recovered by family", ("abstention",)),
-    ]
-
-
-def _lift(parts: Sequence[Part], title: str, axes: Sequence[str]) -> Table:
-    rows: list[list[str | Cell]] = []
-    for part in parts:
-        for axis in axes:
-            for level, found in part["attempts"]["slices"].get(axis, {}).items():
-                first, last = found["pass_at"][0], found["pass_at"][-1]
-                rows.append([
-                    SYSTEM.cell(part), f"{axis.replace('_', ' ')} {level}", str(found["tasks"]),
-                    percent(first), percent(last), percent(last - first),
-                ])  # fmt: skip
-    count = max((part["attempts"]["attempts"] for part in parts), default=0)
-    head = ["system", "slice", "tasks", "pass@1", f"pass@{count}", "lift"]
-    return Table(title, head, rows, left=2)
 
 
 def decomposition(parts: Sequence[Part]) -> Table:

@@ -7,6 +7,7 @@ from grader.draw.table import Column, Figure, Row, Table, figure, find, word
 from grader.draw.words import (
     count,
     count_text,
+    counted,
     interval_text,
     number,
     percent,
@@ -26,7 +27,8 @@ from grader.show.systems import (
     rows_of,
     skipped,
 )
-from grader.tracks.causalds.composite import axis_ranks, leaderboard_ranks
+from grader.tracks.causalds import repeat_tables
+from grader.tracks.causalds.composite import axis_ranks, composite_ranks, leaderboard_ranks
 
 AXES: Final = {
     "rung": "rung",
@@ -43,6 +45,7 @@ SCORE_INTERVAL: Final = Figure("causalds_score_interval", "95% interval", interv
 PASS_RATE: Final = Figure("pass_rate", "PassRate ↑")
 S_NR: Final = Figure("s_nr", "S_NR ↓")
 NREL: Final = Figure("med_nrel_err", "Med NRelErr ↓")
+MEAN_NREL: Final = Figure("mean_nrel_err", "Mean NRelErr ↓")
 F1_LOSS: Final = Figure("f1_loss", "F1-loss ↓")
 MED_F1_LOSS: Final = Figure("med_f1_loss", "Med F1-loss ↓")
 TASKS: Final = Figure("tasks", "tasks", count)
@@ -60,9 +63,13 @@ def of_report(report: Report) -> list[Table]:
     """What there is to show of one submission beyond its variants."""
     parts = [part_of(report, "causalds")]
     found = [
-        readings(parts), calibration(parts), parrot(parts), attempts(parts), *matched(parts),
+        readings(parts),
+        calibration(parts),
+        parrot(parts),
+        repeat_tables.attempts(parts),
+        *matched(parts),
         cost(parts),
-    ]  # fmt: skip
+    ]
     return [table.without("system") for table in found if table.rows]
 
 
@@ -183,13 +190,19 @@ def parrot(parts: Sequence[Part]) -> Table:
 
 
 def by_view(parts: Sequence[Part], views: Sequence[str], reading: str = "fixed") -> Table:
-    """Tables 5 and 6: pass rate, median and mean error under each view."""
-    shown = (PASS_RATE, NREL, Figure("mean_nrel_err", "Mean NRelErr ↓"))
-    columns = [
-        one.at("slices", "view", view, "readings", reading, label=f"{view} {one.label}")
-        for view in views
-        for one in shown
-    ]
+    """Tables 5 and 6: pass rate, median and mean error under each view, with the number of tasks,
+    and the coverage of effect intervals."""
+    shown = {PASS_RATE: "n_pass", NREL: "n_nrel", MEAN_NREL: "n_nrel"}
+
+    def column(view: str, one: Figure, about: str) -> Column:
+        at = ("slices", "view", view, "readings", reading)
+        return Column(
+            f"{view} {one.label} (n)",
+            lambda part: counted(one.words(find(part, *at, one.key)), find(part, *at, about)),
+        )
+
+    columns = [column(view, one, n) for view in views for one, n in shown.items()]
+    columns.append(Column("ate_uq_95 covered (n)", _effect_coverage))
     note = {
         "fixed": "Fixed reading: a number that is missing, invalid or withheld costs 10. Views "
         "hold different tasks: only a matched ablation compares like with like.",
@@ -197,6 +210,12 @@ def by_view(parts: Sequence[Part], views: Sequence[str], reading: str = "fixed")
     }[reading]
     title = f"Error by observation view, {reading} reading"
     return Table.of(title, [SYSTEM, *columns], parts, note=note)
+
+
+def _effect_coverage(part: Row) -> str:
+    """How often intervals of average effects hold the truth, over the valid ones."""
+    rows = [r for r in part.get("calibration", ()) if r["variant"] == "effect_estimate.ate_uq_95"]
+    return counted(percent(rows[0]["coverage"]), rows[0]["valid"]) if rows else "–"
 
 
 def cost(parts: Sequence[Part]) -> Table:
@@ -226,6 +245,8 @@ def ranks(parts: Sequence[Part]) -> Table:
         for axis in ("rung", "view", "input_mode")
         for level, ranks in axis_ranks(parts, axis, reading_of(parts)).items()
     }
+    whole = [part["readings"].get(reading_of(parts), {}) for part in parts]
+    found["overall"] = [number(rank) for rank in composite_ranks(whole)]
     rows = [
         [SYSTEM.cell(part), *(column[place] for column in found.values())]
         for place, part in enumerate(parts)
@@ -251,43 +272,6 @@ def slices(part: Part, axis: str) -> Table:
     )
     rows = [{**row, "level": level} for level, row in part["slices"].get(axis, {}).items()]
     return Table.of("", columns, rows)
-
-
-def attempts(parts: Sequence[Part]) -> Table:
-    """Tables 7, 19 and 20: what the first k attempts pass, and their best and worst loss."""
-    kinds = {"pass_at": "pass@k", "pass_all": "pass^k", "pass_at_first": "passed in the first k"}
-    shares = {"unstable": "unstable", "stable_fail": "always fails"}
-    repeated = [part for part in parts if part.get("attempts")]
-    most = max((part["attempts"]["attempts"] for part in repeated), default=0)
-    rows = []
-    for part in repeated:
-        found, binary = part["attempts"], part["attempts"]["binary"]
-        lines: list[tuple[str, list[str]]] = []
-        if binary is not None:
-            about = "" if binary["tasks"] is None else f" ({binary['tasks']} tasks)"
-            lines += [(kinds[key] + about, [*map(percent, binary[key])]) for key in kinds]
-            # Both are about all attempts, and stand under the last.
-            before = [""] * (found["attempts"] - 1)
-            lines += [(shares[key], [*before, percent(binary[key])]) for key in shares]
-        lines += [
-            (f"{side}-of-k loss, {name}", list(map(_candidates, pool[side])))
-            for name, pool in found["pools"].items()
-            for side in ("best", "worst")
-        ]
-        rows += [
-            [SYSTEM.cell(part), label, *cells, *[""] * (most - len(cells))]
-            for label, cells in lines
-        ]
-    head = ["system", "figure", *(f"k = {k}" for k in range(1, most + 1))]
-    note = (
-        "Pools follow the truth alone. Losses are medians over tasks with a valid answer, which "
-        "are counted in brackets. The headline is that of the first attempt."
-    )
-    return Table("Repeated attempts, pools by the truth", head, rows, left=2, note=note)
-
-
-def _candidates(row: Row) -> str:
-    return number(row["median"]) + ("" if row["valid"] is None else f" ({row['valid']})")
 
 
 def matched(parts: Sequence[Part]) -> tuple[Table, Table, Table]:
