@@ -10,6 +10,10 @@ from builder.ccr.check.audit import audit_instance
 from builder.ccr.track import TRACK
 from builder.cli.main import main
 from builder.settings import TomlTable
+from grader.cli import main as run
+from grader.exam import choose_exam
+from grader.io.release import Release
+from harness.cli import HARNESS
 
 PRIVATE = """
 name = "hidden"
@@ -24,11 +28,16 @@ simulation = 2
 direct = 2
 deductive = 3
 linear = 3
+inductive = 4
+stated = 2
 components = [2, 3]
 nodes = [3, 3]
 
 [splits.test.exams.first]
-ccr = { tasks = "all" }
+ccr = { tasks = "all", variants = ["simulation.*", "direct.*", "deductive.*"] }
+
+[splits.test.exams.inductive]
+ccr = { tasks = "all", variants = ["inductive.*"] }
 """
 
 
@@ -44,6 +53,19 @@ def test_a_private_split_passes_its_gate_and_grades_100(
     assert sorted(p.name for p in public.iterdir() if p.is_dir()) == ["ccr", "ccr_exams", "tasks"]
     gate = (tmp_path / "out" / "GATE.md").read_text()
     assert "nothing private in public | ok" in gate and "gold answers | ok" in gate
+    exams = {name: choose_exam(Release.open(public), None, name) for name in ("first", "inductive")}
+    families = {name: {task.family for task in exam.tasks} for name, exam in exams.items()}
+    assert families == {
+        "first": {"simulation", "direct", "deductive"}, "inductive": {"inductive"},
+    }  # fmt: skip
+    # What writes an exam for another harness reads variants from the table of all of them.
+    lines = tmp_path / "exam.jsonl"
+    asked = ["--release", str(public), "--exam", "inductive"]
+    assert run(["export", "jsonl", str(lines), *asked, "--no-files"], HARNESS) == 0
+    assert run(["export", "harbor", str(tmp_path / "tasks"), *asked], HARNESS) == 0
+    told = {json.loads(line)["task_id"] for line in lines.read_text("utf-8").splitlines()}
+    assert told == {task.task_id for task in exams["inductive"].tasks}
+    assert told == {folder.name for folder in (tmp_path / "tasks").iterdir() if folder.is_dir()}
 
 
 def test_every_kind_of_context_has_its_own_tasks() -> None:

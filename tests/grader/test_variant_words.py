@@ -63,6 +63,17 @@ def test_the_answer_format_lists_the_variant_with_its_shape(spec: Variant) -> No
     assert kinds.count("|") == 3
 
 
+@pytest.mark.parametrize(
+    "spec", [spec for spec in VARIANTS if spec.track != "causalds"], ids=lambda spec: spec.key
+)
+def test_a_variant_of_another_track_stands_in_the_answer_format(spec: Variant) -> None:
+    """By its key, or with its whole family."""
+    rows = (DOCS / "answer-format.md").read_text("utf-8").splitlines()
+    (row,) = [line for line in rows if line.startswith(f"| `{spec.shape.name}` |")]
+    assert f"`{spec.key}`" in row or f"`{spec.family}.*`" in row
+    assert spec.track in row
+
+
 @pytest.mark.parametrize("spec", CAUSALDS, ids=lambda spec: spec.key)
 def test_explain_tells_rule_answer_and_reason(runner: Runner, gold: Path, spec: Variant) -> None:
     """All that one line each can say, whatever the variant."""
