@@ -9,7 +9,7 @@ LOCKED  = --constraint requirements.lock
 SYSTEMS  = $(shell $(RUN) -m baselines --names papers)
 FRONTIER = $(shell $(RUN) -m baselines --names frontier)
 
-.PHONY: demo boards docs test slow bench fuzz lock clean help
+.PHONY: demo boards docs test types fast slow bench fuzz lock clean help
 
 help:
 	@echo "make demo   build the small exam, answer it with six systems, grade, show the leaderboard"
@@ -65,8 +65,14 @@ docs: $(VENV)/.docs
 test: $(VENV)/.dev
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
+	@$(MAKE) --no-print-directory --jobs=2 types fast
+
+types: $(VENV)/.dev
 	$(RUN) -m mypy
-	$(RUN) -m pytest --numprocesses auto --dist loadfile
+
+# Files in the order of tests/conftest.py: long ones first, so that no worker is left with one.
+fast: $(VENV)/.dev
+	$(RUN) -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 slow: $(VENV)/.dev
 	$(RUN) -m pytest --numprocesses auto --dist loadfile -m slow

@@ -15,6 +15,26 @@ from smaller_splits import write_splits
 ROOT = Path(__file__).resolve().parent.parent
 _TESTS = count()
 
+_FIRST = (
+    "release/test_gate_answers.py",
+    "baselines/test_baseline_points.py",
+    "project/test_docs.py",
+    "release/test_building.py",
+    "release/test_gate.py",
+    "causalds/test_causalds_views.py",
+    "causalds/test_causalds_wording.py",
+    "grader/test_hostile_files.py",
+    "grader/test_hostile_bundles.py",
+    "causalds/test_causalds_config.py",
+    "grader/test_commands.py",
+    "ccr/test_ccr_reasoners.py",
+    "causalds/test_causalds_audit.py",
+    "causalds/test_causalds_blueprint.py",
+    "scm/test_scm_quantities.py",
+)
+"""The files that take longest, in the order in which they are taken up. The first builds what many
+others wait for; at the end of a run only short ones are left."""
+
 Shared = Callable[[str, Callable[[Path], object]], Path]
 """Given a name and what makes a folder of that name, the folder."""
 
@@ -23,6 +43,11 @@ def pytest_sessionstart() -> None:
     """Collecting makes a million objects that stay: to look through them for garbage again and
     again takes longer than many a test."""
     gc.disable()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    place = {ROOT / "tests" / name: number for number, name in enumerate(_FIRST)}
+    items.sort(key=lambda item: place.get(item.path, len(place)))
 
 
 def pytest_collection_finish() -> None:

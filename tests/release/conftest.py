@@ -1,11 +1,13 @@
 """A small split file and the builder with a small track, for every test of the release."""
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import fake_builder
+import gate_release
 import pytest
 from tiny_release import ENVIRONMENT, SECRET, SPLIT_FILE
 
@@ -50,3 +52,21 @@ def process() -> Run:
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def built(shared: Callable[[str, Callable[[Path], object]], Path]) -> Path:
+    """A small real release that no gate has seen; do not change."""
+
+    def make(folder: Path) -> None:
+        folder.mkdir()
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            gate_release.build(folder, monkeypatch)
+
+    return shared("gated", make) / "release"
+
+
+@pytest.fixture
+def release(built: Path, tmp_path: Path) -> Path:
+    """A copy to damage."""
+    return Path(shutil.copytree(built, tmp_path / "copy"))

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from tiny_release import SECRET
 
 from builder.gate.report import GateReport
+from builder.gate.run import run_gate
 from builder.release.build import build_release
 from builder.release.config import load_config
 from builder.release.roots import read_roots
@@ -79,3 +80,11 @@ def edit(release: Path, side: str, name: str, change: Callable[[Rows], Rows | No
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     document["shards"][shard] |= {"sha256": digest, "rows": len(rows)}
     manifest.write_text(json.dumps(document), encoding="utf-8")
+
+
+def failures(release: Path) -> dict[str, str]:
+    """The checks that refuse a release, each with its problems."""
+    report = run_gate(release)
+    assert not report.ok
+    assert "**FAIL**" in report.markdown
+    return {line.check: " / ".join(line.problems) for line in report.lines if not line.ok}

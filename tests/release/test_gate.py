@@ -1,16 +1,14 @@
-"""The gate over a small real release: it passes, and each kind of damage is caught by name."""
+"""The gate over a small real release: it passes, and damage is caught by name wherever it is."""
 
 import json
 import re
 import shutil
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from gate_release import Rows, build, edit
+from gate_release import Rows, edit, failures
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,33 +21,18 @@ from builder.gate.run import run_gate
 from builder.gate.secrecy import secrecy_problems, worlds_in
 from builder.gate.tables import split_tables
 from builder.release.papers import write_papers
-from builder.words import frames, verify
-from builder.words.frames import Frame
 from grader.errors import UsageError
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        return build(tmp_path_factory.mktemp("gate"), monkeypatch)
+def said() -> list[str]:
+    """What the gate told of its progress, once ``passed`` is there."""
+    return []
 
 
 @pytest.fixture(scope="module")
-def passed(built: Path) -> GateReport:
-    return run_gate(built)
-
-
-@pytest.fixture
-def release(built: Path, tmp_path: Path) -> Path:
-    """A copy to damage."""
-    return Path(shutil.copytree(built, tmp_path / "copy"))
-
-
-def _failures(release: Path) -> dict[str, str]:
-    report = run_gate(release)
-    assert not report.ok
-    assert "**FAIL**" in report.markdown
-    return {line.check: " / ".join(line.problems) for line in report.lines if not line.ok}
+def passed(built: Path, said: list[str]) -> GateReport:
+    return run_gate(built, said.append)
 
 
 def test_a_fresh_build_passes_every_check(passed: GateReport) -> None:
@@ -76,100 +59,10 @@ def test_a_changed_file_stops_the_gate_at_the_hashes(release: Path) -> None:
     """Checking the rows of a file that is not the released one proves nothing."""
     path = release / "public/causalds_truth/dev-00000-of-00001.parquet"
     path.write_bytes(path.read_bytes() + b" ")
-    failures = _failures(release)
-    assert list(failures) == ["public shards"]
-    assert "SHA-256" in failures["public shards"]
-    assert str(release) not in failures["public shards"]
-
-
-def _first(rows: Rows, **wanted: Any) -> dict[str, Any]:
-    return next(row for row in rows if all(row[key] == value for key, value in wanted.items()))
-
-
-def _wrong_number(rows: Rows) -> None:
-    row = next(row for row in rows if row["value"] not in (None, 0.0))
-    row["value"] += 0.4
-
-
-def _wrong_label(rows: Rows) -> None:
-    row = next(row for row in rows if "trivial_zero" in row["target_json"])
-    row["target_json"] = '{"accepted":["backdoor"]}'
-
-
-@pytest.mark.parametrize("change", [_wrong_number, _wrong_label])
-def test_a_wrong_truth_is_caught_though_it_grades_itself_right(
-    release: Path, change: Callable[[Rows], None]
-) -> None:
-    """Gold answers come from the truth: only a second derivation sees that it is wrong."""
-    edit(release, "public", "causalds_truth/dev", change)
-    failures = _failures(release)
-    # The answers as they were published beside it show the edit, not which of the two is wrong.
-    assert list(failures) == ["dev: config tasks", "second derivation of every truth"]
-
-
-def _another_answer(rows: Rows) -> None:
-    rows[0]["answer"] += " "
-
-
-def _another_prompt(rows: Rows) -> None:
-    rows[0]["prompt"] += " Think twice."
-
-
-@pytest.mark.parametrize(
-    ("split", "change", "says"),
-    [
-        ("dev", _another_answer, "the answer to {} is not the right one"),
-        ("dev", _another_prompt, "{} is not as its track's config has it"),
-        ("dev", lambda rows: rows[1:], "{} is absent"),
-        ("test", lambda rows: rows[0].update(answer="{}"), "{} has an answer, and its truth is"),
-    ],
-)
-def test_the_flat_table_says_what_the_tracks_say(
-    release: Path, split: str, change: Callable[[Rows], Rows | None], says: str
-) -> None:
-    """It is what most people will load."""
-    path = release / "public" / "tasks" / f"{split}-00000-of-00001.parquet"
-    name = pq.read_table(path, columns=["task_id"])["task_id"][0].as_py()
-    edit(release, "public", f"tasks/{split}", change)
-    failures = _failures(release)
-    assert says.format(name) in failures[f"{split}: config tasks"]
-
-
-SWAPPED = """
-name = "swapped"
-version = "0.1.0"
-[splits.dev]
-truth = "public"
-seed = "swapped 1"
-[splits.dev.causalds]
-scenes = 2
-rows = { train = 60, test = 20 }
-words = "fictional"
-motifs = { chain = 1, confounding = 1 }
-"""
-
-
-@pytest.mark.parametrize("swapped", [False, True])
-def test_a_frame_with_two_slots_swapped_is_caught(
-    swapped: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Teller and verifier share their frames: told by this one, every effect was told the wrong way
-    round, and the release passed."""
-    slots = ("{cause}", "{effect}") if swapped else ("{effect}", "{cause}")
-    text = "{} [depends] directly on {}".format(*slots)
-    monkeypatch.setattr(frames, "EFFECTS", (Frame(text, frozenset({"cause", "effect"})),))
-    verify._cores.cache_clear()
-    try:
-        report = run_gate(build(tmp_path, monkeypatch, SWAPPED), workers=1)
-    finally:
-        verify._cores.cache_clear()
-    found = [line for line in report.lines if not line.ok]
-    assert [line.check for line in found] == (
-        ["stories, by a reader that knows no frame"] * swapped
-    )
-    if swapped:
-        problem = found[0].problems[0]
-        assert "reads the wrong way round" in problem and "directly on" in problem
+    found = failures(release)
+    assert list(found) == ["public shards"]
+    assert "SHA-256" in found["public shards"]
+    assert str(release) not in found["public shards"]
 
 
 def test_a_changed_private_truth_breaks_its_commitment(release: Path) -> None:
@@ -179,57 +72,7 @@ def test_a_changed_private_truth_breaks_its_commitment(release: Path) -> None:
         rows[0]["should_abstain"] = not rows[0]["should_abstain"]
 
     edit(release, "private", "causalds_truth/test", change)
-    assert "test commitments" in _failures(release)
-
-
-def _same_prompt(rows: Rows) -> None:
-    one, other = (row for row in rows if row["variant"] in ("ate_point", "effect_size_point")
-                  and row["instance_id"] == rows[0]["instance_id"])  # fmt: skip
-    other["prompt"] = one["prompt"].replace(one["task_id"], other["task_id"])
-
-
-def _other_rung(rows: Rows) -> None:
-    rows[0]["rung"] = 3 if rows[0]["rung"] != 3 else 1
-
-
-def _undeclared_input(rows: Rows) -> None:
-    rows[0]["inputs_json"] = json.dumps({**json.loads(rows[0]["inputs_json"]), "hint": 1})
-
-
-def _no_story(rows: Rows) -> None:
-    rows[0]["prompt"] = f"Answer in {rows[0]['answer_file']}."
-
-
-def _strange_name(rows: Rows) -> None:
-    row = _first(rows, variant="method_label")
-    inputs = json.loads(row["inputs_json"])
-    inputs["observed"][0] = "Nobody"
-    row["inputs_json"] = json.dumps(inputs)
-
-
-@pytest.mark.parametrize(
-    ("change", "check"),
-    [
-        (_same_prompt, "prompts"),
-        (_other_rung, "dev causalds: task rows"),
-        (_undeclared_input, "dev causalds: task rows"),
-        (_no_story, "dev causalds: task rows"),
-        (_strange_name, "dev causalds: task rows"),
-        (lambda rows: rows[::-1], "ids"),
-    ],
-)
-def test_damaged_task_rows_are_named(
-    release: Path, change: Callable[[Rows], Rows | None], check: str
-) -> None:
-    """Each of these would reach test takers as an unfair or unanswerable question."""
-    edit(release, "public", "causalds/dev", change)
-    assert check in _failures(release)
-
-
-def test_an_id_used_twice_is_caught(release: Path) -> None:
-    """One answer file would stand for two tasks."""
-    edit(release, "public", "causalds/dev", lambda rows: [rows[0], *rows])
-    assert "dev task ids" in _failures(release)
+    assert "test commitments" in failures(release)
 
 
 def test_an_exam_that_is_not_what_was_requested_is_caught(release: Path) -> None:
@@ -240,7 +83,7 @@ def test_an_exam_that_is_not_what_was_requested_is_caught(release: Path) -> None
     axes = {"practice: rung": {rung: {"requested": 90.0, "realised": 90} for rung in "123"}}
     entry["composition"] |= axes
     file.write_text(json.dumps(manifest), encoding="utf-8")
-    problems = _failures(release)["dev: exams as requested"]
+    problems = failures(release)["dev: exams as requested"]
     assert "exam practice" in problems and "another rung than requested" in problems
 
 
@@ -251,7 +94,7 @@ def test_exams_name_existing_tasks_once(release: Path) -> None:
         rows[1]["task_id"] = rows[0]["task_id"]
 
     edit(release, "public", "causalds_exams/test", repeat)
-    problems = _failures(release)["test causalds: exams"]
+    problems = failures(release)["test causalds: exams"]
     assert "in 0 exams of a private split" in problems
     assert "appears twice" in problems
 
@@ -261,7 +104,7 @@ def test_a_card_that_misses_a_config_is_caught(release: Path) -> None:
     card = release / "public/README.md"
     text = card.read_text(encoding="utf-8").replace("causalds_scenes/dev-", "causalds_scene/dev-")
     card.write_text(text, encoding="utf-8")
-    problems = _failures(release)["public card"]
+    problems = failures(release)["public card"]
     assert "matches 0 files" in problems
 
 
@@ -384,10 +227,9 @@ def test_an_exam_drawn_later_is_in_the_gate_s_report_and_on_the_card(
     assert not (release / "GATE.md").exists(), "what cannot be checked again is not claimed"
 
 
-def test_progress_is_told(built: Path) -> None:
+def test_progress_is_told(passed: GateReport, said: list[str]) -> None:
     """The gate takes a while on a large release; silence looks like a hang."""
-    said: list[str] = []
-    run_gate(built, said.append)
+    assert passed.ok
     assert said[0].startswith("gate:")
     assert said[-1] == "gate: leak test"
 

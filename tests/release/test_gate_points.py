@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gate_release import build
 
 from builder.gate import known_answers, part_check
 from builder.gate.known_answers import KnownPoints, PointSums, exam_points
@@ -19,12 +18,6 @@ from builder.release.parts import Part
 from grader.exam import choose_exam
 from grader.io.release import Release
 from grader.shape import Task
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        return build(tmp_path_factory.mktemp("worth"), monkeypatch)
 
 
 @pytest.fixture
