@@ -57,7 +57,7 @@ PROFILE_ATTEMPTS: Final = 30
 """Tries at a world with the planned mechanisms, before the plainest ones take their place: for one
 dense graph in several hundred none is in range."""
 
-WILD_PROFILE_ATTEMPTS: Final = 5
+WILD_PROFILE_ATTEMPTS: Final = 3
 """The same for a wild graph, of which more is wanted: each of its attempts draws several worlds."""
 
 PLAINEST: Final = ("linear_additive", "single_regulator_logistic")

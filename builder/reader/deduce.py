@@ -14,6 +14,7 @@ one proves the other.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import permutations
 from typing import Final
 
@@ -40,7 +41,12 @@ def deduce(names: Sequence[str], claims: Iterable[Claim]) -> Deduction:
 
     Raises ``ValueError`` for a claim of another kind, and ``KeyError`` for a name not given.
     """
-    told = list(claims)
+    return _deduce(tuple(names), tuple(sorted(set(claims))))
+
+
+@lru_cache(maxsize=8)
+def _deduce(names: tuple[str, ...], told: tuple[Claim, ...]) -> Deduction:
+    """Kept while the views of a scene, which share its story, are looked at one after another."""
     problem = _Graphs(names)
     try:
         for claim in told:

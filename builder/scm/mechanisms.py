@@ -8,45 +8,80 @@ families make up a scene is decided by the profiles of ``builder.scm.profiles``.
 from collections.abc import Mapping
 from typing import Final
 
-from builder.scm import curves, switches
+from builder.scm import curves, switches, turning
 from builder.scm.equation import MechanismFamily
 
 MECHANISMS: Final[Mapping[str, MechanismFamily]] = {
     "linear_additive": MechanismFamily(
-        "continuous", curves.draw_linear, curves.linear_mean, curves.as_affine
+        "continuous",
+        curves.draw_linear,
+        curves.linear_mean,
+        curves.as_affine,
+        turn=turning.parts("weights"),
     ),
     "handcrafted": MechanismFamily(
         "continuous",
         curves.draw_handcrafted,
         curves.handcrafted_mean,
         slope=curves.handcrafted_slope,
+        turn=turning.parts("weights", "bends"),
     ),
-    "product": MechanismFamily("continuous", curves.draw_product, curves.product_mean),
-    "saturating": MechanismFamily("continuous", curves.draw_saturating, curves.response_mean),
-    "cooperative": MechanismFamily("continuous", curves.draw_cooperative, curves.response_mean),
-    "rational": MechanismFamily("continuous", curves.draw_rational, curves.rational_mean),
-    "power": MechanismFamily("continuous", curves.draw_power, curves.power_mean),
-    "exp_log": MechanismFamily("continuous", curves.draw_exp_log, curves.exp_log_mean),
-    "piecewise": MechanismFamily("continuous", curves.draw_piecewise, curves.piecewise_mean),
+    "product": MechanismFamily(
+        "continuous", curves.draw_product, curves.product_mean, turn=turning.whole
+    ),
+    "saturating": MechanismFamily(
+        "continuous",
+        curves.draw_saturating,
+        curves.response_mean,
+        turn=turning.parts("strengths"),
+    ),
+    "cooperative": MechanismFamily(
+        "continuous",
+        curves.draw_cooperative,
+        curves.response_mean,
+        turn=turning.parts("strengths"),
+    ),
+    "rational": MechanismFamily(
+        "continuous", curves.draw_rational, curves.rational_mean, turn=turning.parts("weights")
+    ),
+    "power": MechanismFamily(
+        "continuous", curves.draw_power, curves.power_mean, turn=turning.parts("strengths")
+    ),
+    "exp_log": MechanismFamily(
+        "continuous", curves.draw_exp_log, curves.exp_log_mean, turn=turning.parts("strengths")
+    ),
+    "piecewise": MechanismFamily(
+        "continuous", curves.draw_piecewise, curves.piecewise_mean, turn=turning.parts("strengths")
+    ),
     "neural": MechanismFamily(
-        "continuous", curves.draw_neural, curves.neural_mean, slope=curves.neural_slope
+        "continuous",
+        curves.draw_neural,
+        curves.neural_mean,
+        slope=curves.neural_slope,
+        turn=turning.first_layer,
     ),
-    "logistic": MechanismFamily("binary", switches.draw_logistic, switches.logistic_mean),
+    "logistic": MechanismFamily(
+        "binary", switches.draw_logistic, switches.logistic_mean, turn=turning.log_odds
+    ),
     "shifted_logistic": MechanismFamily(
         "binary",
         switches.draw_shifted_logistic,
         switches.shifted_logistic_mean,
         slope=switches.shifted_logistic_slope,
+        turn=turning.parts("weights", "bends"),
     ),
     "sharp_threshold": MechanismFamily(
-        "binary", switches.draw_sharp_threshold, switches.sharp_threshold_mean
+        "binary",
+        switches.draw_sharp_threshold,
+        switches.sharp_threshold_mean,
+        turn=turning.parts("weights"),
     ),
     "noisy_or": MechanismFamily("binary", switches.gate_draw((0.0,), 0.0), switches.gate_mean),
     "noisy_and": MechanismFamily("binary", switches.gate_draw((1.0,), 0.0), switches.gate_mean),
     "logic_gate": MechanismFamily(
-        "binary", switches.gate_draw((0.0, 1.0), 0.25), switches.gate_mean
+        "binary", switches.gate_draw((0.0, 1.0), 0.25), switches.gate_mean, turn=turning.gate
     ),
     "signed_gate": MechanismFamily(
-        "binary", switches.gate_draw((0.0, 1.0), 0.75), switches.gate_mean
+        "binary", switches.gate_draw((0.0, 1.0), 0.75), switches.gate_mean, turn=turning.gate
     ),
 }

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from builder.causal.graph import LatentDAG
-from builder.scm.equation import Array
+from builder.scm.equation import Array, summary
 
 Edge = tuple[str, str]
 
@@ -43,6 +43,15 @@ class Sketches:
     def signs(self, which: int) -> dict[Edge, int]:
         """The sign of every edge in one sketch."""
         return {edge: 1 if w[which] > 0 else -1 for edge, w in self.weights.items()}
+
+    def strengths(self, which: int) -> dict[Edge, float]:
+        """The standardised coefficient of every edge in one sketch."""
+        place = self.graph.index
+        spread = np.sqrt(np.diagonal(self.covariances[which]))
+        return {
+            (a, b): summary(float(w[which] * spread[place[a]] / spread[place[b]]))
+            for (a, b), w in self.weights.items()
+        }
 
 
 def sketch(

@@ -57,13 +57,43 @@ def test_a_sketch_keeps_the_signs_that_it_is_given() -> None:
         assert found.signs(0)[edge] == np.sign(weights[0])
 
 
+def test_the_strengths_of_a_sketch_are_its_standardised_coefficients() -> None:
+    """By simulation: least squares on standardised columns."""
+    found = sketch(np.random.default_rng(5), GRAPH, 1)
+    nodes, root = GRAPH.nodes, np.linalg.cholesky(found.covariances[0])
+    units = root @ np.random.default_rng(6).standard_normal((len(nodes), 40_000))
+    columns = {v: (u - u.mean()) / u.std() for v, u in zip(nodes, units, strict=True)}
+    strengths = found.strengths(0)
+    for node in nodes:
+        parents = GRAPH.parents(node)
+        if parents:
+            design = np.stack([columns[parent] for parent in parents], axis=1)
+            right = np.linalg.lstsq(design, columns[node], rcond=None)[0]
+            stated = [strengths[parent, node] for parent in parents]
+            np.testing.assert_allclose(stated, right, atol=0.03)
+
+
 def test_a_world_goes_in_the_directions_that_are_wanted() -> None:
     """Linear weights show the sign of an edge."""
     for seed in range(5):
-        signs = {edge: 1 if (seed + i) % 2 else -1 for i, edge in enumerate(GRAPH.edges)}
-        world = sample_world(np.random.default_rng(seed), GRAPH, {}, outcome="Y", signs=signs)
+        wanted = {edge: 0.4 if (seed + i) % 2 else -0.4 for i, edge in enumerate(GRAPH.edges)}
+        rng = np.random.default_rng(seed)
+        world = sample_world(rng, GRAPH, {}, outcome="Y", strengths=wanted)
         for node in world.nodes:
             weights = node.parameters["weights"]
             assert isinstance(weights, tuple)
             for parent, weight in zip(node.parents, weights, strict=True):
-                assert np.sign(weight) == signs[parent, node.name]
+                assert np.sign(weight) == np.sign(wanted[parent, node.name])
+
+
+def test_wanted_strengths_bring_a_world_near_them() -> None:
+    """Else a sketch would decide nothing but signs."""
+    edge = ("A", "X")
+    found: dict[float, list[float]] = {0.2: [], 0.8: []}
+    for seed in range(24):
+        for size, strengths in found.items():
+            rng = np.random.default_rng(seed)
+            world = sample_world(rng, GRAPH, {}, outcome="Y", strengths={edge: size})
+            values = world.simulate(np.random.default_rng(seed), 2000)
+            strengths.append(abs(float(np.corrcoef(values["A"], values["X"])[0, 1])))
+    assert np.mean(found[0.8]) > np.mean(found[0.2]) + 0.05

@@ -155,7 +155,7 @@ def delta_sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question
 )
 def argmax_change(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The variable that changes the association most."""
-    nodes = named(scene)
+    nodes = scene.others[:MOST_NAMED]
     margin = margin_of(scene, *nodes)
     winner = clear_largest_change({node: scene.truths.change[node] for node in nodes}, margin)
     if winner is None:

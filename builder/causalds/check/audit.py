@@ -45,7 +45,7 @@ def audit_instance(
         hidden = _read(world_row["instance_id"], world_row["world_json"])
     except (KeyError, TypeError, ValueError) as error:
         return [f"{world_row.get('instance_id')}: world row cannot be read ({error!r})"]
-    found = _audit_world(hidden, scene_row) + audit_scene(hidden, label_row, scene_row)
+    found = *_audit_world(hidden, scene_row["story"]), *audit_scene(hidden, label_row, scene_row)
     problems = [f"{hidden.instance_id}: {text}" for text in found]
     views = hidden.record["task_views"]
     tasks = [task for task in hidden.record["tasks"] if views[task] == scene_row["view"]]
@@ -67,15 +67,16 @@ def _features(hidden: Hidden, scene_row: Row) -> dict[str, Array] | None:
     return {node: shown[name] for node, name in hidden.names.items() if name in shown}
 
 
-def _audit_world(hidden: Hidden, scene_row: Row) -> list[str]:
-    """The graph told by the story, and the treatment levels."""
+@lru_cache(maxsize=2)
+def _audit_world(hidden: Hidden, story: str) -> tuple[str, ...]:
+    """The graph told by the story, and the treatment levels: the views of a scene share them."""
     record = hidden.record
     edges = tuple((a, b) for a, b in record["world"]["edges"])
     facts = facts_from_json(record["variables"], edges, hidden.latent, record["hows"])
     attestations = [
         Attestation(tuple(item["what"]), item["sentence"]) for item in record["attestations"]
     ]
-    told = scene_row["story"], attestations, facts
+    told = story, attestations, facts
     if "statements" in record:
         found = [*verify_implied(*told, read_statements(record)), *audit_implied(hidden)]
     elif record["plan"].get("words") == LLM:
@@ -92,7 +93,7 @@ def _audit_world(hidden: Hidden, scene_row: Row) -> list[str]:
         problems += [f"reasons: {text}" for text in audit_reasons(hidden)]
     except NotAuditable as error:  # unknown equations are reported by ``audit_scene``, too
         problems.append(f"cannot be audited: {error}")
-    return problems
+    return tuple(problems)
 
 
 def _levels(hidden: Hidden) -> Iterator[str]:

@@ -70,6 +70,14 @@ class Hidden:
     def _sets(self) -> tuple[frozenset[str], ...]:
         return tuple(audit_graph.valid_sets(self.graph, self.x, self.y, self.latent))
 
+    def method(self) -> str:
+        """The first identification label that applies."""
+        return self._method
+
+    @cached_property
+    def _method(self) -> str:
+        return audit_graph.method_label(self.graph, self.x, self.y, self.latent)
+
     def others(self) -> list[str]:
         """The observed nodes other than treatment and outcome, in table order."""
         return [node for node in self.record["columns"] if node not in (self.x, self.y)]

@@ -8,7 +8,6 @@ simulated again.
 """
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import Any, Final
 
 import networkx as nx
@@ -23,9 +22,6 @@ from builder.reader import deduce
 _LEAST_EFFECT: Final = 0.03
 """Standard deviations that a told effect must at least have when it is simulated again: those told
 have 0.05 in the build's own sample."""
-
-_deduced = lru_cache(maxsize=4)(deduce)
-"""Kept while the views of a scene, which share its story, are audited one after another."""
 
 
 def read_statements(record: Mapping[str, Any]) -> list[Statement]:
@@ -48,7 +44,7 @@ def _problems(hidden: Hidden) -> Iterator[str]:
         if not satisfies(graph, latent, statement):
             yield f"{statement} is not true of the graph"
     measured = tuple(sorted(set(graph) - latent))
-    found = _deduced(measured, tuple(statement.what for statement in statements))
+    found = deduce(measured, tuple(statement.what for statement in statements))
     if found.graphs != 1 or found.edges != set(graph.edges):
         yield "its statements do not leave the scene's graph alone"
     among = {(a, b) for a, b in graph.edges if a not in latent}

@@ -23,22 +23,23 @@ _STATE: Final = "is open"
 
 Edge = tuple[str, str]
 
-_read = lru_cache(maxsize=4)(read_story)
-_claims = lru_cache(maxsize=4)(claims_of)
-_deduced = lru_cache(maxsize=4)(deduce)
-"""Kept while the views of a scene, which share its story, are read one after another."""
-
 
 def reading(world_row: Mapping[str, Any], scene_row: Mapping[str, Any]) -> StoryReading:
     """What a story tells otherwise than the graph of its world row.
 
     Only what was told by rules is read with certainty; a language model's text need not be.
     """
-    record = json.loads(world_row["world_json"])
+    return _reading(world_row["world_json"], scene_row["story"])
+
+
+@lru_cache(maxsize=2)
+def _reading(world_json: str, story: str) -> StoryReading:
+    """Kept while the views of a scene, which share its story, are read one after another."""
+    record = json.loads(world_json)
     if "statements" in record:
-        problems = tuple(_implied_problems(record, scene_row["story"]))
+        problems = tuple(_implied_problems(record, story))
     else:
-        problems = tuple(_problems(record, scene_row["story"]))
+        problems = tuple(_problems(record, story))
     return StoryReading(problems, certain=record["plan"].get("words") != LLM)
 
 
@@ -49,7 +50,7 @@ def _problems(record: Mapping[str, Any], story: str) -> Iterator[str]:
     for variable in variables.values():
         for state in variable["states"] or ():
             bare = _without_state(bare, variable["name"], state)
-    found: Reading = _read(bare, tuple(sorted(names.values())), len(names))
+    found: Reading = read_story(bare, tuple(sorted(names.values())), len(names))
     told_by = {tuple(one["what"]): one["sentence"] for one in record["attestations"]}
     true = {(names[a], names[b]) for a, b in world["edges"]}
     yield from _edge_problems(true, set(found.edges), told_by)
@@ -64,7 +65,7 @@ def _implied_problems(record: Mapping[str, Any], story: str) -> Iterator[str]:
     """What an implied story is read to say otherwise than it states, and what follows from that."""
     variables, world = record["variables"], record["world"]
     names = {node: str(variable["name"]) for node, variable in variables.items()}
-    claims = _claims(story, tuple(sorted(names.values())))
+    claims = claims_of(story, tuple(sorted(names.values())))
     stated = {tuple(what) for what in record["statements"]}
     yield from (f"cannot be read: {' / '.join(what)}" for what in sorted(stated - {*claims}))
     yield from (f"reads, but is not so: {' / '.join(what)}" for what in sorted({*claims} - stated))
@@ -74,7 +75,7 @@ def _implied_problems(record: Mapping[str, Any], story: str) -> Iterator[str]:
     for name in sorted(hidden ^ {names[node] for node in world["latent"]}):
         yield f"{name} reads as {'' if name in hidden else 'not '}unmeasured, which is not so"
     if {*claims} == stated:
-        found = _deduced(tuple(measured), claims)
+        found = deduce(measured, claims)
         if found.graphs != 1:
             yield f"what it says leaves {'no graph' if not found.graphs else 'several graphs'}"
         elif found.edges != {(names[a], names[b]) for a, b in world["edges"]}:

@@ -207,8 +207,7 @@ def _edges(case: Case) -> Derived:
 
 
 def _method(case: Case) -> Derived:
-    hidden = case.hidden
-    label = audit_graph.method_label(hidden.graph, hidden.x, hidden.y, hidden.latent)
+    label = case.hidden.method()
     return _accepted(label, abstain=label == "none")
 
 

@@ -69,7 +69,7 @@ def _regressed(hidden: Hidden, given: list[str]) -> float:
 
 
 def _method(hidden: Hidden) -> str:
-    return audit_graph.method_label(hidden.graph, hidden.x, hidden.y, hidden.latent)
+    return hidden.method()
 
 
 def _several_controls(hidden: Hidden) -> bool:

@@ -1,7 +1,7 @@
 """Equations for a wild graph, drawn until they do what is wanted of them.
 
-Signs come from sketches that are lines throughout; then the mechanisms of the scene's profiles are
-drawn with these signs, and kept if a sample of the world shows what is wanted.
+The strengths of edges come from sketches that are lines throughout; then mechanisms of the scene's
+profiles are drawn that come near to them, and kept if a sample of the world shows what is wanted.
 """
 
 from typing import Final
@@ -10,7 +10,7 @@ import numpy as np
 
 from builder.attempts import Rejected
 from builder.causalds.make.looks import acceptable, look_at_world
-from builder.causalds.make.signs import promising_signs
+from builder.causalds.make.signs import promising_strengths
 from builder.causalds.plan.types import ScenePlan
 from builder.scm.profiles import profile
 from builder.scm.sampling import NoWorldFound, sample_world
@@ -25,7 +25,7 @@ def sample_wild_world(rng: np.random.Generator, plan: ScenePlan) -> World:
     assert plan.wild is not None
     query = plan.query
     for _ in range(WORLDS):
-        signs, share = promising_signs(rng, plan)
+        strengths, share = promising_strengths(rng, plan)
         if not share:
             continue
         try:
@@ -35,7 +35,7 @@ def sample_wild_world(rng: np.random.Generator, plan: ScenePlan) -> World:
                 plan.kinds,
                 outcome=query.outcome,
                 profile=profile(plan.continuous, plan.binary),
-                signs=signs,
+                strengths=strengths,
             )
         except NoWorldFound:
             continue

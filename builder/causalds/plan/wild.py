@@ -14,7 +14,7 @@ import numpy as np
 
 from builder.causal.motifs import Motif
 from builder.causal.strata import in_stratum
-from builder.causalds.make.signs import promising_signs
+from builder.causalds.make.signs import promising_strengths
 from builder.causalds.plan.blueprint import Impossible
 from builder.causalds.plan.config import Config
 from builder.causalds.plan.deal import dealt, flags, kind_of
@@ -169,7 +169,7 @@ class Regions:
         return part_of(domain.key, names) == self._part and frozenset(names) not in self._taken
 
     def _promising(self, plan: ScenePlan) -> bool:
-        return promising_signs(self._rng, plan)[1] >= PROMISE
+        return promising_strengths(self._rng, plan)[1] >= PROMISE
 
 
 def drafts(rng: np.random.Generator, config: Config, wanted: Sequence[Wild]) -> list[Draft]:
