@@ -123,7 +123,8 @@ def histogram(name: str, values: Sequence[float]) -> Svg:
         counts[kinds.index(value) if kinds else min(bins - 1, int(share * bins))] += 1
     tallest = max(counts) or 1
     size = _PLOT_X / len(counts)
-    parts = [words(4, 13, name, "value", room=0.88 * _PLOT_X, size=11)]
+    # What tells measurements of one variable apart stands at the end of their names.
+    parts = [words(4, 13, name, "value", room=0.88 * _PLOT_X, size=11, tail=2)]
     for k, number in enumerate(counts):
         height = (_PLOT_Y - 4) * number / tallest
         style = "fill:var(--mark);fill-opacity:.75"

@@ -107,10 +107,11 @@ def arrow(
 
 def words(
     x: float, y: float, value: str, kind: str = "", anchor: str = "start", room: float = 0,
-    size: float = 13, **more: str,
+    size: float = 13, tail: int = 0, **more: str,
 ) -> str:  # fmt: skip
-    """Text at its baseline; where it has no ``room``, it is cut and the whole shows on hovering."""
-    cut = fit(value, room, size) if room else value
+    """Text at its baseline; where it has no ``room``, it is cut before its last ``tail`` characters
+    and the whole shows on hovering."""
+    cut = fit(value, room, size, tail) if room else value
     if size != 13:
         more["style"] = f"font-size:{size:g}px"
     attributes = {"kind": kind} if kind else {}
@@ -128,14 +129,15 @@ def width_of(value: str, size: float = 13) -> float:
     return size * sum(units)
 
 
-def fit(value: str, room: float, size: float = 13) -> str:
-    """As much of ``value`` as fits into ``room``, with dots where something is left out."""
+def fit(value: str, room: float, size: float = 13, tail: int = 0) -> str:
+    """As much of ``value`` as fits into ``room``, with dots where something is left out before the
+    last ``tail`` characters."""
     if width_of(value, size) <= room:
         return value
-    kept = value
-    while kept and width_of(kept + "…", size) > room:
+    kept, end = value[: len(value) - tail], value[len(value) - tail :]
+    while kept and width_of(f"{kept}…{end}", size) > room:
         kept = kept[:-1]
-    return kept + "…"
+    return f"{kept}…{end}"
 
 
 @dataclass(frozen=True, slots=True)

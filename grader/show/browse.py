@@ -81,7 +81,10 @@ def pages(
 def _index(title: str, subtitle: str, shown: Sequence[Shown], reading: str) -> str:
     answered = any(one.score is not None for one in shown)
     revealed = any(one.truth is not None for one in shown)
-    hidden = [*([] if answered else _COLUMNS[1:5]), *([] if revealed else ["structure"])]
+    # In one row there is room for what counts in the reading that is asked for.
+    seen = ("points",) if reading == READINGS[0] else ("pool", "loss")
+    left_out = [name for name in _COLUMNS[2:5] if name not in seen]
+    hidden = [*(left_out if answered else _COLUMNS[1:5]), *([] if revealed else ["structure"])]
     table = Table("", _COLUMNS, [_row(one, reading) for one in shown], left=10).without(*hidden)
     picks = "".join(
         f'<label>{name}<select name="{name}" data-column="{table.head.index(name)}">'

@@ -184,6 +184,13 @@ def test_causes_stand_above_effects_and_no_edge_is_lost() -> None:
     assert {f"{a} → {b}" for a, b in graph.edges} <= set(told)
 
 
+def test_names_that_are_cut_keep_what_tells_them_apart() -> None:
+    drawn = {histogram(f"A variable of some length_meas_{letter}", [0.0, 1.0]).markup()
+             for letter in "ab"}  # fmt: skip
+    shown = {re.findall(r">([^<]*…[^<]*)<", text)[0] for text in drawn}
+    assert {name[-2:] for name in shown} == {"_a", "_b"} and all(len(n) < 22 for n in shown)
+
+
 def test_a_histogram_counts_every_finite_value() -> None:
     values = [0.1 * k for k in range(160)] + [float("nan")]
     counts = [
