@@ -87,6 +87,12 @@ class Members:
             return Members(specs, start, stop)
         return Members(specs[start:stop], 0, stop - start)
 
+    def names(self) -> list[str]:
+        """The public ids of the instances."""
+        if isinstance(self.specs, BlockSpecs):
+            return list(map(self.specs.identify, range(self.start, self.stop)))
+        return [spec.instance_id for spec in self]
+
     def __iter__(self) -> Iterator[InstanceSpec]:
         return iter(self.specs[self.start : self.stop])
 

@@ -7,10 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar
 
+import pyarrow as pa
+
 from builder.gate.report import GateReport
 from builder.release.arrow import content_sha256
-from builder.release.blocks import BlockSpecs
-from builder.release.config import ReleaseConfig
+from builder.release.blocks import BlockSpecs, blocks_of
+from builder.release.config import ReleaseConfig, SplitConfig
 from builder.release.engine import Workers, map_instances, processes_of
 from builder.release.exams import (
     EXAM_SCHEMA,
@@ -18,6 +20,7 @@ from builder.release.exams import (
     Exams,
     draw_exams,
     exam_table,
+    looked_at,
     moved_mass,
 )
 from builder.release.flat import FlatJob, flat_jobs, write_flat
@@ -53,7 +56,7 @@ from builder.release.workspace import (
     publish,
     write_gate,
 )
-from builder.track import InstanceSpec
+from builder.track import DrawnExam, InstanceSpec
 from builder.tracks import TRACKS
 
 SMALL_BYTES: Final = 128 * 2**20
@@ -153,36 +156,48 @@ def _draw_all_exams(
     config: ReleaseConfig, roots: Mapping[str, Root], specs: Specs, parts: Parts
 ) -> Exams:
     return {
-        (split.name, track): draw_exams(
+        (split.name, track): _draw_exams(
+            config,
             split,
             track,
-            _candidates(parts[split.name, track], specs[split.name, track], track),
+            parts[split.name, track],
+            specs[split.name, track],
             roots[split.name].key,
-            str(config.path),
-            partial(staged_rows, parts[split.name, track]),
         )
         for split in config.splits
         for track, _ in split.tracks
     }
 
 
-def _candidates(
-    parts: Sequence[Part], specs: Sequence[InstanceSpec], track: str
-) -> list[Candidate]:
+def _draw_exams(
+    config: ReleaseConfig,
+    split: SplitConfig,
+    track: str,
+    parts: Sequence[Part],
+    specs: Sequence[InstanceSpec],
+    root: bytes,
+) -> dict[str, DrawnExam]:
+    """The exams of a track in a split, from the instances that are looked at for them."""
+    names = (row["instance_id"] for row in staged_rows(parts, f"{track}_worlds", ("instance_id",)))
+    kept = looked_at(split, track, names, root)
+    # The last block has what there is a fixed number of, such as wild scenes.
+    kept += blocks_of(specs)[-1].names() if len(kept) < len(specs) else []
+    only = pa.array(kept, pa.string()) if len(kept) < len(specs) else None
+    read = partial(staged_rows, parts, only=only)
     columns = ("task_id", "instance_id", "family", "variant")
-    private = any(part.origin.private for part in parts)
     # Scenes are planned for exams all together, never in blocks.
-    exams = private and not isinstance(specs, BlockSpecs)
+    exams = split.private and not isinstance(specs, BlockSpecs)
     planned = {spec.instance_id: spec.asked.exam for spec in specs} if exams else {}
-    return [
+    candidates = [
         Candidate(
             row["task_id"],
             row["instance_id"],
             f"{row['family']}.{row['variant']}",
             planned.get(row["instance_id"]),
         )
-        for row in staged_rows(parts, track, columns)
+        for row in read(track, columns)
     ]
+    return draw_exams(split, track, candidates, root, str(config.path), read)
 
 
 def _shard_jobs(

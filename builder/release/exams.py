@@ -6,8 +6,9 @@ no exam gives away another.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
 from typing import Final
 
 import pyarrow as pa
@@ -45,6 +46,23 @@ Exams = Mapping[tuple[str, str], Mapping[str, DrawnExam]]
 TOLERANCE: Final = 0.05
 """The share of a composed exam's tasks that may be of another level than requested, on any axis and
 rounding apart: beyond, a build remarks on it and the gate refuses it."""
+
+
+LOOKED_AT: Final = 10_000
+"""Instances of a public-truth split that its exams are drawn from, or four times as many as an exam
+has tasks: those with the smallest ranks."""
+
+
+def looked_at(split: SplitConfig, track: str, instances: Iterable[str], root: bytes) -> list[str]:
+    """The instances that the exams of a track in a split are drawn from: all where truth is private
+    or an exam takes all tasks, and of a large split otherwise a sample that tells nothing."""
+    draws = [draw for exam in split.exams for draw in exam.draws if draw.track == track]
+    counts = [getattr(draw.model, "tasks", draw.tasks) or 0 for draw in draws]
+    if split.private or not all(counts):
+        return list(instances)
+    most = max([LOOKED_AT, *(4 * count for count in counts)])
+    key = hmac_key(root, f"{track}/{split.name}/exams")
+    return nsmallest(most, instances, key=lambda name: rank(key, "looked at", name))
 
 
 def draw_exams(
@@ -162,13 +180,15 @@ def one_sided(
 
 def exam_table(exams: Mapping[str, DrawnExam]) -> pa.Table:
     """The exams as a table sorted by exam and position; most tasks have no bundle."""
-    rows = [
-        {"exam": exam, "position": position, "task_id": task_id}
-        | dict(zip(("bundle", "arm"), drawn.bundles.get(task_id, (None, None)), strict=True))
-        for exam, drawn in sorted(exams.items())
-        for position, task_id in enumerate(drawn.task_ids)
-    ]
-    return pa.Table.from_pylist(rows, schema=EXAM_SCHEMA)
+    columns: dict[str, list[object]] = {name: [] for name in EXAM_SCHEMA.names}
+    for exam, drawn in sorted(exams.items()):
+        told = [drawn.bundles.get(task_id, (None, None)) for task_id in drawn.task_ids]
+        columns["exam"] += [exam] * len(told)
+        columns["position"] += range(len(told))
+        columns["task_id"] += drawn.task_ids
+        columns["bundle"] += [bundle for bundle, _ in told]
+        columns["arm"] += [arm for _, arm in told]
+    return pa.table(columns, schema=EXAM_SCHEMA)
 
 
 def composed(exams: Mapping[str, DrawnExam]) -> Composition:

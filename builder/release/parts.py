@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from builder.release.arrow import table_from_rows
 from builder.release.blocks import Members
@@ -122,12 +123,19 @@ def _read(folder: Path, config: str, columns: Sequence[str] | None) -> pa.Table:
 
 
 def staged_rows(
-    parts: Sequence[Part], config: str, columns: Sequence[str]
+    parts: Sequence[Part],
+    config: str,
+    columns: Sequence[str],
+    only: pa.Array | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Some columns of a config's rows over all parts; none where the track has no such config."""
+    """Some columns of a config's rows over all parts, or of those about ``only`` some instances;
+    none where the track has no such config."""
     for part in parts:
         if config in part.sizes:
-            yield from part.read(config, columns).to_pylist()
+            table = part.read(config)
+            if only is not None:
+                table = table.filter(pc.is_in(table["instance_id"], only))
+            yield from table.select(list(columns)).to_pylist()
 
 
 def sort_key(schema: pa.Schema) -> tuple[str, ...]:
