@@ -33,7 +33,7 @@ from builder.gate.leak.permutation import LeakReport, Material, Untested, leaks_
 from builder.gate.reduction import Checked, are_many, check_anew, compare
 from builder.gate.report import Floor, GateLine, GateReport, line_of
 from builder.gate.roll import Roll, raw_ids, rolls
-from builder.gate.secrecy import forget, secrecy_problems
+from builder.gate.secrecy import secrecy_problems
 from builder.gate.shortcuts import ShortcutRow, Shortcuts, shortcut_rows
 from builder.gate.tables import SplitTables, split_tables
 from builder.release.engine import Workers, processes_of
@@ -82,7 +82,7 @@ def run_gate(
             tell("gate: what was checked is what is released")
             checked = compare(release, found, parts, workers)
         tell("gate: ids, prompts, exams, specification, secrecy")
-        lines += _structure(release, found, checked)
+        lines += _structure(release, found, checked, workers)
         if not all(line.ok for line in lines):
             return GateReport(tuple(lines))
         lines += _flat(opened, checked, workers if are_many(found) else 1)
@@ -152,7 +152,9 @@ def _cards(release: Path) -> list[GateLine]:
     return lines
 
 
-def _structure(release: Path, found: Sequence[Roll], checked: Checked) -> list[GateLine]:
+def _structure(
+    release: Path, found: Sequence[Roll], checked: Checked, workers: Workers
+) -> list[GateLine]:
     tasks = sum(roll.tasks for roll in found)
     instances = sum(len(roll.worlds) for roll in found)
     problems = [*gate_checks.id_problems(found, raw_ids(release)), *checked.problems("references")]
@@ -176,16 +178,11 @@ def _structure(release: Path, found: Sequence[Roll], checked: Checked) -> list[G
             line_of(f"{where}: task rows", rows,
                     f"{roll.tasks} agree with the specification"),
         )  # fmt: skip
-        if roll.private:
-            table = split_tables(release, roll.track, roll.split)
-            lines.append(
-                line_of(
-                    f"{where}: nothing private in public",
-                    secrecy_problems(release / "public", release / "private", table),
-                    f"{len(table.worlds)} keys and worlds searched for",
-                )
-            )
-    forget()
+    hidden = [roll for roll in found if roll.private]
+    several = secrecy_problems(release, hidden, workers if are_many(found) else 1) if hidden else []
+    for roll, private in zip(hidden, several, strict=True):
+        where = f"{roll.split} {roll.track}: nothing private in public"
+        lines.append(line_of(where, private, f"{len(roll.worlds)} keys and worlds searched for"))
     return lines
 
 

@@ -1,16 +1,24 @@
-"""Whether anything private of a split stands somewhere in the public repository."""
+"""Whether anything private of a split stands somewhere in the public repository.
 
+Of keys, salts and worlds only hashes of their beginnings are held, of the public text one row group
+of a shard at a time: where a hash is met, what stands there is compared with the whole.
+"""
+
+import hashlib
 import json
 import re
-from collections.abc import Collection, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 
-from builder.gate.tables import SplitTables
-from builder.release.reader import SHARD, column_names, configs, groups, open_shard, shards
+from builder.gate.marks import Numbers
+from builder.gate.roll import Roll
+from builder.release.engine import Workers, map_instances
+from builder.release.reader import SHARD, column_names, configs, groups, open_shard, rows, shards
 from builder.tracks import TRACKS
 
 SHARED_COLUMNS: Final = frozenset({"task_id", "instance_id"})
@@ -22,98 +30,190 @@ _HEX: Final = re.compile(rf"[0-9a-f]{{{_KEY_DIGITS},}}")
 _HEAD: Final = 80
 """Characters by which a world is told from others that begin alike."""
 
+Worlds = Callable[[], Iterable[str]]
 
-def secrecy_problems(public: Path, private: Path, table: SplitTables) -> list[str]:
-    """Nothing of a private split's hidden side is anywhere in the public repository.
+
+def secrecy_problems(
+    release: Path, hidden: Sequence[Roll], workers: Workers = 1
+) -> list[list[str]]:
+    """Of each roll whose truth is private what of its hidden side is anywhere in the public
+    repository.
 
     Keys and salts are looked for in every text there is, whole worlds in the papers and in the
-    split's own shards: a large public-truth split beside it is hundreds of megabytes of prompts.
+    shards of private splits: a large public-truth split beside them is gigabytes of prompts.
     """
-    problems = [
-        f"public/{config}: private config of split {table.split} is public"
-        for config in sorted(TRACKS[table.track].private)
-        if shards(public, config, table.split)
+    public, private = release / "public", release / "private"
+    salts = {roll.split: _salts(private, roll.split) for roll in hidden}
+    keys = (row["key"] for roll in hidden for row in _worlds(private, roll))
+    secrets = [*keys, *(salt for own in salts.values() for salt in own.values())]
+
+    def worlds() -> Iterator[str]:
+        return (row["world_json"] for roll in hidden for row in _worlds(private, roll))
+
+    needles = Needles.of(secrets, worlds)
+    splits = frozenset(roll.split for roll in hidden)
+    files = [path for path in sorted(public.rglob("*")) if path.is_file()]
+    jobs = (_Search(needles, path, _tells(path, splits)) for path in files)
+    found = Found.together(map_instances(_search, jobs, workers))
+    return [
+        [
+            *_columns(public, private, roll),
+            *_shown(private, roll, needles, found),
+            *(
+                f"the salt '{name}' is public"
+                for name, salt in salts[roll.split].items()
+                if salt in found.runs
+            ),
+        ]
+        for roll in hidden
     ]
+
+
+def _salts(private: Path, split: str) -> dict[str, str]:
+    told = json.loads((private / "manifest.json").read_bytes()).get("salts", {})
+    return dict(told.get(split, {}))
+
+
+def _worlds(private: Path, roll: Roll) -> Iterator[dict[str, Any]]:
+    paths = shards(private, f"{roll.track}_worlds", roll.split)
+    return rows(paths, ["instance_id", "key", "world_json"])
+
+
+def _columns(public: Path, private: Path, roll: Roll) -> Iterator[str]:
+    """Private configs in public, and private columns in public configs."""
+    for config in sorted(TRACKS[roll.track].private):
+        if shards(public, config, roll.split):
+            yield f"public/{config}: private config of split {roll.split} is public"
     hidden = {
         name
         for config in configs(private)
-        for name in column_names(shards(private, config, table.split))
+        for name in column_names(shards(private, config, roll.split))
     } - SHARED_COLUMNS
     for config in configs(public):
-        names = set(column_names(shards(public, config, table.split)))
-        problems += [f"{config}: has the private column {n}" for n in sorted(names & hidden)]
-    files = [path for path in sorted(public.rglob("*")) if path.is_file()]
-    state = tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in files)
-    blob, runs = _public_text(state, table.split)
-    shown = worlds_in(blob, {world["world_json"] for world in table.worlds.values()})
-    for instance, world in table.worlds.items():
-        if world["key"] in runs:
-            problems.append(f"{instance}: its key is in the public repository")
-        if world["world_json"] in shown:
-            problems.append(f"{instance}: its world is in the public repository")
-    salts = json.loads((private / "manifest.json").read_bytes()).get("salts", {})
-    problems += [
-        f"the salt '{name}' is public"
-        for name, salt in salts.get(table.split, {}).items()
-        if salt in runs
-    ]
-    return problems
+        names = set(column_names(shards(public, config, roll.split)))
+        yield from (f"{config}: has the private column {n}" for n in sorted(names & hidden))
 
 
-def forget() -> None:
-    """Let go of the public text that the tracks of one release share: hundreds of megabytes."""
-    _public_text.cache_clear()
+def _shown(private: Path, roll: Roll, needles: "Needles", found: "Found") -> Iterator[str]:
+    """The keys and worlds of a split that were met."""
+    for row in _worlds(private, roll):
+        if row["key"] in found.runs:
+            yield f"{row['instance_id']}: its key is in the public repository"
+        if needles.is_met(row["world_json"], found):
+            yield f"{row['instance_id']}: its world is in the public repository"
 
 
-def worlds_in(blob: str, worlds: Collection[str]) -> set[str]:
-    """Those of ``worlds`` that occur in ``blob``, found in one pass for all of them.
-
-    All begin alike, so one search finds every place where one may begin; a few more characters
-    then say which it could be.
-    """
-    if not worlds:
-        return set()
-    width = min(_HEAD, min(map(len, worlds)))
-    heads: dict[str, list[str]] = {}
-    for world in worlds:
-        heads.setdefault(world[:width], []).append(world)
-    low, high = min(heads), max(heads)
-    alike = next(
-        (n for n, pair in enumerate(zip(low, high, strict=False)) if len({*pair}) > 1), width
-    )
-    begin = low[:alike]
-    found: set[str] = set()
-    place = blob.find(begin)
-    while place >= 0:
-        members = heads.get(blob[place : place + width], ())
-        found.update(world for world in members if blob.startswith(world, place))
-        place = blob.find(begin, place + 1)
-    return found
+def _tells(path: Path, splits: frozenset[str]) -> bool:
+    """Whether worlds are looked for in a file: a paper, or a shard of a private split."""
+    match = SHARD.fullmatch(path.name)
+    return match is None or match["split"] in splits
 
 
-@lru_cache(maxsize=1)
-def _public_text(
-    state: tuple[tuple[Path, int, int], ...], split: str
-) -> tuple[str, frozenset[str]]:
-    """The text of papers and of a split's shards, and whatever could be a key in any text there is.
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What may be a key (``runs``), and text that begins as a world may, by its beginning."""
 
-    Texts are papers, Parquet metadata, and string cells at any depth. ``state`` lists the files,
-    with sizes and times: the tracks of one release share the reading, another release does not.
-    """
-    texts: list[str] = []
-    runs: set[str] = set()
-    for path, _, _ in state:
-        found = list(_texts_of(path))
-        for text in found:
-            for run in _HEX.findall(text):
-                runs.update(run[i : i + _KEY_DIGITS] for i in range(len(run) - _KEY_DIGITS + 1))
-        match = SHARD.fullmatch(path.name)
-        if match is None or match["split"] == split:
-            texts += found
-    return "\n".join(texts), frozenset(runs)
+    runs: frozenset[str]
+    worlds: dict[str, frozenset[str]]
+
+    @staticmethod
+    def together(several: Iterable["Found"]) -> "Found":
+        """What was found in several files."""
+        runs, worlds = set[str](), dict[str, set[str]]()
+        for one in several:
+            runs |= one.runs
+            for begin, texts in one.worlds.items():
+                worlds.setdefault(begin, set()).update(texts)
+        return Found(frozenset(runs), {head: frozenset(texts) for head, texts in worlds.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Needles:
+    """Hashes, sorted, of what is looked for: of keys their first half, of worlds their first
+    ``width`` characters. All worlds begin with ``begin``."""
+
+    keys: Numbers
+    heads: Numbers
+    begin: str
+    width: int
+
+    @staticmethod
+    def of(keys: Sequence[str], worlds: Worlds) -> "Needles":
+        """What is looked for; ``worlds`` gives all worlds, as often as it is asked."""
+        low, high, width = None, "", _HEAD
+        for world in worlds():
+            width = min(width, len(world))
+            low = world[:_HEAD] if low is None else min(low, world[:_HEAD])
+            high = max(high, world[:_HEAD])
+        begin = (low or "")[:width]
+        while not high.startswith(begin):
+            begin = begin[:-1]
+        heads = [] if low is None else [_hash(world[:width]) for world in worlds()]
+        firsts = [_hash(key[: _KEY_DIGITS // 2]) for key in keys]
+        return Needles(_sorted(firsts), _sorted(heads), begin, width)
+
+    def found_in(self, texts: Iterable[str], tell: bool) -> Found:
+        """What of it stands in some texts; worlds are looked for if ``tell``."""
+        runs, worlds = set[str](), dict[str, set[str]]()
+        for text in texts:
+            runs.update(run for run in _runs(text) if self._is_in(self.keys, run[: len(run) // 2]))
+            place = text.find(self.begin) if tell and len(self.heads) else -1
+            while place >= 0:
+                head = text[place : place + self.width]
+                if self._is_in(self.heads, head):
+                    worlds.setdefault(head, set()).add(text[place:])
+                place = text.find(self.begin, place + 1)
+        return Found(frozenset(runs), {head: frozenset(tails) for head, tails in worlds.items()})
+
+    def is_met(self, world: str, found: Found) -> bool:
+        """Whether a whole world stands where something began like it."""
+        return any(text.startswith(world) for text in found.worlds.get(world[: self.width], ()))
+
+    @staticmethod
+    def _is_in(hashes: Numbers, text: str) -> bool:
+        mark = np.uint64(_hash(text))
+        place = int(np.searchsorted(hashes, mark))
+        return place < len(hashes) and bool(hashes[place] == mark)
+
+
+def worlds_in(blob: str, worlds: Sequence[str]) -> set[str]:
+    """Those of ``worlds`` that occur in ``blob``."""
+    needles = Needles.of([], lambda: worlds)
+    found = needles.found_in([blob], tell=True)
+    return {world for world in worlds if needles.is_met(world, found)}
+
+
+def _sorted(hashes: Sequence[int]) -> Numbers:
+    return np.unique(np.array(hashes, dtype=np.uint64))
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode("utf-8"), digest_size=8).digest(), "big")
+
+
+def _runs(text: str) -> Iterator[str]:
+    """Whatever in a text could be a key: runs of digits, at every place where one may begin."""
+    for run in _HEX.findall(text):
+        for place in range(len(run) - _KEY_DIGITS + 1):
+            yield run[place : place + _KEY_DIGITS]
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """A public file, and what is looked for in it."""
+
+    needles: Needles
+    path: Path
+    tell: bool
+
+
+def _search(job: _Search) -> Found:
+    """What may be private in a file; runs in a worker."""
+    return job.needles.found_in(_texts_of(job.path), job.tell)
 
 
 def _texts_of(path: Path) -> Iterator[str]:
+    """Papers, Parquet metadata, and string cells at any depth."""
     if path.suffix != ".parquet":
         yield path.read_text(encoding="utf-8", errors="replace")
         return
