@@ -1,9 +1,9 @@
 """Checking a release against its own manifest, and the private side against the public one.
 
 A commitment is ``sha256(row salt || canonical JSON of the row)`` with ``row salt =
-HMAC-SHA256(salt key of the split, "config/split/row id")``; the public manifest has the
-commitments, the private one the salt keys (``docs/release-format.md``). Whoever holds both can
-prove that no truth was changed after publication.
+HMAC-SHA256(salt key of the split, "config/split/row id")``; the public config ``commitments`` has
+the commitments, the private manifest the salt keys (``docs/release-format.md``). Whoever holds both
+can prove that no truth was changed after publication.
 """
 
 import hashlib
@@ -11,7 +11,7 @@ import hmac
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from grader.errors import UsageError
 from grader.io import parquet
@@ -22,6 +22,9 @@ from grader.io.side import Side
 from grader.model import Truth
 from grader.shape import Task
 from grader.tracks import TRACKS
+
+COMMITTED: Final = "commitments"
+"""The public config of commitments: private config, id of the row, SHA-256."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,27 +121,27 @@ def _certificates(
 
 def _commitments(release: Release, split: str) -> Check:
     name = f"{split} commitments"
-    if release.private is None:
+    if (private := release.private) is None:
         return Check(name, True, "published; not checked, the private side is not here")
-    committed = {
-        config: splits[split]
-        for config, splits in release.public.manifest["commitments"].items()
-        if split in splits
-    }
-    fine = f"{sum(map(len, committed.values()))} private rows are what was committed to"
-    return _check(name, _broken(release, release.private, split, committed), fine)
+    seen: list[int] = []
+    check = _check(name, _broken(release, private, split, seen), "")
+    fine = f"{sum(seen)} private rows are what was committed to"
+    return Check(name, check.ok, check.detail or fine)
 
 
-def _broken(
-    release: Release, private: Side, split: str, committed: Mapping[str, Mapping[str, str]]
-) -> Iterator[str]:
-    """What is wrong with the commitments of a split: config to row id to digest."""
+def _broken(release: Release, private: Side, split: str, counts: list[int]) -> Iterator[str]:
+    """What is wrong with the commitments of a split; the numbers of rows that were compared are
+    added to ``counts``."""
     salts = private.manifest["salts"].get(split)
-    if salts is None or not committed:
+    files = release.public.shards(COMMITTED, split)
+    if salts is None or not files:
         yield "the split has no commitments or no salts"
         return
     key = bytes.fromhex(salts["rows"])
-    for config, expected in sorted(committed.items()):
+    with parquet.connect() as connection:
+        configs = [name for (name,) in parquet.read(connection, files, ("DISTINCT config",))]
+    for config in sorted(configs):
+        expected = _committed(files, config)
         seen = 0
         for row_id, row in _rows(private.shards(config, split)):
             seen += 1
@@ -146,11 +149,19 @@ def _broken(
             digest = hashlib.sha256(salt + canonical(row).encode()).hexdigest()
             if expected.get(row_id) != digest:
                 yield f"{config}: row {row_id} is not what was committed to"
+        counts.append(seen)
         if seen != len(expected):
             yield f"{config}: {seen} rows, {len(expected)} committed"
     truths = {f"{track}_truth" for track in TRACKS if release.public.shards(track, split)}
-    for config in sorted(truths - committed.keys()):
+    for config in sorted(truths.difference(configs)):
         yield f"{config} is not committed to"
+
+
+def _committed(files: Sequence[Path], config: str) -> dict[str, str]:
+    """Row id to commitment of one private config: a config at a time is in memory."""
+    with parquet.connect() as connection:
+        where = ("row_id", "sha256"), "WHERE config = ?", [config]
+        return dict(parquet.read(connection, files, *where))
 
 
 def _rows(files: Sequence[Path]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -9,14 +9,15 @@ import pyarrow as pa
 from builder.release.exams import EXAM_SCHEMA
 from builder.release.flat import CONFIG
 from builder.release.reader import SIDES, configs, open_shard, shards, splits
-from builder.release.schemas import FLAT
+from builder.release.schemas import COMMITMENTS, FLAT
+from builder.release.shards import COMMITTED
 from builder.tracks import TRACKS
 from grader.errors import UsageError
 
 
 def expected_schemas() -> dict[str, pa.Schema]:
     """The schema of every config that a release may have."""
-    found = {CONFIG: FLAT}
+    found = {CONFIG: FLAT, COMMITTED: COMMITMENTS}
     for name in TRACKS:
         found |= {**TRACKS[name].tables, f"{name}_exams": EXAM_SCHEMA}
     return found

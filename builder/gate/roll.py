@@ -19,6 +19,7 @@ from builder.release.reader import (
     shards,
     splits,
 )
+from builder.release.shards import COMMITTED
 from builder.tracks import TRACKS
 
 BATCH: Final = 1 << 18
@@ -103,11 +104,12 @@ def _by_index(paths: Sequence[Path]) -> pa.ChunkedArray:
 def raw_ids(release: Path) -> Iterator[Ids]:
     """The ids of every config and split of both sides.
 
-    Exams have no id of their own, and a scene has a row per view: they are left out.
+    Exams and commitments have no id of their own, and a scene has a row per view: they are left
+    out.
     """
     for side in SIDES:
         for config in configs(release / side):
-            if not config.endswith(("_exams", "_scenes")):
+            if config != COMMITTED and not config.endswith(("_exams", "_scenes")):
                 for split in splits(release / side, config):
                     yield Ids(f"{config}/{split}", shards(release / side, config, split))
 

@@ -18,7 +18,8 @@ from builder.release.exams import EXAM_SCHEMA
 from builder.release.flat import CONFIG
 from builder.release.manifest import MANIFEST
 from builder.release.reader import configs, open_shard, rows, shards, splits
-from builder.release.schemas import FLAT
+from builder.release.schemas import COMMITMENTS, FLAT
+from builder.release.shards import COMMITTED
 from builder.release.workspace import GATE_FILE
 from builder.tracks import TRACKS
 from grader.errors import UsageError
@@ -50,7 +51,7 @@ def private_in_public(opened: Release) -> Iterator[str]:
 
 def _tables(public: Path, hidden: frozenset[str]) -> Iterator[str]:
     """Shards of a private split whose columns are not those of a public table."""
-    shown: dict[str, pa.Schema] = {CONFIG: FLAT}
+    shown: dict[str, pa.Schema] = {CONFIG: FLAT, COMMITTED: COMMITMENTS}
     for name in TRACKS:
         track = TRACKS[name]
         shown |= {config: s for config, s in track.tables.items() if config not in track.private}

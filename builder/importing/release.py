@@ -131,7 +131,8 @@ def _write_split(public: Path, source: Source, split: ImportedSplit) -> Iterator
             table_from_rows(rows, config.schema, as_published=True) for rows in config.groups()
         )
         yield write_whole(name, split.name, public, marked(config.schema, mark), tables)
-    yield from map(write_flat, flat_jobs(public, split.name, mark, private=False))
+    for job in flat_jobs(public, split.name, mark, private=False):
+        yield from write_flat(job)
 
 
 def _manifest(
@@ -155,7 +156,6 @@ def _manifest(
         "configuration": configuration,
         "splits": {split.name: _split(split) for split in splits},
         **listing(shards),
-        "commitments": {},
     }
 
 

@@ -35,12 +35,14 @@ from builder.release.parts import (
 )
 from builder.release.planning import Planned, Specs, find_spec, plan_specs, planned_in_blocks
 from builder.release.roots import Root
+from builder.release.schemas import COMMITMENTS
 from builder.release.shards import (
     SHARD_BYTES,
     Shard,
     ShardJob,
     marked,
     plan_shards,
+    with_commitments,
     write_shard,
     write_whole,
 )
@@ -209,22 +211,25 @@ def _shard_jobs(
 ) -> list[ShardJob]:
     """Every shard of every config, each on the side where it belongs."""
     jobs: list[ShardJob] = []
+    mark = canary(config.name, config.version)
     for split in config.splits:
+        own: list[ShardJob] = []
         for name, _ in split.tracks:
             track = TRACKS[name]
             for table, schema in track.tables.items():
                 hidden = split.private and table in track.private
                 repository = workspace.private if hidden else workspace.public
                 repository.mkdir(mode=0o700, exist_ok=True)
-                jobs += plan_shards(
+                own += plan_shards(
                     parts[split.name, name],
                     table,
                     split.name,
-                    marked(schema, canary(config.name, config.version)),
+                    marked(schema, mark),
                     repository,
                     roots[split.name].row_salts if hidden else None,
                     shard_bytes,
                 )
+        jobs += with_commitments(own, workspace.public, marked(COMMITMENTS, mark))
     return jobs
 
 
@@ -241,16 +246,16 @@ def _flat_jobs(
 
 def _write_shards(
     stage: str,
-    write: Callable[[Job], Shard],
+    write: Callable[[Job], list[Shard]],
     jobs: Sequence[Job],
     workers: Workers,
     reporter: Reporter,
 ) -> list[Shard]:
-    shards = []
+    shards: list[Shard] = []
     with reporter.stage(stage, len(jobs)) as advance:
-        for shard in map_instances(write, jobs, workers, ordered=False):
-            shards.append(shard)
-            reporter.spend({"parquet": shard.seconds})
+        for written in map_instances(write, jobs, workers, ordered=False):
+            shards += written
+            reporter.spend({"parquet": sum(shard.seconds for shard in written)})
             advance()
     return shards
 

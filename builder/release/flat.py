@@ -86,9 +86,9 @@ def flat_jobs(
     ]
 
 
-def write_flat(job: FlatJob) -> Shard:
+def write_flat(job: FlatJob) -> list[Shard]:
     """Writes one shard of the config; runs in a worker."""
-    return write_tables(job.shard, _groups(job))
+    return [write_tables(job.shard, _groups(job))]
 
 
 def _first_id(file: Path) -> str:

@@ -46,7 +46,7 @@ def manifest_of(contents: Contents, repository: Path, *, private: bool) -> dict[
     """The manifest of a repository.
 
     Of a private-truth split the public one shows only what its questions show; the private one has
-    all counts, the same commitments, and the salts.
+    all counts, and the salts of the commitments.
     """
     config = contents.config
     salts = {
@@ -64,7 +64,6 @@ def manifest_of(contents: Contents, repository: Path, *, private: bool) -> dict[
             if split.private or not private
         },
         **listing([shard for shard in contents.shards if shard.repository == repository]),
-        "commitments": _commitments(contents.shards),
         **contents.floors.members,
         **({"salts": salts} if private else {}),
     }
@@ -213,11 +212,3 @@ def listing(shards: Sequence[Shard]) -> dict[str, dict[str, Any]]:
         "configs": configs,
         "shards": {shard.name: {key: getattr(shard, key) for key in told} for shard in ordered},
     }
-
-
-def _commitments(shards: Sequence[Shard]) -> dict[str, dict[str, dict[str, str]]]:
-    found: dict[str, dict[str, dict[str, str]]] = {}
-    for shard in shards:
-        if shard.commitments:
-            found.setdefault(shard.config, {}).setdefault(shard.split, {}).update(shard.commitments)
-    return found

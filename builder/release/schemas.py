@@ -30,6 +30,9 @@ TASKS: Final = table_schema(
 )
 """One row per task: config ``<track>`` (``docs/release-format.md``)."""
 
+COMMITMENTS: Final = table_schema(("config", TEXT), ("row_id", TEXT), ("sha256", TEXT))
+"""What binds the publisher to the rows of private configs (:mod:`builder.release.arrow`)."""
+
 FLAT: Final = table_schema(
     ("task_id", TEXT),
     ("track", TEXT),

@@ -7,8 +7,8 @@ looks for its rows in the parts, and nobody holds a list of all rows.
 """
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 
 from builder.release.arrow import ContentHasher, commitment, content_sha256
 from builder.release.parts import NOTHING, PART_INSTANCES, Part, Staged, sort_key
+from builder.release.schemas import COMMITMENTS
 from grader.io.files import file_sha256
 
 SHARD_BYTES: Final = 256 * 2**20
@@ -30,6 +31,9 @@ GROUP_ROWS: Final = 1000
 """Rows in a row group, scenes apart: those carry tables and go 20 instances to a group."""
 
 SCENES: Final = "_scenes"
+
+COMMITTED: Final = "commitments"
+"""The public config of commitments to private rows."""
 
 Indices = npt.NDArray[np.int64]
 
@@ -63,7 +67,7 @@ class ShardJob:
     """What a worker needs to write one shard.
 
     ``name`` is the shard's path inside ``repository``. ``row_salts`` is set where every row is to
-    be committed to.
+    be committed to; the commitments become the shard ``public``.
     """
 
     config: str
@@ -74,11 +78,12 @@ class ShardJob:
     staged: Staged = NOTHING
     ids: Ids = Ids()
     row_salts: bytes | None = field(repr=False, default=None)
+    public: "ShardJob | None" = None
 
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """A written shard as the manifest lists it, and the commitments to its rows by row id.
+    """A written shard as the manifest lists it.
 
     ``groups`` are the content hashes of its row groups in order: a config's hash is made of them,
     so that it does not depend on where one shard ends and the next begins. ``seconds`` is the time
@@ -94,7 +99,6 @@ class Shard:
     sha256: str
     content_sha256: str
     groups: tuple[str, ...]
-    commitments: Mapping[str, str]
     seconds: float
 
 
@@ -154,11 +158,46 @@ def write_whole(
     return write_tables(ShardJob(config, split, repository, name, schema), groups)
 
 
-def write_shard(job: ShardJob) -> Shard:
-    """Writes one shard from staged parts; runs in a worker. Raises ``ValueError`` when two rows
-    have the same id."""
+def with_commitments(
+    jobs: Iterable[ShardJob], repository: Path, schema: pa.Schema
+) -> list[ShardJob]:
+    """The jobs of a split, those of private rows with a shard of commitments each, as whose public
+    ``repository`` this is."""
+    jobs = list(jobs)
+    count = sum(job.row_salts is not None for job in jobs)
+    found: list[ShardJob] = []
+    number = 0
+    for job in jobs:
+        if job.row_salts is not None:
+            name = shard_name(COMMITTED, job.split, number, count)
+            public = ShardJob(COMMITTED, job.split, repository, name, schema)
+            job, number = replace(job, public=public), number + 1
+        found.append(job)
+    return found
+
+
+def write_shard(job: ShardJob) -> list[Shard]:
+    """Writes one shard from staged parts, and that of the commitments to its rows; runs in a
+    worker. Raises ``ValueError`` when two rows have the same id."""
     groups = row_groups(job.staged, job.config, job.schema, job.ids)
-    return write_tables(job, (staged_group(job.staged, job.config, group) for group in groups))
+    tables = (staged_group(job.staged, job.config, group) for group in groups)
+    if job.public is None or job.row_salts is None:
+        return [write_tables(job, tables)]
+    committed: list[pa.Table] = []
+    shard = write_tables(job, _committing(job, job.row_salts, tables, committed))
+    return [shard, write_tables(job.public, committed)]
+
+
+def _committing(
+    job: ShardJob, salts: bytes, tables: Iterable[pa.Table], into: list[pa.Table]
+) -> Iterator[pa.Table]:
+    """The tables as they are; the commitments to their rows are added to ``into``."""
+    for table in tables:
+        pairs = (commitment(salts, job.config, job.split, row) for row in table.to_pylist())
+        names = [field.name for field in COMMITMENTS]
+        told = [dict(zip(names, (job.config, *pair), strict=True)) for pair in pairs]
+        into.append(pa.Table.from_pylist(told, schema=COMMITMENTS))
+        yield table
 
 
 def write_tables(job: ShardJob, groups: Iterable[pa.Table]) -> Shard:
@@ -168,7 +207,6 @@ def write_tables(job: ShardJob, groups: Iterable[pa.Table]) -> Shard:
     file.parent.mkdir(parents=True, exist_ok=True)
     temporary = file.with_name(file.name + ".unfinished")
     hasher = ContentHasher(job.schema)
-    commitments: dict[str, str] = {}
     hashes = []
     rows = 0
     with pq.ParquetWriter(
@@ -186,10 +224,6 @@ def write_tables(job: ShardJob, groups: Iterable[pa.Table]) -> Shard:
             hasher.update(table)
             hashes.append(content_sha256(job.schema, [table]))
             rows += table.num_rows
-            if job.row_salts is not None:
-                for row in table.to_pylist():
-                    row_id, digest = commitment(job.row_salts, job.config, job.split, row)
-                    commitments[row_id] = digest
     digest, size = file_sha256(temporary), temporary.stat().st_size
     temporary.rename(file)
     return Shard(
@@ -202,7 +236,6 @@ def write_tables(job: ShardJob, groups: Iterable[pa.Table]) -> Shard:
         digest,
         hasher.hexdigest(),
         tuple(hashes),
-        commitments,
         time.perf_counter() - started,
     )
 

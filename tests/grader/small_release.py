@@ -26,6 +26,7 @@ SCHEMAS: dict[str, dict[str, str]] = {
     | dict.fromkeys(
         ("family", "variant", "view", "input_mode", "prompt", "answer_schema", "answer_file",
          "inputs_json"), TEXT),
+    "commitments": {"config": TEXT, "row_id": TEXT, "sha256": TEXT},
     "causalds_exams": {"exam": TEXT, "position": "INTEGER", "task_id": TEXT},
     "causalds_scenes": dict.fromkeys(("instance_id", "view", "story"), TEXT)
     | {"columns": "STRUCT(name VARCHAR, kind VARCHAR)[]", "data": TABLE, "test_features": TABLE},
@@ -92,17 +93,17 @@ def write_release(root: Path) -> Path:
             name = f"{config}/{split}-00000-of-00001.parquet"
             write_shard(connection, root / side / name, config, members)
             shards[side][name] = shard_entry(root / side / name, members)
+    committed = [
+        {"config": config, "row_id": next(iter(row.values())),
+         "sha256": commitment(config, "test", row)}
+        for config in sorted(PRIVATE) for row in rows["test"][config]
+    ]  # fmt: skip
+    name = "commitments/test-00000-of-00001.parquet"
+    write_shard(connection, root / "public" / name, "commitments", committed)
+    shards["public"][name] = shard_entry(root / "public" / name, committed)
     connection.close()
-    commitments = {
-        config: {
-            "test": {next(iter(row.values())): commitment(config, "test", row) for row in made}
-        }
-        for config in PRIVATE
-        if (made := rows["test"][config])
-    }
     for side, entries in shards.items():
-        manifest = _manifest(side, entries, commitments)
-        write_manifest(root / side, manifest)
+        write_manifest(root / side, _manifest(side, entries))
     return root
 
 
@@ -224,7 +225,7 @@ def _scene_row(instance_id: str, task: HandTask, split: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _manifest(side: str, shards: dict[str, Any], commitments: dict[str, Any]) -> dict[str, Any]:
+def _manifest(side: str, shards: dict[str, Any]) -> dict[str, Any]:
     configs: dict[str, dict[str, Any]] = {}
     for name, entry in shards.items():
         config, _, rest = name.partition("/")
@@ -236,7 +237,7 @@ def _manifest(side: str, shards: dict[str, Any], commitments: dict[str, Any]) ->
         "format": 1, "release": "small", "version": "0.0.1", "visibility": side,
         "builder": "by hand", "source_sha256": "0" * 64, "libraries": {},
         "canary": "00000000-0000-0000-0000-000000000000", "fingerprint": "1" * 64,
-        "configuration": {}, "configs": configs, "shards": shards, "commitments": commitments,
+        "configuration": {}, "configs": configs, "shards": shards,
         "splits": {
             "dev": {"truth": "public", "seed": "by hand", "tracks": tracks,
                     "exams": {"mini": {"causalds": len(TASKS) - 1}}},

@@ -29,7 +29,7 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "_scenes": ("instance_id", "view"),
 }
 """Row keys by ending of the config; elsewhere the first column is the id."""
-_FOLLOWS_FROM_ROWS: Final = ("shards", "configs", "commitments")
+_FOLLOWS_FROM_ROWS: Final = ("shards", "configs")
 _ROWS_AT_ONCE: Final = 100
 _NUMBER: Final = object()
 
