@@ -2,15 +2,21 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pytest
 from causalds_scenes import rows, specs
 
+from builder.causal.graph import LatentDAG
 from builder.causalds.check.hidden import Hidden
 from builder.causalds.check.implied import audit_implied
+from builder.causalds.plan.implied_shares import told_implied
+from builder.causalds.plan.types import ScenePlan, graph_members
 from builder.causalds.track import TRACK
+from grader.errors import UsageError
 
 Record = dict[str, Any]
 
@@ -76,3 +82,18 @@ def test_statements_and_their_proof_are_gone_through_again(
     change(record)
     problems = audit_implied(Hidden.read(instance, json.dumps(record)))
     assert any(told in problem for problem in problems), problems
+
+
+def test_a_graph_that_no_story_can_imply_is_refused_while_it_is_planned() -> None:
+    """In one line that names the key and the structure."""
+    graph = LatentDAG(("A", "U", "X", "Y"), (("A", "U"), ("U", "X"), ("X", "Y")), frozenset("U"))
+    plan = replace(
+        ScenePlan.from_json(specs(scenes=1)[0].config_json),
+        **graph_members(graph), structure="odd", motif="chain",
+    )  # fmt: skip
+    with pytest.raises(UsageError) as caught:
+        told_implied(np.random.default_rng(0), (0.6, 0.9), [plan], "x.toml: splits.dev.implied")
+    assert str(caught.value) == (
+        "x.toml: splits.dev.implied: an implied story has no unmeasured variable with a cause (odd "
+        "of chain); ask for other structures, or remove the key"
+    )
