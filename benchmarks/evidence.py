@@ -293,11 +293,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("check", choices=("truths", "estimability", "views"))
     parser.add_argument("--scenes", type=int, default=0)
     parser.add_argument("--wild", type=int, help="of the scenes of truths (default: a quarter)")
+    parser.add_argument("--seed", default="truths 1", help="of the scenes of truths")
     parser.add_argument("--replicates", type=int, default=20)
     chosen = parser.parse_args(arguments)
     if chosen.check == "truths":
         count = chosen.scenes or 200
-        truths = check_truths(count, wild=count // 4 if chosen.wild is None else chosen.wild)
+        wild = count // 4 if chosen.wild is None else chosen.wild
+        truths = check_truths(count, chosen.seed, wild=wild)
         print(
             f"{truths.compared} stored numbers of {truths.scenes} scenes ({truths.wild} wild): "
             f"{truths.within / truths.compared:.2%} within 4 combined standard errors "
