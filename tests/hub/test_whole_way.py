@@ -10,7 +10,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from local_hub import LocalHub, serving
 from grader.io.jsonio import canonical
 
 ROOT = Path(__file__).parent.parent.parent
+Shared = Callable[[str, Callable[[Path], object]], Path]
 SECRET = hashlib.sha256(b"a secret for the whole way").hexdigest()
 
 
@@ -80,15 +81,17 @@ def people(tmp_path: Path) -> Iterator[People]:
 
 
 @pytest.fixture(scope="session")
-def hidden(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def hidden(shared: Shared) -> Path:
     """A release with a private split, built with the command a maintainer types."""
-    out = tmp_path_factory.mktemp("hidden") / "release"
-    command = [sys.executable, "build_dataset.py", "build", "splits/private-example.toml"]
-    command += ["--out", str(out), "--quiet", "--workers", "1"]
-    environment = os.environ | {"CAUSAL_EXAMS_SECRET": SECRET}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return out
+
+    def build(out: Path) -> None:
+        command = [sys.executable, "build_dataset.py", "build", "splits/private-example.toml"]
+        command += ["--out", str(out), "--quiet", "--workers", "1"]
+        environment = os.environ | {"CAUSAL_EXAMS_SECRET": SECRET}
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    return shared("hidden", build)
 
 
 def whole_way(people: People, release: Path, split: str, exam: str, solver: str) -> None:
