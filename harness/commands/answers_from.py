@@ -7,8 +7,8 @@ examples:
 
 inspect: a log, or a folder of logs, of the tasks causal_exams/…; of an attempt that several hold,
 the last one that did not end in an error. harbor: the folder of a job whose tasks `export harbor`
-wrote. mini-swe: a folder of <task id>.traj.json files; an answer is the file in answers/ beside
-them, else what was submitted. The folder of answers is written anew.
+wrote. mini-swe: a folder of <task id>.traj.json files, or of folders with one each; an answer is
+the file in answers/ beside it, else what was submitted. The folder of answers is written anew.
 """
 
 import argparse

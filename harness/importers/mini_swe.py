@@ -1,7 +1,7 @@
-"""Answers and usage out of trajectories of mini-swe-agent (format ``mini-swe-agent-1``)."""
+"""Answers and usage out of trajectories of mini-swe-agent (``mini-swe-agent-1``, ``-1.1``)."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +18,8 @@ _LIMITS: Final = "LimitsExceeded"
 def read(source: Path, tasks: Mapping[str, Task]) -> Iterator[Taken]:
     """Every ``<task id>.traj.json`` below a folder, or one; raises ``UsageError``.
 
-    An answer is the file in the folder ``answers`` of ``source``, else the submission's text.
+    An answer is the file in the folder ``answers`` beside the trajectory, as where each task was
+    worked at in a folder of its own, or in that of ``source``; else the submission's text.
     """
     files = [source] if source.is_file() else sorted(source.rglob(f"*{_ENDING}"))
     if not files:
@@ -27,10 +28,10 @@ def read(source: Path, tasks: Mapping[str, Task]) -> Iterator[Taken]:
     for file in files:
         task = tasks.get(file.name.removesuffix(_ENDING))
         if task is not None:
-            yield _trajectory(file, task, answers)
+            yield _trajectory(file, task, (file.parent / "answers", answers))
 
 
-def _trajectory(file: Path, task: Task, answers: Path) -> Taken:
+def _trajectory(file: Path, task: Task, answers: Iterable[Path]) -> Taken:
     try:
         document = json.loads(file.read_bytes())
         info, messages = dict(document["info"]), list(document["messages"])
@@ -42,8 +43,8 @@ def _trajectory(file: Path, task: Task, answers: Path) -> Taken:
     return Taken(task.task_id, 1, answer, {**_usage(info, messages), "ending": _why(info, answer)})
 
 
-def _file(answers: Path, task: Task) -> bytes | None:
-    for path in sorted(answers.rglob(task.answer_file)) if answers.is_dir() else ():
+def _file(answers: Iterable[Path], task: Task) -> bytes | None:
+    for path in (path for folder in answers for path in sorted(folder.rglob(task.answer_file))):
         try:
             with open_regular(path) as stream:
                 return stream.read(MAX_BYTES[task.shape.suffix] + 1)

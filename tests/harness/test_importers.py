@@ -98,10 +98,12 @@ def test_a_trajectory_of_mini_swe_agent(
     assert (found.answer is not None) == (ending == "answered")
 
 
-def test_an_answer_file_counts_more_than_what_was_submitted(tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", ["answers", f"{IDS[0]}/answers"])
+def test_an_answer_file_counts_more_than_what_was_submitted(place: str, tmp_path: Path) -> None:
+    """It stands in one folder for all, or in that in which the agent worked at the task."""
     trajectory(tmp_path, IDS[0], "Submitted", submission="DONE")
-    (tmp_path / "answers").mkdir()
-    (tmp_path / "answers" / f"{IDS[0]}.json").write_text('{"ate": 3}')
+    (tmp_path / place).mkdir()
+    (tmp_path / place / f"{IDS[0]}.json").write_text('{"ate": 3}')
     (found,) = mini_swe.read(tmp_path, TASKS)
     assert found.answer == b'{"ate": 3}'
 
