@@ -32,7 +32,7 @@ def first_screen(report: Report, next_steps: Sequence[str] = ()) -> RenderableTy
 
 def _heads(report: Report) -> Grid:
     """Skill and points with their intervals, and how to read them."""
-    rows = [(lead.label, lead.value, lead.aside) for lead in leads(report)]
+    rows = [(lead.label, f"{lead.value}  {lead.interval}", lead.aside) for lead in leads(report)]
     if report["skill"] is not None:
         rows.append(("skill", str(skill(report)), "0 knows nothing, 100 is gold"))
     told = []

@@ -5,16 +5,18 @@ from dataclasses import dataclass
 
 from grader.draw.table import find
 from grader.draw.words import interval_text, number
+from grader.route import READINGS
 from grader.show.systems import Report, reading_of, readings_from
 from grader.tracks import TRACKS
 
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """A figure in the reading that was asked for, and what stands beside it."""
+    """A figure in the reading that was asked for, its interval (or nothing), and how to read it."""
 
     label: str
     value: str
+    interval: str
     aside: str
 
 
@@ -24,7 +26,7 @@ def leads(report: Report) -> Iterator[Lead]:
     Skill and points are of the usual reading alone: in the other, leaving out could help.
     """
     first, other = readings_from(reading_of([report]))
-    if first == readings_from("")[0]:
+    if first == READINGS[0]:
         return
     for name, part in report["tracks"].items():
         figure = TRACKS[name].run_figure
@@ -36,6 +38,7 @@ def leads(report: Report) -> Iterator[Lead]:
             besides = number(find(beside, figure.name), figure.digits)
             yield Lead(
                 figure.label,
-                f"{number(value, figure.digits)}{f'  {interval_text(ends)}' if ends else ''}",
-                f"{first} reading, lower is better; {other} {besides}",
+                number(value, figure.digits),
+                interval_text(ends) if ends else "",
+                f"{first}, lower is better; {other} {besides}",
             )

@@ -142,7 +142,10 @@ def release_hash(report: Report) -> str:
 
 def _card(report: Report) -> Card:
     """Who, on what, how good, at what cost."""
-    tiles = [Tile(lead.label, lead.value, lead.aside) for lead in leads(report)]
+    tiles = [
+        Tile(lead.label, lead.value, f"95% interval {lead.interval or '–'}; {lead.aside} reading")
+        for lead in leads(report)
+    ]
     if report["skill"] is not None:
         aside = f"{_interval(report, 'skill')}; 0 knows nothing, 100 is gold"
         tiles.append(Tile("skill", points(report["skill"]), aside))

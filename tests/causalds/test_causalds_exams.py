@@ -244,7 +244,7 @@ def test_matched_exams_hold_whole_groups(root: Path) -> None:
                   t.question)
         for t in base for view in ("clean", "proxy", "proxy_hard")
     ]  # fmt: skip
-    drawn = draw_exam(model(root, "observation-layer", tasks=60), views, KEY, "x")
+    drawn = draw_exam(model(root, "observation-every", tasks=60), views, KEY, "x")
     arms = Counter(arm for _, arm in drawn.bundles.values())
     assert arms == {"clean": 20, "proxy": 20, "proxy_hard": 20} and len(drawn.task_ids) == 60
     groups: dict[str, set[str]] = {}
@@ -265,17 +265,17 @@ def test_a_matched_exam_may_be_restricted(root: Path) -> None:
         for scene in range(20) for key in (*numeric, *other)
         for view in ("clean", "proxy", "proxy_hard")
     ]  # fmt: skip
-    exam = model(root, "observation-numbers", tasks=60)
+    exam = model(root, "observation-layer", tasks=60)
     drawn = draw_exam(exam, built, KEY, "x")
     parts = [task_id.split("-") for task_id in drawn.task_ids]
     assert len(parts) == 60 and {key for _, key, _ in parts} == set(numeric)
     assert all(int(scene) % 2 for scene, _, _ in parts)
     with pytest.raises(UsageError, match="matched ones are 60"):
-        draw_exam(model(root, "observation-numbers", tasks=63), built, KEY, "x")
+        draw_exam(model(root, "observation-layer", tasks=63), built, KEY, "x")
     for change, key in (({"variants": ["no.such"]}, "variants"), ({"identifiable": 1}, "identifi"),
                         ({"input_mode": "air"}, "input_mode")):  # fmt: skip
         with pytest.raises(UsageError, match=key):
-            model(root, "observation-numbers", **change)
+            model(root, "observation-layer", **change)
 
 
 @pytest.mark.parametrize(
@@ -346,7 +346,7 @@ def test_a_private_split_refuses_ablations_and_wrong_sums(root: Path) -> None:
     """One scene asked several times would give its own truth away."""
     config = TRACK.parse(TomlTable(table(scenes=60), "here."))
     with pytest.raises(UsageError, match="several times"):
-        with_exams(config, (("layer", model(root, "observation-layer", tasks=60)),), "here")
+        with_exams(config, (("layer", model(root, "observation-every", tasks=60)),), "here")
     with pytest.raises(UsageError, match="scenes = 30"):
         with_exams(config, (("realistic", model(root, "realistic", tasks=30)),), "here")
 
