@@ -138,6 +138,8 @@ def test_estimates_are_shares_of_the_truth_and_are_compared() -> None:
         ratios = [r for line in often["details"]["estimates"] for r in line["ratios"]
                   if line["quantity"] == row["quantity"]]  # fmt: skip
         assert len(ratios) == 2000
+        near = [abs(ratio - 1) <= 0.1 for ratio in ratios]
+        assert row["share"] == pytest.approx(sum(near) / 2000, abs=2e-3)
     table = compared([right, often])
     assert [line[0] for line in table.rows] == [row["quantity"] for row in right["quantities"]]
     for line in table.rows:

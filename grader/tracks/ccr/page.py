@@ -8,6 +8,7 @@ from grader.draw.charts import Dot, DotRow, Level, dot_rows, lines
 from grader.draw.page import Block, Fold, Paragraph, Section
 from grader.draw.svg import Scale, Svg, element, words
 from grader.show.systems import Part, Report, part_of
+from grader.tracks.ccr.rae import VALID_SHARE
 from grader.tracks.ccr.tables import (
     CURVES,
     THRESHOLD,
@@ -51,7 +52,8 @@ def sections(reports: Sequence[Report]) -> list[Section]:
             [quadrant(part["system"], contexts(part)) for part in drawn],
         ),
         Section(
-            "ccr: valid estimates of each quantity (Figures 7, G.13, G.14)", [by_quantity(drawn)]
+            "ccr: valid estimates of each quantity (Figures 7, G.13, G.14)",
+            [*_validity(several, alone), by_quantity(drawn)],
         ),
         Section(
             "ccr: estimates of each quantity beside the truth (Figure G.12)",
@@ -83,6 +85,23 @@ def _stated(parts: Sequence[Part]) -> list[Block]:
     table = stated(parts)
     drawn = [(part["system"], part.get("details", {}).get("stated", [])) for part in parts]
     return [table, *(quadrant(name, found) for name, found in drawn if found)] if table.rows else []
+
+
+def _validity(parts: Sequence[Part], alone: bool) -> list[Block]:
+    """Figure 7: the share of valid estimates of each quantity, and from where it is valid."""
+    shown = parts[:SYSTEMS_BESIDE]
+    shares = [{row["quantity"]: row["share"] for row in part["quantities"]} for part in shown]
+    rows = [
+        DotRow(
+            name,
+            [Dot(k, found[name]) for k, found in enumerate(shares) if name in found],
+            [(VALID_SHARE, f"valid from {VALID_SHARE:.0%} on, where answers are repeated")],
+        )
+        for name in names_of(shown)
+    ]
+    title = "share of valid estimates"
+    picture = dot_rows(title, rows, [part["system"] for part in shown])
+    return [Fold("every quantity, drawn", [picture], alone)]
 
 
 def _distributions(parts: Sequence[Part], alone: bool) -> list[Block]:

@@ -21,9 +21,9 @@ PAIR_COLUMNS: Final = (
     "answers", "invalid", "unreadable_factual",
 )  # fmt: skip
 PATH_COLUMNS: Final = (
-    "instance_id", "quantity", "path", "edges", "epsilon", "gamma", "valid", "near_valid",
-    "consistent", "class", "pn_valid", "pn_consistent", "ps_valid", "ps_consistent", "ate_valid",
-    "ate_consistent",
+    "instance_id", "quantity", "path", "edges", "epsilon", "gamma", "valid_share", "valid",
+    "near_valid", "consistent", "class", "pn_valid", "pn_consistent", "ps_valid", "ps_consistent",
+    "ate_valid", "ate_consistent",
 )  # fmt: skip
 
 COMPOSED_COLUMNS: Final = (
@@ -159,6 +159,7 @@ def _paths(context: ContextResult) -> list[tuple[Any, ...]]:
             len(line.composition.path) - 1,
             line.composition.external,
             line.composition.internal,
+            line.valid_share,
             line.valid,
             nearly(line.valid_share),
             line.consistent,

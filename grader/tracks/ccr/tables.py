@@ -113,6 +113,7 @@ def quantities(parts: Sequence[Part]) -> Table:
         word("quantity"),
         word("kind"),
         word("estimates"),
+        figure("share", "valid estimates", percent),
         figure("valid", "valid", percent),
         figure("mean", "mean RAE"),
         figure("sd", "SD"),
@@ -133,7 +134,7 @@ def by_quantity(parts: Sequence[Part]) -> Table:
     """Figure 7 as the paper draws it: share of valid estimates, system against quantity."""
     names = names_of(parts)
     shown = [
-        {row["quantity"]: row["valid"] for row in part.get("quantities", ())} for part in parts
+        {row["quantity"]: row["share"] for row in part.get("quantities", ())} for part in parts
     ]
     rows = [
         [SYSTEM.cell(part), *(percent(found.get(name)) for name in names)]

@@ -1,14 +1,16 @@
 -- External error of every quantity by its place in the cut tree (CCR Figures 7, G.12-G.16): X1 is the
--- root, the last one the leaf; X1X3 a pair, X1X2·X2X3 a composition. valid counts what was not
--- estimated as wrong; errors are over what was.
+-- root, the last one the leaf; X1X3 a pair, X1X2·X2X3 a composition. share is that of estimates within
+-- the threshold (of resampled ones where answers are repeated), valid that of contexts where enough
+-- are; both count what was not estimated as wrong. Errors are over what was.
 WITH lines AS (
-    SELECT quantity, kind, eta AS error, valid FROM ccr_pairs
+    SELECT quantity, kind, eta AS error, valid_share, valid FROM ccr_pairs
     UNION ALL
-    SELECT quantity, 'composition', epsilon, valid FROM ccr_compositions
+    SELECT quantity, 'composition', epsilon, valid_share, valid FROM ccr_compositions
 )
 SELECT
     quantity, kind,
     count(*)                       AS estimates,
+    avg(valid_share)               AS share,
     avg(CAST(valid AS DOUBLE))     AS valid,
     avg(error)                     AS mean,
     stddev_pop(error)              AS sd,

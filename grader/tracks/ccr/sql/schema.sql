@@ -27,6 +27,7 @@ CREATE TEMP TABLE ccr_compositions (
     edges        INTEGER NOT NULL,
     epsilon      DOUBLE,              -- external error; NULL without an estimate
     gamma        DOUBLE,              -- internal error
+    valid_share  DOUBLE  NOT NULL,    -- of the estimates that are within the threshold of the truth
     valid        BOOLEAN NOT NULL,
     near_valid   BOOLEAN NOT NULL,
     consistent   BOOLEAN NOT NULL,
