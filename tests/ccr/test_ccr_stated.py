@@ -20,7 +20,7 @@ from grader.tracks.ccr.checks import merge_units
 from grader.tracks.ccr.page import sections
 from grader.tracks.ccr.stated import StatedContext, stated_contexts
 from grader.tracks.ccr.summary import summarise
-from grader.tracks.ccr.tables import compared
+from grader.tracks.ccr.tables import compared, name_of
 
 Change = Callable[[str, tuple[str, ...], float], float | None]
 """(measure, path, exact value) -> what is stated."""
@@ -136,12 +136,13 @@ def test_estimates_are_shares_of_the_truth_and_are_compared() -> None:
     assert all(row["ratios"] == [1.0] for row in right["details"]["estimates"])
     for row in often["quantities"]:
         ratios = [r for line in often["details"]["estimates"] for r in line["ratios"]
-                  if line["quantity"] == row["quantity"]]  # fmt: skip
+                  if name_of(line) == name_of(row)]  # fmt: skip
         assert len(ratios) == 2000
         near = [abs(ratio - 1) <= 0.1 for ratio in ratios]
         assert row["share"] == pytest.approx(sum(near) / 2000, abs=2e-3)
     table = compared([right, often])
-    assert [line[0] for line in table.rows] == [row["quantity"] for row in right["quantities"]]
+    names = ["X1X3, whole", "X1X2", "X2X3", "X1X2·X2X3"]
+    assert [line[0] for line in table.rows] == names == [*map(name_of, right["quantities"])]
     for line in table.rows:
         assert line[1].kind == "good" and line[1].aside == "n = 2000"  # type: ignore[union-attr]
     same = compared([right, {**right, "system": "again"}])

@@ -17,6 +17,7 @@ from grader.tracks.ccr.tables import (
     compared,
     curves,
     levels,
+    name_of,
     names_of,
     quantities,
     simulates,
@@ -40,10 +41,11 @@ def sections(reports: Sequence[Report]) -> list[Section]:
     alone = len(parts) == 1
     figures = [classes(parts), *([taxonomy(parts[0])] if alone and simulates(parts[0]) else [])]
     drawn = parts[:SYSTEMS_DRAWN]
-    own = Section("ccr: Algorithm 1 on stated values (4.1, case 1)", _stated(drawn))
+    answered = [part for part in drawn if part.get("attempted")]
+    own = Section("ccr: Algorithm 1 on stated values (4.1, case 1)", _stated(answered))
     if not any(map(contexts, parts)):
         return [Section("ccr: figures", figures), own]
-    several = [part for part in drawn if contexts(part)]
+    several = [part for part in answered if contexts(part)]
     return [
         Section("ccr: figures, and shares of compositions in each class", figures),
         Section("ccr: answers to single cases, by rung", [single_cases(parts)]),
@@ -90,7 +92,7 @@ def _stated(parts: Sequence[Part]) -> list[Block]:
 def _validity(parts: Sequence[Part], alone: bool) -> list[Block]:
     """Figure 7: the share of valid estimates of each quantity, and from where it is valid."""
     shown = parts[:SYSTEMS_BESIDE]
-    shares = [{row["quantity"]: row["share"] for row in part["quantities"]} for part in shown]
+    shares = [{name_of(row): row["share"] for row in part["quantities"]} for part in shown]
     rows = [
         DotRow(
             name,
@@ -111,7 +113,7 @@ def _distributions(parts: Sequence[Part], alone: bool) -> list[Block]:
     for part in shown:
         ratios: dict[str, list[float]] = {}
         for row in part["details"].get("estimates", []):
-            ratios.setdefault(row["quantity"], []).extend(row["ratios"])
+            ratios.setdefault(name_of(row), []).extend(row["ratios"])
         found.append(ratios)
     rows = [
         DotRow(

@@ -122,6 +122,10 @@ def _place(context: ContextResult, pair: Sequence[str]) -> str:
     return "".join(f"X{context.nodes.index(name) + 1}" for name in pair)
 
 
+def _kind(context: ContextResult, pair: Sequence[str]) -> str:
+    return "global" if tuple(pair) == (context.nodes[0], context.nodes[-1]) else "local"
+
+
 def _path(context: ContextResult, line: PathLine) -> str:
     return "·".join(_place(context, pair) for pair in pairwise(line.composition.path))
 
@@ -131,7 +135,7 @@ def _pairs(context: ContextResult) -> list[tuple[Any, ...]]:
         (
             context.instance_id,
             _place(context, line.pair),
-            "global" if line.pair == (context.nodes[0], context.nodes[-1]) else "local",
+            _kind(context, line.pair),
             *line.pair,
             context.nodes.index(line.pair[1]) - context.nodes.index(line.pair[0]),
             line.mediators,
@@ -175,15 +179,19 @@ def _estimates(contexts: Sequence[ContextResult]) -> Iterator[dict[str, Any]]:
     every = len(contexts) <= RESAMPLED_CONTEXTS
     for context in contexts:
         lines = [
-            *((_place(context, line.pair), line.truth, line.estimate, line.resampled)
-              for line in context.pairs),
-            *((_path(context, line), line.truth, line.composition.value, line.resampled)
-              for line in context.compositions),
+            *((_place(context, line.pair), _kind(context, line.pair), line.truth, line.estimate,
+               line.resampled) for line in context.pairs),
+            *((_path(context, line), "composition", line.truth, line.composition.value,
+               line.resampled) for line in context.compositions),
         ]  # fmt: skip
-        for quantity, truth, value, resampled in lines:
+        for quantity, kind, truth, value, resampled in lines:
             shown = resampled if every and resampled else [] if value is None else [value]
-            ratios = [round(one / truth, 6) for one in shown]
-            yield {"quantity": quantity, "instance_id": context.instance_id, "ratios": ratios}
+            yield {
+                "quantity": quantity,
+                "kind": kind,
+                "instance_id": context.instance_id,
+                "ratios": [round(one / truth, 6) for one in shown],
+            }
 
 
 def _composed(context: StatedContext) -> Iterator[tuple[Any, ...]]:

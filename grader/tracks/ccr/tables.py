@@ -1,7 +1,7 @@
 """The ccr tables: points, shares of the four classes of reasoners, single cases, error curves."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from grader.draw.table import Cell, Table, figure, word
 from grader.draw.words import count, number, percent, points
@@ -125,17 +125,20 @@ def quantities(parts: Sequence[Part]) -> Table:
     return Table.of("Each quantity", columns, rows_of(parts, "quantities"), left=3, note=note)
 
 
+def name_of(row: Mapping[str, Any]) -> str:
+    """What a quantity is called: its place, and whether it is the whole of its tree there."""
+    return f"{row['quantity']}, whole" if row["kind"] == "global" else str(row["quantity"])
+
+
 def names_of(parts: Sequence[Part]) -> list[str]:
     """The quantities of the cut trees, the whole first, compositions last."""
-    return list(dict.fromkeys(row["quantity"] for row in rows_of(parts, "quantities")))
+    return list(dict.fromkeys(map(name_of, rows_of(parts, "quantities"))))
 
 
 def by_quantity(parts: Sequence[Part]) -> Table:
     """Figure 7 as the paper draws it: share of valid estimates, system against quantity."""
     names = names_of(parts)
-    shown = [
-        {row["quantity"]: row["share"] for row in part.get("quantities", ())} for part in parts
-    ]
+    shown = [{name_of(row): row["share"] for row in part.get("quantities", ())} for part in parts]
     rows = [
         [SYSTEM.cell(part), *(percent(found.get(name)) for name in names)]
         for part, found in zip(parts, shown, strict=True)
@@ -185,7 +188,7 @@ def compared(parts: Sequence[Part]) -> Table:
 def _errors(part: Part) -> dict[tuple[str, str], list[float]]:
     """Relative errors by quantity and context."""
     return {
-        (row["quantity"], row["instance_id"]): [abs(ratio - 1) for ratio in row["ratios"]]
+        (name_of(row), row["instance_id"]): [abs(ratio - 1) for ratio in row["ratios"]]
         for row in part.get("details", {}).get("estimates", [])
     }
 
