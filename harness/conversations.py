@@ -7,7 +7,7 @@ from typing import Final
 from inspect_ai.log import EvalSample
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool
 
-from grader.draw.page import Block, Code, Section, page
+from grader.draw.page import Block, Code, Section, page, way_back
 from grader.draw.table import Cell, Table
 from grader.io.files import write_text
 from grader.io.jsonio import pretty
@@ -15,6 +15,7 @@ from grader.io.paths import inside
 from harness.importers.taken import Taken
 
 FOLDER: Final = "conversations"
+_INDEX: Final = "index.html"
 _FOOTER: Final = (
     "Messages, calls and outputs as Inspect's log holds them; `inspect view` shows more."
 )
@@ -33,10 +34,11 @@ def write_conversation(folder: Path, sample: EvalSample, told: Taken) -> None:
         parts.append(("error, not the model's", sample.error.message))
     if told.answer is not None:
         parts.append(("answer file", told.answer.decode("utf-8", "replace")))
-    cost = ", ".join(f"{name} {value}" for name, value in told.usage.items())
+    cost = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in told.usage.items())
     sections = [Section(heading, [Code(text)]) for heading, text in parts]
     subtitle = f"attempt {told.attempt}: {cost}"
-    text = page(told.task_id, subtitle, sections, _FOOTER, _STYLE)
+    back = way_back(_INDEX, "all conversations")
+    text = page(told.task_id, subtitle, sections, _FOOTER, _STYLE, ahead=back)
     write_text(page_of(folder, told.task_id, told.attempt), text)
 
 
@@ -85,4 +87,4 @@ def write_index(folder: Path, told: Sequence[Taken]) -> None:
     head = ["task", "attempt", "how it ended", "tool calls", "output tokens"]
     blocks: list[Block] = [Table("", head, rows, left=3)]
     text = page("Conversations", f"{len(told):,} attempts", [Section("All", blocks)], _FOOTER)
-    write_text(folder / "index.html", text)
+    write_text(folder / _INDEX, text)

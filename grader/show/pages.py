@@ -183,11 +183,18 @@ def _settings(report: Report) -> str:
     """What the submission says of how it was made; a stranger's words."""
     run = report["submission"]["run"]
     told = run.get("settings")
-    settings = told if isinstance(told, dict) else {} if told is None else {"settings": told}
-    parts = [f"{key} {_said(value)}" for key, value in settings.items()]
+    settings = dict(told) if isinstance(told, dict) else {"settings": told}
+    if isinstance(config := settings.get("config"), dict):  # what a run set of the model
+        del settings["config"]
+        settings |= config
+    parts = [f"{key} {_said(value)}" for key, value in settings.items() if _chosen(value)]
     if isinstance(date := run.get("date"), str):
         parts.insert(0, date)
     return clipped(", ".join(parts), _SETTINGS)
+
+
+def _chosen(value: object) -> bool:
+    return not (value is None or value is False or value in ("", [], {}))
 
 
 def _said(value: object) -> str:

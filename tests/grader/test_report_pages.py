@@ -65,6 +65,16 @@ def test_the_page_of_one_submission_is_complete_and_safe(runner: Runner, submiss
     assert "Leaderboard" not in text, "a report of one system is no board"
 
 
+def test_of_a_run_s_settings_those_are_shown_that_were_chosen(runner: Runner, gold: Path) -> None:
+    """A run's card has dozens that were left alone; temperature 0 is a choice."""
+    config = {"temperature": 0, "max_tokens": None}
+    settings = {"config": config, "limit": None, "limits": {}, "keep_scratch": False, "epochs": 3}
+    card = {"system": "m", "date": "2026-01-01", "settings": settings}
+    (gold / "run.json").write_text(json.dumps(card), encoding="utf-8")
+    words = ("grade", gold, "--split", "dev", "--exam", "all")
+    assert "2026-01-01, epochs 3, temperature 0<" in page(runner, *words)
+
+
 def test_the_truth_of_a_task_stands_on_the_page_only_when_asked_for(
     runner: Runner, gold: Path
 ) -> None:

@@ -52,6 +52,8 @@ def test_an_agent_works_in_a_sandbox_and_all_of_it_is_on_record(
     assert "not valid" in told
     assert json.loads((out / "answers" / task.answer_file).read_text()) == {"ate": 1.5}
     page = (out / "conversations" / f"{task.task_id}-1.html").read_text(encoding="utf-8")
+    assert '<a href="index.html">← all conversations</a>' in page
+    assert f'href="{task.task_id}-1.html"' in (out / "conversations" / "index.html").read_text()
     assert "I look." in page and "note.txt" in page and "<script>" not in page
     report = (out / "report.html").read_text(encoding="utf-8")
     assert f'href="conversations/{task.task_id}-1.html"' in report
