@@ -5,7 +5,7 @@ import gc
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 
@@ -70,6 +70,17 @@ def _gradings_of_its_own(
     """No test may reuse what another graded, perhaps with a part of the grader replaced."""
     folder = tmp_path_factory.getbasetemp() / "gradings" / str(next(_TESTS))
     monkeypatch.setenv("CAUSAL_EXAMS_CACHE", str(folder))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _few_draws_for_slices() -> Iterator[None]:
+    """The intervals of slices take three quarters of a small grading; with 40 draws they go the
+    same way as with 400. Processes of their own draw all."""
+    from grader.tracks.causalds import figures
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(figures, "SLICE_REPLICATES", 40)
+        yield
 
 
 @pytest.fixture(scope="session")
