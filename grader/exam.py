@@ -45,10 +45,13 @@ class Split:
         reveal: bool = False,
         truth: str = PUBLISHED,
         transcript_key: bytes | None = None,
+        whole: bool = True,
     ) -> Self:
-        """Read a split's tasks; raises ``UsageError`` for what this grader or release has not."""
+        """Read a split's tasks, or without ``whole`` those of ``exam`` alone; raises ``UsageError``
+        for what this grader or release has not."""
         name = release.choose_split(name)
-        tasks = release.tasks(name, prompts=False)
+        only = None if whole or exam is None else release.exams(name).get(exam)
+        tasks = release.tasks(name, prompts=False, only=only)
         known = {task.track for task in tasks}
         if track is not None and track not in known:
             raise UsageError(f"--track {track}: not in split {name}{did_you_mean(track, known)}")

@@ -8,7 +8,7 @@ can prove that no truth was changed after publication.
 
 import hashlib
 import hmac
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -81,42 +81,62 @@ def _damage(side: Side, name: str) -> str | None:
 
 
 def _tasks(release: Release, split: str) -> Iterator[Check]:
+    """What is wrong with tasks, exams and truths, one task after another."""
+    count, doubled, last = 0, 0, ""
     try:
-        tasks = release.tasks(split, prompts=False)
+        listed = release.exams(split)
+        strangers = {task_id for members in listed.values() for task_id in members}
+        for task in release.each_task(split, TRACKS):
+            count, doubled, last = count + 1, doubled + (task.task_id == last), task.task_id
+            strangers.discard(last)
     except UsageError as error:
         yield Check(f"{split} tasks", False, str(error))
         return
-    known = {task.task_id for task in tasks}
-    doubled = len(tasks) - len(known)
-    yield Check(f"{split} task ids", not doubled, f"{len(tasks)} tasks, {doubled} repeated ids")
+    yield Check(f"{split} task ids", not doubled, f"{count} tasks, {doubled} repeated ids")
     yield Check(f"{split} tasks", True, "agree with the specification")
-    yield _check(f"{split} exams", _strangers(release, split, known), "name existing tasks")
+    unknown = (f"{exam}: {task_id}" for exam, members in listed.items() for task_id in members
+               if task_id in strangers)  # fmt: skip
+    yield _check(f"{split} exams", unknown, "name existing tasks")
+    if release.has_public_truth(split) or release.private is not None:
+        yield from _truths(release, split)
+
+
+def _truths(release: Release, split: str) -> Iterator[Check]:
+    """Whether every task has its truth; every claim of a track with a checker, proved again from
+    the record alone."""
+    found, claims = 0, list[Check]()
     try:
-        truths = release.truths(split, tasks)
-        yield Check(f"{split} truths", True, f"{len(truths)}, one per task")
-        yield from _certificates(split, tasks, truths)
+        for name in TRACKS:
+            certify, proved, problems = TRACKS[name].certify, 0, list[str]()
+            for task, truth in _pairs(release, split, name):
+                found += 1
+                problem = None if certify is None else certify(task, truth)
+                proved += certify is not None
+                problems += [f"{task.task_id}: {problem}"] if problem else []
+            if proved:
+                fine = f"{proved} records proved again"
+                claims.append(_check(f"{split} {name} certificates", problems, fine))
     except UsageError as error:
-        if release.has_public_truth(split) or release.private is not None:
-            yield Check(f"{split} truths", False, str(error))
+        yield Check(f"{split} truths", False, str(error))
+        return
+    yield Check(f"{split} truths", True, f"{found}, one per task")
+    yield from sorted(claims, key=lambda check: check.name)
 
 
-def _strangers(release: Release, split: str, known: Collection[str]) -> Iterator[str]:
-    """Tasks of exams that the split has not."""
-    for exam, members in release.exams(split).items():
-        yield from (f"{exam}: {task_id}" for task_id in members if task_id not in known)
-
-
-def _certificates(
-    split: str, tasks: Sequence[Task], truths: Mapping[str, Truth]
-) -> Iterator[Check]:
-    """Every claim of a track with a checker, proved again from the record alone."""
-    for name, track in sorted(TRACKS.items()):
-        claims = [task for task in tasks if task.track == name]
-        if claims and (certify := track.certify) is not None:
-            found = ((task.task_id, certify(task, truths[task.task_id])) for task in claims)
-            problems = (f"{task_id}: {problem}" for task_id, problem in found if problem)
-            fine = f"{len(claims)} records proved again"
-            yield _check(f"{split} {name} certificates", problems, fine)
+def _pairs(release: Release, split: str, track: str) -> Iterator[tuple[Task, Truth]]:
+    """The tasks of a track with their truths, both in the order of ids; raises ``UsageError`` where
+    one has none."""
+    truths = release.each_truth(split, [track])
+    truth = next(truths, None)
+    for task in release.each_task(split, [track]):
+        while truth is not None and truth.task_id < task.task_id:
+            truth = next(truths, None)
+        if truth is None or truth.task_id != task.task_id:
+            raise UsageError(
+                f"{release.truth_side(split).path}: no truth for task {task.task_id}; the public "
+                "and private sides do not belong together"
+            )
+        yield task, truth
 
 
 def _commitments(release: Release, split: str) -> Check:

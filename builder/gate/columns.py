@@ -24,7 +24,8 @@ def expected_schemas() -> dict[str, pa.Schema]:
 
 
 def schema_problems(release: Path) -> Iterator[str]:
-    """Columns that are absent, of another type, or nobody's; one line for each shard."""
+    """Columns that are absent, of another type, or nobody's; one line for each shard. What is no
+    Parquet file fails by its hash."""
     expected = expected_schemas()
     for side in SIDES:
         for config in configs(release / side):

@@ -72,11 +72,13 @@ def exam_findings(opened: Release, split: str, manifest: Mapping[str, Any]) -> l
 
 
 def _exams(opened: Release, split: str, manifest: Mapping[str, Any]) -> list[HeldExam]:
-    tasks = {task.task_id: task for task in opened.tasks(split, prompts=False)}
+    listed = opened.exams(split)
+    wanted = {name for members in listed.values() for name in members}
+    tasks = {task.task_id: task for task in opened.tasks(split, prompts=False, only=wanted)}
     bundles = opened.exam_bundles(split)
     told = manifest.get("splits", {}).get(split, {}).get("tracks", {})
     found = []
-    for name, ids in opened.exams(split).items():
+    for name, ids in listed.items():
         compositions = {
             track: {
                 axis.removeprefix(f"{name}: "): levels

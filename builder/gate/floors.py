@@ -60,7 +60,7 @@ def _of_exam(
     tracks: Mapping[str, Any],
     rules: Mapping[str, Mapping[str, str]],
 ) -> StatedFloors:
-    chosen = choose_exam(opened, split, exam)
+    chosen = choose_exam(opened, split, exam, whole=False)
     problems: list[str] = []
     farthest, count = 0.0, 0
     for name, floors in tracks.items():

@@ -278,7 +278,7 @@ def exam_points(opened: Release, split: str, tasks: int) -> Iterator[ExamPoints]
     few."""
     names = tuple(opened.exams(split)) or ((WHOLE_SPLIT,) if tasks <= AT_ONCE else ())
     for name in names:
-        exam = choose_exam(opened, split, name, reveal=True)
+        exam = choose_exam(opened, split, name, reveal=True, whole=False)
         with tempfile.TemporaryDirectory() as folder:
             empty = grade(exam, Path(folder)).report["points"]
             for task in exam.tasks:

@@ -70,9 +70,7 @@ def run_gate(
     tell("gate: hashes, rows and cards")
     public_side(release)
     opened = Release.open(release)
-    lines = _integrity(opened, release)
-    lines += _schemas(release) if all(line.ok for line in lines) else []
-    lines += _cards(release)
+    lines = [*_integrity(opened, release), *_schemas(release), *_cards(release)]
     if not all(line.ok for line in lines):
         return GateReport(tuple(lines))
     found = rolls(release)

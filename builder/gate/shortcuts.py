@@ -63,7 +63,7 @@ def shortcut_rows(release: Path, opened: Release, shortcuts: Shortcuts) -> Itera
     for split in opened.splits:
         hidden = not opened.has_public_truth(split)
         for exam in opened.exams(split):
-            chosen = choose_exam(opened, split, exam, reveal=True)
+            chosen = choose_exam(opened, split, exam, reveal=True, whole=False)
             floors = Floors.of(opened.public.manifest, exam, chosen.tasks)
             if not floors.entries:
                 continue

@@ -4,7 +4,7 @@ Only shards whose SHA-256 agrees with the manifest are read; each is hashed once
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -27,6 +27,8 @@ WHOLE_SPLIT = "all"
 PUBLISHED, CORRECTED = "published", "corrected"
 """The readings of an imported release's truth; a release of our own has one."""
 _CORRECTED_COLUMN = "corrected_json"
+_FEW = 50_000
+"""Rows of so many tasks are looked for by their ids; of more all are read."""
 
 
 @dataclass(slots=True)
@@ -101,24 +103,36 @@ class Release:
             raise UsageError(f"--split {name}: no such split in {path}{did_you_mean(name, splits)}")
         return name or splits[0]
 
-    def tasks(self, split: str, *, prompts: bool = True) -> list[Task]:
-        """All tasks of a split, sorted by id, every track.
+    def tasks(
+        self, split: str, *, prompts: bool = True, only: Collection[str] | None = None
+    ) -> list[Task]:
+        """All tasks of a split, or ``only`` those with these ids, sorted by id, every track.
 
         Prompts are nearly all there is to read: without ``prompts`` they are left empty.
         """
+        return list(self.each_task(split, TRACKS, prompts=prompts, only=only))
+
+    def each_task(
+        self,
+        split: str,
+        tracks: Iterable[str],
+        *,
+        prompts: bool = False,
+        only: Collection[str] | None = None,
+    ) -> Iterator[Task]:
+        """The tasks of some tracks, one after another: a large split has tens of millions."""
         columns = [c if prompts or c != "prompt" else "'' AS prompt" for c in TASK_COLUMNS]
-        found, read = [], Rows()
-        for row in _rows(self.public, "{}", split, columns, "ORDER BY task_id"):
+        read, where = Rows(), _among(only)
+        for row in _rows(self.public, "{}", split, columns, *where, tracks=tracks):
             stated = dict(zip(TASK_COLUMNS, row, strict=True))
             try:
-                found.append(_fitting(read.task(stated), self.public.path))
+                yield _fitting(read.task(stated), self.public.path)
             except KeyError:
                 key = f"{stated['family']}.{stated['variant']}"
                 raise UsageError(
                     f"{self.public.path}: task {stated['task_id']} has the variant {key}, unknown "
                     "to this grader; update the grader"
                 ) from None
-        return found
 
     def with_prompts(self, split: str, tasks: Sequence[Task]) -> list[Task]:
         """``tasks`` of a split, in their order, with the prompts that ``tasks()`` left out."""
@@ -182,7 +196,8 @@ class Release:
 
         labels, models = beside("predictions", "values"), beside("formula", MODELS)
         truths, read = {}, Rows()
-        for values in _rows(side, "{}_truth", split, TRUTH_COLUMNS, "ORDER BY task_id"):
+        where = _among(wanted if len(wanted) <= _FEW else None)
+        for values in _rows(side, "{}_truth", split, TRUTH_COLUMNS, *where):
             if (task := wanted.get(values[0])) is not None:
                 row, name = dict(zip(TRUTH_COLUMNS, values, strict=True)), task.instance_id
                 own = labels.get(name) if task.shape.kind == "predictions" else None
@@ -195,6 +210,15 @@ class Release:
                 "the public and private sides do not belong together"
             )
         return truths
+
+    def each_truth(self, split: str, tracks: Iterable[str]) -> Iterator[Truth]:
+        """The truths of some tracks in the order of :meth:`each_task`, without what their labels
+        hold; raises ``UsageError`` if they are not here."""
+        read = Rows()
+        for row in _rows(
+            self.truth_side(split), "{}_truth", split, TRUTH_COLUMNS, *_among(None), tracks=tracks
+        ):
+            yield read.truth(dict(zip(TRUTH_COLUMNS, row, strict=True)))
 
     def corrections(self, split: str) -> dict[str, dict[str, Any]] | None:
         """Corrected truths by task id: ``should_abstain``, ``value`` and ``target``.
@@ -245,16 +269,24 @@ def _rows(
     parameters: Sequence[object] = (),
     *,
     optional: str | None = None,
+    tracks: Iterable[str] = TRACKS,
 ) -> Iterator[tuple[Any, ...]]:
-    """Rows of one config of every track, ``{}`` in ``config`` for its name.
+    """Rows of one config of every track, or of some, ``{}`` in ``config`` for its name.
 
     Files without the column ``optional`` are left out.
     """
     with parquet.connect() as connection:
-        for track in TRACKS:
+        for track in tracks:
             files = side.shards(config.format(track), split)
             if optional is None or optional in parquet.column_names(connection, files):
                 yield from parquet.read(connection, files, columns, suffix, parameters)
+
+
+def _among(only: Collection[str] | None) -> tuple[str, list[object]]:
+    """The end of a query for rows in the order of task ids, and its parameters."""
+    if only is None:
+        return "ORDER BY task_id", []
+    return "WHERE task_id IN (SELECT unnest(?::VARCHAR[])) ORDER BY task_id", [sorted(only)]
 
 
 def select_exam(
