@@ -100,10 +100,10 @@ def regress(found: Sequence[Case]) -> Slope:
         chosen = [found[k] for place in drawn for k in by_place[place]]
         if (slope := _slope(_without_means(chosen))) is not None:
             slopes.append(slope)
-    rank = float(spearmanr(left[:, 0], left[:, 1]).statistic)
+    flat = not left[:, 1].any()
+    rank = None if flat else float(spearmanr(left[:, 0], left[:, 1]).statistic)
     ends = bootstrap.percentile_interval(slopes) if len(names) > 1 and slopes else None
-    return Slope(len(found), len(groups), varied, _slope(left), ends,
-                 None if math.isnan(rank) else rank)  # fmt: skip
+    return Slope(len(found), len(groups), varied, _slope(left), ends, rank)
 
 
 def _without_means(found: Sequence[Case]) -> "np.ndarray[Any, np.dtype[np.float64]]":

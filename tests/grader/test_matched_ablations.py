@@ -1,6 +1,8 @@
 """Matched ablations: which tasks belong together, and what their losses say."""
 
 import json
+import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from grader.statistics import bootstrap
 from grader.statistics.resample import cluster_means
 from grader.tracks import variant
 from grader.tracks.causalds.matched import matched
+from grader.tracks.causalds.matched_figures import decomposed, every_pair
 from grader.tracks.causalds.page import sections
 from grader.tracks.causalds.slice_tables import instances
 
@@ -145,6 +148,24 @@ def test_each_arm_says_how_conversations_ended_and_what_they_took() -> None:
     shown = instances([{"system": "x", "matched": found}]).rows
     overflowed = [line[3].aside for line in shown if line[3].aside]  # type: ignore[union-attr]
     assert overflowed == ["*"], "answered, and overflowed all the same"
+
+
+def test_figures_hold_every_pair_and_parts_that_add_up() -> None:
+    """Figure 9: a cell for each pair and view, with its loss or why there is none. Figure 10: bars
+    on either side of 0, whose lengths add up to the mean."""
+    found = {"system": "x", "matched": figures(OBSERVED)}
+    (grid,) = every_pair(found)
+    text = grid.markup()
+    assert text.count('class="heat"') == 10
+    shown = re.findall(r'text-anchor="middle"[^>]*>([^<]+)</text>', text)
+    assert shown[:2] == ["clean", "proxy"]
+    assert Counter(shown[2:]) == Counter(["0.10", "0.40", "0.50", "0.20", "0.20", "1.00", "0.30",
+                                          "missing", "0.00", "abst"])  # fmt: skip
+    (bars,) = decomposed([found])
+    told = re.findall(r"pairs, ([+-][0-9.]+)</title>", bars.markup())
+    (contrast,) = found["matched"]["contrasts"]
+    assert sum(map(float, told)) == pytest.approx(contrast["mean"], abs=2e-3) and len(told) == 4
+    assert every_pair({"system": "x"}) == decomposed([{"system": "x"}]) == []
 
 
 def test_targets_that_are_not_identifiable_enter_no_contrast_of_views() -> None:

@@ -65,7 +65,10 @@ def matched(table: ScoreTable) -> dict[str, Any] | None:
             _contrast(arm, list(rows)) for arm, rows in groupby(pairs, itemgetter("arm"))
         ],
         "ranges": _ranges(ranges),
-        "pairs": [{name: row[name] for name in _PAIR} for row in pairs[:LISTED]],
+        "pairs": [
+            {name: row[name] for name in _PAIR}
+            for row in sorted(pairs, key=itemgetter("bundle", "arm"))[:LISTED]
+        ],
     }
 
 

@@ -9,7 +9,7 @@ from grader.draw.svg import Svg
 from grader.draw.table import find
 from grader.draw.words import interval_text, percent
 from grader.show.systems import Part, Report, parts_of, reading_of, readings_from, rows_of
-from grader.tracks.causalds import repeat_tables, slice_tables, tables
+from grader.tracks.causalds import matched_figures, repeat_tables, slice_tables, tables
 
 DRAWN: Final = 20
 """Systems that are drawn; tables have all of them."""
@@ -40,9 +40,14 @@ def sections(reports: Sequence[Report]) -> list[Section]:
             *repeat_tables.lifts(parts),
         ),
         "matched ablation": [
-            *filled(*tables.matched(parts), slice_tables.decomposition(parts)),
+            *filled(*tables.matched(parts)),
+            *matched_figures.decomposed(parts[:_LINES]),
             *(
-                Fold("Figure 9: every matched pair", [t])
+                Fold("Figure 10: its parts as a table", [t])
+                for t in filled(slice_tables.decomposition(parts))
+            ),
+            *(
+                Fold("Figure 9: every matched pair", [*_every_pair(parts), t])
                 for t in filled(slice_tables.instances(parts))
             ),
             *(Fold("every bundle", [t]) for t in filled(tables.bundles(parts[0])) if alone),
@@ -78,6 +83,10 @@ def _abstention(parts: Sequence[Part]) -> list[Block]:
     )
     picture = dot_rows("Content against abstention", rows, list(series.values()))
     return [Paragraph(note, note=True), picture, tables.abstention(parts)]
+
+
+def _every_pair(parts: Sequence[Part]) -> list[Svg]:
+    return [picture for part in parts[:_LINES] for picture in matched_figures.every_pair(part)]
 
 
 def _calibration(parts: Sequence[Part]) -> list[Block]:
