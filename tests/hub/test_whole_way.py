@@ -21,6 +21,7 @@ from hub_store import Repo
 from local_hub import LocalHub, serving
 
 from grader.io.jsonio import canonical
+from grader.io.schemas import first_problem
 
 ROOT = Path(__file__).parent.parent.parent
 Shared = Callable[[str, Callable[[Path], object]], Path]
@@ -139,6 +140,7 @@ def _look(people: People, solver: str) -> None:
     lines = [json.loads(line) for line in results["log.jsonl"].data.splitlines()]
     assert sorted(row["id"] for row in rows) == sorted(line["id"] for line in lines)
     assert {row["system"] for row in rows} == {solver, f"{solver} again"}
+    assert [first_problem("report", row["report"]) for row in rows] == [None, None]
     assert {row["status"] for row in rows} == {"graded"} and {row["team"] for row in rows} == {
         "bob"
     }
