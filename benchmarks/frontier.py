@@ -211,11 +211,11 @@ def _sums(
 
 
 def _skills(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The skill, then its replicates; the same draws for as many instances."""
+    """The skill, at most 100, then its replicates; the same draws for as many instances."""
     rows = np.random.default_rng(0).integers(0, len(sums), (_DRAWS, len(sums)))
     drawn = np.concatenate([sums.sum(axis=0)[None], sums[rows].sum(axis=1)])
     room = np.where(drawn[:, 1] > 0, drawn[:, 1], np.nan)  # a draw may have none of a side
-    return np.asarray(100 * drawn[:, 0] / room)
+    return np.minimum(100 * drawn[:, 0] / room, 100.0)
 
 
 def report(tasks: Sequence[Sat], weights: Mapping[str, float]) -> bool:

@@ -344,7 +344,7 @@ def _priors(plan: ScenePlan) -> list[Prior]:
 def frontier_composition(model: ExamModel, plans: Sequence[ScenePlan]) -> ByAxis:
     """Requested beside planned numbers of tasks."""
     there = [
-        Slot(plan.variant or "", plan.wanted or "", plan.views[0].name, plan.wild is not None)
+        Slot(plan.variant or "", plan.wanted or COUNTED, plan.views[0].name, plan.wild is not None)
         for plan in plans
     ]
     rules = requested(model, there)
