@@ -20,7 +20,7 @@ from grader.tracks.ccr.checks import merge_units
 from grader.tracks.ccr.page import sections
 from grader.tracks.ccr.stated import StatedContext, stated_contexts
 from grader.tracks.ccr.summary import summarise
-from grader.tracks.ccr.tables import compared, name_of
+from grader.tracks.ccr.tables import compared, name_of, of_report
 
 Change = Callable[[str, tuple[str, ...], float], float | None]
 """(measure, path, exact value) -> what is stated."""
@@ -162,6 +162,8 @@ def test_the_page_shows_stated_values_even_alone(stated: Exam) -> None:
     report = {
         "tracks": {"ccr": part("x", found)}, "submission": {"system": "x"},
     }  # fmt: skip
+    (table,) = of_report(report)
+    assert table.head[0] == "variant" and len(table.rows) == 3
     (_, own) = sections([report])
     text = "".join(block.markup() for block in own.blocks if hasattr(block, "markup"))
     assert own.blocks and text.count("<circle") == 5

@@ -16,9 +16,8 @@ THRESHOLD: Final = 0.1
 def of_report(report: Report) -> list[Table]:
     """What a redacted report keeps is enough for them; none where no pair is asked about."""
     part = part_of(report, "ccr")
-    if not simulates(part):
-        return []
-    return [taxonomy(part), single_cases([part]).without(SYSTEM.heading)]
+    tables = [taxonomy(part), single_cases([part])] if simulates(part) else []
+    return [table.without(SYSTEM.heading) for table in (*tables, stated([part])) if table.rows]
 
 
 def simulates(part: Part) -> bool:
