@@ -10,6 +10,7 @@ from builder.causalab.ask.prompt import MODE_SENTENCES, write_prompt
 from builder.causalab.check.audit import audit_instance
 from builder.causalab.plan.config import Config
 from builder.causalab.plan.suites import PAPER, SUITES
+from builder.causalab.show.statistics import report
 from builder.causalab.track import TRACK
 from builder.settings import TomlTable
 from builder.track import Built, InstanceSpec
@@ -88,8 +89,12 @@ def test_regimes_of_ones_own_are_built_and_derived_twice() -> None:
     second derivation finds the same undecided pairs."""
     found = specs(graphs=2, suites=["main-5", *OWN])
     regimes = set()
+    worlds_of, truths = [], {}
     for spec in found:
         made = TRACK.build(spec)
+        worlds_of += [json.loads(str(row["world_json"])) for row in made.rows["causalab_worlds"]]
+        truths |= {str(row["task_id"]): json.loads(str(row["target_json"]))
+                   for row in made.rows["causalab_truth"]}  # fmt: skip
         for row, public, private in rows(made):
             seen, budget = len(public["records"]), public["budget"]
             assert private["regime"] == row["view"] == f"{seen}o{budget}i"
@@ -100,6 +105,8 @@ def test_regimes_of_ones_own_are_built_and_derived_twice() -> None:
         assert audit_instance(world, made.rows["causalab_truth"], None, scene) == []
     views = {f"{name} {name.partition('-')[0]}" if name[0].isdigit() else name for name in OWN}
     assert regimes == {"main-5 2o16i", *views}
+    told = "\n".join(report(worlds_of, truths))
+    assert told.index("| main-5 |") < told.index("| main-5 4o6i |") and "| 2o3i-5 |" in told
 
 
 def test_a_regime_of_the_papers_is_the_papers() -> None:
