@@ -24,6 +24,7 @@ from builder.ccr.make.sampling import Design, draw_kinds, sample_context
 from builder.ccr.plan.config import LATER, parse_config
 from builder.ccr.plan.contexts import VARIANTS_OF, ContextPlan
 from builder.ccr.track import TRACK
+from builder.release.config import load_config
 from builder.release.floors import plain
 from builder.settings import TomlTable
 from grader.errors import UsageError
@@ -182,25 +183,18 @@ def test_no_exam_that_was_there_asks_them(root: Path) -> None:
     assert asking == {"ccr-paper.toml"} and later == {"inductive.boolean", "inductive.stated"}
 
 
-def test_the_papers_own_graph_has_its_edges_and_its_values() -> None:
+def test_the_papers_own_graph_has_its_edges_and_its_values(root: Path) -> None:
     """Figure 4 and Equation G.1: or throughout, every probability 0.7."""
     kinds, sizes = zip(*PAPER_GRAPHS["figure-4"], strict=True)
     dag = chain(kinds, sizes, np.random.default_rng(0))
     place = {name: str(k) for k, name in enumerate("XABCDEFY")}
     assert {*dag.edges} == {(place[a], place[b]) for a, b in FIGURE_4}
-    config = parse_config(
-        table(
-            simulation=1,
-            stated=1,
-            graph="figure-4",
-            operators=["or"],
-            probability=[0.7, 0.7],
-            local_pns=[0.02, 0.85],
-            global_pns=0.0002,
-            themes=["CandyParty"],
-        )
-    )
-    (spec, stated) = TRACK.plan(config, "dev", b"root", False)
+    (split,) = load_config(root / "splits" / "ccr-paper.toml").splits
+    specs = TRACK.plan(dict(split.tracks)["ccr"], "dev", b"root", False)
+    purposes = [ContextPlan.from_json(spec.config_json).purpose for spec in specs]
+    counts = {"simulation": 2, "deductive": 8, "inductive": 8, "stated": 4}
+    assert Counter(purposes) == counts
+    spec, stated = (specs[purposes.index(purpose)] for purpose in ("simulation", "stated"))
     made = TRACK.build(spec)
     world = json.loads(str(made.rows["ccr_worlds"][0]["world_json"]))
     x, c, d, y = world["tree"]
