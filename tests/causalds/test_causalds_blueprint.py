@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from functools import cache
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ SCENES = 953
 FULL = TRACK.parse(TomlTable({"scenes": SCENES, "composition": "full"}, f"{WHERE}."))
 
 
+@cache
 def planned(composition: str, scenes: int = SCENES, **changes: object) -> list[ScenePlan]:
     config = TRACK.parse(
         TomlTable({"scenes": scenes, "composition": composition, **changes}, f"{WHERE}.")

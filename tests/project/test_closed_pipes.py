@@ -33,7 +33,7 @@ def test_every_program_ends_by_the_one_rule_for_closed_pipes(root: Path) -> None
     "words",
     [
         ("build_dataset.py", "--help"),
-        ("build_dataset.py", "plan", "splits/mini.toml"),
+        ("build_dataset.py", "plan", "splits/private-example.toml"),
         ("-m", "grader", "--help"),
         ("-m", "builder.causalab.show.statistics", "--help"),
         ("-m", "baselines", "--list"),
