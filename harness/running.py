@@ -14,7 +14,7 @@ from typing import Any, Final
 from inspect_ai import Task, eval_set
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.log import list_eval_logs
-from inspect_ai.model import get_model
+from inspect_ai.model import ModelCost, get_model
 
 from grader.draw.words import printable
 from grader.errors import UsageError
@@ -29,6 +29,7 @@ from harness.conversations import FOLDER, page_of
 from harness.lab_session import MAX_SUBMISSION
 from harness.mock import is_mock, mocked
 from harness.outage import BREAKER
+from harness.prices import prices
 from harness.probe import check_config, made, problem, told
 from harness.record import Outcome, record
 from harness.settings import MIXED, preset_of
@@ -116,6 +117,9 @@ def sit(run: Run) -> int:
     if run.sample_ids is not None and run.limit is not None:
         raise UsageError("--sample-id and --limit: choose one")
     check_config(run.config)
+    costs = None
+    if run.model_cost_config is not None:
+        costs = prices(run.model_cost_config, frozenset({run.model, *run.model_roles.values()}))
     exam = run.sitting.opened(run.track)
     wanted = _wanted(run, exam)
     tracks = list(dict.fromkeys(t.track for t in exam.tasks if t.task_id in wanted))
@@ -140,7 +144,7 @@ def sit(run: Run) -> int:
             os.close(descriptor)
         run_card.write(run.out / "run.json", {**card, "partial": "it has not ended yet"})
         try:
-            _ask(run, [exam_task(track, run.sitting) for track in tracks])
+            _ask(run, [exam_task(track, run.sitting) for track in tracks], costs)
         except BaseException:
             if list_eval_logs(str(run.out / "logs")):  # it was stopped: what is there is kept
                 record(run.out, exam, card, epochs, wanted)
@@ -237,7 +241,7 @@ def _model(run: Run) -> dict[str, Any]:
     return {"model": run.model, "base_url": run.model_base_url, "arguments": arguments}
 
 
-def _ask(run: Run, tasks: list[Task]) -> None:
+def _ask(run: Run, tasks: list[Task], costs: dict[str, ModelCost] | None) -> None:
     """Let Inspect ask what is not answered yet."""
     chosen, roles = _model(run), {name: get_model(to) for name, to in run.model_roles.items()}
     BREAKER.reset(run.give_up_after)
@@ -260,7 +264,7 @@ def _ask(run: Run, tasks: list[Task]) -> None:
             continue_on_fail=True,
             retry_on_error=run.retry_on_error,
             max_sandboxes=run.max_sandboxes,
-            model_cost_config=run.model_cost_config,
+            model_cost_config=costs,
             log_buffer=1,
             log_dir_allow_dirty=True,
             display="rich" if sys.stderr.isatty() else "plain",

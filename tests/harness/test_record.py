@@ -102,6 +102,22 @@ def test_why_a_task_ended_is_told_and_counted(
     assert any("a partial run" in notice for notice in report["notices"])
 
 
+def test_what_a_local_model_costs_is_counted_and_can_be_limited(
+    small: Path, tmp_path: Path
+) -> None:
+    """Prices of a model that no list knows; 10 and 5 tokens are 20 dollars here."""
+    price = {"input": 1e6, "output": 2e6, "input_cache_write": 0, "input_cache_read": 0}
+    (tmp_path / "prices.json").write_text(json.dumps({"openai-api/local/m": price}))
+    prices = ("--model-cost-config", str(tmp_path / "prices.json"))
+    chosen = ("--split", "dev", "--setting", "closed", "--limit", "1")
+    with serve(lambda messages: Reply("x")) as server:
+        for limit, ending in (("19", "cost limit"), ("21", "no answer")):
+            out = tmp_path / limit
+            assert sit(small, out, server, *chosen, *prices, "--cost-limit", limit) == 0
+            (usage,) = lines(out / "usage.jsonl")
+            assert usage["cost_usd"] == 20 and usage["ending"] == ending
+
+
 def test_after_failures_in_a_row_nothing_more_is_asked(mini_release: Path, tmp_path: Path) -> None:
     """An endpoint that dies in the middle of a thousand tasks is not asked a thousand times."""
 

@@ -48,6 +48,28 @@ def test_one_line_says_what_to_do_and_the_folder_can_be_used(
     assert main(words(small, out, *MOCK, "--limit", "1")) == 0
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (None, "cannot be read"),
+        ("{", "neither YAML nor JSON"),
+        ("[1]", "under each model's name"),
+        ("mockllm/modle: 3", "mockllm/modle: price: Input should be"),
+        ("mockllm/model: {input: 1}", "mockllm/model: output: Field required"),
+        ("a/b: {input: 1, output: 1, input_cache_write: 1, input_cache_read: 1}", "no mockllm/mo"),
+    ],
+)
+def test_prices_that_are_none_are_one_line(
+    text: str | None, says: str, small: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "prices.yaml"
+    if text is not None:
+        file.write_text(text)
+    more = (*MOCK, "--cost-limit", "1", "--model-cost-config", str(file))
+    assert main(words(small, tmp_path / "run", *more)) == 2
+    assert says in capfd.readouterr().err and not (tmp_path / "run").exists()
+
+
 def test_a_folder_with_other_things_in_it_stays_as_it_is(
     small: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
