@@ -86,14 +86,15 @@ def test_prose_and_rules_tell_one_problem(root: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_split_is_built_again_byte_for_byte(root: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["prose", "prose-swap"])
+def test_the_split_is_built_again_byte_for_byte(name: str, root: Path, tmp_path: Path) -> None:
     """Without a model, and the gate passes it; the card says who told the stories, and when."""
     command = [sys.executable, str(root / "build_dataset.py"), "build"]
-    command += [str(root / "splits" / "prose.toml"), "--out", "release", "--workers", "2"]
+    command += [str(root / "splits" / f"{name}.toml"), "--out", "release", "--workers", "2"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
     manifest = json.loads((tmp_path / "release/public/manifest.json").read_text())
-    lock = json.loads((root / "splits" / "prose.lock.json").read_text())
+    lock = json.loads((root / "splits" / f"{name}.lock.json").read_text())
     built = lock_document(manifest)
     if (lock["platform"], lock["libraries"]) == (built["platform"], built["libraries"]):
         assert lock == built
