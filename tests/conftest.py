@@ -18,8 +18,9 @@ _TESTS = count()
 _FIRST = (
     "release/test_gate_answers.py",
     "baselines/test_baseline_points.py",
-    "project/test_docs.py",
     "release/test_building.py",
+    "release/test_gate_rows.py",
+    "project/test_docs.py",
     "release/test_gate.py",
     "causalds/test_causalds_views.py",
     "causalds/test_causalds_wording.py",
@@ -32,8 +33,8 @@ _FIRST = (
     "causalds/test_causalds_blueprint.py",
     "scm/test_scm_quantities.py",
 )
-"""The files that take longest, in the order in which they are taken up. The first builds what many
-others wait for; at the end of a run only short ones are left."""
+"""The files that take longest, in the order in which they are begun with. The first builds what
+others wait for, which the next do not need; at the end of a run only short ones are left."""
 
 Shared = Callable[[str, Callable[[Path], object]], Path]
 """Given a name and what makes a folder of that name, the folder."""
