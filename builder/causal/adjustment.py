@@ -9,7 +9,7 @@ one for which sum_z P(y | x, z) P(z) is P(y | do(x)) in every model of the graph
 
 from functools import lru_cache
 
-from builder.causal.bits import members, subsets
+from builder.causal.bits import closure, members, subsets
 from builder.causal.graph import LatentDAG, connected, endpoints
 
 
@@ -22,6 +22,30 @@ def valid_adjustment_sets(g: LatentDAG, x: str, y: str) -> tuple[frozenset[str],
     """
     endpoints(g, x, y)
     return tuple(frozenset(g.names(mask)) for mask in _valid_masks(g, x, y))
+
+
+def adjustable(g: LatentDAG, x: str, y: str) -> bool:
+    """Tell whether there is a valid adjustment set, without a look at all subsets.
+
+    If any set that may be used separates two nodes, all their ancestors that may be used do (van
+    der Zander, Liskiewicz & Textor 2014). Raises ValueError as `valid_adjustment_sets` does.
+    """
+    endpoints(g, x, y)
+    usable, parents, children = _back_door(g, x, y)
+    x_bit, y_bit = 1 << g.index[x], 1 << g.index[y]
+    given = closure(x_bit | y_bit, parents, -1) & usable
+    return not connected(x_bit, parents, children, given) & y_bit
+
+
+def one_is_enough(g: LatentDAG, x: str, y: str) -> bool:
+    """Tell whether some set of one member, or the empty one, is a valid adjustment set."""
+    endpoints(g, x, y)
+    usable, parents, children = _back_door(g, x, y)
+    x_bit, y_bit = 1 << g.index[x], 1 << g.index[y]
+    return any(
+        not connected(x_bit, parents, children, given) & y_bit
+        for given in (0, *(1 << node for node in members(usable)))
+    )
 
 
 def minimal_adjustment_sets(g: LatentDAG, x: str, y: str) -> tuple[frozenset[str], ...]:
@@ -55,6 +79,17 @@ def forbidden_controls(g: LatentDAG, x: str, y: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def _valid_masks(g: LatentDAG, x: str, y: str) -> tuple[int, ...]:
+    usable, parents, children = _back_door(g, x, y)
+    x_bit, y_bit = 1 << g.index[x], 1 << g.index[y]
+    valid = [
+        given for given in subsets(usable) if not connected(x_bit, parents, children, given) & y_bit
+    ]
+    return tuple(sorted(valid, key=lambda mask: (mask.bit_count(), tuple(members(mask)))))
+
+
+def _back_door(g: LatentDAG, x: str, y: str) -> tuple[int, list[int], list[int]]:
+    """Return the nodes that a valid set may hold, and the parents and children of each node in the
+    proper back-door graph."""
     x_index, y_bit = g.index[x], 1 << g.index[y]
     x_bit = 1 << x_index
     causal = g.descendant_mask(x_bit) & g.ancestor_mask(y_bit) & ~x_bit
@@ -63,9 +98,4 @@ def _valid_masks(g: LatentDAG, x: str, y: str) -> tuple[int, ...]:
     children[x_index] &= ~causal
     for node in members(causal):
         parents[node] &= ~x_bit
-    valid = [
-        given
-        for given in subsets(g.observed_mask & ~(x_bit | y_bit | forbidden))
-        if not connected(x_bit, parents, children, given) & y_bit
-    ]
-    return tuple(sorted(valid, key=lambda mask: (mask.bit_count(), tuple(members(mask)))))
+    return g.observed_mask & ~(x_bit | y_bit | forbidden), parents, children

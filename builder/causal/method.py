@@ -1,9 +1,10 @@
 """The method label of an identified effect: the first criterion of the paper's list that holds."""
 
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Literal
 
-from builder.causal.adjustment import valid_adjustment_sets
+from builder.causal.adjustment import adjustable
 from builder.causal.bits import closure, members
 from builder.causal.graph import LatentDAG, connected, endpoints
 from builder.causal.identification import is_identifiable
@@ -21,9 +22,9 @@ def identification_method(g: LatentDAG, x: str, y: str) -> Method:
     endpoints(g, x, y)
     if y not in g.descendants(x):
         return "trivial_zero"
-    if valid_adjustment_sets(g, x, y):
+    if adjustable(g, x, y):
         return "backdoor"
-    if frontdoor_sets(g, x, y):
+    if any(_frontdoor(g, x, y)):
         return "frontdoor"
     return "other_id" if is_identifiable(g, x, y, "ate") else "none"
 
@@ -36,26 +37,28 @@ def frontdoor_sets(g: LatentDAG, x: str, y: str) -> tuple[frozenset[str], ...]:
     are added. Empty when `x` is no cause of `y`. Raises ValueError for an unknown or latent
     treatment or outcome.
     """
+    return tuple(frozenset(g.names(mask)) for mask in _frontdoor(g, x, y))
+
+
+def _frontdoor(g: LatentDAG, x: str, y: str) -> Iterator[int]:
+    """Yield the sets that satisfy the criterion as masks; none of them is empty."""
     x_index, y_index = endpoints(g, x, y)
-    if not g.descendant_mask(1 << x_index) >> y_index & 1:
-        return ()
-    candidates = list(members(g.observed_mask & ~(1 << x_index | 1 << y_index)))
-    found = []
+    x_bit, y_bit = 1 << x_index, 1 << y_index
+    if not g.descendant_mask(x_bit) & y_bit:
+        return
+    behind = _backdoor_reach(g, x_bit, 0)
+    candidates = list(members(g.observed_mask & ~(x_bit | y_bit | behind)))
     for size in range(1, len(candidates) + 1):
         for chosen in combinations(candidates, size):
             mask = sum(1 << node for node in chosen)
-            if _is_frontdoor(g, 1 << x_index, 1 << y_index, mask):
-                found.append(frozenset(g.names(mask)))
-    return tuple(found)
+            if _is_frontdoor(g, x_bit, y_bit, mask):
+                yield mask
 
 
 def _is_frontdoor(g: LatentDAG, x_bit: int, y_bit: int, mask: int) -> bool:
+    """Tell whether a set to which no back-door path from `x` leads does the rest."""
     intercepted = not closure(x_bit, g.child_masks, ~mask) & y_bit
-    return (
-        intercepted
-        and not _backdoor_reach(g, x_bit, 0) & mask
-        and not _backdoor_reach(g, mask, x_bit) & y_bit
-    )
+    return intercepted and not _backdoor_reach(g, mask, x_bit) & y_bit
 
 
 def _backdoor_reach(g: LatentDAG, source: int, given: int) -> int:

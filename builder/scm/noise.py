@@ -9,6 +9,7 @@ family is those functions and one row of ``NOISE_FAMILIES``.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -164,10 +165,16 @@ def _mixture_from_uniform(u: Array, shape: Shape) -> Array:
     # The quantile function, by interpolation and one Newton step (relative error of the smaller
     # tail probability below 1e-4). Picking a component from the leading part of u would be
     # simpler, but a map that jumps spoils quasi-Monte Carlo.
-    grid = np.linspace(-9.0, 9.0, 1025)
-    e = np.interp(u, _mixture_cdf(grid, shape), grid)
+    e = np.interp(u, *_mixture_grid(shape))
     step = (u - _mixture_cdf(e, shape)) / np.maximum(_mixture_density(e, shape), 1e-300)
     return np.asarray(e + np.clip(step, -0.02, 0.02))
+
+
+@lru_cache(maxsize=64)
+def _mixture_grid(shape: Shape) -> tuple[Array, Array]:
+    """The distribution function at points of a grid, and these."""
+    grid = np.linspace(-9.0, 9.0, 1025)
+    return _mixture_cdf(grid, shape), grid
 
 
 def _mixture_density(e: Array, shape: Shape) -> Array:

@@ -1,6 +1,6 @@
 """Identifiable by adjustment, although a cause of the treatment was never measured."""
 
-from builder.causal.adjustment import valid_adjustment_sets
+from builder.causal.adjustment import adjustable
 from builder.causal.bits import closure, members
 from builder.causal.graph import LatentDAG
 
@@ -14,4 +14,4 @@ def hidden_cause(g: LatentDAG, x: str, y: str) -> bool:
     x_bit, y_bit = 1 << g.index[x], 1 << g.index[y]
     latent = g.parent_masks[g.index[x]] & ~g.observed_mask
     past = any(closure(1 << u, g.child_masks, ~x_bit) & y_bit for u in members(latent))
-    return past and bool(valid_adjustment_sets(g, x, y))
+    return past and adjustable(g, x, y)

@@ -35,7 +35,10 @@ _DRAWS: Final = 300_000
 _FEWEST: Final = 256
 _MOST: Final = 4096
 _UNITS: Final = 1000
-_CHUNK: Final = 500
+_SHARING: Final = 500
+"""Rows after which the units of the world come round again."""
+_CELLS: Final = 30_000
+"""Draws looked at together: what stays in a processor's cache."""
 _GRID: Final = (0.001, 0.008)
 """Points may differ by so much beside what chance explains, without unmeasured variables and with
 some: the stored ones come from a grid, which is coarse for a row that tells nearly all of one."""
@@ -82,10 +85,12 @@ def _kept(hidden: Hidden, stored: tuple[tuple[str, bytes], ...]) -> tuple[Losses
     """The losses on these rows, for the tasks and views of a scene that ask of the same."""
     rows = {name: np.frombuffer(column) for name, column in stored}
     size = len(rows[hidden.y])
+    step = max(1, _CELLS // _draws(size))
     parts = [
-        _part(hidden, {name: column[start : start + _CHUNK] for name, column in rows.items()}, size)
-        for start in range(0, size, _CHUNK)
-    ]
+        _part(hidden, {name: column[start : start + step] for name, column in rows.items()},
+              _draws(size), start)
+        for start in range(0, size, step)
+    ]  # fmt: skip
     return tuple(
         (np.concatenate(each), np.concatenate(lowered), np.concatenate(chance))
         for each, lowered, chance in (zip(*kind, strict=True) for kind in zip(*parts, strict=True))
@@ -96,9 +101,10 @@ def _draws(rows: int) -> int:
     return min(_MOST, max(_FEWEST, _DRAWS // rows))
 
 
-def _part(hidden: Hidden, rows: Mapping[str, Array], size: int) -> list[Losses]:
+def _part(hidden: Hidden, rows: Mapping[str, Array], draws: int, start: int) -> list[Losses]:
+    """The losses on some rows, of which the first is row ``start``, from so many draws in each."""
     known = {name: column for name, column in rows.items() if name != hidden.y}
-    value, weight = _weighted(hidden, known, _draws(size))
+    value, weight = _weighted(hidden, known, draws, start)
     label = rows[hidden.y]
     kinds = [_squared] if set(np.unique(label)) <= {0.0, 1.0} else [_squared, _scored]
     # Neighbours in order of drawing, not of size: the halves are independent of each other.
@@ -153,7 +159,9 @@ def _quantile(below: Array, value: Array, end: float) -> Array:
     return found
 
 
-def _weighted(hidden: Hidden, known: Mapping[str, Array], draws: int) -> tuple[Array, Array]:
+def _weighted(
+    hidden: Hidden, known: Mapping[str, Array], draws: int, start: int
+) -> tuple[Array, Array]:
     """Draws of the outcome in each row and what each counts, (rows, draws)."""
     noise = hidden.population.noise
     size = len(next(iter(known.values()))) if known else 0
@@ -163,7 +171,8 @@ def _weighted(hidden: Hidden, known: Mapping[str, Array], draws: int) -> tuple[A
     waiting = list(hidden.record["world"]["nodes"])
     drawn = {*hidden.latent, hidden.y}
     # Every row has units of its own, so that what chance does to one it does not do to all.
-    places = (np.arange(size)[:, None] * draws + np.arange(draws)) % DRAWS
+    rows = (start + np.arange(size)[:, None]) % _SHARING
+    places = (rows * draws + np.arange(draws)) % DRAWS
     while waiting:
         node = next(n for n in waiting if all(p in values for p in n["parents"]))
         waiting.remove(node)

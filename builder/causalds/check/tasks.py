@@ -10,6 +10,7 @@ import math
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final
 
 import networkx as nx
@@ -34,6 +35,9 @@ from grader.model import MODELS
 Row = Mapping[str, Any]
 
 _ROUNDING: Final = 1e-8
+
+_models = lru_cache(maxsize=2)(models_again)
+"""Kept while the views of a scene are audited one after another."""
 _NAMED: Final = 3
 """Candidates of a question, stated a second time."""
 _TIE: Final = 0.05
@@ -303,7 +307,7 @@ def _formula(case: Case) -> Derived:
     nodes = {name: node for node, name in hidden.names.items() if node not in hidden.latent}
     if sorted(labels.get("variables", ())) != sorted(nodes):
         raise Unusable("its labels hold no models of the measured variables")
-    found = models_again(hidden, [nodes[name] for name in labels["variables"]])
+    found = _models(hidden, tuple(nodes[name] for name in labels["variables"]))
     if not close(labels["tables"], found.joints):
         raise Unusable("the joint tables are not those of the world's models")
     agrees = close(told["effects"], found.effects)
