@@ -1,0 +1,116 @@
+"""``python -m benchmarks.growth``: how a build grows with its scenes, gate included.
+
+Builds releases of so many scenes each (clean view, 200 rows, public truth, an exam of 200 tasks) in
+processes of their own and tells time and memory of each, then what one more scene costs by the two
+largest. Memory of the driver is what decides how large a release can be; that of a worker does
+not depend on it. Only processor time means something on a machine that does other work besides.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from rich.console import Console
+from rich.table import Table
+
+from grader.io.pipe import exit_with
+
+_SPLIT: Final = """
+name = "growth"
+version = "0.0.0"
+[splits.dev]
+truth = "public"
+seed = "growth"
+[splits.dev.causalds]
+scenes = {scenes}
+rows = {{ train = 200, test = 100 }}
+composition = "full"
+treatment_binary = 0.5
+outcome_binary = 0.4
+views = ["clean"]
+[splits.dev.exams.some]
+causalds = {{ tasks = 200 }}
+"""
+
+_CHILD: Final = """
+import json, resource, sys, time
+from builder.cli.main import main
+if __name__ == "__main__":
+    started = time.perf_counter()
+    code = main(["build", *sys.argv[1:], "--quiet"])
+    own, workers = (resource.getrusage(who) for who in
+                    (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    told = {"wall": time.perf_counter() - started, "driver": own.ru_utime + own.ru_stime,
+            "workers": workers.ru_utime + workers.ru_stime, "driver_peak": own.ru_maxrss,
+            "worker_peak": workers.ru_maxrss}
+    print(json.dumps(told))
+    sys.exit(code)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """One build: seconds, peaks in KiB, and the bytes of the release."""
+
+    scenes: int
+    wall: float
+    driver: float
+    workers: float
+    driver_peak: int
+    worker_peak: int
+    bytes: int
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Build, measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.growth")
+    parser.add_argument("--scenes", type=int, nargs="+", default=[1250, 5000, 20000])
+    parser.add_argument("--workers", type=int, default=2)
+    options = parser.parse_args(arguments)
+    found = [built(scenes, options.workers) for scenes in sorted(options.scenes)]
+    names = ("scenes", "wall s", "driver s", "workers s", "driver MB", "largest worker MB", "MB")
+    table = Table(*names, box=None)
+    for one in found:
+        seconds = (f"{value:.0f}" for value in (one.wall, one.driver, one.workers))
+        peaks = (f"{value / 1024:.0f}" for value in (one.driver_peak, one.worker_peak))
+        table.add_row(str(one.scenes), *seconds, *peaks, f"{one.bytes / 2**20:.1f}")
+    console = Console()
+    console.print(table)
+    if len(found) > 1:
+        console.print(_slope(*found[-2:]))
+    return 0
+
+
+def _slope(less: Grown, more: Grown) -> str:
+    """What one more scene costs."""
+    scenes = more.scenes - less.scenes
+    seconds = more.driver + more.workers - less.driver - less.workers
+    return (
+        f"a scene more: {seconds / scenes:.3f} s of processor time, "
+        f"{(more.driver_peak - less.driver_peak) / scenes:.1f} KiB of the driver's memory, "
+        f"{(more.bytes - less.bytes) / scenes / 1024:.1f} KiB of release"
+    )
+
+
+def built(scenes: int, workers: int) -> Grown:
+    """One build in a process of its own; raises ``CalledProcessError``."""
+    with TemporaryDirectory(prefix="causal-exams-growth-") as folder:
+        split, out, child = (Path(folder) / name for name in ("growth.toml", "out", "child.py"))
+        split.write_text(_SPLIT.format(scenes=scenes), encoding="utf-8")
+        child.write_text(_CHILD, encoding="utf-8")
+        asked = [str(split), "--out", str(out), "--workers", str(workers)]
+        done = subprocess.run(
+            [sys.executable, str(child), *asked], check=True, stdout=subprocess.PIPE
+        )
+        size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
+        return Grown(scenes, **json.loads(done.stdout.splitlines()[-1]), bytes=size)
+
+
+if __name__ == "__main__":
+    exit_with(main)
