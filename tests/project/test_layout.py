@@ -11,7 +11,7 @@ import pytest
 ALLOWED = {
     "grader": {"grader", "duckdb", "jsonschema", "rich"},
     "harness": {
-        "harness", "grader", "rich", "mcp", "pydantic", "inspect_ai", "anyio", "tenacity",
+        "harness", "grader", "rich", "mcp", "pydantic", "inspect_ai", "anyio", "tenacity", "yaml",
     },
     "causal_exams": {"causal_exams", "grader", "harness", "inspect_ai", "pandas"},
 }  # fmt: skip

@@ -25,7 +25,7 @@ GOOD_NAMES = {
     "grader/submission/attempts.py": {"source / name"},  # the file system has listed it
     "grader/submission/collect.py": {"folder / name", "source / f'attempt-{k}'"},  # the same
     "grader/workspace.py": {"place / f'{table}.parquet'"},  # one of three tables
-    "baselines/__main__.py": {"Path('answers') / system.name"},  # a system of the list
+    "baselines/__main__.py": {"out / names[0]"},  # a system of the list
     "builder/importing/causalds/layout.py": {
         "folder / name",  # exam.json
         "inside(self.folder / 'scenes_private', scene_id) / name",  # of the code
