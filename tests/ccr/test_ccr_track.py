@@ -50,7 +50,8 @@ def test_a_private_split_passes_its_gate_and_grades_100(
     arguments = ["build", str(tmp_path / "hidden.toml"), "--out", str(tmp_path / "out")]
     assert main([*arguments, "--quiet", "--workers", "1"]) == 0, capsys.readouterr().err
     public = tmp_path / "out" / "public"
-    assert sorted(p.name for p in public.iterdir() if p.is_dir()) == ["ccr", "ccr_exams", "tasks"]
+    folders = sorted(path.name for path in public.iterdir() if path.is_dir())
+    assert folders == ["ccr", "ccr_exams", "commitments", "tasks"]
     gate = (tmp_path / "out" / "GATE.md").read_text()
     assert "nothing private in public | ok" in gate and "gold answers | ok" in gate
     exams = {name: choose_exam(Release.open(public), None, name) for name in ("first", "inductive")}

@@ -140,7 +140,8 @@ def _plan(config: Config, purpose: str, turn: int, rng: np.random.Generator) -> 
     size_turn = turn // len(_VERDICT_TURNS) if turning else turn
     count = LONG_COMPONENTS if purpose == "long" else low + size_turn % spread
     verdict: str | None = _VERDICT_TURNS[turn % 4] if turning else None
-    if purpose == "inductive" and verdict == "inconsistent":
+    if purpose == "inductive":
+        # All of them: in smaller ones nothing contradicts, and the number of givens would tell.
         count = max(count, INCONSISTENT)
     sizes = tuple(rng.integers(config.nodes[0], config.nodes[1] + 1, count).tolist())
     variant: str | None = None
