@@ -15,6 +15,7 @@ from builder.replayscm.make.generate import SEED_WORLDS, TRAINING_WORLDS, genera
 from builder.replayscm.make.generation import BASE, Generation
 from builder.replayscm.plan.config import Config, parse_config
 from builder.replayscm.plan.programs import ProgramPlan
+from builder.replayscm.show.statistics import report
 from builder.replayscm.track import TRACK
 from builder.settings import TomlTable
 from builder.track import Built
@@ -58,6 +59,16 @@ def test_the_gate_derives_a_base_cohort_again(base: tuple[Built, ...]) -> None:
         tasks = {"tasks": one.rows["replayscm"]}
         (world,) = one.rows["replayscm_worlds"]
         assert TRACK.audit(world, one.rows["replayscm_truth"], None, tasks) == []
+
+
+def test_the_generation_report_tells_the_cohorts_apart(base: tuple[Built, ...]) -> None:
+    """Base programs in tables of their own: theirs have no worlds that disambiguate."""
+    worlds = [json.loads(str(one.rows["replayscm_worlds"][0]["world_json"])) for one in base]
+    truths = {str(row["task_id"]): json.loads(str(row["target_json"]))
+              for one in base for row in one.rows["replayscm_truth"]}  # fmt: skip
+    text = "\n".join(report(worlds, truths))
+    assert "## Base cohort, Programs" in text and "## Programs" not in text
+    assert "| disambiguation worlds | 0–3 | 0 |" in text and "| Hid-Base | 3 |" in text
 
 
 def test_other_programs_are_the_same_with_a_base_cohort() -> None:

@@ -32,11 +32,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
     """The parts of the report, as Markdown; frontier programs in a table of their own."""
-    paper = [world for world in worlds if LEVELS[0] in world["levels"]]
+    usual = [world for world in worlds if LEVELS[0] in world["levels"]]
+    base = [world for world in usual if _is_base(world)]
+    paper = [world for world in usual if not _is_base(world)]
     frontier = [world for world in worlds if LEVELS[0] not in world["levels"]]
     return [
         f"{len(worlds)} programs, {len(truths)} records.",
         *(_paper(paper) if paper else ()),
+        *(_cohort(base, "Base cohort, ") if base else ()),
         markdown_table(
             "Frontier",
             ("pool", "records", "variables", "training worlds", "training rows", "parents", *_OURS),
@@ -53,14 +56,27 @@ def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
 def _paper(worlds: Sequence[Record]) -> list[str]:
     """The tables that stand beside the paper's."""
     return [
-        markdown_table("Programs (Table B.1)", ("", "paper", "ours"), _programs(worlds)),
-        markdown_table("Worlds (Tables B.1, B.2)", ("", "paper", "ours"), _evidence(worlds)),
+        *_cohort(worlds),
         markdown_table(
             "Levels, over the matched programs (Table F.2)",
             ("", "Original", "Extra Worlds", "CEx", "Certified"),
             _levels([world for world in worlds if len(world["levels"]) == len(LEVELS)]),
         ),
     ]
+
+
+def _cohort(worlds: Sequence[Record], told: str = "") -> list[str]:
+    """How programs were made, and what shows them."""
+    heads = ("", "paper", "ours")
+    return [
+        markdown_table(f"{told}Programs (Table B.1)", heads, _programs(worlds)),
+        markdown_table(f"{told}Worlds (Tables B.1, B.2)", heads, _evidence(worlds)),
+    ]
+
+
+def _is_base(world: Record) -> bool:
+    """Whether a program is one that the others are compared with (Tables F.1 to F.5)."""
+    return any(label.endswith("-Base") for label in world["tasks"].values())
 
 
 def _frontier(worlds: Sequence[Record]) -> list[list[str]]:
