@@ -27,6 +27,8 @@ WHOLE_SPLIT = "all"
 PUBLISHED, CORRECTED = "published", "corrected"
 """The readings of an imported release's truth; a release of our own has one."""
 _CORRECTED_COLUMN = "corrected_json"
+_BY_ID = "ORDER BY task_id"
+_SORTED = 1_000_000
 _FEW = 50_000
 """Rows of so many tasks are looked for by their ids; of more all are read."""
 
@@ -122,7 +124,7 @@ class Release:
     ) -> Iterator[Task]:
         """The tasks of some tracks, one after another: a large split has tens of millions."""
         columns = [c if prompts or c != "prompt" else "'' AS prompt" for c in TASK_COLUMNS]
-        read, where = Rows(), _among(only)
+        read, where = Rows(), _among(only, _order(self.public, "{}", split, tracks))
         for row in _rows(self.public, "{}", split, columns, *where, tracks=tracks):
             stated = dict(zip(TASK_COLUMNS, row, strict=True))
             try:
@@ -196,7 +198,7 @@ class Release:
 
         labels, models = beside("predictions", "values"), beside("formula", MODELS)
         truths, read = {}, Rows()
-        where = _among(wanted if len(wanted) <= _FEW else None)
+        where = _among(wanted if len(wanted) <= _FEW else None, _BY_ID)
         for values in _rows(side, "{}_truth", split, TRUTH_COLUMNS, *where):
             if (task := wanted.get(values[0])) is not None:
                 row, name = dict(zip(TRUTH_COLUMNS, values, strict=True)), task.instance_id
@@ -214,10 +216,9 @@ class Release:
     def each_truth(self, split: str, tracks: Iterable[str]) -> Iterator[Truth]:
         """The truths of some tracks in the order of :meth:`each_task`, without what their labels
         hold; raises ``UsageError`` if they are not here."""
-        read = Rows()
-        for row in _rows(
-            self.truth_side(split), "{}_truth", split, TRUTH_COLUMNS, *_among(None), tracks=tracks
-        ):
+        side, read = self.truth_side(split), Rows()
+        where = _among(None, _order(side, "{}_truth", split, tracks))
+        for row in _rows(side, "{}_truth", split, TRUTH_COLUMNS, *where, tracks=tracks):
             yield read.truth(dict(zip(TRUTH_COLUMNS, row, strict=True)))
 
     def corrections(self, split: str) -> dict[str, dict[str, Any]] | None:
@@ -282,11 +283,20 @@ def _rows(
                 yield from parquet.read(connection, files, columns, suffix, parameters)
 
 
-def _among(only: Collection[str] | None) -> tuple[str, list[object]]:
-    """The end of a query for rows in the order of task ids, and its parameters."""
+def _among(only: Collection[str] | None, order: str) -> tuple[str, list[object]]:
+    """The end of a query for rows of tasks, and its parameters."""
     if only is None:
-        return "ORDER BY task_id", []
-    return "WHERE task_id IN (SELECT unnest(?::VARCHAR[])) ORDER BY task_id", [sorted(only)]
+        return order, []
+    return f"WHERE task_id IN (SELECT unnest(?::VARCHAR[])) {_BY_ID}", [sorted(only)]
+
+
+def _order(side: Side, config: str, split: str, tracks: Iterable[str]) -> str:
+    """How rows are brought into the order of task ids. As they are written they are in it; where
+    they are many, nobody sorts them in memory again."""
+    places = tuple(f"{config.format(track)}/{split}-" for track in tracks)
+    shards = side.manifest["shards"].items()
+    rows = (entry.get("rows", 0) for name, entry in shards if name.startswith(places))
+    return _BY_ID if sum(rows) <= _SORTED else ""
 
 
 def select_exam(

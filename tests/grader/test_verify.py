@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import duckdb
+import pytest
 from grading import Runner
 from small_release import (
     shard_entry,
@@ -12,6 +13,10 @@ from small_release import (
     write_manifest,
     write_shard,
 )
+
+from grader.io import release
+from grader.io.release import Release
+from grader.tracks import TRACKS
 
 DEV = ("--split", "dev")
 
@@ -77,3 +82,25 @@ def test_verify_sees_a_shard_nobody_vouches_for(runner: Runner, own_release: Pat
     shutil.copy(folder / "dev-00000-of-00001.parquet", folder / "dev-00001-of-00002.parquet")
     run = runner.run("verify", own_release)
     assert run.code == 1 and "dev-00001-of-00002.parquet is not in the manifest" in run.out
+
+
+def test_verify_pairs_tasks_and_truths_as_they_are_written(
+    runner: Runner, own_release: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tens of millions of rows are not sorted in memory again; a truth that is absent is named."""
+    found = [Release.open(own_release).truths("dev", Release.open(own_release).tasks("dev"))]
+    monkeypatch.setattr(release, "_SORTED", 0)
+    assert runner.run("verify", own_release).code == 0
+    opened = Release.open(own_release)
+    assert [truth.task_id for truth in opened.each_truth("dev", TRACKS)] == sorted(found[0])
+    side, name = own_release / "public", "causalds_truth/dev-00000-of-00001.parquet"
+    connection = duckdb.connect()
+    cursor = connection.execute("FROM read_parquet(?)", [str(side / name)])
+    columns = [column[0] for column in cursor.description or ()]
+    rows = [dict(zip(columns, values, strict=True)) for values in cursor.fetchall()][1:]
+    write_shard(connection, side / name, "causalds_truth", rows)
+    manifest = json.loads((side / "manifest.json").read_text("utf-8"))
+    manifest["shards"][name] = shard_entry(side / name, rows)
+    write_manifest(side, manifest)
+    run = runner.run("verify", own_release)
+    assert run.code == 1 and "no truth for task" in " ".join(run.out.split())
