@@ -272,7 +272,7 @@ def boards(mini_release: Path, tmp_path_factory: pytest.TempPathFactory) -> dict
     (twice / "attempt-1" / "usage.jsonl").write_text("".join(usage), "utf-8")
     every = place / "all"
     whole = [*at[:2], "--exam", "all"]
-    for name in ("symbolic", "structure+dsl", "gold"):
+    for name in ("symbolic", "majority", "gold"):
         assert baseline([name, *whole, "--out", str(every / name)]) == 0
     board = drawn(place / "board.html", place / "answers", at)
     alternatives = drawn(place / "all.html", every, [*whole, "--track", "replayscm"])
