@@ -15,6 +15,7 @@ _LIMITS: Final[Mapping[str, str]] = {
     "message": STEPS, "turn": STEPS, "context": CONTEXT,
 }  # fmt: skip
 _STOPS: Final[Mapping[str, str]] = {"model_length": CONTEXT, "content_filter": REFUSED}
+_CUT_OFF: Final = "max_tokens"
 
 assert set(ENDINGS) == {
     ANSWERED, NO_ANSWER, MISSING, STEPS, TOKENS, SECONDS, COST, CONTEXT, REFUSED, STOPPED, ERROR,
@@ -27,14 +28,16 @@ def ending(
     """The ending of one sample.
 
     An error is never the model's. A limit comes before what the solver ``told``, that before how
-    the last reply stopped.
+    the last reply stopped. Without an answer a reply that was cut off at its most tokens is why.
     """
     if error:
         return ERROR
     if limit is not None:
         return _LIMITS.get(limit, STOPPED)
-    if told in ENDINGS and told != ANSWERED:
+    if told in ENDINGS and told not in (ANSWERED, NO_ANSWER):
         return str(told)
     if stop_reason is not None and stop_reason in _STOPS:
         return _STOPS[stop_reason]
-    return ANSWERED if answered else NO_ANSWER
+    if answered and told != NO_ANSWER:
+        return ANSWERED
+    return TOKENS if stop_reason == _CUT_OFF else NO_ANSWER

@@ -108,6 +108,10 @@ def test_a_card_names_the_image_by_its_digest(
         ({"stop_reason": "content_filter"}, "refused"),
         ({"stop_reason": "model_length"}, "context limit"),
         ({"stop_reason": "stop", "answered": True}, "answered"), ({}, "no answer"),
+        ({"stop_reason": "max_tokens"}, "token limit"),
+        ({"stop_reason": "max_tokens", "answered": True}, "answered"),
+        ({"stop_reason": "max_tokens", "answered": True, "told": "no answer"}, "token limit"),
+        ({"stop_reason": "stop", "answered": True, "told": "no answer"}, "no answer"),
     ],
 )  # fmt: skip
 def test_why_a_task_ended(facts: dict[str, Any], name: str) -> None:
