@@ -110,6 +110,11 @@ def _sentence(error: ValidationError) -> str:
         assert isinstance(error.instance, dict) and isinstance(error.validator_value, list)
         absent = [key for key in error.validator_value if key not in error.instance]
         return f"{where}the member {clip(absent[0])} is absent; add it"
+    if error.validator == "additionalProperties" and error.validator_value is False:
+        known = (error.schema.get("properties") or {}) if isinstance(error.schema, dict) else {}
+        assert isinstance(error.instance, dict)
+        more = [key for key in error.instance if key not in known]
+        return f"{where}there is no member {clip(more[0])}"
     if error.validator == "type":
         return f"{where}{clip(error.instance)} is not of type {error.validator_value}"
     if error.validator in _COUNTS:
