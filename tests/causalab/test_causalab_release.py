@@ -53,7 +53,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_private_side_alone_has_the_mechanisms(release: Path) -> None:
     public = {path.parent.name for path in (release / "public").glob("*/test-*.parquet")}
     private = {path.parent.name for path in (release / "private").glob("*/test-*.parquet")}
-    assert public == {"causalab", "causalab_exams", "tasks"}
+    assert public == {"causalab", "causalab_exams", "commitments", "tasks"}
     assert private == {"causalab_truth", "causalab_worlds"}
 
 

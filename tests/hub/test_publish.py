@@ -187,13 +187,13 @@ def test_a_gate_or_a_hash_that_fails_sends_nothing(
     ],
 )
 def test_what_can_be_known_is_said_before_the_gate(
-    words: tuple[str, ...], token: str, says: str, hub: LocalHub, built: Path, publish: Publish,
+    words: tuple[str, ...], token: str, says: str, hub: LocalHub, tiny: Path, publish: Publish,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     """The gate takes minutes, and would end in the same word."""
     monkeypatch.setenv("FAKE_GATE_FAILS", "1")
     monkeypatch.setenv("HF_TOKEN", token)
-    code, out, err = publish(built, *words)
+    code, out, err = publish(tiny, *words)
     assert code == 2 and says in err and err.count("\n") == 1 and out == ""
 
 
