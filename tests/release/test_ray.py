@@ -72,15 +72,15 @@ def test_errors_keep_their_type_and_the_poisoned_item_is_named(
     assert len(list(tmp_path.glob("3-*"))) == 3
 
 
-@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("one_folder", [True, False])
 def test_a_cluster_builds_the_same_bytes(
-    shared: bool, cluster: Any, tiny: Path, split_file: Path, command: Any, secret: str,
+    one_folder: bool, cluster: Any, tiny: Path, split_file: Path, command: Any, secret: str,
     tmp_path: Path,
 ) -> None:  # fmt: skip
     """No byte of a release may depend on who built it, nor on how parts travel."""
     assert secret == SECRET
     options = ["--engine", f"ray:{cluster.address}", "--quiet"]
-    options += [] if shared else ["--staging", f"file://{tmp_path}/store"]
+    options += [] if one_folder else ["--staging", f"file://{tmp_path}/store"]
     assert command("build", split_file, "--out", tmp_path / "out", *options) == 0
     assert tree(tmp_path / "out") == tree(tiny)
 
