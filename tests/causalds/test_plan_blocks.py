@@ -1,5 +1,6 @@
 """Large splits are planned in blocks, each when it is asked for, and the same whenever it is."""
 
+import pickle
 from collections import Counter
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.track import TRACK
 from builder.cli.main import main
 from builder.permutation import Permutation
-from builder.release.blocks import BlockSpecs, blocks_of
+from builder.release.blocks import BlockSpecs, Members, blocks_of
 from builder.release.planning import planned_in_blocks
 from builder.seeds import hmac_key
 from builder.settings import TomlTable
@@ -46,6 +47,19 @@ def test_blocks_follow_each_other_and_are_planned_alike_again(private: bool) -> 
     assert found[8:10] == specs[8:10]
     assert len({spec.instance_id for spec in specs}) == len(specs)
     assert {spec.config_json for spec in specs[:8]} != {spec.config_json for spec in specs[8:16]}
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_worker_plans_the_members_of_its_part() -> None:
+    """The process that asked for the build would plan for weeks; a part's job has no specs in it."""
+    specs = plan_scenes(_config(24), "s", ROOT, False)
+    sent = pickle.dumps(Members.of(specs, 6, 12))
+    assert len(sent) < 8000 and specs[9].config_json.encode() not in sent
+    received = pickle.loads(sent)
+    assert list(received) == specs[6:12]
+    assert received.names() == [spec.instance_id for spec in specs[6:12]]
+    few = Members.of(list(specs), 6, 12)
+    assert list(few) == specs[6:12] and few.names() == received.names()
 
 
 @pytest.mark.usefixtures("small_blocks")
