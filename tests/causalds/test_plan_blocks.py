@@ -51,7 +51,7 @@ def test_blocks_follow_each_other_and_are_planned_alike_again(private: bool) -> 
 
 @pytest.mark.usefixtures("small_blocks")
 def test_a_worker_plans_the_members_of_its_part() -> None:
-    """The process that asked for the build would plan for weeks; a part's job has no specs in it."""
+    """Whoever asked for the build would plan for weeks; a part's job has no specs in it."""
     specs = plan_scenes(_config(24), "s", ROOT, False)
     sent = pickle.dumps(Members.of(specs, 6, 12))
     assert len(sent) < 8000 and specs[9].config_json.encode() not in sent
