@@ -17,7 +17,8 @@ from builder.reader.remarks import Claim, claims_of
 from builder.reader.story import Reading
 
 _LONGEST_NAME: Final = 4
-_NO_NAME: Final = frozenset(WORDS["stop"]) - frozenset(WORDS["stop_inside_names"])
+_NO_NAME: Final = frozenset(WORDS["stop"]) - {*WORDS["stop_inside_names"], "near"}
+"""Words that are in no name of an unmeasured variable; "near misses" are one."""
 _NO_START: Final = frozenset(word.casefold() for word in WORDS["leading"]) | _NO_NAME
 
 
@@ -78,6 +79,8 @@ def _fits(claim: Claim, measured: Sequence[str]) -> bool:
     kind, *about = claim
     most = {"causes": len(measured) - 1, "effects": len(measured) - 1,
             "total": len(measured) * (len(measured) - 1) // 2}  # fmt: skip
+    if kind == "reach" and about[0] in measured:
+        return False  # the name of what was never measured was not found
     if kind in most and int(about[-1]) > most[kind]:
         return False
     names = about[1:] if kind == "reach" else [word for word in about if not word.isdecimal()]

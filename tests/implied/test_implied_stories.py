@@ -211,6 +211,21 @@ def test_the_logician_knows_whose_column_it_has_and_names_with_small_words() -> 
     }  # fmt: skip
 
 
+def test_a_missed_name_acts_on_nothing_and_may_begin_with_a_small_word() -> None:
+    """What a name that was not found acts on is nothing that another one acts on."""
+    told = (
+        "Near misses are real enough, but have never been measured. Near misses, never measured by "
+        "anyone, act directly on Speed and Parking and on no other of these things. Exactly one of "
+        "the measured things depends directly on Speed. No unnamed influence reaches two of these "
+        "three things at once."
+    )
+    right = {("Near misses", "Speed"), ("Near misses", "Parking"), ("Speed", "Parking")}
+    found = reason(told, ["Parking", "Speed"])
+    assert found is not None and set(found.edges) == right
+    lost = reason(told.replace("Near misses", "Nothing much"), ["Parking", "Speed"])
+    assert lost is not None and set(lost.edges) == {("Speed", "Parking")}
+
+
 def test_plain_stories_are_nothing_for_the_logician() -> None:
     """It says so, so that a reader may try it first."""
     rng = np.random.default_rng(0)
