@@ -43,8 +43,11 @@ def test_the_first_screen_leads_with_the_paper_s_score(runner: Runner, mixed: Pa
     assert heads[0].startswith("│ paper"), "the table of both readings begins with the one asked"
 
 
-def test_a_variant_has_the_figures_of_the_reading(runner: Runner, mixed: Path) -> None:
+def test_a_variant_has_the_figures_of_the_reading(
+    runner: Runner, mixed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A number that is missing costs ten in ours and is no number in the paper's."""
+    monkeypatch.setenv("COLUMNS", "100")  # in 80 the variant takes two lines
 
     def error(way: str) -> str:
         out = runner.grade(mixed, "--reading", way, "--full").out
