@@ -1,6 +1,6 @@
 """``python -m benchmarks.frontier``: what systems and shortcuts earn in frontier exams of causalds.
 
-    python -m benchmarks.frontier --each 20 --exams 3 --out measured
+    python -m benchmarks.frontier --each 10 --exams 6 --out measured
     python -m benchmarks.frontier --release release --split dev
 
 The first builds private exams that ask so many tasks of every variant of
@@ -253,8 +253,8 @@ def report(tasks: Sequence[Sat], weights: Mapping[str, float]) -> bool:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Build or open, sit, print."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.frontier")
-    parser.add_argument("--each", type=int, default=20, help="tasks of each variant in an exam")
-    parser.add_argument("--exams", type=int, default=3, help="exams, each under its own secret")
+    parser.add_argument("--each", type=int, default=10, help="tasks of each variant in an exam")
+    parser.add_argument("--exams", type=int, default=6, help="exams, each under its own secret")
     parser.add_argument("--out", type=Path, default=Path("frontier-measured"))
     parser.add_argument(
         "--release", type=Path, nargs="+", help="releases that are built, in place of these"
