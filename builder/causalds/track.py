@@ -41,6 +41,7 @@ from builder.causalds.plan.realised import composition_table
 from builder.causalds.plan.scenes import TRACK_NAME, plan_scenes
 from builder.causalds.plan.types import ScenePlan
 from builder.causalds.plan.views import CLEAN
+from builder.causalds.plan.wanted import Wanted
 from builder.seeds import attempt_key, stream
 from builder.track import Built, ExamFiles, Floors, InstanceSpec, Row, Track
 from builder.words.llm.settings import published
@@ -50,8 +51,8 @@ MAX_ATTEMPTS: Final = 60
 """Tries at one scene before its plan is declared infeasible."""
 
 WANTED_ATTEMPTS: Final = 30
-"""Tries at an answer of the class that an exam wants, and at an effect that is to its reasons as
-planned, before any will do."""
+"""Tries at an answer of the class that an exam wants, at an effect that is to its reasons as
+planned, and at equations of a wild graph that do what is wanted of them, before any will do."""
 
 PROFILE_ATTEMPTS: Final = 30
 """Tries at a world with the planned mechanisms, before the plainest ones take their place: for one
@@ -99,9 +100,12 @@ def build(spec: InstanceSpec) -> Built:
 
 
 def plan_of_attempt(plan: ScenePlan, attempt: int) -> ScenePlan:
-    """The plan as an attempt follows it: with the plainest equations once many have failed."""
+    """The plan as an attempt follows it: with the plainest equations once many have failed, and at
+    last, on a wild graph, with nothing wanted of them beyond effects of the usual size."""
     if attempt < (PROFILE_ATTEMPTS if plan.wild is None else WILD_PROFILE_ATTEMPTS):
         return plan
+    if plan.wild is not None and attempt >= WANTED_ATTEMPTS:
+        plan = replace(plan, wild=replace(plan.wild, wanted=Wanted()))
     return replace(plan, continuous=PLAINEST[0], binary=PLAINEST[1])
 
 

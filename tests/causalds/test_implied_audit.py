@@ -4,7 +4,8 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from causalds_scenes import rows, specs
 
 from builder.causal.graph import LatentDAG
 from builder.causalds.check.hidden import Hidden
-from builder.causalds.check.implied import audit_implied
+from builder.causalds.check.implied import audit_implied, audit_moved
 from builder.causalds.plan.implied_shares import told_implied
 from builder.causalds.plan.types import ScenePlan, graph_members
 from builder.causalds.track import TRACK
@@ -97,3 +98,23 @@ def test_a_graph_that_no_story_can_imply_is_refused_while_it_is_planned() -> Non
         "x.toml: splits.dev.implied: an implied story has no unmeasured variable with a cause (odd "
         "of chain); ask for other structures, or remove the key"
     )
+
+
+@pytest.mark.parametrize(("share", "problems"), [(0.745, 0), (0.755, 0), (0.85, 1)])
+def test_a_threshold_beside_a_quartile_is_no_faint_effect(share: float, problems: int) -> None:
+    """Samples cross it or do not as their quartiles fall; one far above the quartile is faint."""
+    causes = np.linspace(0.0, 1.0, 1001)
+
+    def steps(_: str, __: str, levels: tuple[float, float]) -> SimpleNamespace:
+        low, high = levels
+        return SimpleNamespace(value=float(high > share) - float(low > share))
+
+    population = SimpleNamespace(
+        factual={"a": causes}, ate=steps, sd=lambda _: SimpleNamespace(value=0.4)
+    )
+    hidden = SimpleNamespace(
+        record={"statements": [["moves", "Rain", "Flood"]]},
+        names={"a": "Rain", "b": "Flood"},
+        population=population,
+    )
+    assert len(list(audit_moved(cast(Hidden, hidden)))) == problems

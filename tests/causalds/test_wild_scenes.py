@@ -19,7 +19,8 @@ from builder.causalds.check.wild import audit_wild
 from builder.causalds.check.wild_agreement import main
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
-from builder.causalds.track import TRACK
+from builder.causalds.plan.wanted import Wanted
+from builder.causalds.track import TRACK, WANTED_ATTEMPTS, plan_of_attempt
 from builder.scm.affine import affine_moments
 from builder.scm.noise import draw_noise_law
 from builder.scm.regression import correlation
@@ -208,3 +209,14 @@ def test_a_change_by_a_faint_variable_is_found_within_its_error() -> None:
     for draw in (74, 389):
         found = Population(faint.to_json(), np.random.default_rng(draw)).change("X", "Y", "Z")
         assert abs(found.value - float(change)) <= 5 * found.se
+
+
+def test_what_no_equations_do_is_wanted_no_longer_after_many_attempts() -> None:
+    """A build under a secret cannot ask for another graph; the gate tells how many got away."""
+    plan = next(plan for plan in _wild() if plan.wild is not None and plan.wild.wanted != Wanted())
+    assert plan.wild is not None
+    late, last = (plan_of_attempt(plan, WANTED_ATTEMPTS - back).wild for back in (1, 0))
+    assert late == plan.wild
+    assert last is not None
+    assert last.wanted == Wanted()
+    assert last.stratum == plan.wild.stratum

@@ -23,6 +23,10 @@ _LEAST_EFFECT: Final = 0.03
 """Standard deviations that a told effect must at least have when it is simulated again: those told
 have 0.05 in the build's own sample."""
 
+_QUARTILE_OFF: Final = 0.03
+"""By what share of the units quartiles of the build's sample of 4,096 may be off: more than four
+standard errors."""
+
 
 def read_statements(record: Mapping[str, Any]) -> list[Statement]:
     """The statements of a world row. Raises ``ValueError`` for a record that is none."""
@@ -98,20 +102,24 @@ def audit_moved(hidden: Hidden) -> Iterator[str]:
     for statement in read_statements(hidden.record):
         if statement.kind in ("moves", "only_through"):
             cause, effect = (nodes[name] for name in statement.names[:2])
-            low, high = _levels(hidden, cause)
-            found = hidden.population.ate(cause, effect, (low, high))
             least = _LEAST_EFFECT * hidden.population.sd(effect).value
-            if abs(found.value) < least:
-                yield f"{statement}: an effect of {found.value:.3g} is too small to be told"
+            found = [
+                abs(hidden.population.ate(cause, effect, levels).value)
+                for levels in _levels(hidden, cause)
+            ]
+            if max(found) < least:
+                yield f"{statement}: an effect of {max(found):.3g} is too small to be told"
 
 
-def _levels(hidden: Hidden, node: str) -> tuple[float, float]:
-    """The quartiles of a continuous variable; 0 and 1 of another."""
+def _levels(hidden: Hidden, node: str) -> list[tuple[float, float]]:
+    """0 and 1 of a binary variable; the quartiles of another, and what a sample may take for them:
+    where a threshold lies beside a quartile, whether it is crossed hangs on that."""
     values = hidden.population.factual[node]
     if set(np.unique(values[:64])) <= {0.0, 1.0}:
-        return 0.0, 1.0
-    low, high = np.quantile(values, (0.25, 0.75))
-    return float(low), float(high)
+        return [(0.0, 1.0)]
+    lower = (0.25, 0.25 - _QUARTILE_OFF, 0.25 + _QUARTILE_OFF)
+    cuts = np.quantile(values, [*lower, *(1.0 - share for share in lower)])
+    return [(float(cuts[i]), float(cuts[i + 3])) for i in range(3)]
 
 
 def _path(graph: Graph, a: str, b: str) -> bool:
