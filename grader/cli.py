@@ -149,7 +149,7 @@ def _dispatch(words: list[str], program: Program) -> int:
     elif not name:
         raise UsageError(f"{words[0]}: no such command{did_you_mean(words[0], commands)}")
     elif not words[0].startswith("-") and not Path(words[0]).exists():
-        near = nearest_path(Path(words[0])) or did_you_mean(words[0], commands)
+        near = did_you_mean(words[0], commands) or nearest_path(Path(words[0]))
         raise UsageError(f"{words[0]}: neither a command nor a folder of answers{near}")
     module = importlib.import_module(program.module(name))
     parser = _Parser(

@@ -40,7 +40,11 @@ def replies(messages: list[dict[str, Any]]) -> int:
 @NEEDS_BWRAP
 def test_causalds_paper(mini_release: Path, tmp_path: Path) -> None:
     """A.15, A.16.2: one bash call a reply, DONE submits, then the file is checked."""
-    task = next(t for t in tasks(mini_release, "causalds") if t.input_mode == "data")
+    task = next(
+        t
+        for t in tasks(mini_release, "causalds")
+        if t.input_mode == "data" and t.answer_file.endswith(".json")
+    )
     steps = [
         Reply("I think."),
         Reply("Two.", calls=(("bash", {"command": "ls"}), ("bash", {"command": "pwd"}))),
