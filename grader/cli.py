@@ -13,7 +13,7 @@ from typing import Final, NoReturn
 
 from grader.errors import UsageError
 from grader.io.pipe import exit_with, interrupted, unwritable
-from grader.names import did_you_mean, nearest_path
+from grader.names import did_you_mean, nearest, nearest_path
 from grader.version import __version__
 
 COMMANDS: Final[dict[str, str]] = {
@@ -149,7 +149,8 @@ def _dispatch(words: list[str], program: Program) -> int:
     elif not name:
         raise UsageError(f"{words[0]}: no such command{did_you_mean(words[0], commands)}")
     elif not words[0].startswith("-") and not Path(words[0]).exists():
-        near = did_you_mean(words[0], commands) or nearest_path(Path(words[0]))
+        near = nearest(words[0], sorted(commands)) or nearest_path(Path(words[0]))
+        near = near or did_you_mean(words[0], commands)
         raise UsageError(f"{words[0]}: neither a command nor a folder of answers{near}")
     module = importlib.import_module(program.module(name))
     parser = _Parser(
