@@ -31,7 +31,7 @@ class Breaker:
             output = await generation
         except LimitExceededError:
             raise
-        except Exception:
+        except Exception:  # whatever it was, it is counted and goes on to whoever asked
             self._failed += 1
             raise
         self._failed = 0

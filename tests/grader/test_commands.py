@@ -26,7 +26,7 @@ from grader.io.release import Release
 from grader.io.schemas import schema
 from grader.model import Truth
 from grader.shape import Task
-from grader.tracks import _REGISTERED, TRACKS, VARIANTS
+from grader.tracks import _REGISTERED, TRACKS
 
 DEV = ("--split", "dev")
 
@@ -334,24 +334,6 @@ def test_usage_figures_are_means_over_the_tasks_that_have_them(runner: Runner, g
         "tasks": 2, "input_tokens": 2000.0, "output_tokens": 200.0,
         "tool_calls": None, "seconds": None, "cost_usd": None,
     }  # fmt: skip
-
-
-@pytest.mark.parametrize("spec", VARIANTS, ids=lambda spec: spec.key)
-def test_schema_prints_the_schema_of_a_variant(
-    spec: object, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """By family.variant, whatever the shape."""
-    assert main(["schema", spec.key]) == 0  # type: ignore[attr-defined]
-    assert json.loads(capsys.readouterr().out)["title"]
-
-
-def test_schema_knows_names_and_near_misses(runner: Runner) -> None:
-    """A short name suffices where it is unique; a misspelt one is corrected."""
-    assert "ate_uq_95" in runner.run("schema").out
-    assert json.loads(runner.run("schema", "ate_uq_95").out)["title"]
-    assert "did you mean 'effect_estimate.ate_point'" in runner.fails(
-        "schema", "effect_estimate.ate_piont"
-    )
 
 
 def test_our_own_bug_exits_3_and_names_the_task(

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from smaller_splits import write_splits
@@ -89,10 +90,10 @@ def test_the_notebook_runs(root: Path, playground: Path, monkeypatch: pytest.Mon
     assert len(cells) > 4 and not any(cell.get("outputs") for cell in notebook["cells"])
     monkeypatch.chdir(playground)
     monkeypatch.setenv("PYTHONPATH", str(playground))
-    names: dict[str, object] = {}
+    names: dict[str, Any] = {}
     for cell in cells:
         exec(compile(cell, "explore.ipynb", "exec"), names)
-    assert names["lost"] and names["edges"] and set(names["counts"]) == set(names["tracks"])  # type: ignore
+    assert names["lost"] and names["edges"] and set(names["counts"]) == set(names["tracks"])
 
 
 @pytest.mark.slow
