@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from grader.board.cache import Cache, submission_sha256
-from grader.board.workers import Failed, Limits, run_limited
+from grader.board.workers import Failed, Limits, run_limited, run_patiently
 from grader.exam import Exam
 from grader.ledger import close, held, show_all
 from grader.pipeline import Graded, grade
@@ -52,10 +52,11 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class NotGraded:
-    """A submission that could not be graded, and why."""
+    """A submission that could not be graded, and why; ``again`` as in ``workers.Failed``."""
 
     source: Path
     reason: str
+    again: bool = False
 
 
 Result = Entry | LeftOut | NotGraded
@@ -70,15 +71,16 @@ def grade_all(
     budget: Budget | None = None,
     cache: Cache | None = None,
     documents: bool = False,
+    patient: bool = False,
     refuse: Callable[[Graded], None] = lambda _graded: None,
     advance: Callable[[], None] = lambda: None,
 ) -> list[Result]:
     """Every submission, graded on its own, in the order of ``sources``.
 
     ``limits`` are a worker's, ``budget`` is what the answers of one may cost,
-    ``documents`` whether anyone will see more of a report than a table. ``refuse`` raises
-    ``UsageError`` for a submission that must not be on the board; ``advance`` is called for each as
-    it is finished.
+    ``documents`` whether anyone will see more of a report than a table, ``patient`` whether what
+    fails for want of time or memory is tried once more. ``refuse`` raises ``UsageError`` for a
+    submission that must not be on the board; ``advance`` is called for each as it is finished.
     """
     # Read once, before there are workers, which then share it.
     _ = exam.truths, exam.floors, exam.arms, exam.differing
@@ -96,7 +98,8 @@ def grade_all(
         return text
 
     found: dict[int, Result] = {}
-    for place, outcome in run_limited(work, sources, workers, limits):
+    run = run_patiently if patient else run_limited
+    for place, outcome in run(work, sources, workers, limits):
         found[place] = _result(sources[place], outcome)
         advance()
     return [found[place] for place in range(len(sources))]
@@ -124,7 +127,7 @@ def in_time(ledger: Path | None, exam: Exam, results: Sequence[Result]) -> list[
 
 def _result(source: Path, outcome: bytes | Failed) -> Result:
     if isinstance(outcome, Failed):
-        return NotGraded(source, outcome.reason)
+        return NotGraded(source, outcome.reason, outcome.again)
     document = json.loads(outcome)
     if "left_out" in document:
         return LeftOut(source, document["left_out"])

@@ -20,6 +20,7 @@ from grader.errors import UsageError
 
 _DONE: Final = b"+"
 _FAILED: Final = b"-"
+_OURS: Final = b"!"
 _MEMORY: Final = ("OutOfMemoryException", "MemoryError")
 _LONGEST: Final = 500
 
@@ -34,9 +35,14 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Work that came to nothing, and why, in one line."""
+    """Work that came to nothing, and why, in one line.
+
+    ``again`` is whether it may end otherwise another time: it ran out of time or memory, its
+    process ended, or the fault is ours. It is false where its input is what is wrong.
+    """
 
     reason: str
+    again: bool = False
 
 
 Outcome = bytes | Failed
@@ -78,6 +84,20 @@ def run_limited(
             worker.stop()
 
 
+def run_patiently(
+    work: Callable[[Thing], bytes], things: Sequence[Thing], workers: int, limits: Limits
+) -> Iterator[tuple[int, Outcome]]:
+    """As :func:`run_limited`; what may end otherwise another time is tried once more, alone."""
+    late = []
+    for place, outcome in run_limited(work, things, workers, limits):
+        if isinstance(outcome, Failed) and outcome.again:
+            late.append(place)
+        else:
+            yield place, outcome
+    for k, outcome in run_limited(work, [things[place] for place in late], 1, limits):
+        yield late[k], outcome
+
+
 def _give(busy: "dict[Connection, _Worker]", worker: "_Worker", place: int) -> None:
     worker.start(place)
     busy[worker.end] = worker
@@ -116,21 +136,21 @@ class _Worker:
     def outcome(self, ready: bool) -> Outcome:
         """What came of it; ``ready`` is whether there is something to read."""
         if not ready:
-            return Failed(f"took more than {self._limits.seconds:g} s")
+            return Failed(f"took more than {self._limits.seconds:g} s", again=True)
         try:
             message = self.end.recv_bytes()
         except (EOFError, OSError):
             self._process.join(1.0)
             code = self._process.exitcode
             if code is not None and code < 0:
-                return Failed(f"ended its process ({signal.Signals(-code).name})")
-            return Failed("ended its process")
+                return Failed(f"ended its process ({signal.Signals(-code).name})", again=True)
+            return Failed("ended its process", again=True)
         if message[:1] == _DONE:
             return message[1:]
         reason = message[1:].decode("utf-8", errors="replace")
         if reason in _MEMORY:
             reason = f"needs more than {self._limits.memory >> 20} MiB of memory"
-        return Failed(reason)
+        return Failed(reason, again=message[:1] == _OURS)
 
     def stop(self) -> None:
         """End the process, whatever it is doing."""
@@ -157,7 +177,8 @@ def _serve(
             try:
                 message = _DONE + work(things[place])
             except Exception as error:
-                message = _FAILED + _reason(error).encode("utf-8", errors="replace")
+                sign = _FAILED if isinstance(error, UsageError) else _OURS
+                message = sign + _reason(error).encode("utf-8", errors="replace")
             connection.send_bytes(message)
 
 

@@ -1,10 +1,11 @@
 """Grade what was handed in to a dataset of submissions, record it, and answer. Run it by cron.
 
 New submissions only, each in a process of its own with limits on memory and time. A row with
-hashes and the report (redacted where truth is private) goes to the dataset of results, a line to
-its log, the file into the dataset of submissions, a comment to the submitter; then the pull
-request is closed. A run can be killed at any time: the next one goes on. Only submissions to
---release are looked at.
+hashes and the report (redacted where truth is private) goes to the dataset of results, a line
+to its log, the file into the dataset of submissions, a comment to the submitter; then the pull
+request is closed. A run can be killed at any time: the next one goes on. What fails for want of
+time or memory is tried again, by three runs at most. Only submissions to --release are looked
+at.
 
 examples:
   causal-exams evaluate --from org/submissions --results org/results --release hf://org/exams@v1
@@ -70,7 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
         tally = evaluate(api, inbox, Results(api, kept, make=True), desk, print)
     print(
         f"{tally.graded} graded, {tally.failed} not, {tally.before} known before, "
-        f"{tally.later} wait for another day, {tally.elsewhere} to another release"
+        f"{tally.later} wait for another day, {tally.elsewhere} to another release, "
+        f"{tally.again} to be tried again"
     )
     return 0
 

@@ -3,7 +3,8 @@
 Each step leaves a trace on the Hub that the next run reads, so that a run can be killed anywhere:
 the ledger counts equal answers once, a row appears in one commit with its line of the log, a
 file is stored under its hash, an answer to the submitter carries the submission's id, and closing
-the pull request comes last.
+the pull request comes last. What fails for want of our time or memory is not the submitter's fault:
+it keeps its place, and is tried again by the next runs.
 """
 
 import json
@@ -15,18 +16,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 from grader.benchmark import setting_of
 from grader.board.cache import grader_sha256
-from grader.board.grading import Entry, grade_all, with_figures
+from grader.board.grading import Entry, NotGraded, grade_all, with_figures
 from grader.board.sessions import refuse_others
-from grader.board.workers import Failed, Limits, run_limited
+from grader.board.workers import Failed, Limits, run_patiently
 from grader.errors import UsageError
 from grader.exam import Exam, Split
 from grader.hub.inbox import HandedIn, download, handed_in, store
 from grader.hub.reply import reply
-from grader.hub.results import FAILED, GRADED, REFUSED, Results, Row
+from grader.hub.results import FAILED, GRADED, REFUSED, WAITING, Results, Row
 from grader.io.files import file_sha256
+from grader.io.jsonio import BadJson
 from grader.io.release import Release
 from grader.submission.budget import Limits as Budget
 from grader.submission.packed import card_of
+from grader.submission.submission import Unreadable
 from grader.version import __version__
 
 if TYPE_CHECKING:
@@ -34,6 +37,11 @@ if TYPE_CHECKING:
 
 _CARDS: Final = Limits(512 << 20, 60)
 _NAMES: Final = 200
+_TRIES: Final = 3
+"""So many runs try to grade one submission before it is called failed."""
+
+Outcome = dict[str, Any] | Failed
+"""A report, or why there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +75,7 @@ class Tally:
 
     graded: int = 0
     failed: int = 0
+    again: int = 0
     elsewhere: int = 0
     later: int = 0
     before: int = 0
@@ -81,32 +90,44 @@ def evaluate(
         row["team"] for row in results.rows.values() if row.get("evaluated") == desk.today
     )
     for one in handed_in(api, inbox):
-        if one.id in results.rows:
+        row = results.rows.get(one.id)
+        if row is not None and _is_settled(row, one):
             tally.before += 1
-            _finish(api, inbox, one, results.rows[one.id], results.repo, desk)
+            _finish(api, inbox, one, row, results.repo, desk)
         elif taken[one.team] >= desk.per_day:
             tally.later += 1
         else:
             taken[one.team] += 1
             waiting.append(one)
     for some in _batches(waiting, max(1, desk.workers)):
-        found = list(_rows(api, inbox, some, desk))
+        found = list(_rows(api, inbox, some, results.rows, desk))
         rows = [(one, row) for one, row in found if row is not None]
         tally.elsewhere += len(found) - len(rows)
         if not rows:
             continue
         results.add([row for _, row in rows], "evaluated")
         for one, row in rows:
-            good = row["status"] == GRADED
-            tally.graded, tally.failed = tally.graded + good, tally.failed + (not good)
+            tally.graded += row["status"] == GRADED
+            tally.failed += row["status"] in (FAILED, REFUSED)
+            tally.again += row["status"] == WAITING
             tell(f"{one.id}  {one.team}  {row['status']}  {row['reason']}".rstrip())
             _finish(api, inbox, one, row, results.repo, desk)
     return tally
 
 
+def _is_settled(row: Row, one: HandedIn) -> bool:
+    """Whether a row is the last word on a submission.
+
+    One that failed by no fault of its own is looked at again when it is handed in again.
+    """
+    if row["status"] == FAILED and row.get("tries"):
+        return bool(row["pull_request"] == one.pull)
+    return bool(row["status"] != WAITING)
+
+
 def _finish(api: "HfApi", inbox: str, one: HandedIn, row: Row, results: str, desk: Desk) -> None:
     """What follows a row: the file that was graded is stored, then its pull request answered."""
-    if one.pull is None:
+    if one.pull is None or row["status"] == WAITING:
         return
     if row["status"] == GRADED and not one.stored:
         store(api, inbox, one, download(api, inbox, one, desk.work))
@@ -120,65 +141,90 @@ def _batches(waiting: Sequence[HandedIn], size: int) -> Iterator[Sequence[Handed
 
 
 def _rows(
-    api: "HfApi", inbox: str, some: Sequence[HandedIn], desk: Desk
+    api: "HfApi",
+    inbox: str,
+    some: Sequence[HandedIn],
+    before: Mapping[str, Row],
+    desk: Desk,
 ) -> Iterator[tuple[HandedIn, Row | None]]:
     """A row for each, in order; ``None`` for one to another release."""
     files: dict[HandedIn, Path] = {}
-    why: dict[HandedIn, str] = {}
+    refused: dict[HandedIn, str] = {}
     for one in some:
         if one.refused:
-            why[one] = one.refused
+            refused[one] = one.refused
             continue
         try:
             files[one] = download(api, inbox, one, desk.work)
         except UsageError as error:
             if not str(error).startswith(one.path):
                 raise  # the Hub's fault, not the submitter's
-            why[one] = str(error)
+            refused[one] = str(error)
     cards = _cards(files)
     graded = dict(_graded(files, cards, desk))
     for one in some:
-        card = cards.get(one, {})
-        status, outcome = (REFUSED, why[one]) if one in why else (FAILED, graded.get(one, ""))
-        if one in files and card.get("release_sha256") not in (None, desk.sha256):
+        if one in refused:
+            yield one, row_of(one, None, {}, desk, REFUSED, refused[one])
+            continue
+        card, outcome = cards[one], graded[one]
+        told = {} if isinstance(card, Failed) else card
+        if told.get("release_sha256") not in (None, desk.sha256):
             yield one, None
-        elif isinstance(outcome, str):
-            yield one, row_of(one, files.get(one), card, desk, status, outcome, None)
+        elif not isinstance(outcome, Failed):
+            yield one, row_of(one, files[one], told, desk, GRADED, "", outcome)
+        elif outcome.again:
+            tries = before.get(one.id, {}).get("tries", 0) + 1
+            yield one, _tried(row_of(one, files[one], told, desk, WAITING, outcome.reason), tries)
         else:
-            yield one, row_of(one, files[one], card, desk, GRADED, "", outcome)
+            yield one, row_of(one, files[one], told, desk, FAILED, outcome.reason)
 
 
-def _cards(files: Mapping[HandedIn, Path]) -> dict[HandedIn, dict[str, Any]]:
+def _tried(row: Row, tries: int) -> Row:
+    """The row of what could not be graded by no fault of its own; the last try is the end of it."""
+    if tries < _TRIES:
+        reason = f"{row['reason']}; try {tries} of {_TRIES}, the next run tries again"
+        return {**row, "tries": tries, "reason": reason}
+    reason = f"{row['reason']}; tried {tries} times; hand it in again for another try"
+    return {**row, "tries": tries, "status": FAILED, "reason": reason}
+
+
+def _cards(files: Mapping[HandedIn, Path]) -> dict[HandedIn, Outcome]:
     """What submissions say of themselves, each read in a process of its own."""
     order = list(files)
 
     def work(path: Path) -> bytes:
-        return json.dumps(card_of(path)).encode("ascii")
+        try:
+            return json.dumps(card_of(path)).encode("ascii")
+        except (Unreadable, BadJson) as error:
+            why = str(error).replace(str(path), path.name)
+            raise UsageError(f"cannot be read ({why}); hand it in with `submit`") from None
 
-    found: dict[HandedIn, dict[str, Any]] = {one: {} for one in order}
-    for place, outcome in run_limited(work, [files[one] for one in order], 1, _CARDS):
-        if not isinstance(outcome, Failed):
-            found[order[place]] = json.loads(outcome)
-    return found
+    return {
+        order[place]: outcome if isinstance(outcome, Failed) else json.loads(outcome)
+        for place, outcome in run_patiently(work, [files[one] for one in order], 1, _CARDS)
+    }
 
 
 def _graded(
-    files: Mapping[HandedIn, Path], cards: Mapping[HandedIn, Mapping[str, Any]], desk: Desk
-) -> Iterator[tuple[HandedIn, dict[str, Any] | str]]:
+    files: Mapping[HandedIn, Path], cards: Mapping[HandedIn, Outcome], desk: Desk
+) -> Iterator[tuple[HandedIn, Outcome]]:
     """The report of each, or why there is none; a group for each exam that is answered."""
     groups: dict[tuple[str, str], list[HandedIn]] = {}
     for one in files:
         card = cards[one]
-        if card.get("release_sha256") == desk.sha256:
+        if isinstance(card, Failed):
+            yield one, card
+        elif card.get("release_sha256") == desk.sha256:
             asked = str(card.get("split", ""))[:_NAMES], str(card.get("exam", ""))[:_NAMES]
             groups.setdefault(asked, []).append(one)
         else:
-            yield one, "it does not say to which release it is; hand it in with `submit`"
+            why = "it does not say to which release it is; hand it in with `submit`"
+            yield one, Failed(why)
     for (split, name), members in groups.items():
         try:
             exam = exam_of(desk, split, name)
         except UsageError as error:
-            yield from ((one, str(error)) for one in members)
+            yield from ((one, Failed(str(error))) for one in members)
             continue
         yield from reports(exam, {files[one]: one for one in members}, desk)
 
@@ -196,11 +242,11 @@ def exam_of(desk: Desk, split: str, name: str) -> Exam:
 
 def reports(
     exam: Exam, sources: Mapping[Path, HandedIn], desk: Desk
-) -> Iterator[tuple[HandedIn, dict[str, Any] | str]]:
+) -> Iterator[tuple[HandedIn, Outcome]]:
     """The report of each file, or why there is none, each graded in a process of its own."""
     results = grade_all(
         exam, list(sources), workers=desk.workers, limits=desk.limits, budget=desk.budget,
-        documents=True, refuse=refuse_others,
+        documents=True, patient=True, refuse=refuse_others,
     )  # fmt: skip
     entries = [result for result in results if isinstance(result, Entry)]
     if exam.keeps_ledger and entries:
@@ -210,7 +256,8 @@ def reports(
     for result in results:
         if not isinstance(result, Entry):
             text = result.reason.replace(str(result.source), result.source.name)
-            yield sources[result.source], text
+            again = isinstance(result, NotGraded) and result.again
+            yield sources[result.source], Failed(text, again)
 
 
 def row_of(
@@ -220,7 +267,7 @@ def row_of(
     desk: Desk,
     status: str,
     reason: str,
-    report: dict[str, Any] | None,
+    report: dict[str, Any] | None = None,
 ) -> Row:
     """What is known of a submission. The card's words are the submitter's: clipped, never paths."""
     submission = (report or {}).get("submission", {})

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from grader.board.workers import Failed
 from grader.errors import UsageError
 from grader.hub.evaluate import Desk, exam_of, reports, row_of
 from grader.hub.inbox import HandedIn, download, handed_in
@@ -45,8 +46,8 @@ def rescore(
             again = []
             for one, outcome in reports(exam, files, desk):
                 old = results.rows[one.id]
-                if isinstance(outcome, str):
-                    raise UsageError(f"{one.path}: {outcome}; it was graded before")
+                if isinstance(outcome, Failed):
+                    raise UsageError(f"{one.path}: {outcome.reason}; it was graded before")
                 again.append(_again(old, one, files, desk, outcome))
             if again:
                 results.add(again, "rescored")

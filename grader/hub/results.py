@@ -21,6 +21,8 @@ FOLDER: Final = "results"
 LOG: Final = "log.jsonl"
 CARD: Final = "README.md"
 GRADED, FAILED, REFUSED = "graded", "failed", "refused"
+WAITING: Final = "waiting"
+"""Not graded yet, for want of time or memory or by a fault of ours: the next run tries again."""
 _LOGGED: Final = (
     "id", "event", "day", "team", "system", "setting", "release", "release_sha256", "split", "exam",
     "status", "reason", "points", "skill", "skill_interval", "submission_sha256", "answers_sha256",

@@ -57,18 +57,23 @@ def read_parquet_answers(
 
 
 def card_of(path: Path) -> dict[str, Any]:
-    """What a packed submission says of itself; raises :class:`Unreadable`, ``BadJson``,
-    ``duckdb.Error``.
+    """What a packed submission says of itself; raises :class:`Unreadable`, ``BadJson``, and
+    ``duckdb.OutOfMemoryException``, which may be the machine's fault.
 
     The file is a stranger's: call it where memory and time are limited.
     """
     _check_footer_length(path)
-    with duckdb.connect(config={"threads": 1, "memory_limit": "256MB"}) as connection:
-        rows = connection.execute(
-            f"SELECT encode(submission_json::VARCHAR) FROM {parquet.SCAN} "
-            f"WHERE strlen(submission_json::VARCHAR) <= {MAX_BYTES['.json']} LIMIT 1",
-            [[parquet.literal(path)]],
-        ).fetchall()
+    try:
+        with duckdb.connect(config={"threads": 1, "memory_limit": "256MB"}) as connection:
+            rows = connection.execute(
+                f"SELECT encode(submission_json::VARCHAR) FROM {parquet.SCAN} "
+                f"WHERE strlen(submission_json::VARCHAR) <= {MAX_BYTES['.json']} LIMIT 1",
+                [[parquet.literal(path)]],
+            ).fetchall()
+    except duckdb.OutOfMemoryException:
+        raise
+    except duckdb.Error as error:
+        raise Unreadable(f"no packed submission: {str(error).splitlines()[0][:200]}") from None
     return json_object(bytes(rows[0][0])) if rows else {}
 
 

@@ -15,7 +15,7 @@ from small_release import TASKS
 
 from grader.board import cache as gradings
 from grader.board.grading import Entry, NotGraded, Result, grade_all
-from grader.board.workers import Failed, Limits, run_limited
+from grader.board.workers import Failed, Limits, run_limited, run_patiently
 from grader.cli import main
 from grader.draw.table import in_terminal
 from grader.errors import UsageError
@@ -58,6 +58,25 @@ def test_work_that_fails_costs_itself_alone(workers: int) -> None:
         "ended its process (SIGABRT)", "c", "ended its process", "no such thing",
         "ZeroDivisionError: a bug (our fault; please report it)", "d",
     ]  # fmt: skip
+    again = [things[p] for p, one in enumerate(told) if isinstance(one, Failed) and one.again]
+    assert again == ["eats", "hangs", "dies", "leaves", "ours"]
+
+
+def test_what_may_end_otherwise_is_tried_once_more(tmp_path: Path) -> None:
+    """A process that ended once is no verdict; what ends so twice, or is unusable, is."""
+    tried = tmp_path / "tried"
+
+    def flaky(what: str) -> bytes:
+        with tried.open("a", encoding="ascii") as file:
+            file.write(what)
+        seen = tried.read_text(encoding="ascii").count(what)
+        return work("dies" if what == "y" or (what == "x" and seen == 1) else what)
+
+    things = ["a", "x", "unusable", "y"]
+    found = dict(run_patiently(flaky, things, 2, Limits(1 << 30, 10)))
+    assert found[0] == b"a" and found[1] == b"x" and found[2] == Failed("no such thing")
+    assert found[3] == Failed("ended its process (SIGABRT)", again=True)
+    assert sorted(tried.read_text(encoding="ascii").replace("unusable", "u")) == [*"auxxyy"]
 
 
 @pytest.fixture

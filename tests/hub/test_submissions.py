@@ -10,6 +10,8 @@ from hub_place import Says, put
 from hub_store import Blob, Repo
 from local_hub import LocalHub
 
+from grader.board.grading import NotGraded
+
 ADDRESS = "hf://org/exams@v1"
 DEV = ("--release", ADDRESS, "--split", "dev", "--exam", "mini")
 As = Callable[[str], None]
@@ -191,6 +193,52 @@ def test_what_is_no_submission_is_refused_with_the_reason(
     (pull,) = house.repo("org/submissions").discussions
     assert pull.status == "closed"
     assert "0 graded, 0 not, 0 known before" in evaluate()[1]
+
+
+def test_what_fails_by_no_fault_of_its_own_is_tried_again(
+    house: LocalHub, gold: Path, says: Says, sign_in: As, evaluate: Evaluate,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """It waits with its pull request open; three runs fail it, and handed in again it is graded."""
+
+    def late(exam: object, sources: list[Path], **_: object) -> list[NotGraded]:
+        return [NotGraded(source, "took more than 300 s", again=True) for source in sources]
+
+    sign_in("bob")
+    assert _submit(says, gold)[0] == 0
+    sign_in("ann")
+    (pull,) = inbox = house.repo("org/submissions").discussions
+    with monkeypatch.context() as patch:
+        patch.setattr("grader.hub.evaluate.grade_all", late)
+        for tries in (1, 2):
+            assert "0 graded, 0 not, 0 known before" in (out := evaluate()[1]), out
+            assert "1 to be tried again" in out
+            row = _row(house)
+            assert (row["status"], row["tries"], pull.status) == ("waiting", tries, "open")
+            assert "causal-exams" not in json.dumps(pull.events)
+        assert "0 graded, 1 not" in evaluate()[1]
+    assert pull.status == "closed" and "took more than 300 s" in json.dumps(pull.events)
+    assert "0 graded, 0 not, 0 known before" in evaluate()[1]
+    sign_in("bob")
+    assert _submit(says, gold)[0] == 0
+    sign_in("ann")
+    assert "1 graded" in evaluate()[1]
+    assert [line["status"] for line in _log(house)] == ["waiting", "waiting", "failed", "graded"]
+    assert [one.status for one in inbox] == ["closed", "closed"]
+    assert _row(house)["status"] == "graded" and "tries" not in _row(house)
+
+
+def test_a_file_that_was_damaged_on_its_way_is_fetched_again(
+    house: LocalHub, gold: Path, says: Says, sign_in: As, evaluate: Evaluate
+) -> None:
+    """What the network did is no submitter's fault."""
+    sign_in("bob")
+    assert _submit(says, gold)[0] == 0
+    sign_in("ann")
+    house.fail("GET", r"submissions/bob/\w+\.parquet|/cdn/", "garble")
+    code, out, err = evaluate()
+    assert code == 0 and "1 graded" in out, out + err
+    assert not any(fault.times for fault in house.faults)
 
 
 @pytest.mark.slow

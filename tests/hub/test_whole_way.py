@@ -120,11 +120,13 @@ def whole_way(people: People, release: Path, split: str, exam: str, solver: str)
     safe = ["--private", release / "private", "--ledger", "ledger.json"] if private else []
     evaluate = (*grader, "evaluate", "--from", "org/submissions", "--results", "org/results",
                 "--release", address, *safe)  # fmt: skip
-    people.is_killed("POST", "/org/results/commit/", "ann", *evaluate)
+    told = people.is_killed("POST", "/org/results/commit/", "ann", *evaluate)
+    assert "1 graded, 0 not, 0 known before" in told, told
     assert "0 graded, 0 not, 1 known before" in people.does("ann", *evaluate)
     (people.folder / "answers/run.json").write_text(json.dumps({"system": f"{solver} again"}))
     people.does("bob", *grader, *submit)
-    people.is_killed("POST", "/discussions/2/comment", "ann", *evaluate)
+    told = people.is_killed("POST", "/discussions/2/comment", "ann", *evaluate)
+    assert "0 graded, 0 not, 2 known before" in told, told
 
     board = (*grader, "board", "--from", "org/results", "--out", "site", "--publish", "org/board")
     people.does("ann", *board)
