@@ -25,6 +25,7 @@ class Connection(BaseHTTPRequestHandler):
     """One connection; every answer has a length, so that a client keeps the connection."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # headers and body are two writes; the second would wait
     hub: "LocalHub"
     routes: Routes
 

@@ -97,7 +97,7 @@ def test_ctrl_c_keeps_finished_parts(split_file, tmp_path):
     build = subprocess.Popen(
         [sys.executable, fake_builder.__file__, "build", str(split_file), "--workers", "1",
          "--out", str(tmp_path / "r")],
-        env=ENVIRONMENT | {"TINY_SECRET": SECRET, "FAKE_SLOW": "0.2"},
+        env=ENVIRONMENT | {"TINY_SECRET": SECRET, "FAKE_SLOW": "0.05"},
         stderr=subprocess.PIPE, text=True, preexec_fn=heed_interrupts,
     )  # fmt: skip
     deadline = time.monotonic() + 60
