@@ -72,6 +72,8 @@ class MechanismFamily:
     ``turn(parameters, which, parents)`` is an equation that is as likely, and moves the other way
     with the parents in these places (:mod:`builder.scm.turning`), for families whose signs fall
     either way; None where only others can be turned.
+    ``jump(parameters, place)`` is the value of the parent in this place at which the mean jumps,
+    for families that have such; None where it does not.
     """
 
     kind: Kind
@@ -80,6 +82,7 @@ class MechanismFamily:
     affine: Callable[[Parameters], Affine] | None = None
     slope: Callable[[Parameters, Array], Array] | None = None
     turn: Callable[[Parameters, Collection[int], Sequence[Parent]], Parameters | None] | None = None
+    jump: Callable[[Parameters, int], float | None] | None = None
 
 
 def scalar(parameters: Parameters, key: str) -> float:

@@ -51,7 +51,11 @@ MECHANISMS: Final[Mapping[str, MechanismFamily]] = {
         "continuous", curves.draw_exp_log, curves.exp_log_mean, turn=turning.parts("strengths")
     ),
     "piecewise": MechanismFamily(
-        "continuous", curves.draw_piecewise, curves.piecewise_mean, turn=turning.parts("strengths")
+        "continuous",
+        curves.draw_piecewise,
+        curves.piecewise_mean,
+        turn=turning.parts("strengths"),
+        jump=curves.piecewise_jump,
     ),
     "neural": MechanismFamily(
         "continuous",
@@ -76,12 +80,24 @@ MECHANISMS: Final[Mapping[str, MechanismFamily]] = {
         switches.sharp_threshold_mean,
         turn=turning.parts("weights"),
     ),
-    "noisy_or": MechanismFamily("binary", switches.gate_draw((0.0,), 0.0), switches.gate_mean),
-    "noisy_and": MechanismFamily("binary", switches.gate_draw((1.0,), 0.0), switches.gate_mean),
+    "noisy_or": MechanismFamily(
+        "binary", switches.gate_draw((0.0,), 0.0), switches.gate_mean, jump=switches.gate_jump
+    ),
+    "noisy_and": MechanismFamily(
+        "binary", switches.gate_draw((1.0,), 0.0), switches.gate_mean, jump=switches.gate_jump
+    ),
     "logic_gate": MechanismFamily(
-        "binary", switches.gate_draw((0.0, 1.0), 0.25), switches.gate_mean, turn=turning.gate
+        "binary",
+        switches.gate_draw((0.0, 1.0), 0.25),
+        switches.gate_mean,
+        turn=turning.gate,
+        jump=switches.gate_jump,
     ),
     "signed_gate": MechanismFamily(
-        "binary", switches.gate_draw((0.0, 1.0), 0.75), switches.gate_mean, turn=turning.gate
+        "binary",
+        switches.gate_draw((0.0, 1.0), 0.75),
+        switches.gate_mean,
+        turn=turning.gate,
+        jump=switches.gate_jump,
     ),
 }

@@ -101,6 +101,33 @@ def test_several_unmeasured_causes_in_a_ring_are_integrated_as_finely_as_one() -
     assert np.abs(best.predictions[0] - expected).max() < 0.02
 
 
+def test_equations_that_jump_are_integrated_up_to_the_jump() -> None:
+    """Two gates and a step, each fed one unmeasured cause: between their jumps nothing changes, so
+    that the outcome's probability is a sum over four pieces of a Gaussian."""
+    gates = {"x": (0.21, 0.1, 0.0), "y": (-0.3, 0.05, 1.0)}
+    step, height, sd = 0.77, 1.4, 0.6
+    nodes = [linear("u", (), (), 1.0)]
+    for name, (cut, flip, no) in gates.items():
+        parameters = {"cuts": (cut,), "negated": (no,), "conjunction": 1.0, "flip": flip}
+        nodes.append(Node(name, "binary", ("u",), "noisy_and", parameters, None))
+    steps = {"centres": (0.5,), "scales": (2.0,), "bias": 0.0, "strengths": (height,),
+             "steps": (1.0,), "knots": ((step - 0.5) / 2.0,)}  # fmt: skip
+    nodes.append(Node("z", "continuous", ("u",), "piecewise", steps, Noise("gauss", sd, ())))
+    edges = (("u", "x"), ("u", "y"), ("u", "z"))
+    world = World(LatentDAG(("u", "x", "y", "z"), edges, frozenset({"u"})), tuple(nodes))
+    x, z = np.array([0.0, 1.0] * 4), np.linspace(-1.0, 2.5, 8)
+    best = BestPredictor(world, "y", {"x": x, "z": z, "y": np.zeros(8)})
+    ends = np.array([-np.inf, -0.3, 0.21, step, np.inf])
+    u = np.array([-1.0, 0.0, 0.5, 1.0])
+    share = np.diff(stats.norm.cdf(ends - 0.3))
+    opens = {name: flip + (1 - 2 * flip) * ((u > cut) != bool(no))
+             for name, (cut, flip, no) in gates.items()}  # fmt: skip
+    of_x = np.where(x[:, None] == 1.0, opens["x"], 1.0 - opens["x"])
+    weight = share * of_x * stats.norm.pdf(z[:, None], height * (u > step), sd)
+    expected = (weight * opens["y"]).sum(axis=1) / weight.sum(axis=1)
+    assert np.abs(best.predictions[0] - expected).max() < 1e-5
+
+
 def test_its_points_are_the_graders() -> None:
     """The formula is stated here again; what the grader gives its predictions decides."""
     values = WORLD.simulate(stream(b"best", "rows"), 200)

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from builder.causalds.make.quadrature import quadrature
 from builder.scm.equation import Array
 from builder.scm.world import World
 from grader.tracks.causalds.shapes import PREDICTION_ALPHA
@@ -28,8 +29,6 @@ _NODES: Final = (24, 13, 9)
 """Quadrature nodes of every unmeasured variable: as many as ``_ROW`` allows, or the last."""
 _ROW: Final = 20_000
 """Numbers that a row may take."""
-_SCORES: Final = 4.8
-"""They are equally spaced in the normal score of its noise, up to this."""
 _CELLS: Final = 100_000
 """Numbers held at once: what stays in a processor's cache."""
 _DIGITS: Final = 6
@@ -37,10 +36,11 @@ _DIGITS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """How the unmeasured variables that matter are integrated out: nodes of each, in the order of
-    their axes; these axes in the order of summing; the most numbers at once for a row."""
+    """How the unmeasured variables that matter are integrated out: nodes of each with what they
+    count, in the order of their axes; these axes in the order of summing; the most numbers at once
+    for a row."""
 
-    sizes: Mapping[str, int]
+    nodes: Mapping[str, tuple[Array, Array]]
     order: Sequence[int]
     cells: int
 
@@ -88,18 +88,25 @@ class BestPredictor:
         scopes = _scopes(self.world, hidden, self.outcome)
         ends = 2 if self.world.node(self.outcome).kind == "binary" else _GRID
         for nodes in _NODES:
-            # An unmeasured binary variable takes two values, whatever the number of nodes.
-            sizes = {
-                name: 2 if self.world.node(name).kind == "binary" else nodes for name in hidden
-            }
+            placed = {name: self._nodes(name, nodes) for name in hidden}
+            sizes = {name: len(values) for name, (values, _) in placed.items()}
             order, cells = _elimination(scopes, {**sizes, self.outcome: ends}, hidden)
             if cells <= _ROW:
                 break
-        return _Plan(sizes, [hidden.index(name) + 1 for name in order], cells)
+        return _Plan(placed, [hidden.index(name) + 1 for name in order], cells)
+
+    def _nodes(self, name: str, count: int) -> tuple[Array, Array]:
+        """Where an unmeasured variable is looked at: standardised noise and its weights, or the two
+        values that a binary one takes."""
+        law = self.world.node(name).noise
+        if law is None:
+            return np.array([0.0, 1.0]), np.ones(2)
+        scores, weights = quadrature(self.world, name, count)
+        return law.from_uniform(special.ndtr(scores)), weights
 
     def _posterior(self, rows: slice, plan: _Plan) -> tuple[Array, Array, Array]:
         """The same for some rows. Axes: row, one for every unmeasured variable, grid of y."""
-        inner = (1,) * (len(plan.sizes) + 1)
+        inner = (1,) * (len(plan.nodes) + 1)
         known = {
             name: np.asarray(column[rows], dtype=np.float64).reshape(-1, *inner)
             for name, column in self.rows.items()
@@ -127,11 +134,11 @@ class BestPredictor:
     def _grid(self, known: Mapping[str, Array], plan: _Plan) -> Array:
         """Values of the outcome that can matter in each row: (rows, 1, ..., grid)."""
         size = len(next(iter(known.values())))
-        inner = (1,) * len(plan.sizes)
+        inner = (1,) * len(plan.nodes)
         if self.world.node(self.outcome).kind == "binary":
             return np.broadcast_to(np.array([0.0, 1.0]), (size, *inner, 2))
         values = dict(known)
-        for name in plan.sizes:
+        for name in plan.nodes:
             if self.outcome not in self.world.ancestors((name,)):
                 self._spread(name, values, plan)
         mean, scale = self._moments(self.outcome, values)
@@ -144,25 +151,23 @@ class BestPredictor:
     def _densities(self, values: dict[str, Array], plan: _Plan) -> Iterator[Array]:
         """Gives the unmeasured their values, then the weights of nodes and the densities of what
         y or they take part in, each over the axes that it depends on and to be multiplied."""
-        free = {*plan.sizes, self.outcome}
+        free = {*plan.nodes, self.outcome}
         for name in self.world.order:
-            if name in plan.sizes:
+            if name in plan.nodes:
                 yield self._spread(name, values, plan)
             elif free.intersection((name, *self.world.node(name).parents)):
                 yield self._density(name, values)
 
     def _spread(self, name: str, values: dict[str, Array], plan: _Plan) -> Array:
         """Puts the quadrature values of an unmeasured variable on its axis; their weights."""
-        axis = [count if one == name else 1 for one, count in plan.sizes.items()]
-        law = self.world.node(name).noise
-        if law is None:
-            values[name] = np.array([0.0, 1.0]).reshape(1, *axis, 1)
+        noise, weights = plan.nodes[name]
+        axis = [noise.size if one == name else 1 for one in plan.nodes]
+        if self.world.node(name).noise is None:
+            values[name] = noise.reshape(1, *axis, 1)
             return self._density(name, values)
-        scores = np.linspace(-_SCORES, _SCORES, plan.sizes[name])
-        noise = np.asarray(law.from_uniform(special.ndtr(scores)))
         mean, scale = self._moments(name, values)
         values[name] = mean + scale * noise.reshape(1, *axis, 1)
-        return np.exp(-0.5 * scores * scores).reshape(1, *axis, 1)
+        return weights.reshape(1, *axis, 1)
 
     def _density(self, name: str, values: Mapping[str, Array]) -> Array:
         """Density or probability of a node's value, over the axes of it and of its parents."""
