@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 from causalds_scenes import ROOT, table
 
@@ -15,11 +16,12 @@ from builder.causal.motifs import MOTIFS, Motif
 from builder.causalds.ask import ASKERS
 from builder.causalds.exams.built import BuiltTask
 from builder.causalds.exams.draw import draw_exam
-from builder.causalds.exams.frontier import abstains, due, leaves_out
+from builder.causalds.exams.frontier import abstains, due, leaves_out, misleading
 from builder.causalds.exams.frontier_plan import (
     allowed,
     classes,
     frontier_composition,
+    plan_frontier,
     quiet_class,
     with_priors,
 )
@@ -29,6 +31,7 @@ from builder.causalds.make.prior import ESTIMANDS, expected_sign
 from builder.causalds.plan.config import Config, with_exams, with_named
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan, graph_members
+from builder.causalds.plan.wild import Regions
 from builder.causalds.track import TRACK
 from builder.settings import TomlTable, read_toml
 from builder.words.knowledge import domain
@@ -132,6 +135,33 @@ def test_signs_differ_in_half_of_the_identified_wild_scenes() -> None:
     assert abs(found[True] - found[False]) <= 1, found
 
 
+def test_plain_estimates_are_to_mislead_in_four_of_five_questions_on_total_effects() -> None:
+    """Asked on wild graphs as long as others fill the motifs, which no equations bend."""
+    effects = [p for p in planned() if p.variant and misleading(p.variant, p.wanted or "")]
+    assert effects and all(plan.wild is not None for plan in effects)
+    missed = [plan.wild.wanted.misled for plan in effects if plan.wild is not None]
+    assert sum(map(bool, missed)) == -(-4 * len(missed) // 5)
+    others = [p for p in planned() if p.wild is not None and p not in effects]
+    assert all(plan.wild.wanted.misled is None for plan in others if plan.wild is not None)
+
+
+def test_numbers_of_members_may_be_zero_on_wild_graphs() -> None:
+    """Motifs where the empty set will do and a cause is unmeasured are rare: an exam ran out of
+    them."""
+    asked = {"identification": {"minimal_adjustment_set_size": 1}}
+    model = _model(tasks=3, variants=asked, wild=1, views={"clean": 1})
+    rare = graph_members(_graph("X>Y U>X U>Z V>Z V>Y", "U V").graph)
+    tame = [replace(planned()[0], **rare, treatment="X", outcome="Y", wild=None)]
+    config = TRACK.parse(TomlTable(table(profiles=PLAIN), "x."))
+    rng = np.random.default_rng(1)
+    regions = Regions(rng, config, "private", blindly=True)
+    plans = plan_frontier("x", model, tame, regions, rng)
+    zero = [plan for plan in plans if plan.wanted == "0"]
+    assert len(plans) == 3 and len(zero) == 2, "the one motif has a set without members"
+    assert all(plan.wild is not None for plan in plans)
+    assert all(frozenset() in valid_adjustment_sets(*plan.query.effect) for plan in zero)
+
+
 def test_no_constant_nearly_answers_a_variant(root: Path) -> None:
     """Each that the exam asks has a floor, of 0.9 at most."""
     stated = json.loads((root / "splits/floors/frontier.json").read_text(encoding="utf-8"))
@@ -165,7 +195,9 @@ def _graph(edges: str, latent: str = "") -> Motif:
         ("effect_estimate.ate_sign_only", "U>X U>Y Y>A", "U", "", True),
         ("identification.estimand_formula", "Z>X Z>Y X>Y", "", "", True),
         ("identification.method_label", "Z>X Z>Y X>Y", "", "", False),
-        ("mediation_effect.effect_point", "X>M M>Y", "", "NDE", False),
+        ("mediation_effect.effect_point", "X>M M>Y X>Y", "", "NDE", False),
+        ("mediation_effect.effect_point", "X>M M>Y", "", "NIE", True),
+        ("mediation_effect.effect_point", "X>Y", "", "NDE", True),
         ("mediation_effect.effect_point", "X>A Y>A", "", "NDE", True),
     ],
 )
@@ -187,11 +219,13 @@ def _task(number: int, key: str, label: str, **changes: object) -> BuiltTask:
     return replace(found, **{"wild": wild, "aside": wild, **changes})  # type: ignore[arg-type]
 
 
-def _pool(**changes: object) -> list[BuiltTask]:
-    key, found = "effect_estimate.ate_point", []
+def _pool(key: str = "effect_estimate.ate_point", **changes: object) -> list[BuiltTask]:
+    found = []
     for number in range(40):
         label = "abstain" if number % 5 == 0 else "value"
-        found.append(_task(number, key, label, reversed=number % 7 < 3, **changes))
+        misled = number % 2 == 0 and label == "value"
+        made = {"reversed": number % 7 < 3, "misled": misled, **changes}
+        found.append(_task(number, key, label, **made))
     return found
 
 
@@ -212,6 +246,9 @@ def test_a_public_exam_is_drawn_from_what_is_built() -> None:
     signs = drawn.composition["signs of effect and association"]
     assert signs["differ"]["realised"] == sum(bool(task.reversed) for task in effects)
     assert [row["requested"] for row in signs.values()] == [3.0, 3.0]
+    plain = drawn.composition["plain estimates"]
+    assert plain["mislead"] == {"requested": pytest.approx(4.8), "realised": 5}
+    assert sum(task.misled for task in effects) == 5
     assert draw_exam(model, pool[::-1], b"k" * 32, "x") == drawn, "order of candidates is nothing"
 
 
@@ -226,14 +263,16 @@ def test_other_exams_leave_wild_graphs_out() -> None:
 
 def test_floors_are_averaged_as_the_exam_draws() -> None:
     """The weight asked for on abstentions, wild graphs their share of each class."""
-    model = _model(tasks=9, variants=ONE, wild=0.75)
-    pool = _pool()
-    shares = drawn_shares(model, pool)
-    silent = sum(shares[task.task_id] for task in pool if task.label == "abstain")
-    assert silent == pytest.approx(0.33) and sum(shares.values()) == pytest.approx(1)
-    wild = sum(shares[task.task_id] for task in pool if task.wild)
-    assert wild == pytest.approx(0.75)
-    assert not drawn_shares(model, _pool(left_out=True))
+    for key, part in (("mediation_effect.effect_point", 0.75), ("effect_estimate.ate_point", 1.0)):
+        family, _, name = key.partition(".")
+        model = _model(tasks=9, variants={family: {name: 1}}, wild=0.75)
+        pool = _pool(key=key)
+        shares = drawn_shares(model, pool)
+        silent = sum(shares[task.task_id] for task in pool if task.label == "abstain")
+        assert silent == pytest.approx(0.33) and sum(shares.values()) == pytest.approx(1)
+        wild = sum(shares[task.task_id] for task in pool if task.wild)
+        assert wild == pytest.approx(part), "total effects are asked on wild graphs"
+        assert not drawn_shares(model, _pool(key=key, left_out=True))
 
 
 @pytest.mark.parametrize(("count", "found"), [(3, 1), (4, 1), (5, 2), (6, 2), (9, 3), (40, 13)])
@@ -325,6 +364,17 @@ def test_scenes_that_an_exam_lacks_are_told_before_the_build(
         plan_scenes(_public(model), "dev", ROOT, False)
     assert str(caught.value).startswith("splits.dev.causalds.wild: exam frontier: ")
     assert message in str(caught.value)
+
+
+def test_effects_that_plain_estimates_get_right_are_told_before_the_build() -> None:
+    """Four of five questions on total effects are to be missed by them."""
+    model = _model(variants=ONE, tasks=3, views={"clean": 1}, implied=[0.6, 0.9])
+    strata = {"hidden_cause": 1, "hedge_elsewhere": 1}
+    wild = {**WILD, "scenes": 6, "strata": strata}
+    with pytest.raises(UsageError, match=r"mislead in 0 scenes .*ate_point, and it needs 2; raise"):
+        plan_scenes(_public(model, wild=wild), "dev", ROOT, False)
+    made = _public(model, wild={**wild, "misled": 1.0})
+    assert len(plan_scenes(made, "dev", ROOT, False)) == 8
 
 
 def test_scenes_aside_are_told_like_the_wild_ones_and_named_blindly() -> None:

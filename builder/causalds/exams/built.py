@@ -25,7 +25,8 @@ class BuiltTask:
     ask; whether signs differ, those of effect and association (``reversed``), and of the
     association before and after the variable that the question names (``turned``): None where that
     means nothing; and whether the effect agrees with its reasons (``prior``, see ``make.prior``; ""
-    of what is no effect). ``abstains``: abstaining is right.
+    of what is no effect). ``abstains``: abstaining is right. ``misled``: the equations are made so
+    that plain estimates miss the effect.
     """
 
     task_id: str
@@ -45,6 +46,7 @@ class BuiltTask:
     turned: bool | None = None
     prior: str = ""
     abstains: bool = False
+    misled: bool = False
 
     @property
     def cell(self) -> Cell:
@@ -117,6 +119,7 @@ def built_tasks(read: Read) -> list[BuiltTask]:
                 scene.turned(detail),
                 target.get(PRIOR, ""),
                 truth["should_abstain"],
+                bool((plan.get("wild") or {"wanted": {}})["wanted"].get("misled")),
             )
         )
     return found

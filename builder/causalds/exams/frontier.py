@@ -43,7 +43,7 @@ CHANGES: Final = frozenset(
 )
 """Variants that ask what a third variable does to an association, or what it leaves of it."""
 
-_ADJUSTED: Final = frozenset(
+ADJUSTED: Final = frozenset(
     {
         "identification.one_valid_adjustment_set",
         "identification.all_minimal_adjustment_sets",
@@ -52,9 +52,10 @@ _ADJUSTED: Final = frozenset(
         "identification.estimand_formula",
     }
 )
-_TOTAL: Final = ("effect_estimate", "counterfactual_effect")
-"""Families that the direct causes of the treatment answer where all are measured."""
-EFFECTS: Final = (*_TOTAL, "mediation_effect")
+TOTAL: Final = ("effect_estimate", "counterfactual_effect")
+"""Families on total effects, of all or of the treated, which the direct causes of the treatment
+answer where all are measured, and which plain estimates are to miss."""
+EFFECTS: Final = (*TOTAL, "mediation_effect")
 
 COUNTED: Final = "counted"
 """The class of every number of sets, or of members: wild graphs have many of them."""
@@ -78,6 +79,16 @@ def abstains(key: str, label: str) -> bool:
     return label in ABSTAINING or (key in VERDICTS and label == "False")
 
 
+def on_total(key: str) -> bool:
+    """Whether a variant asks for a total effect."""
+    return key.partition(".")[0] in TOTAL
+
+
+def misleading(key: str, label: str) -> bool:
+    """Whether plain estimates are to miss what is asked, in the share of tasks that is wanted."""
+    return on_total(key) and not abstains(key, label)
+
+
 def slot_class(label: str) -> str:
     """The class of an answer as slots tell classes apart."""
     return COUNTED if label.isdecimal() and label != "0" else label
@@ -88,7 +99,8 @@ def leaves_out(key: str, query: Motif, detail: str) -> bool:
 
     Of a binary treatment the verdict on the ETT is that of the ATE; the direct causes of the
     treatment are a valid set where all are measured, which answers all that is asked of sets and
-    effects; where nothing leads from the treatment to the outcome, effects are 0; whether some
+    effects; where nothing leads from the treatment to the outcome, effects are 0; where it acts
+    directly alone, or not directly, one natural effect is 0 and the other the average one; whether some
     variable leaves an association is asked where one does and another does not, so that the graph
     at large does not tell; and what the treatment affects is mostly what must not be controlled
     for.
@@ -97,7 +109,9 @@ def leaves_out(key: str, query: Motif, detail: str) -> bool:
     family = key.partition(".")[0]
     if family in EFFECTS and y not in graph.descendants(x):
         return True
-    if key in _ADJUSTED or family in _TOTAL:
+    if family == "mediation_effect":
+        return x not in graph.parents(y) or not graph.mediators(x, y)
+    if key in ADJUSTED or family in TOTAL:
         return not graph.parent_masks[graph.index[x]] & ~graph.observed_mask
     match key:
         case "counterfactual_identification.identifiable_boolean":
@@ -154,7 +168,8 @@ def _tame(
     rng: np.random.Generator,
     labels: Mapping[tuple[str, bool], Sequence[str]],
 ) -> set[int]:
-    """The slots that are not on wild graphs: those which cannot be, then others by chance."""
+    """The slots that are not on wild graphs: those which cannot be, then others by chance, and only
+    then questions on total effects: equations of wild graphs alone are made to mislead."""
     assert model.frontier is not None
     most = model.tasks - round(model.frontier.wild * model.tasks)
 
@@ -165,6 +180,7 @@ def _tame(
     places = shuffled(rng, range(len(asked)))
     forced = [place for place in places if not on(True, place)]
     free = [place for place in places if on(True, place) and on(False, place)]
+    free.sort(key=lambda place: on_total(asked[place][0]))
     return set(forced + free[: max(0, most - len(forced))])
 
 

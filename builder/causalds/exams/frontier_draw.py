@@ -10,6 +10,7 @@ from builder.causalds.exams.frontier import (
     Slot,
     abstains,
     answers_axis,
+    misleading,
     prior_axis,
     requested,
     slot_class,
@@ -19,6 +20,7 @@ from builder.causalds.exams.model import ExamModel
 from builder.causalds.make.prior import SIDES
 from builder.causalds.plan.beside import ByAxis, beside
 from builder.causalds.plan.tellings import FIRST
+from builder.causalds.plan.wild_settings import MISLED
 from builder.seeds import hmac_key, shuffled, stream
 from builder.track import DrawnExam
 from grader.errors import UsageError
@@ -54,7 +56,8 @@ def fill(
 ) -> list[BuiltTask]:
     """A task for every slot, from the scenes used least; none twice, whatever its view.
 
-    Where several tasks can take a place, signs of effect and association that differ and that agree
+    Of effects those that plain estimates miss are taken as long as their share is due. Where
+    several tasks can take a place, signs of effect and association that differ and that agree
     take turns, and so do effects that agree with their reasons and that conflict with them; an
     effect of which the reasons say nothing is due last.
     """
@@ -64,17 +67,24 @@ def fill(
     scenes: Counter[str] = Counter()
     turns: Counter[tuple[str, bool]] = Counter()
     priors: Counter[str] = Counter()
+    missed: Counter[bool] = Counter()
     taken: set[tuple[str, str, str]] = set()
     found = []
     order = shuffled(stream(key, "order"), wanted)
     for slot in sorted(order, key=lambda slot: len(waiting.get((slot.key, slot.label), ()))):
 
-        def worth(task: BuiltTask, slot: Slot = slot) -> tuple[bool, bool, int, int, int]:
+        counts = misleading(slot.key, slot.label)
+        due = missed[True] < MISLED * (missed.total() + 1) if counts else None
+
+        def worth(
+            task: BuiltTask, slot: Slot = slot, due: bool | None = due
+        ) -> tuple[bool, bool, bool, int, int, int]:
             turn = task.turned if slot.key in CHANGES else task.reversed
             kind = "change" if slot.key in CHANGES else "effect"
             return (
                 task.wild is not slot.wild,
                 task.view != slot.view,
+                due is not None and task.misled is not due,
                 scenes[task.instance_id],
                 0 if turn is None else turns[kind, turn],
                 priors.total() if task.prior == "none" else priors[task.prior],
@@ -97,6 +107,8 @@ def fill(
             turns["change", task.turned] += 1
         if slot.key not in CHANGES and task.reversed is not None:
             turns["effect", task.reversed] += 1
+        if counts:
+            missed[task.misled] += 1
         if task.prior in SIDES:
             priors[task.prior] += 1
         found.append(task)
@@ -122,12 +134,17 @@ def realised(model: ExamModel, wanted: Sequence[Slot], found: Sequence[BuiltTask
                    [task.reversed for task in effects if not abstains(task.key, task.label)]),
         **_in_turn("sign of the association, given another", ("changes", "stays"),
                    [task.turned for task in changes]),
+        **_in_turn("plain estimates", ("mislead", "may do either"),
+                   [task.misled for task in found if misleading(task.key, task.label)], MISLED),
         **prior_axis(Counter(task.prior for task in found)),
     }  # fmt: skip
 
 
-def _in_turn(axis: str, names: tuple[str, str], found: Sequence[bool | None]) -> ByAxis:
-    """How often something holds of the tasks of which it means anything, and its contrary; as often
-    the one as the other is requested."""
+def _in_turn(
+    axis: str, names: tuple[str, str], found: Sequence[bool | None], share: float = 0.5
+) -> ByAxis:
+    """How often something holds of the tasks of which it means anything, and its contrary, beside
+    the share that is requested."""
     there = Counter(names[not one] for one in found if one is not None)
-    return {axis: beside(dict.fromkeys(names, there.total() / 2), there)} if there else {}
+    requested = (share * there.total(), (1.0 - share) * there.total())
+    return {axis: beside(dict(zip(names, requested, strict=True)), there)} if there else {}

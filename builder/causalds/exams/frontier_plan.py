@@ -4,6 +4,7 @@ Of each slot of the exam the graph is drawn for what it asks, by strata in their
 equations should do is wanted where the slot's task depends on it.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -15,12 +16,16 @@ from builder.causal.identification import is_identifiable
 from builder.causal.strata import STRATA
 from builder.causalds.ask import ASKERS
 from builder.causalds.exams.frontier import (
+    ADJUSTED,
     CHANGES,
     COUNTED,
+    TOTAL,
     Slot,
     abstains,
     answers_axis,
     leaves_out,
+    misleading,
+    on_total,
     prior_axis,
     requested,
     slot_class,
@@ -33,12 +38,11 @@ from builder.causalds.plan.blueprint import Impossible, largest_remainder
 from builder.causalds.plan.types import ScenePlan, wild_rows
 from builder.causalds.plan.wanted import UNIDENTIFIED, Wanted, Wild
 from builder.causalds.plan.wild import Draft, Regions, drafts
-from builder.causalds.plan.wild_settings import WildSettings
+from builder.causalds.plan.wild_settings import MISLED, WildSettings
 from builder.seeds import pick
 from grader.errors import UsageError
 from grader.tracks import variant as variant_of
 
-_EFFECTS: Final = ("effect_estimate", "counterfactual_effect")
 _TRIES: Final = 300
 """Regions tried for a slot in one stratum before another stratum's turn comes."""
 _DETAILS: Final = {
@@ -46,13 +50,14 @@ _DETAILS: Final = {
 }
 """What a variant that is not left out may name."""
 _TAME_LABELS: Final = frozenset({"zero", "0", "trivial_zero"})
-"""Answers about effects that a wild graph, on which there always is one, does not have."""
-
+"""Answers about effects and associations that a wild graph, on which there always is one, does not
+have; a number of sets or members may well be 0 there."""
 
 _BY_ADJUSTMENT: Final = ("several_controls", "hidden_cause", "m_bias", "natural_lost", "harmless")
 _ANSWERED: Final[Mapping[str, Sequence[str]]] = {
     "set": _BY_ADJUSTMENT,
     COUNTED: _BY_ADJUSTMENT,
+    "0": ("m_bias", "harmless"),
     "backdoor": _BY_ADJUSTMENT,
     "frontdoor": ("front_door",),
     "other_id": ("components",),
@@ -67,7 +72,7 @@ def _strata(slot: Slot) -> Sequence[str]:
     if slot.label in _ANSWERED:
         return _ANSWERED[slot.label]
     family, quiet = slot.key.partition(".")[0], abstains(slot.key, slot.label)
-    if family in ("identification", "bias_diagnostic", *_EFFECTS):
+    if family in ("identification", "bias_diagnostic", *TOTAL):
         if ASKERS[slot.key].anywhere:
             return tuple(STRATA)
         return UNIDENTIFIED if quiet else [name for name in STRATA if name not in UNIDENTIFIED]
@@ -126,8 +131,10 @@ def _labels(
     for key in counts(model):
         labels = {one for plan in tame if allowed(plan, key) for one in classes(plan, key)}
         found[key, False] = sorted(labels)
-        vanishing = {"False"} if key == "collider_phenomenon.induced_association_boolean" else set()
-        found[key, True] = sorted({*labels, *quiet_class(key)} - _TAME_LABELS - vanishing)
+        absent = frozenset[str]() if key in ADJUSTED else _TAME_LABELS
+        if key == "collider_phenomenon.induced_association_boolean":
+            absent = frozenset({"False"})
+        found[key, True] = sorted({*labels, *quiet_class(key)} - absent)
     return found
 
 
@@ -164,6 +171,18 @@ def check_scenes(exam: str, model: ExamModel, plans: Sequence[ScenePlan], where:
                 f"{told}: {hosts[rare]} scenes can be asked {key} with an answer of the class "
                 f"{rare}, and it needs {most}; raise scenes or motifs"
             )
+        made = sum(any(misleading(key, one) for one in _expected(p, key)) for p in open_ if _bent(p))
+        least = math.ceil(MISLED * (count - silent)) if on_total(key) else 0
+        if made < least:
+            raise UsageError(
+                f"{told}: plain estimates mislead in {made} scenes that can be asked {key}, and it "
+                f"needs {least}; raise scenes, or misled"
+            )
+
+
+def _bent(plan: ScenePlan) -> bool:
+    """Whether the equations are to be such that plain estimates mislead."""
+    return plan.wild is not None and bool(plan.wild.wanted.misled)
 
 
 def _expected(plan: ScenePlan, key: str) -> Iterator[str]:
@@ -258,13 +277,11 @@ def _first(
 
 def _choosiest_first(wanted: Sequence[Slot]) -> list[Slot]:
     """The slots: first predictions, which need an outcome of their kind while it is to be had, then
-    those that abstain, which have the fewest strata to choose from."""
-
-    def rank(slot: Slot) -> tuple[bool, bool, str]:
-        quiet = abstains(slot.key, slot.label)
-        return not slot.key.startswith("prediction."), not quiet, slot.key
-
-    return sorted(wanted, key=rank)
+    those that have the fewest strata to choose from."""
+    return sorted(
+        wanted,
+        key=lambda slot: (not slot.key.startswith("prediction."), len(_strata(slot)), slot.key),
+    )
 
 
 class _Shares:
@@ -277,13 +294,14 @@ class _Shares:
         self._found: dict[str, Counter[bool]] = {key: Counter() for key in self._shares}
 
     def wishes(self, slot: Slot, stratum: str) -> Iterator[Wanted]:
-        """What to want of a slot's scene, the most needed first, then with one wish turned; what
-        its answer says of them is not to be turned."""
+        """What to want of a slot's scene, the most needed first, then with one wish turned; not to
+        be turned are what its answer says of them, and that plain estimates mislead where that is
+        due: another stratum is to be found then."""
         said = ASKERS[slot.key].says.get(slot.label, {})
         due = {key: self._due(key) for key in self._bearing(slot, stratum)}
         yield Wanted(**{**due, **said})
         for key, value in due.items():
-            if key not in said:
+            if key not in said and (key, value) != ("misled", True):
                 yield Wanted(**{**due, **said, key: not value})
 
     def count(self, wanted: Wanted) -> None:
@@ -293,15 +311,16 @@ class _Shares:
                 self._found[key][value] += 1
 
     def _due(self, key: str) -> bool:
+        """Whether one more is wanted, for at least the share of those that are there then."""
         found = self._found[key]
-        return bool(found[True] + 0.5 <= self._shares[key] * (found.total() + 1))
+        return bool(found[True] < self._shares[key] * (found.total() + 1))
 
     def _bearing(self, slot: Slot, stratum: str) -> Iterator[str]:
         """The wishes that bear on a slot's task."""
         family = slot.key.partition(".")[0]
         if stratum not in UNIDENTIFIED and not abstains(slot.key, slot.label):
             yield "reversed"
-            if family in _EFFECTS:
+            if misleading(slot.key, slot.label):
                 yield "misled"
             if family == "mediation_effect":
                 yield "indirect"

@@ -16,6 +16,9 @@ from builder.scm.profiles import profile
 from builder.scm.sampling import NoWorldFound, sample_world
 from builder.scm.world import World
 
+SLACK: Final = 1.1
+"""A sample of a world holds the bounds with so much to spare: it is off by a little."""
+
 WORLDS: Final = 4
 """Worlds drawn before an attempt is given up."""
 
@@ -39,6 +42,6 @@ def sample_wild_world(rng: np.random.Generator, plan: ScenePlan) -> World:
             )
         except NoWorldFound:
             continue
-        if acceptable(look_at_world(rng, world, query), query, plan.wild.wanted):
+        if acceptable(look_at_world(rng, world, query), query, plan.wild.wanted, SLACK):
             return world
     raise Rejected("no world does what is wanted of it")

@@ -29,6 +29,9 @@ SHARES: Final[Mapping[str, float]] = {
 """Strata by share, where a split says nothing else: about a quarter of the average effects are not
 identifiable, and the verdicts of ATE and NDE differ in a third of the scenes."""
 
+MISLED: Final = 0.8
+"""Share of the questions on total effects that plain estimates are to miss."""
+
 
 @dataclass(frozen=True, slots=True)
 class WildSettings:
@@ -49,7 +52,7 @@ class WildSettings:
     sizes: Sizes = field(default_factory=Sizes)
     rows: tuple[int, int] = (1000, 4000)
     reversed: float = 0.5
-    misled: float = 0.8
+    misled: float = MISLED
     indirect: float = 0.5
     flipped: float = 0.5
     implied: tuple[float, float] | None = None
