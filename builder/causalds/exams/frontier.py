@@ -100,10 +100,10 @@ def leaves_out(key: str, query: Motif, detail: str) -> bool:
     Of a binary treatment the verdict on the ETT is that of the ATE; the direct causes of the
     treatment are a valid set where all are measured, which answers all that is asked of sets and
     effects; where nothing leads from the treatment to the outcome, effects are 0; where it acts
-    directly alone, or not directly, one natural effect is 0 and the other the average one; whether some
-    variable leaves an association is asked where one does and another does not, so that the graph
-    at large does not tell; and what the treatment affects is mostly what must not be controlled
-    for.
+    directly alone, or not directly, one natural effect is 0 and the other the average one; whether
+    some variable leaves an association is asked where one does and another does not, so that the
+    graph at large does not tell; and what the treatment affects is mostly what must not be
+    controlled for.
     """
     graph, x, y = query.effect
     family = key.partition(".")[0]

@@ -72,7 +72,6 @@ def fill(
     found = []
     order = shuffled(stream(key, "order"), wanted)
     for slot in sorted(order, key=lambda slot: len(waiting.get((slot.key, slot.label), ()))):
-
         counts = misleading(slot.key, slot.label)
         due = missed[True] < MISLED * (missed.total() + 1) if counts else None
 

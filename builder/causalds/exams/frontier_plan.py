@@ -171,7 +171,9 @@ def check_scenes(exam: str, model: ExamModel, plans: Sequence[ScenePlan], where:
                 f"{told}: {hosts[rare]} scenes can be asked {key} with an answer of the class "
                 f"{rare}, and it needs {most}; raise scenes or motifs"
             )
-        made = sum(any(misleading(key, one) for one in _expected(p, key)) for p in open_ if _bent(p))
+        made = sum(
+            any(misleading(key, one) for one in _expected(p, key)) for p in filter(_bent, open_)
+        )
         least = math.ceil(MISLED * (count - silent)) if on_total(key) else 0
         if made < least:
             raise UsageError(
