@@ -193,11 +193,15 @@ def _reason(error: Exception) -> str:
 
 
 def _limit(memory: int) -> None:
-    """At most so many bytes more than a fork has from its parent; no image of it when it fails."""
+    """At most so many bytes more than a fork has from its parent; no image of it when it fails.
+
+    What counts is memory that can be written (``RLIMIT_DATA``). Addresses would be the wrong thing
+    to count: an allocator reserves hundreds of mebibytes of them, now more, now less, and uses few.
+    """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     pages = Path("/proc/self/statm")
     inherited = 0
     if pages.is_file():
-        inherited = int(pages.read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        inherited = int(pages.read_text(encoding="ascii").split()[5]) * os.sysconf("SC_PAGE_SIZE")
     with suppress(OSError, ValueError):  # a system that knows no such limit, or has a lower one
-        resource.setrlimit(resource.RLIMIT_AS, (inherited + memory,) * 2)
+        resource.setrlimit(resource.RLIMIT_DATA, (inherited + memory,) * 2)

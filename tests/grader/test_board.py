@@ -2,6 +2,7 @@
 
 import csv
 import json
+import mmap
 import os
 import shutil
 import signal
@@ -33,6 +34,8 @@ def work(what: str) -> bytes:
     match what:
         case "eats":
             return bytes(8 << 30)
+        case "reserves":  # addresses, as allocators do; nothing can be written there
+            mmap.mmap(-1, 8 << 30, prot=mmap.PROT_READ)
         case "hangs":
             time.sleep(60)
         case "dies":
@@ -49,12 +52,12 @@ def work(what: str) -> bytes:
 @pytest.mark.parametrize("workers", [1, 3])
 def test_work_that_fails_costs_itself_alone(workers: int) -> None:
     """Memory, time, a crash: each is a reason, and what comes after is done all the same."""
-    things = ["a", "eats", "b", "hangs", "dies", "c", "leaves", "unusable", "ours", "d"]
+    things = ["reserves", "eats", "b", "hangs", "dies", "c", "leaves", "unusable", "ours", "d"]
     found = dict(run_limited(work, things, workers, Limits(1 << 30, 1.5)))
     told = [found[place] for place in range(len(things))]
     reasons = [one.reason if isinstance(one, Failed) else one.decode() for one in told]
     assert reasons == [
-        "a", "needs more than 1024 MiB of memory", "b", "took more than 1.5 s",
+        "reserves", "needs more than 1024 MiB of memory", "b", "took more than 1.5 s",
         "ended its process (SIGABRT)", "c", "ended its process", "no such thing",
         "ZeroDivisionError: a bug (our fault; please report it)", "d",
     ]  # fmt: skip
