@@ -4,6 +4,7 @@ memory."""
 import hashlib
 import pickle
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -104,10 +105,18 @@ def blocks_of(specs: Sequence[InstanceSpec]) -> list[Members]:
     return [Members(specs, *ends) for ends in specs.ends()]
 
 
-def sample(specs: Sequence[InstanceSpec]) -> tuple[Sequence[InstanceSpec], float]:
-    """The instances that stand for a plan, and how many times as many there are: of a large split
-    the first block, for to plan them all takes hours."""
+def unlike(specs: Sequence[InstanceSpec]) -> list[tuple[Sequence[InstanceSpec], int]]:
+    """Blocks that stand for a whole plan, each with how many there are of its kind.
+
+    Blocks of one size meet the same shares; the last one may have what no other has. A million
+    instances are planned in a quarter of an hour, which is too long for who only asks.
+    """
     if not isinstance(specs, BlockSpecs):
-        return specs, 1
-    first = specs.block(0)
-    return first, len(specs) / len(first)
+        return [(specs, 1)]
+    sizes = [stop - start for start, stop in specs.ends()]
+    last = len(sizes) - 1
+    counts = Counter(sizes[:last])
+    return [
+        *((specs.block(sizes.index(size)), count) for size, count in sorted(counts.items())),
+        (specs.block(last), 1),
+    ]

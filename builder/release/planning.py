@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, repeat
 from typing import Any
 
-from builder.release.blocks import Members, blocks_of, sample
+from builder.release.blocks import Members, blocks_of, unlike
 from builder.release.config import ReleaseConfig, SplitConfig
 from builder.release.engine import Workers, map_instances
 from builder.release.roots import Root
@@ -59,10 +60,11 @@ def find_spec(specs: Specs, label: str) -> InstanceSpec:
 
 def task_bounds(specs: Sequence[InstanceSpec]) -> tuple[int, int]:
     """How many tasks there will be, at least and at most."""
-    return (
-        sum(spec.asked.tasks[0] for spec in specs),
-        sum(spec.asked.tasks[1] for spec in specs),
-    )
+    low, high = 0, 0
+    for block, count in unlike(specs):
+        low += count * sum(spec.asked.tasks[0] for spec in block)
+        high += count * sum(spec.asked.tasks[1] for spec in block)
+    return low, high
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,14 @@ def planned(track: Track, settings: Any, specs: Sequence[InstanceSpec]) -> Plann
             counts.setdefault(axis, Counter())[level] += 1
     requested = {axis: dict(sorted(levels.items())) for axis, levels in counts.items()}
     return Planned(len(specs), requested, track.composition(settings, specs))
+
+
+def planned_alike(track: Track, settings: Any, specs: Sequence[InstanceSpec]) -> Planned:
+    """A description of a split by one block of every kind that it has, each taken as often as there
+    are such: of all that is decided by shares the true numbers, of what chance decides (which names
+    are met again) those of these blocks."""
+    several = ((planned(track, settings, block), count) for block, count in unlike(specs))
+    return added(chain.from_iterable(repeat(plan, count) for plan, count in several))
 
 
 def planned_in_blocks(
@@ -121,8 +131,7 @@ def _check_exam_counts(
     """With one task an instance, whether private exams add up is known before building."""
     if not split.private:
         return
-    some, times = sample(specs)
-    low, high = (round(times * bound) for bound in task_bounds(some))
+    low, high = task_bounds(specs)
     if low != high:
         return
     counts = [draw.tasks for exam in split.exams for draw in exam.draws if draw.track == track]

@@ -13,7 +13,7 @@ from builder.causalds.track import TRACK
 from builder.cli.main import main
 from builder.permutation import Permutation
 from builder.release.blocks import BlockSpecs, Members, blocks_of
-from builder.release.planning import planned_in_blocks
+from builder.release.planning import planned_alike, planned_in_blocks, task_bounds
 from builder.seeds import hmac_key
 from builder.settings import TomlTable
 from builder.words import naming
@@ -75,6 +75,24 @@ def test_compositions_of_blocks_add_up() -> None:
             assert sum(row[side] for row in found[axis].values()) == pytest.approx(24, abs=0.2)
 
 
+@pytest.mark.usefixtures("small_blocks")
+def test_blocks_of_every_kind_stand_for_all() -> None:
+    """What is told before a build of days is what is built: quotas in full, scenes that only the
+    last block has among them."""
+    config = _config(52, tellings=2)
+    specs = plan_scenes(config, "s", ROOT, False)
+    assert len({len(list(block)) for block in blocks_of(specs)}) == 3
+    told = planned_alike(TRACK, config, specs)
+    full = planned_in_blocks(TRACK.name, config, specs, 1)
+    assert told.instances == full.instances and told.requested == full.requested
+    for axis, levels in full.composition.items():
+        if axis != "names":
+            assert set(told.composition[axis]) == set(levels)
+            for level, row in levels.items():
+                assert told.composition[axis][level] == pytest.approx(row)
+    assert task_bounds(specs) == task_bounds(list(specs))
+
+
 def test_a_small_split_is_one_block(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks must not change what is published."""
     whole = list(plan_scenes(_config(12), "s", ROOT, False))
@@ -124,21 +142,22 @@ def test_first_domains_do_not_depend_on_how_a_split_is_cut(
     assert set(Counter(dealt).values()) == {2}
 
 
-def test_many_scenes_are_described_by_their_first_block(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_many_scenes_are_described_by_few_blocks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever plans that much wants to know now, not tomorrow."""
+    monkeypatch.setattr(scenes, "BLOCK", 100)
     file = tmp_path / "million.toml"
     file.write_text(
         'name = "million"\nversion = "0.1.0"\n[splits.dev]\ntruth = "public"\nseed = "m"\n'
-        "[splits.dev.causalds]\nscenes = 50000\nmotifs = { chain = 1 }\n"
+        "[splits.dev.causalds]\nscenes = 5000\nmotifs = { chain = 1 }\n"
         "rows = { train = 200, test = 50 }\n",
         encoding="utf-8",
     )
     assert main(["plan", str(file)]) == 0
     told = capsys.readouterr().out
     assert (
-        "50000 public ids, no two alike" in told
-        and "2500" in told
-        and "planned in blocks of about 1000" in told
+        "5000 public ids, no two alike" in told
+        and "chain 5000" in told
+        and "planned in 50 blocks" in told
     )

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -15,6 +17,23 @@ from builder.release.engine import Engine, WorkerDied, map_instances
 
 pytest.importorskip("ray", reason="the extra ray is not installed")
 pytestmark = pytest.mark.slow
+
+SCENES = """
+name = "scenes"
+version = "0.0.0"
+[splits.dev]
+truth = "public"
+seed = "scenes"
+[splits.dev.causalds]
+scenes = 200
+rows = { train = 200, test = 100 }
+composition = "full"
+treatment_binary = 0.5
+outcome_binary = 0.4
+views = ["clean"]
+[splits.dev.exams.some]
+causalds = { tasks = 200 }
+"""
 
 
 def square(number: int) -> int:
@@ -93,3 +112,33 @@ def test_a_node_that_goes_away_costs_time_alone(cluster: Any, engine: Engine) ->
     results = [next(found) for _ in range(3)]
     threading.Thread(target=cluster.remove_node, args=(doomed, False)).start()
     assert results + list(found) == [number * number for number in range(24)]
+
+
+def test_a_node_killed_in_the_middle_of_a_build_changes_no_byte(tmp_path: Path, root: Path) -> None:
+    """Two nodes, of which one is lost with its part, build 200 scenes as one process does, the gate
+    included; the parts that it had done are kept."""
+    from ray.cluster_utils import Cluster
+
+    file = tmp_path / "scenes.toml"
+    file.write_text(SCENES, encoding="utf-8")
+    command = [sys.executable, "build_dataset.py", "build", str(file), "--quiet", "--out"]
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    doomed = made.add_node(num_cpus=1)
+    options = ["--engine", f"ray:{made.address}", "--workers", "1"]
+    build = subprocess.Popen([*command, str(tmp_path / "cluster"), *options], cwd=root)
+    try:
+        parts = tmp_path / "cluster.partial" / "parts" / "causalds" / "dev"
+        until = time.monotonic() + 600
+        # Two marks: both nodes have a scene under way.
+        while len(list(parts.glob("*/part.json"))) < 3 or len(list(parts.glob("*.under-way"))) < 2:
+            assert build.poll() is None and time.monotonic() < until
+            time.sleep(0.02)
+        assert len(list(parts.glob("*/part.json"))) < 10
+        made.remove_node(doomed, allow_graceful=False)
+        assert build.wait(600) == 0
+    finally:
+        build.kill()
+        made.shutdown()
+    alone = subprocess.run([*command, str(tmp_path / "alone"), "--workers", "1"], cwd=root)
+    assert alone.returncode == 0
+    assert tree(tmp_path / "cluster") == tree(tmp_path / "alone")

@@ -8,12 +8,12 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from builder.release.blocks import BlockSpecs, sample
+from builder.release.blocks import BlockSpecs, blocks_of
 from builder.release.build import Outcome
 from builder.release.config import ReleaseConfig
 from builder.release.extra_exam import NewExam
 from builder.release.parts import PART_INSTANCES
-from builder.release.planning import Specs, planned, task_bounds
+from builder.release.planning import Specs, planned_alike, task_bounds
 from builder.release.shards import SHARD_BYTES
 from builder.release.show.progress import Reporter, human_size
 from builder.track import Composition
@@ -30,7 +30,7 @@ def describe_plan(config: ReleaseConfig, specs: Specs) -> None:
     table.add_column("exams")
     for split in config.splits:
         for name, _ in split.tracks:
-            members, (shown, times) = specs[split.name, name], sample(specs[split.name, name])
+            members = specs[split.name, name]
             exams = [
                 f"{exam.name} ({'all' if draw.tasks is None else draw.tasks})"
                 for exam in split.exams
@@ -42,7 +42,7 @@ def describe_plan(config: ReleaseConfig, specs: Specs) -> None:
                 split.truth,
                 name,
                 str(len(members)),
-                _span(task_bounds(shown), times),
+                _span(task_bounds(members)),
                 str(-(-len(members) // PART_INSTANCES)),
                 ", ".join(exams) or "none",
             )
@@ -51,16 +51,15 @@ def describe_plan(config: ReleaseConfig, specs: Specs) -> None:
         for name, settings in split.tracks:
             members, track = specs[split.name, name], TRACKS[name]
             where = f"{split.name} {name}"
-            shown, times = sample(members)
             if isinstance(members, BlockSpecs):
                 _count_ids(members, f"{config.path}: splits.{split.name}.{name}")
                 console.print(
-                    f"{where}: planned in blocks of about {len(shown)}, each with the shares of "
-                    "the whole; counts by level are those of the first block; "
-                    f"{len(members)} public ids, no two alike",
+                    f"{where}: planned in {len(blocks_of(members))} blocks, each with the shares "
+                    "of the whole; counts by level are those of one block of every kind, as often "
+                    f"as there are such; {len(members)} public ids, no two alike",
                     markup=False,
                 )
-            plan = planned(track, settings, shown)
+            plan = planned_alike(track, settings, members)
             for axis, counts in plan.requested.items():
                 listed = ", ".join(f"{level} {count}" for level, count in counts.items())
                 console.print(f"{where}, by {axis}: {listed}", markup=False)
@@ -69,7 +68,7 @@ def describe_plan(config: ReleaseConfig, specs: Specs) -> None:
             for config_name in track.tables:
                 side = "private/" if split.private and config_name in track.private else "public/"
                 per_task = config_name in (name, f"{name}_truth")
-                rows = _span(task_bounds(shown), times) if per_task else str(len(members))
+                rows = _span(task_bounds(members)) if per_task else str(len(members))
                 console.print(
                     f"  {side}{config_name}/{split.name}-*.parquet: about {rows} rows",
                     markup=False,
@@ -92,8 +91,8 @@ def _count_ids(members: BlockSpecs, where: str) -> None:
         raise UsageError(f"{where}: two instances would have one public id; change the seed")
 
 
-def _span(bounds: tuple[int, int], times: float = 1) -> str:
-    low, high = (round(times * bound) for bound in bounds)
+def _span(bounds: tuple[int, int]) -> str:
+    low, high = bounds
     return str(low) if low == high else f"{low} to {high}"
 
 
