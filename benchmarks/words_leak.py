@@ -25,11 +25,11 @@ from builder.causalds.plan.config import Config
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
 from builder.gate.leak.classifier import (
+    Smoothers,
     Tested,
     encode,
     numeric,
     permutation_test,
-    smoothers,
 )
 from builder.gate.leak.facts import merge_rare
 from builder.words.narration import Narration
@@ -169,7 +169,7 @@ def leak_results(
             (StandardScaler().fit_transform(counts(chosen, len(chosen) // 20)),),
             (np.hstack(sizes(chosen)),),
         ]
-        models = smoothers(strata, families, rng)
+        models = Smoothers(strata, families, rng)
         tested = permutation_test(models, codes, strata, permutations, rng)
         single = single_words(words, codes, strata, permutations, rng)
         results.append(LeakResult(fact, len(kept), int(strata.max()) + 1, tested, single))

@@ -9,11 +9,11 @@ from threadpoolctl import threadpool_limits
 from builder.gate.leak.classifier import (
     FOLDS,
     RIDGES,
+    Smoothers,
     categorical,
     encode,
     numeric,
     permutation_test,
-    smoothers,
 )
 
 
@@ -34,7 +34,7 @@ def test_held_out_predictions_are_those_of_a_model_fitted_without_the_fold() -> 
     rng = np.random.default_rng(3)
     features, labels = rng.normal(size=(60, 8)), rng.normal(size=60)
     strata = np.arange(60) % 4
-    models = smoothers(strata, [(features,)], np.random.default_rng(5))
+    models = Smoothers(strata, [(features,)], np.random.default_rng(5))
     folds = np.random.default_rng(5).permutation(np.arange(60) % FOLDS)
     same = strata[:, None] == strata[None, :]
     kernel = _gram(features) * (1 + 0.5 * same)
@@ -65,7 +65,7 @@ def test_permuting_labels_within_strata_equals_permuting_everything_else() -> No
         out = folds[moved] == fold
         inner = kernel[np.ix_(~out, ~out)] + RIDGES[0] * np.eye(int((~out).sum()))
         expected[out] = kernel[np.ix_(out, ~out)] @ np.linalg.solve(inner, labels[~out])
-    model = smoothers(strata, [(features,)], np.random.default_rng(1))[0]
+    model = next(iter(Smoothers(strata, [(features,)], np.random.default_rng(1))))
     assert (model @ labels[np.argsort(moved)])[moved] == pytest.approx(expected, abs=1e-9)
 
 
@@ -77,7 +77,7 @@ def test_p_values_are_uniform_when_nothing_leaks() -> None:
         n = 60
         strata, labels = rng.integers(0, 5, n), rng.integers(0, 3, n)
         features = tuple(numeric(rng.normal(size=n).tolist()) for _ in range(4))
-        models = smoothers(strata, [features], rng)
+        models = Smoothers(strata, [features], rng)
         p_values.append(permutation_test(models, labels, strata, 99, rng).p)
     assert 0.38 < np.mean(p_values) < 0.62
     assert np.mean(np.array(p_values) <= 0.1) < 0.25
@@ -94,7 +94,7 @@ def test_a_category_that_follows_the_label_is_found(share: float) -> None:
     digits[leaking, 4] = labels[leaking]
     family = tuple(categorical(column.tolist()) for column in digits.T)
     strata = rng.integers(0, 6, n)
-    models = smoothers(strata, [family], rng)
+    models = Smoothers(strata, [family], rng)
     assert permutation_test(models, labels, strata, 199, rng).p == pytest.approx(1 / 200)
 
 
@@ -105,7 +105,7 @@ def test_accuracy_is_the_mean_score_of_the_true_class_balanced_over_classes() ->
     labels, strata = np.arange(n) % 3, np.zeros(n, dtype=np.int64)
     labels[:5] = 0
     family = (rng.normal(size=(n, 2)),)
-    models = smoothers(strata, [family], np.random.default_rng(0))[:1]
+    models = [next(iter(Smoothers(strata, [family], np.random.default_rng(0))))]
     tested = permutation_test(models, labels, strata, 5, rng)
     indicators = np.eye(3)[labels]
     scores = indicators.mean(axis=0) + models[0] @ (indicators - indicators.mean(axis=0))
@@ -118,7 +118,7 @@ def test_a_fact_that_the_strata_determine_cannot_be_found_leaking() -> None:
     rng = np.random.default_rng(2)
     strata = np.arange(40) % 2
     family = (rng.normal(size=(40, 3)),)
-    models = smoothers(strata, [family], rng)
+    models = Smoothers(strata, [family], rng)
     assert permutation_test(models, strata, strata, 50, rng).p == 1.0
 
 

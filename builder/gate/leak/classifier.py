@@ -19,9 +19,10 @@ p = (1 + b)/(1 + N)). As the shares count a row's own label, in every permutatio
 are for comparison with each other; they are no estimate of what a guesser would reach.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from itertools import islice
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,9 @@ FOLDS: Final = 10
 RIDGES: Final = (0.5, 5.0)
 """Ridge penalties, for kernels whose mean diagonal is about one per block."""
 BATCH: Final = 500
+"""Permutations that are judged together."""
+MODELS: Final = 8
+"""Matrices held at once."""
 TIE: Final = 1e-9
 """Standardised accuracies this close are equal: a verdict must not hang on a library's last bit."""
 
@@ -81,28 +85,43 @@ def categorical(values: Sequence[object]) -> Floats:
     return np.asarray(centred / np.sqrt((centred**2).sum() / len(codes)))
 
 
-def smoothers(strata: Ints, families: Sequence[Family], rng: np.random.Generator) -> list[Floats]:
+class Smoothers:
     """The held-out prediction matrices M, each (n, n): predictions are ``M @ residuals``.
 
     One for all families together and one for each family, at each ridge penalty, and one for each
     single feature: a weak leak in one digit of one id drowns when sixty features share one
-    penalty. ``strata``, shape (n,), number the rows' disclosures.
+    penalty. ``strata``, shape (n,), number the rows' disclosures. A matrix is worked out when its
+    turn comes, and again by another pass: a hundred of them are as large as a small release.
     """
-    same = (strata[:, None] == strata[None, :]).astype(np.float64)
-    singles = [[_gram(f) for f in family if f.any()] for family in families]
-    wholes = [np.add.reduce(grams) / len(grams) for grams in singles if grams]
-    if len(wholes) > 1:
-        wholes.append(np.add.reduce(wholes))
-    folds = rng.permutation(np.arange(len(strata)) % min(FOLDS, len(strata)))
-    settings = [(gram, ridge) for gram in wholes for ridge in RIDGES]
-    settings += [(gram, RIDGES[0]) for grams in singles if len(grams) > 1 for gram in grams]
-    # The product with `same` lets a feature mean one thing for a scene of three variables and
-    # another for a scene of five.
-    return [_hold_out(gram + 0.5 * gram * same, ridge, folds) for gram, ridge in settings]
+
+    def __init__(self, strata: Ints, families: Sequence[Family], rng: np.random.Generator) -> None:
+        self._strata = strata
+        self._families = [[feature for feature in family if feature.any()] for family in families]
+        self._folds = rng.permutation(np.arange(len(strata)) % min(FOLDS, len(strata)))
+
+    def __iter__(self) -> Iterator[Floats]:
+        same = (self._strata[:, None] == self._strata[None, :]).astype(np.float64)
+        for gram, ridge in self._settings():
+            # The product with `same` lets a feature mean one thing for a scene of three variables
+            # and another for a scene of five.
+            yield _hold_out(gram + 0.5 * gram * same, ridge, self._folds)
+
+    def _settings(self) -> Iterator[tuple[Floats, float]]:
+        """Kernels and penalties."""
+        wholes = [
+            np.asarray(sum(map(_gram, family))) / len(family) for family in self._families if family
+        ]
+        if len(wholes) > 1:
+            wholes.append(np.add.reduce(wholes))
+        for whole in wholes:
+            yield from ((whole, ridge) for ridge in RIDGES)
+        for family in self._families:
+            if len(family) > 1:
+                yield from ((_gram(feature), RIDGES[0]) for feature in family)
 
 
 def permutation_test(
-    models: Sequence[Floats],
+    models: Iterable[Floats],
     labels: Ints,
     strata: Ints,
     permutations: int,
@@ -120,7 +139,10 @@ def permutation_test(
     """
     shares = _shares(labels, strata)
     blocks = [labels[:, None], *_permuted(labels, strata, permutations, rng)]
-    accuracies = np.hstack([_accuracies(models, block, shares) for block in blocks])
+    waiting, rows = iter(models), []
+    while some := list(islice(waiting, MODELS)):
+        rows.append(np.hstack([_accuracies(some, block, shares) for block in blocks]))
+    accuracies = np.vstack(rows)
     means, spreads = accuracies.mean(axis=1), accuracies.std(axis=1)
     scale = np.where(spreads > 1e-12, spreads, np.inf)
     standardised = (accuracies - means[:, None]) / scale[:, None]
@@ -155,13 +177,13 @@ def _hold_out(kernel: Floats, ridge: float, folds: Ints) -> Floats:
 
 def _permuted(
     labels: Ints, strata: Ints, permutations: int, rng: np.random.Generator
-) -> Iterator[Ints]:
+) -> Iterator[NDArray[np.integer[Any]]]:
     """Blocks of label columns, each (n, <= BATCH), permuted among rows of equal stratum."""
     home = np.argsort(strata, kind="stable")
     for start in range(0, permutations, BATCH):
         size = min(BATCH, permutations - start)
         keys = strata[:, None] + rng.random((len(labels), size))
-        block = np.empty((len(labels), size), dtype=np.int64)
+        block = np.empty((len(labels), size), dtype=np.int16)
         block[home] = labels[np.argsort(keys, axis=0)]
         yield block
 
@@ -174,7 +196,9 @@ def _shares(labels: Ints, strata: Ints) -> Floats:
     return np.asarray((sums / sums.sum(axis=1, keepdims=True).clip(min=1))[strata])
 
 
-def _accuracies(models: Sequence[Floats], block: Ints, shares: Floats) -> Floats:
+def _accuracies(
+    models: Sequence[Floats], block: NDArray[np.integer[Any]], shares: Floats
+) -> Floats:
     """Balanced accuracy of each model for each column of ``block``, shape (models, columns)."""
     columns = block.shape[1]
     classes = shares.shape[1]

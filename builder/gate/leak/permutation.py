@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from builder.gate.leak.classifier import Ints, encode, permutation_test, smoothers
+from builder.gate.leak.classifier import Ints, Smoothers, encode, permutation_test
 from builder.gate.leak.extract import LabelledFact, digest, extract, subjects_of, together
 from builder.gate.leak.facts import MIN_CLASS, merge_rare
 from builder.gate.leak.features import Subject, everything_else
@@ -293,7 +293,7 @@ def _test_all(tested: Sequence[_Tested], permutations: int, workers: int) -> tup
         # Worked out here, not beforehand: the features of all facts at once take gigabytes.
         families = everything_else(subjects)
         seed = _fingerprint(item, subjects, number)
-        models = smoothers(item.strata, families, _rng(seed, "folds"))
+        models = Smoothers(item.strata, families, _rng(seed, "folds"))
         result = permutation_test(models, item.labels, item.strata, permutations, _rng(seed, "1"))
         if result.p <= SECOND_LOOK:
             fresh = max(permutations, RESOLUTION * len(tested) - 1)
