@@ -368,10 +368,10 @@ def test_scenes_that_an_exam_lacks_are_told_before_the_build(
 
 def test_effects_that_plain_estimates_get_right_are_told_before_the_build() -> None:
     """Four of five questions on total effects are to be missed by them."""
-    model = _model(variants=ONE, tasks=3, views={"clean": 1}, implied=[0.6, 0.9])
+    model = _model(variants=ONE, tasks=4, views={"clean": 1}, implied=[0.6, 0.9])
     strata = {"hidden_cause": 1, "hedge_elsewhere": 1}
-    wild = {**WILD, "scenes": 6, "strata": strata}
-    with pytest.raises(UsageError, match=r"mislead in 0 scenes .*ate_point, and it needs 2; raise"):
+    wild = {**WILD, "scenes": 6, "strata": strata, "misled": 0.8}
+    with pytest.raises(UsageError, match=r"mislead in 2 scenes .*ate_point, and it needs 3; raise"):
         plan_scenes(_public(model, wild=wild), "dev", ROOT, False)
     made = _public(model, wild={**wild, "misled": 1.0})
     assert len(plan_scenes(made, "dev", ROOT, False)) == 8

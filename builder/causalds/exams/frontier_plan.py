@@ -38,7 +38,7 @@ from builder.causalds.plan.blueprint import Impossible, largest_remainder
 from builder.causalds.plan.types import ScenePlan, wild_rows
 from builder.causalds.plan.wanted import UNIDENTIFIED, Wanted, Wild
 from builder.causalds.plan.wild import Draft, Regions, drafts
-from builder.causalds.plan.wild_settings import MISLED, WildSettings
+from builder.causalds.plan.wild_settings import WildSettings
 from builder.seeds import pick
 from grader.errors import UsageError
 from grader.tracks import variant as variant_of
@@ -147,9 +147,12 @@ def quiet_class(key: str) -> tuple[str, ...]:
     return (str(shape.abstention) if worded else "abstain",)
 
 
-def check_scenes(exam: str, model: ExamModel, plans: Sequence[ScenePlan], where: str) -> None:
+def check_scenes(
+    exam: str, model: ExamModel, plans: Sequence[ScenePlan], misled: float, where: str
+) -> None:
     """Raises ``UsageError`` at ``where`` if an exam that is drawn from a public-truth split will
-    not find its tasks: too few scenes for a class of answers."""
+    not find its tasks: too few scenes for a class of answers, or too few in which plain estimates
+    mislead, for the split's share of these."""
     assert model.frontier is not None
     open_ = [p for p in plans if p.implied is not None or model.frontier.implied is None]
     told = f"{where}.wild: exam {exam}"
@@ -174,7 +177,7 @@ def check_scenes(exam: str, model: ExamModel, plans: Sequence[ScenePlan], where:
         made = sum(
             any(misleading(key, one) for one in _expected(p, key)) for p in filter(_bent, open_)
         )
-        least = math.ceil(MISLED * (count - silent)) if on_total(key) else 0
+        least = math.ceil(misled * (count - silent)) if on_total(key) else 0
         if made < least:
             raise UsageError(
                 f"{told}: plain estimates mislead in {made} scenes that can be asked {key}, and it "

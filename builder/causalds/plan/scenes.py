@@ -149,7 +149,8 @@ def _planned(
         where = f"splits.{split}.{TRACK_NAME}"
         plans += _wild(drawn("wild"), config, config.wild, plans, where)
     for name, model in config.drawn or ():
-        check_scenes(name, model, plans, f"splits.{split}.{TRACK_NAME}")
+        misled = (config.wild or WildSettings()).misled
+        check_scenes(name, model, plans, misled, f"splits.{split}.{TRACK_NAME}")
     if config.also:
         plans = [replace(plan, also=config.also) for plan in plans]
     if config.llm is not None:
