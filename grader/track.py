@@ -2,19 +2,20 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grader.draw.table import Table
-from grader.look import Look
 from grader.model import Checked, Score, TrackSummary, Truth
-from grader.report.table import Results
 from grader.shape import Task, Variant
-from grader.statistics.paired import Pairs
 
 if TYPE_CHECKING:
     from grader.draw.page import Section
+    from grader.draw.table import Table
+    from grader.look import Look
+    from grader.report.table import Results
+    from grader.statistics.paired import Pairs
 
 Report = Mapping[str, Any]
 BoardColumn = tuple[str, list[str]]
@@ -25,7 +26,11 @@ def later(module: str, name: str) -> Callable[..., Any]:
     """A function of a module that is imported when it is called: whoever wants no page waits for
     none.
     """
-    return lambda *arguments: getattr(import_module(module), name)(*arguments)
+    return partial(_call, module, name)
+
+
+def _call(module: str, name: str, *arguments: Any) -> Any:
+    return getattr(import_module(module), name)(*arguments)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +44,7 @@ class RunFigure:
     label: str
     digits: int
     levels: tuple[str, ...]
-    of: Callable[[Results], Mapping[str, float | None]]
+    of: "Callable[[Results], Mapping[str, float | None]]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,18 +114,18 @@ class Track:
     verify: Callable[[Task, Truth, Checked], Checked] | None = None
     sign: Callable[[Checked, str, bytes], tuple[Checked, frozenset[str]]] | None = None
     bundle: Callable[[Task], tuple[str, str] | None] | None = None
-    summarise: Callable[[Results], TrackSummary] | None = None
+    summarise: "Callable[[Results], TrackSummary] | None" = None
     rereads: bool = False
     own_points: bool = False
-    extend: Callable[[dict[str, Any], Results], None] | None = None
+    extend: "Callable[[dict[str, Any], Results], None] | None" = None
     run_figure: RunFigure | None = None
     attempts: Callable[[Sequence[Sequence[Score]]], dict[str, Any]] | None = None
-    compare: Callable[[Pairs, Report, Report], Mapping[str, Any]] | None = None
+    compare: "Callable[[Pairs, Report, Report], Mapping[str, Any]] | None" = None
     board_members: Callable[[Sequence[Report]], Sequence[Mapping[str, Any]]] | None = None
     certify: Callable[[Task, Truth], str | None] | None = None
-    look: Callable[[Task, Truth, Mapping[str, Any]], Look] | None = None
+    look: "Callable[[Task, Truth, Mapping[str, Any]], Look] | None" = None
     draw: Callable[[Task, Truth, Checked], str] | None = None
-    tables: Callable[[Report], Sequence[Table]] | None = None
+    tables: "Callable[[Report], Sequence[Table]] | None" = None
     sections: "Callable[[Sequence[Report]], Sequence[Section]] | None" = None
     board_columns: Callable[[Sequence[Report]], list[BoardColumn]] | None = None
-    compared: Callable[[Mapping[str, Any]], Sequence[Table]] | None = None
+    compared: "Callable[[Mapping[str, Any]], Sequence[Table]] | None" = None

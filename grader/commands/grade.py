@@ -28,7 +28,6 @@ from grader.commands.common import (
     read_answers,
     write_documents,
 )
-from grader.ledger import held, show_all
 from grader.model import Truth
 from grader.pipeline import Graded, grade
 
@@ -76,8 +75,12 @@ def run(arguments: argparse.Namespace) -> int:
         exam.split.refuse_private_details("--csv and --parquet have one row per task")
     if arguments.fail_under is not None:
         exam.split.refuse_private_details("--fail-under tells how many points there are")
-    graded = grade(exam, submission, slice_intervals=bool(arguments.json or arguments.html))
+    document = bool(arguments.json or arguments.html)
+    tables = document or not arguments.quiet
+    graded = grade(exam, submission, slice_intervals=document, tables=tables)
     if exam.keeps_ledger:
+        from grader.ledger import held, show_all
+
         (report,) = show_all(arguments.ledger, exam, [(submission.source, held(graded))])
         graded = replace(graded, report=report)
     _write(arguments, graded)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from grader.io.jsonio import as_mapping
 from grader.model import Truth
-from grader.shape import Task
+from grader.shape import Task, Variant
 from grader.tracks import variant
 
 TASK_COLUMNS: Final = (
@@ -30,10 +30,11 @@ class Rows:
 
     def __init__(self) -> None:
         self._parse: Callable[[str], Mapping[str, Any]] = lru_cache(_SHARED)(as_mapping)
+        self._variant: Callable[[str, str], Variant] = lru_cache(_SHARED)(variant)
 
     def task(self, row: Mapping[str, Any]) -> Task:
         """A row of a config ``<track>``; raises ``KeyError`` for a variant nobody knows."""
-        spec = variant(row["track"], f"{row['family']}.{row['variant']}")
+        spec = self._variant(row["track"], f"{row['family']}.{row['variant']}")
         return Task(spec=spec, inputs=self._parse(row["inputs_json"]), **_stated(row, _STATED))
 
     def truth(

@@ -5,6 +5,7 @@ import io
 import math
 import re
 from collections.abc import Iterator, Sequence
+from operator import gt
 from typing import Final
 
 from grader.errors import Invalid
@@ -13,6 +14,8 @@ from grader.model import Predictions
 
 MAX_COLUMNS: Final = 100
 _DECIMAL: Final = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d{1,4})?", re.ASCII)
+_IN_A_NUMBER: Final = b"0123456789+-.eE"
+_LONG_EXPONENT: Final = re.compile(rb"[+-]?[0-9]{5}")
 
 
 def read_predictions(data: bytes, columns: Sequence[str], rows: int) -> Predictions:
@@ -31,15 +34,16 @@ def read_predictions(data: bytes, columns: Sequence[str], rows: int) -> Predicti
     try:
         header = [cell.strip() for cell in next(reader)]
         positions = _positions(header, columns)
-        values = _values(reader, positions, columns, rows)
+        plain = _plain_values(data, positions, len(header), rows)
+        values = plain or _values(reader, positions, columns, rows)
     except csv.Error as error:
         raise Invalid("not_csv", f"line {reader.line_num}: {error}") from None
     predictions = Predictions(*values)
-    for row, (lower, upper) in enumerate(
-        zip(predictions.lower, predictions.upper, strict=True), start=1
-    ):
-        if lower > upper:
-            raise Invalid("bounds_reversed", f"row {row}: lower {lower!r} is above upper {upper!r}")
+    crossed = list(map(gt, predictions.lower, predictions.upper))
+    if True in crossed:
+        row = crossed.index(True)
+        lower, upper = predictions.lower[row], predictions.upper[row]
+        raise Invalid("bounds_reversed", f"row {row + 1}: lower {lower!r} is above upper {upper!r}")
     return predictions
 
 
@@ -55,6 +59,33 @@ def _positions(header: list[str], columns: Sequence[str]) -> list[int]:
                 f"the header must hold {','.join(columns)}",
             )
     return [header.index(column) for column in columns]
+
+
+def _plain_values(
+    data: bytes, positions: Sequence[int], width: int, rows: int
+) -> list[tuple[float, ...]] | None:
+    """The columns at ``positions`` of a table of ``width`` bare decimals in each of its rows.
+
+    So most files are, and this is six times as quick as to look at cell by cell. ``None`` for all
+    that is any other way, faults among it.
+    """
+    header, _, body = data.replace(b"\r\n", b"\n").removesuffix(b"\n").partition(b"\n")
+    body += b"\n"
+    between = body.translate(None, _IN_A_NUMBER)
+    if {*b'"\r'} & {*header} or between != (b"," * (width - 1) + b"\n") * rows:
+        return None
+    cells = body.decode().replace("\n", ",").split(",")
+    columns = [cells[place : rows * width : width] for place in positions]
+    try:
+        values = [tuple(map(float, column)) for column in columns]
+    except ValueError:
+        return None
+    plain = (
+        all(all(map(math.isfinite, column)) for column in values)
+        and max(map(len, cells)) <= csv.field_size_limit()
+        and not any(map(_LONG_EXPONENT.match, body.replace(b"E", b"e").split(b"e")[1:]))
+    )
+    return values if plain else None
 
 
 def _values(

@@ -4,18 +4,43 @@ A track that is registered is read, graded and shown like the others (``docs/add
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
+from importlib import import_module
 from typing import Final, overload
 
 from grader.io.schemas import add_folder
 from grader.shape import Variant
 from grader.track import Track
-from grader.tracks import causalab, causalds, ccr, replayscm
 
-_REGISTERED: Final[dict[str, Track]] = {}
+_REGISTERED: Final[dict[str, Track | None]] = dict.fromkeys(
+    ("causalds", "ccr", "replayscm", "causalab")
+)
+"""Those without a record are packages here, whose ``TRACK`` is imported when it is asked for."""
 
-TRACKS: Final[Mapping[str, Track]] = MappingProxyType(_REGISTERED)
-"""Name to track, in the order in which reports list them; it follows what is registered."""
+
+class _Tracks(Mapping[str, Track]):
+    """The tracks that are registered now."""
+
+    def __len__(self) -> int:
+        return len(_REGISTERED)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_REGISTERED)
+
+    def __getitem__(self, name: str) -> Track:
+        found = _REGISTERED[name]
+        if found is None:
+            found = _REGISTERED[name] = import_module(f"{__name__}.{name}").TRACK
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in _REGISTERED
+
+
+TRACKS: Final[Mapping[str, Track]] = _Tracks()
+"""Name to track, in the order in which reports list them; it follows what is registered.
+
+An exam waits for the tracks that it asks alone.
+"""
 
 
 def register(track: Track) -> None:
@@ -60,7 +85,3 @@ def variant(track: str, key: str) -> Variant:
         if spec.key == key:
             return spec
     raise KeyError(key)
-
-
-for _track in (causalds.TRACK, ccr.TRACK, replayscm.TRACK, causalab.TRACK):
-    register(_track)

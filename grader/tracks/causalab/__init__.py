@@ -8,8 +8,6 @@ from grader.shape import Task
 from grader.track import Track, later
 from grader.tracks.causalab.scoring import episode_of, verify_checked
 from grader.tracks.causalab.submission import sign
-from grader.tracks.causalab.summary import summarise
-from grader.tracks.causalab.tables import of_report
 from grader.tracks.causalab.variants import CAUSALAB
 
 SETTINGS: Final = ("reference", "wide", "noisy")
@@ -56,10 +54,10 @@ TRACK: Final = Track(
     facts=facts,
     verify=verify_checked,
     sign=sign,
-    summarise=summarise,
+    summarise=later("grader.tracks.causalab.summary", "summarise"),
     certify=episode_problem,
     draw=_draw,
     look=later("grader.tracks.causalab.look", "look"),
-    tables=of_report,
+    tables=later("grader.tracks.causalab.tables", "of_report"),
     sections=later("grader.tracks.causalab.page", "sections"),
 )

@@ -53,32 +53,27 @@ counterfactual identification and mediation, but not dominance).
 from typing import Final
 
 from grader.track import RunFigure, Track, later
-from grader.tracks.causalds.comparison import compare
-from grader.tracks.causalds.composite import board_members
-from grader.tracks.causalds.figures import extend, score_by_reading
 from grader.tracks.causalds.matched import bundle
-from grader.tracks.causalds.repeats import repeats
-from grader.tracks.causalds.tables import board_columns, compared, of_report
 from grader.tracks.causalds.variants import CAUSALDS
 
 TRACK: Final = Track(
     name="causalds",
     variants=CAUSALDS,
     bundle=bundle,
-    extend=extend,
+    extend=later("grader.tracks.causalds.figures", "extend"),
     run_figure=RunFigure(
         name="causalds_score",
         label="CausalDSScore",
         digits=3,
         levels=("fixed", "paper"),
-        of=score_by_reading,
+        of=later("grader.tracks.causalds.figures", "score_by_reading"),
     ),
-    attempts=repeats,
-    compare=compare,
-    board_members=board_members,
+    attempts=later("grader.tracks.causalds.repeats", "repeats"),
+    compare=later("grader.tracks.causalds.comparison", "compare"),
+    board_members=later("grader.tracks.causalds.composite", "board_members"),
     look=later("grader.tracks.causalds.look", "look"),
-    tables=of_report,
+    tables=later("grader.tracks.causalds.tables", "of_report"),
     sections=later("grader.tracks.causalds.page", "sections"),
-    board_columns=board_columns,
-    compared=compared,
+    board_columns=later("grader.tracks.causalds.tables", "board_columns"),
+    compared=later("grader.tracks.causalds.tables", "compared"),
 )

@@ -9,8 +9,8 @@ from grader.shape import Task
 
 def interval_score(lower: float, upper: float, target: float, alpha: float) -> float:
     """The interval score of Gneiting & Raftery (2007, eq. 43); lower is better, 0 is perfect."""
-    below = max(lower - target, 0.0)
-    above = max(target - upper, 0.0)
+    below = lower - target if target < lower else 0.0
+    above = target - upper if target > upper else 0.0
     return (upper - lower) + 2.0 / alpha * (below + above)
 
 

@@ -1,8 +1,10 @@
 """Held-out prediction (CausalDS Eq. 1, Table 8 and A.9). Sums are exact (``math.fsum``)."""
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import compress
+from operator import sub
 
 from grader.model import Mark, Predictions, Truth
 from grader.shape import Task
@@ -39,9 +41,9 @@ def point_predictor(task: Task, truth: Truth, answer: Predictions) -> Mark:
 
 
 def _binary(labels: Sequence[float], predictions: Sequence[float], sd: float) -> Mark:
-    clipped = [min(max(p, 0.0), 1.0) for p in predictions]
+    clipped = _clipped(predictions, 0.0, 1.0)
     brier = mean([(p - y) ** 2 for p, y in zip(clipped, labels, strict=True)])
-    inner = [min(max(p, 1e-6), 1 - 1e-6) for p in predictions]
+    inner = _clipped(predictions, 1e-6, 1 - 1e-6)
     log_loss = -mean(
         [math.log(p if y == 1.0 else 1 - p) for p, y in zip(inner, labels, strict=True)]
     )
@@ -53,20 +55,20 @@ def _binary(labels: Sequence[float], predictions: Sequence[float], sd: float) ->
     return Mark("auc", value=auc, loss=loss, extra={**extra, "auc": auc})
 
 
+def _clipped(values: Sequence[float], low: float, high: float) -> list[float]:
+    return [low if x < low else high if x > high else x for x in values]
+
+
 def area_under_roc(labels: Sequence[float], scores: Sequence[float]) -> float | None:
-    """ROC AUC by the rank-sum statistic, ties at half; ``None`` when one class is absent."""
-    positives = sum(1 for label in labels if label == 1.0)
-    negatives = len(labels) - positives
+    """ROC AUC: the share of pairs of both classes that are ranked rightly, ties at half; ``None``
+    when one class is absent."""
+    is_positive = [label == 1.0 for label in labels]
+    positives = list(compress(scores, is_positive))
+    negatives = sorted(compress(scores, [not own for own in is_positive]))
     if not positives or not negatives:
         return None
-    rank_sum = 0.0
-    start = 0
-    for _, tied in groupby(sorted(zip(scores, labels, strict=True)), key=lambda pair: pair[0]):
-        group = [label for _, label in tied]
-        average_rank = start + (len(group) + 1) / 2
-        rank_sum += average_rank * sum(1 for label in group if label == 1.0)
-        start += len(group)
-    return (rank_sum - positives * (positives + 1) / 2) / (positives * negatives)
+    halves = sum(bisect_left(negatives, s) + bisect_right(negatives, s) for s in positives)
+    return halves / 2 / (len(positives) * len(negatives))
 
 
 def prediction_interval(task: Task, truth: Truth, answer: Predictions) -> Mark:
@@ -75,13 +77,13 @@ def prediction_interval(task: Task, truth: Truth, answer: Predictions) -> Mark:
     alpha = float(task.inputs["alpha"])
     rows = list(zip(answer.lower, answer.upper, labels, strict=True))
     score = _bounded_mean([interval_score(lower, upper, y, alpha) for lower, upper, y in rows])
-    width = _bounded_mean([upper - lower for lower, upper, _ in rows])
+    width = _bounded_mean(list(map(sub, answer.upper, answer.lower)))
     sd = float(truth.target["sd"])
     return Mark(
         "interval_score",
         value=score,
         loss=score / (1 + sd),
-        coverage=mean([float(lower <= y <= upper) for lower, upper, y in rows]),
+        coverage=sum([lower <= y <= upper for lower, upper, y in rows]) / len(rows),
         width=width,
         extra={"normalised_width": width / (1 + sd)},
     )
@@ -91,7 +93,8 @@ def _bounded_mean(values: Sequence[float]) -> float:
     """The mean, with the largest double standing in for a sum beyond it (bounds like ±1e308)."""
     largest = math.nextafter(math.inf, 0.0)
     try:
-        return mean([min(value, largest) for value in values])
+        plain = mean(values)
+        return plain if plain < math.inf else mean([min(value, largest) for value in values])
     except OverflowError:
         return largest
 

@@ -4,8 +4,6 @@ from typing import Final
 
 from grader.shape import Task
 from grader.track import Track, later
-from grader.tracks.ccr.summary import summarise
-from grader.tracks.ccr.tables import of_report
 from grader.tracks.ccr.variants import CCR
 
 
@@ -19,10 +17,10 @@ TRACK: Final = Track(
     name="ccr",
     variants=CCR,
     regime=regime,
-    summarise=summarise,
+    summarise=later("grader.tracks.ccr.summary", "summarise"),
     rereads=True,
     own_points=True,
     look=later("grader.tracks.ccr.look", "look"),
-    tables=of_report,
+    tables=later("grader.tracks.ccr.tables", "of_report"),
     sections=later("grader.tracks.ccr.page", "sections"),
 )
