@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         table = Table("load", *PAIRED, "target", title="whole process, median of paired runs")
         load = f"{len(exam)} tasks, {len(predictions)} prediction files of {ROWS:,} rows"
         command = [*grade, str(folder / "exam"), str(answers)]
-        table.add_row(load, *paired(command), "≤ 6")
+        table.add_row(load, *paired(command), "≤ 3")
         console.print(table)
         many = [others[k % len(others)] for k in range(count)]
         answers = _write(folder / "many", many, {}, table=True)

@@ -53,7 +53,7 @@ class Budget:
     def take(self, data: bytes) -> str:
         """Count what was read; what :attr:`spent` says then."""
         self._bytes += len(data)
-        self._cells += 1 + data.count(b",") + data.count(b"\n") + data.count(b"\r")
+        self._cells += 1 + len(data) - len(data.translate(None, b",\n\r"))
         return self.spent
 
     def refused(self, source: str) -> RawAnswer:
