@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import version
@@ -29,8 +29,13 @@ from builder.release.identity import LIBRARIES, hash_of_files
 from builder.release.parts import Part, staged_sha256
 from builder.tracks import load_track
 from grader.io.jsonio import canonical
+from grader.model import Truth
+from grader.shape import Task
+from grader.tracks import TRACKS as GRADED
 
 CHECK: Final = "check.json"
+
+Certify = Callable[[Task, Truth], str | None]
 
 _CHECKING: Final = ("builder", "grader", "schemas")
 """Folders of the code that checks: an edit of one checks every part anew."""
@@ -45,9 +50,11 @@ class Findings:
     """What the check of a part says.
 
     ``references`` and ``task_rows`` are problems, ``audit`` those of truths; ``audited`` counts
-    instances and views; ``stories`` are those told by rules, ``free`` the other ones, of which
-    ``alike`` read as their graph. ``prompts`` pairs the hash of every different prompt with a task
-    that has it; ``flat`` are the marks of what the flat table of all tracks must say.
+    instances and views; ``certificates`` are problems of what the grader can prove from a record
+    alone, ``proved`` counts the records; ``stories`` are those told by rules, ``free`` the other
+    ones, of which ``alike`` read as their graph. ``prompts`` pairs the hash of every different
+    prompt with a task that has it; ``flat`` are the marks of what the flat table of all tracks must
+    say.
     """
 
     instances: int
@@ -60,6 +67,8 @@ class Findings:
     flat: list[list[str]]
     audited: int
     audit: list[str]
+    proved: int
+    certificates: list[str]
     stories: int
     free: int
     alike: int
@@ -121,6 +130,7 @@ def findings(part: Part) -> Findings:
     certain = [story for story in stories if story.certain]
     free = [story for story in stories if not story.certain]
     prompts, same = _prompts(tables)
+    proved, certificates = _certificates(part.origin.track, rows)
     return Findings(
         instances=len(tables.worlds),
         tasks=len(tables.tasks),
@@ -132,6 +142,8 @@ def findings(part: Part) -> Findings:
         flat=flat_marks(rows, tasks_and_truths(rows, [])),
         audited=len(audited),
         audit=[problem for one in audited for problem in one.problems],
+        proved=proved,
+        certificates=certificates,
         stories=len(certain),
         free=len(free),
         alike=sum(not story.problems for story in free),
@@ -139,6 +151,23 @@ def findings(part: Part) -> Findings:
         points=known_points(track, rows, part.origin.parts),
         leaks=_leaks(track.leak_facts, rows, part.origin.instances),
     )
+
+
+def _certificates(track: str, rows: PartRows) -> tuple[int, list[str]]:
+    """How many records claim what the grader can prove, and what is wrong with them."""
+    certify = GRADED[track].certify
+    if certify is None:
+        return 0, []
+    pairs = list(tasks_and_truths(rows, []))
+    told = ((task.task_id, _proved_wrong(certify, task, truth)) for task, truth in pairs)
+    return len(pairs), [f"{task_id}: {problem}" for task_id, problem in told if problem]
+
+
+def _proved_wrong(certify: Certify, task: Task, truth: Truth) -> str | None:
+    try:
+        return certify(task, truth)
+    except Exception as error:  # a damaged record; the others are looked at all the same
+        return f"cannot be proved: {type(error).__name__}: {error}"
 
 
 def _leaks(leak_facts: Any, rows: PartRows, instances: int) -> Extract:

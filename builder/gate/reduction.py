@@ -28,8 +28,8 @@ MANY_INSTANCES: Final = 150
 Key = tuple[str, str]
 """Split and track."""
 
-_COUNTED: Final = ("truths", "audited", "stories", "free", "alike")
-_LISTED: Final = ("references", "task_rows", "same_prompts", "audit", "misread")
+_COUNTED: Final = ("truths", "audited", "proved", "stories", "free", "alike")
+_LISTED: Final = ("references", "task_rows", "same_prompts", "audit", "certificates", "misread")
 
 
 @dataclass(slots=True)

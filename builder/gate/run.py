@@ -121,9 +121,10 @@ def _compositions(release: Path) -> Iterator[str]:
 
 
 def _integrity(opened: Release, release: Path) -> list[GateLine]:
-    """What ``grader verify`` says: manifests, hashes, row counts, commitments."""
+    """What ``grader verify`` says: manifests, hashes, row counts, commitments. What records claim
+    was proved where their part was checked."""
     lines = []
-    for item in verify(opened):
+    for item in verify(opened, proofs=False):
         detail = item.detail.replace(f"{release}{os.sep}", "")
         problems = () if item.ok else (detail,)
         lines.append(GateLine(item.name, item.ok, detail if item.ok else "see below", problems))
@@ -215,6 +216,9 @@ def _audits(checked: Checked) -> list[GateLine]:
         line_of("second derivation of every truth", checked.problems("audit"),
                 f"{truths} truths of {audited} scenes and views agree"),
     ]  # fmt: skip
+    if proved := checked.count("proved"):
+        lines.append(line_of("certificates", checked.problems("certificates"),
+                             f"{proved} records proved again"))  # fmt: skip
     told, free, alike = (checked.count(name) for name in ("stories", "free", "alike"))
     if told or free:
         figure = f"{told} of scenes and views read as their graph"

@@ -28,12 +28,13 @@ _LEAST: Final = -700.0
 _MOST: Final = 700.0
 _SMALLEST: Final = 1e-300
 
-_BLOCK: Final = 4096
-"""Numbers worked off at a time: 32 KiB."""
+_BLOCK: Final = 16384
+"""Numbers worked off at a time: 128 KiB."""
 
-_EXP_TERMS: Final = [float(Fraction(1, math.factorial(k))) for k in range(13, -1, -1)]
+# Arrays of no dimension: NumPy takes a quarter longer to add a Python number to a block.
+_EXP_TERMS: Final = [np.array(float(Fraction(1, math.factorial(k)))) for k in range(13, -1, -1)]
 """Taylor's, for |r| <= ln(2) / 2: what is left out is below 5e-18."""
-_ATANH_TERMS: Final = [float(Fraction(2, 2 * k + 1)) for k in range(10, -1, -1)]
+_ATANH_TERMS: Final = [np.array(float(Fraction(2, 2 * k + 1))) for k in range(10, -1, -1)]
 """2 atanh(s) = s (2 + 2 s^2 / 3 + ...), for |s| <= 0.172: what is left out is below 2e-17."""
 
 
@@ -122,7 +123,7 @@ def expit(x: Array) -> Array:
     return np.asarray(1.0 / (1.0 + _exp(-x)))
 
 
-def _polynomial(terms: list[float], x: Array) -> Array:
+def _polynomial(terms: list[Array], x: Array) -> Array:
     """Horner's rule; ``terms`` from the highest power down."""
     total = x * terms[0]
     total += terms[1]

@@ -1,4 +1,4 @@
-"""Plain prediction files are read a column at a time; it must not be seen in what is said of them."""
+"""Plain prediction files are read a column at a time: nothing may be said of them otherwise."""
 
 import random
 from typing import Final

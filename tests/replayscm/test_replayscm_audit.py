@@ -2,13 +2,16 @@
 
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from puzzles import Item, built, items
 
+from builder.gate.part_check import _certificates
+from builder.gate.part_rows import PartRows
 from builder.replayscm.check.audit import audit_instance
 from builder.replayscm.make.alternatives import spread
 from builder.replayscm.make.shortcuts import shortcuts
@@ -196,6 +199,25 @@ def test_the_checker_sees_a_false_certificate() -> None:
         {"level": "certified"},
     ):  # fmt: skip
         assert problem_of(item.task, lied(item, **lie)) is not None, lie
+
+
+def test_the_check_of_a_part_names_a_false_certificate() -> None:
+    """The gate does not prove again what the worker that staged a part has proved; so that must."""
+    rows = next(one.rows for one in built() if len(one.rows["replayscm"]) > 1)
+    (world,) = rows["replayscm_worlds"]
+    name = str(world["instance_id"])
+
+    def found(truths: Sequence[Mapping[str, Any]]) -> tuple[int, list[str]]:
+        told: Any = PartRows(None, {name: rows["replayscm"]}, {name: truths}, {}, ())  # type: ignore[arg-type]
+        return _certificates("replayscm", told)
+
+    truths = rows["replayscm_truth"]
+    assert found(truths) == (len(truths), [])
+    target = json.loads(str(truths[0]["target_json"]))
+    lie = {"determined": not target["determined"]}
+    lies = [{**truths[0], "target_json": canonical({**target, **lie})}, *truths[1:]]
+    ((problem,), proved) = found(lies)[::-1]
+    assert problem.startswith(f"{truths[0]['task_id']}: ") and proved == len(truths)
 
 
 def lied(item: Item, **lie: object) -> Truth:

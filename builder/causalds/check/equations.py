@@ -137,7 +137,9 @@ def _network(p: Numbers, layer: Array) -> Array:
         count = width * layer.shape[1]
         matrix = np.asarray(p["weights"][used_weights : used_weights + count])
         bias = np.asarray(p["biases"][used_biases : used_biases + width])
-        layer = np.tanh(layer @ matrix.reshape(width, -1).T + bias)
+        layer = layer @ matrix.reshape(width, -1).T
+        layer += bias
+        np.tanh(layer, out=layer)
         used_weights, used_biases = used_weights + count, used_biases + width
     return np.asarray(p["bias"] + p["gain"] * (layer @ np.asarray(p["output"])))
 

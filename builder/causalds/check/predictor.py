@@ -134,11 +134,10 @@ def _part(hidden: Hidden, rows: Mapping[str, Array], draws: int, start: int) -> 
     kinds = [_squared] if set(np.unique(label)) <= {0.0, 1.0} else [_squared, _scored]
     # Neighbours in order of drawing, not of size: the pieces are independent of each other.
     count = _pieces(draws)
-    split = [(value[:, first::count], weight[:, first::count]) for first in range(count)]
-    return [
-        _extrapolated(loss(value, weight, label), np.stack([loss(v, w, label) for v, w in split]))
-        for loss in kinds
-    ]
+    pieces = [slice(None), *(slice(first, None, count) for first in range(count))]
+    every = [(value[:, piece], _shares(weight[:, piece])) for piece in pieces]
+    found = ([loss(v, share, label) for v, share in every] for loss in kinds)
+    return [_extrapolated(whole, np.stack(several)) for whole, *several in found]
 
 
 def _extrapolated(whole: Array, pieces: Array) -> Losses:
@@ -154,21 +153,19 @@ def _shares(weight: Array) -> Array:
     return np.where(total > 0.0, weight / np.where(total > 0.0, total, 1.0), 1 / weight.shape[1])
 
 
-def _squared(value: Array, weight: Array, label: Array) -> Array:
+def _squared(value: Array, share: Array, label: Array) -> Array:
     """The squared error of the mean."""
-    found: Array = ((_shares(weight) * value).sum(axis=1) - label) ** 2
+    found: Array = ((share * value).sum(axis=1) - label) ** 2
     return found
 
 
-def _scored(value: Array, weight: Array, label: Array) -> Array:
+def _scored(value: Array, share: Array, label: Array) -> Array:
     """The interval score of the central interval."""
-    if np.ptp(weight) == 0.0:
-        value, share = np.sort(value, axis=1), np.full(value.shape, 1 / value.shape[1])
+    if np.ptp(share) == 0.0:
+        value = np.sort(value, axis=1)
     else:
         order = np.argsort(value, axis=1)
-        value, share = (
-            np.take_along_axis(part, order, axis=1) for part in (value, _shares(weight))
-        )
+        value, share = (np.take_along_axis(part, order, axis=1) for part in (value, share))
     below = np.cumsum(share, axis=1) - 0.5 * share
     low, high = (_quantile(below, value, end) for end in (ALPHA / 2, 1 - ALPHA / 2))
     miss = np.clip(low - label, 0.0, None) + np.clip(label - high, 0.0, None)

@@ -7,9 +7,8 @@ from typing import Any
 
 from builder.replayscm.check.enumeration import LARGEST, open_by_enumeration
 from builder.replayscm.check.interpreter import Tree, exact_worlds, read, replay_row
-from grader.io.rows import task_of, truth_of
+from grader.io.rows import task_of
 from grader.shape import Task
-from grader.tracks.replayscm.certificates import problem_of
 from grader.tracks.replayscm.scoring import LADDER
 
 Row = Mapping[str, Any]
@@ -22,8 +21,9 @@ def audit_instance(
 
     ``tasks`` maps ``"tasks"`` to the instance's task rows: the track has no scenes. The worlds are
     replayed by the plain interpreter, and so is the counterexample, which may be wrong in
-    undetermined cells only; certificates and undetermined cells, none too few and none too many,
-    are proved by the grader's checker. Each level must begin with all worlds of the one before.
+    undetermined cells only. Each level must begin with all worlds of the one before. Certificates
+    and undetermined cells, none too few and none too many, are proved by the grader's checker, for
+    the gate and for who holds the release.
     """
     record = json.loads(world["world_json"])
     rows = {row["task_id"]: row for row in tasks["tasks"]}
@@ -33,11 +33,8 @@ def audit_instance(
     for truth in truths:
         target = json.loads(truth["target_json"])
         task = task_of(rows[truth["task_id"]])
-        names = [problem for problem in _record_problems(record, task, target) if problem]
-        certificate = problem_of(task, truth_of(truth))
-        if certificate is not None:
-            names.append(certificate)
-        found += [f"{truth['task_id']} ({target['pool']}): {problem}" for problem in names]
+        problems = _record_problems(record, task, target)
+        found += [f"{truth['task_id']} ({target['pool']}): {problem}" for problem in problems]
     return found
 
 
