@@ -146,6 +146,20 @@ def test_every_track_names_its_facts_and_says_what_cannot_be_tested(track: str) 
     assert all(fact and reason for fact, reason in leak_facts.untested)
 
 
+def test_which_effect_a_task_is_about_is_no_secret() -> None:
+    """That of the treated is identifiable in more scenes than a natural one. Without this, prompts
+    about the one, which are shorter, looked like a leak in every large release."""
+    leaks = TRACKS["causalds"].leak_facts
+    assert leaks is not None
+    row = TaskRow("t", "i", "causalds", 3, "counterfactual_identification", "identifiable_boolean",
+                  "clean", "story", "", "", "t.json", {}, Place(0, 0, 0, 0, ()))  # fmt: skip
+    told = {
+        leaks.asked(replace(row, inputs={"estimand": name}), {"target_json": "{}"}, {}).disclosed
+        for name in ("ETT", "NDE", "NIE")
+    }
+    assert len(told) == 3
+
+
 def test_a_release_too_small_to_test_says_so_without_an_empty_table(mini_release: Path) -> None:
     """A table without rows reads as a failure."""
     text = (mini_release / "GATE.md").read_text(encoding="utf-8").partition("## Leak test")[2]

@@ -50,7 +50,8 @@ def _hidden(world_row: Mapping[str, Any]) -> HiddenFacts | None:
 
 
 def _asked(task: TaskRow, truth: Mapping[str, Any], _world: Mapping[str, Any]) -> AskedFacts:
-    """A task may tell its declared inputs: lengths of lists, kinds, alpha; no name, no contrast.
+    """A task may tell its declared inputs: lengths of lists, kinds, alpha, which effect it is about
+    (each is identifiable in another share of scenes); no name, no contrast.
 
     Whether its effect agrees with its reasons it must not tell. That they make one expect nothing
     is for whoever knows the domain to see, and no secret.
@@ -59,7 +60,7 @@ def _asked(task: TaskRow, truth: Mapping[str, Any], _world: Mapping[str, Any]) -
     lengths = tuple((key, len(inputs[key])) for key in sorted(inputs) if _is_list(inputs[key]))
     scalars = tuple(
         (key, inputs[key])
-        for key in ("alpha", "outcome_kind", "rows", "variables")
+        for key in ("alpha", "estimand", "outcome_kind", "rows", "variables")
         if key in inputs
     )
     binary = {inputs.get("x0"), inputs.get("x1")} == {0, 1}

@@ -26,6 +26,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -166,7 +167,12 @@ def _gram(features: Floats) -> Floats:
 
 def _hold_out(kernel: Floats, ridge: float, folds: Ints) -> Floats:
     rows = len(kernel)
-    inverse = np.linalg.inv(kernel + ridge * np.eye(rows))
+    # Cholesky's factor and the inverse from it take a third of the time of a general inverse.
+    factor, failed = lapack.dpotrf(kernel + ridge * np.eye(rows), lower=1)
+    half, singular = lapack.dpotri(factor, lower=1)
+    if failed or singular:
+        raise ValueError("a kernel with its ridge is positive definite, and this one is not")
+    inverse = np.tril(half) + np.tril(half, -1).T
     smoother = np.zeros((rows, rows))
     for fold in range(int(folds.max()) + 1):
         held = np.flatnonzero(folds == fold)

@@ -3,8 +3,9 @@
 For each private fact one classifier is trained on the disclosures plus everything else public,
 and its held-out accuracy is compared with itself after the "everything else" block is permuted
 among rows with equal disclosures. A fact leaks if p <= 0.01/m, m the number of facts tested
-(Bonferroni). With N permutations no p is below 1/(N + 1), so a fact whose first p is small is
-tested again with enough fresh permutations to decide at that level; the second p then counts.
+(Bonferroni). With N permutations no p is below 1/(N + 1), so a fact whose p is small is tested
+again with enough fresh permutations to decide at that level; the last p then counts. Few
+permutations are enough to see that most facts are far from leaking: who passes a glance is done.
 """
 
 import hashlib
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from builder.gate.leak.classifier import Ints, Smoothers, encode, permutation_test
+from builder.gate.leak.classifier import Ints, Smoothers, Tested, encode, permutation_test
 from builder.gate.leak.extract import LabelledFact, digest, extract, subjects_of, together
 from builder.gate.leak.facts import MIN_CLASS, merge_rare
 from builder.gate.leak.features import Subject, everything_else
@@ -32,8 +33,11 @@ LEVEL: Final = 0.01
 """The chance that a release without any leak is called leaking."""
 SCENES: Final = 400
 """Scenes behind a test, at most: its cost grows with their cube."""
+GLANCE: Final = 199
+PASSED: Final = 0.1
+"""A p above this, from so many permutations, is the verdict."""
 SECOND_LOOK: Final = 0.02
-"""A first p up to here is decided by fresh permutations."""
+"""A p up to here is decided by fresh permutations, enough of them."""
 RESOLUTION: Final = 200
 """Fresh permutations per fact tested: the threshold then lies at two in all, the data included."""
 
@@ -294,10 +298,16 @@ def _test_all(tested: Sequence[_Tested], permutations: int, workers: int) -> tup
         families = everything_else(subjects)
         seed = _fingerprint(item, subjects, number)
         models = Smoothers(item.strata, families, _rng(seed, "folds"))
-        result = permutation_test(models, item.labels, item.strata, permutations, _rng(seed, "1"))
+
+        def look(count: int, purpose: str) -> Tested:
+            draws = _rng(seed, purpose)
+            return permutation_test(models, item.labels, item.strata, count, draws)
+
+        result = look(min(GLANCE, permutations), "glance")
+        if result.p <= PASSED and permutations > GLANCE:
+            result = look(permutations, "1")
         if result.p <= SECOND_LOOK:
-            fresh = max(permutations, RESOLUTION * len(tested) - 1)
-            result = permutation_test(models, item.labels, item.strata, fresh, _rng(seed, "2"))
+            result = look(max(permutations, RESOLUTION * len(tested) - 1), "2")
         return LeakRow(
             item.where,
             item.fact.name,
