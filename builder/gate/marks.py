@@ -40,27 +40,24 @@ def all_different(pieces: Iterable[Numbers]) -> bool:
 
 
 class Repeats:
-    """Finds what is in two parts by marks of 32 hexadecimal digits: of each eight bytes and the
-    place are kept, and looked up again (``lookup(part)`` gives its marks and names) where those
-    bytes are alike."""
+    """Finds what is in two parts by marks of 32 hexadecimal digits: of each eight bytes are kept,
+    and looked up again (``lookup(part)`` gives its marks and names) where those are alike."""
 
     def __init__(self, lookup: Callable[[int], Sequence[Sequence[str]]]) -> None:
         self._lookup = lookup
-        self._marks: list[Numbers] = []
-        self._places: list[npt.NDArray[np.uint32]] = []
+        self._marks: list[tuple[int, Numbers]] = []
 
     def add(self, part: int, marks: Sequence[Sequence[str]]) -> None:
         """Adds the marks of a part, each first in its row."""
-        self._marks.append(np.array([int(mark[0][:16], 16) for mark in marks], dtype=np.uint64))
-        self._places.append(np.full(len(marks), part, dtype=np.uint32))
+        numbers = np.array([int(mark[0][:16], 16) for mark in marks], dtype=np.uint64)
+        self._marks.append((part, numbers))
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Names of what has one mark, the one of the later part first."""
-        marks = np.concatenate([np.empty(0, np.uint64), *self._marks])
-        parts = np.concatenate([np.empty(0, np.uint32), *self._places])
-        order = np.argsort(marks, kind="stable")
-        alike = np.flatnonzero(marks[order][1:] == marks[order][:-1])
-        suspects = {int(parts[order[place + step]]) for place in alike for step in (0, 1)}
+        marks = np.concatenate([np.empty(0, np.uint64), *(marks for _, marks in self._marks)])
+        marks.sort()
+        alike = np.unique(marks[1:][marks[1:] == marks[:-1]])
+        suspects = [part for part, own in self._marks if len(alike) and np.isin(own, alike).any()]
         first: dict[str, str] = {}
         for part in sorted(suspects):
             for mark, name in self._lookup(part):

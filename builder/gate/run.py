@@ -35,7 +35,7 @@ from builder.gate.report import Floor, GateLine, GateReport, line_of
 from builder.gate.roll import Roll, raw_ids, rolls
 from builder.gate.secrecy import secrecy_problems
 from builder.gate.shortcuts import ShortcutRow, Shortcuts, shortcut_rows
-from builder.gate.tables import SplitTables, split_tables
+from builder.gate.tables import SplitTables, Wanted, split_tables
 from builder.release.engine import Workers, processes_of
 from builder.release.manifest import Parts, read_manifest
 from builder.release.reader import configs, public_side
@@ -308,7 +308,7 @@ def _materials(release: Path, checked: Checked) -> Iterator[Material | Untested]
             yield Untested(where)
             continue
 
-        def read(only: frozenset[str], track: str = track, split: str = split) -> SplitTables:
+        def read(only: Wanted, track: str = track, split: str = split) -> SplitTables:
             return split_tables(release, track, split, only)
 
         yield Material(where, leak_facts, sums.leaks.facts(), read)

@@ -127,9 +127,12 @@ def id_ranges(parts: Sequence[Part], config: str, schema: pa.Schema, count: int)
     if count < 2:
         return [Ids()]
     key, unit = sort_key(schema)[0], GROUP_ROWS
-    ids = np.concatenate(
-        [np.array(part.read(config, [key]).column(0).to_pylist(), np.bytes_) for part in parts]
-    )
+    ids = np.empty(sum(part.sizes[config][0] for part in parts), f"S{_width(parts, config, key)}")
+    end = 0
+    for part in parts:  # into one array: of tens of millions of ids two copies are too many
+        own = part.read(config, [key]).column(0).to_pylist()
+        ids[end : end + len(own)] = own
+        end += len(own)
     if config.endswith(SCENES):
         ids, unit = np.unique(ids), PART_INSTANCES
     groups = -(-len(ids) // unit)
@@ -138,6 +141,12 @@ def id_ranges(parts: Sequence[Part], config: str, schema: pa.Schema, count: int)
     ids.sort()
     ends = ["", *(ids[cut].decode("utf-8") for cut in cuts), ""]
     return [Ids(*pair) for pair in pairwise(ends)]
+
+
+def _width(parts: Sequence[Part], config: str, key: str) -> int:
+    """The bytes of the longest id."""
+    columns = (part.read(config, [key]).column(0) for part in parts)
+    return max((pc.max(pc.binary_length(ids)).as_py() or 1 for ids in columns), default=1)
 
 
 def shard_name(config: str, split: str, index: int, count: int) -> str:

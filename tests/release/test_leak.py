@@ -10,7 +10,7 @@ from handmade import SEVEN, Plan, make_tables, write
 
 from builder.causalds.check.leaks import LEAK_FACTS
 from builder.gate.leak import permutation as leak
-from builder.gate.leak.extract import extract, together
+from builder.gate.leak.extract import extract, subjects_of, together, wanted
 from builder.gate.leak.facts import facts, merge_rare
 from builder.gate.leak.features import disclosures, everything_else
 from builder.gate.leak.permutation import LeakReport, leak_test
@@ -173,6 +173,19 @@ def test_a_large_split_is_tested_on_a_sample_that_hashes_draw(
     report = leak_test(release, permutations=99)
     assert report.ok and max(row.movable for row in report.rows) <= 30
     assert "of more than 30 movable ones, 30 are drawn by hashes" in report.markdown()
+
+
+def test_what_is_read_of_a_large_split_is_enough(tmp_path: Path) -> None:
+    """The gate reads no more than the rows that are tested; they must look as they do among all."""
+    tables = make_tables(Plan(scenes=40, seed=4))
+    _in_three_views(tables)
+    release = write(tables, tmp_path)
+    whole = split_tables(release, "causalds", "dev")
+    found = together([extract(whole, LEAK_FACTS)])
+    some = [fact.at(range(turn % 3, len(fact.instances), 3)) for turn, fact in enumerate(found)]
+    part = split_tables(release, "causalds", "dev", wanted(some))
+    assert len(part.tasks) < 0.6 * len(whole.tasks) and len(part.truth) == len(part.tasks)
+    assert subjects_of(part, LEAK_FACTS, some) == subjects_of(whole, LEAK_FACTS, some)
 
 
 def test_the_report_is_a_function_of_the_release(tmp_path: Path) -> None:

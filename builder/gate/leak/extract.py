@@ -1,7 +1,8 @@
 """What of the facts the leak test needs from every part of a release, and all parts together.
 
 A part says of each fact, for one view of each instance, the label and a hash of the disclosures;
-together they say which instances a fact is tested on. Only of those are the features worked out.
+together they say which instances a fact is tested on. Only what is about those is read again, and
+its features are worked out.
 """
 
 import hashlib
@@ -11,7 +12,7 @@ from typing import Any, Final
 
 from builder.gate.leak.facts import OF_SCENES, Fact, facts, halves
 from builder.gate.leak.features import Subject, disclosures
-from builder.gate.tables import SplitTables
+from builder.gate.tables import SplitTables, Wanted
 from builder.track import LeakFacts
 
 LOOKED_AT: Final = 6000
@@ -19,17 +20,27 @@ LOOKED_AT: Final = 6000
 public ids have the smallest hashes. A test takes a few hundred of them."""
 
 Extract = list[dict[str, Any]]
-"""Of each fact ``name``, ``halved`` and ``rows``: instance, stratum (its disclosures), label."""
+"""Of each fact ``name``, ``halved`` and ``rows``: instance, stratum (its disclosures), label, view,
+and the task that it is about (empty: all of the view)."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledFact:
-    """A fact with all its rows, in the order of their instances: the stratum and label of each."""
+    """A fact with all its rows, in the order of their instances: of each the stratum, the label,
+    the view and the task that it is about (empty: all of the view)."""
 
     name: str
     instances: tuple[str, ...]
     strata: tuple[str, ...]
     labels: tuple[str, ...]
+    views: tuple[str, ...]
+    tasks: tuple[str, ...]
+
+    def at(self, rows: Iterable[int]) -> "LabelledFact":
+        """Some of the rows."""
+        kept = list(rows)
+        columns = (self.instances, self.strata, self.labels, self.views, self.tasks)
+        return LabelledFact(self.name, *(tuple(column[row] for row in kept) for column in columns))
 
 
 def digest(text: str) -> bytes:
@@ -50,7 +61,13 @@ def extract(tables: SplitTables, leak_facts: LeakFacts) -> Extract:
             "name": fact.name,
             "halved": fact.halved,
             "rows": [
-                [subject.scene.instance_id, _stratum(subject), label]
+                [
+                    subject.scene.instance_id,
+                    _stratum(subject),
+                    label,
+                    subject.scene.view,
+                    "" if fact.name.startswith(OF_SCENES) else subject.tasks[0].task_id,
+                ]
                 for subject, label in zip(fact.subjects, fact.labels, strict=True)
             ],
         }
@@ -70,7 +87,7 @@ class Gathered:
     """The facts of parts, one part after another: of most parts no rows are looked at."""
 
     def __init__(self) -> None:
-        self._rows: dict[str, list[tuple[str, str, str]]] = {}
+        self._rows: dict[str, list[tuple[str, ...]]] = {}
         self._halved: set[str] = set()
 
     def add(self, one: Extract) -> None:
@@ -85,13 +102,25 @@ class Gathered:
         found: list[LabelledFact] = []
         said: set[tuple[str, ...]] = set()
         for name in _ordered(list(self._rows)):
-            columns = list(zip(*sorted(self._rows[name]), strict=True)) or [(), (), ()]
+            columns = list(zip(*sorted(self._rows[name]), strict=True)) or [()] * 5
             labels = halves(columns[2]) if name in self._halved else columns[2]
             if name.startswith(OF_SCENES) and labels in said:
                 continue
             said |= {labels} if name.startswith(OF_SCENES) else set()
-            found.append(LabelledFact(name, columns[0], columns[1], labels))
+            found.append(LabelledFact(name, columns[0], columns[1], labels, *columns[3:]))
         return found
+
+
+def wanted(facts: Iterable[LabelledFact]) -> Wanted:
+    """What must be read for some facts."""
+    rows = {
+        row for fact in facts for row in zip(fact.instances, fact.views, fact.tasks, strict=True)
+    }
+    return Wanted(
+        frozenset(instance for instance, _, _ in rows),
+        frozenset((instance, view) for instance, view, task in rows if not task),
+        frozenset(task for _, _, task in rows if task),
+    )
 
 
 def subjects_of(

@@ -20,10 +20,17 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from builder.gate.leak.classifier import Ints, Smoothers, Tested, encode, permutation_test
-from builder.gate.leak.extract import LabelledFact, digest, extract, subjects_of, together
+from builder.gate.leak.extract import (
+    LabelledFact,
+    digest,
+    extract,
+    subjects_of,
+    together,
+    wanted,
+)
 from builder.gate.leak.facts import MIN_CLASS, merge_rare
 from builder.gate.leak.features import Subject, everything_else
-from builder.gate.tables import SplitTables, split_tables, tracks
+from builder.gate.tables import SplitTables, Wanted, split_tables, tracks
 from builder.release.reader import public_side, splits
 from builder.track import LeakFacts
 from builder.tracks import TRACKS
@@ -129,12 +136,12 @@ class LeakReport:
 @dataclass(frozen=True, slots=True)
 class Material:
     """What the leak test is given of one track and split: the facts of all instances that it looks
-    at, and ``read``, which gives what the release says of some of them."""
+    at, and ``read``, which gives what the release says of that."""
 
     where: str
     leak_facts: LeakFacts
     facts: Sequence[LabelledFact]
-    read: Callable[[frozenset[str]], SplitTables]
+    read: Callable[[Wanted], SplitTables]
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,10 +224,9 @@ def leaks_among(
                 skipped.append((where, fact.name, item))
             else:
                 prepared.append(item)
-        wanted = frozenset(name for item in prepared for name in item.fact.instances)
         if prepared:
             kept = [item.fact for item in prepared]
-            subjects = subjects_of(material.read(wanted), material.leak_facts, kept)
+            subjects = subjects_of(material.read(wanted(kept)), material.leak_facts, kept)
             tested += map(_Tested, prepared, subjects)
         skipped += [(where, fact, reason) for fact, reason in material.leak_facts.untested]
     return LeakReport(_test_all(tested, permutations, workers), tuple(skipped))
@@ -265,13 +271,8 @@ def _prepare(where: str, fact: LabelledFact) -> _Prepared | str:
             f"fewer than two classes of {MIN_CLASS} rows among those that share their "
             "disclosures with a row of another class"
         )
-    left_in = LabelledFact(
-        fact.name,
-        tuple(fact.instances[row] for row in kept),
-        tuple(fact.strata[row] for row in kept),
-        tuple(fact.labels[row] for row in kept),
-    )
-    return _Prepared(where, len(fact.labels), left_in, labels, encode(strata[kept].tolist())[0])
+    strata, _ = encode(strata[kept].tolist())
+    return _Prepared(where, len(fact.labels), fact.at(kept.tolist()), labels, strata)
 
 
 def _movable(names: NDArray[np.object_], strata: Ints) -> Ints:
