@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any, Final
 
 import numpy as np
@@ -189,7 +190,7 @@ def build_part(job: PartJob) -> Part:
         rejections.update(built.rejections)
         for stage, spent in built.seconds.items():
             seconds[stage] = seconds.get(stage, 0.0) + spent
-    job.mark.unlink()
+    job.mark.unlink(missing_ok=True)
     started = time.perf_counter()
     tables = {
         config: pa.concat_tables([schema.empty_table(), *pieces[config]])
@@ -216,11 +217,13 @@ def stage_part(
     seconds: dict[str, float],
 ) -> Part:
     """Writes the tables of a part, by config, and its record; it appears under its name when
-    whole."""
+    whole.
+
+    A machine that was given up for lost may still be at it: nobody writes into another's files.
+    """
     started = time.perf_counter()
-    unfinished = folder.with_name(folder.name + ".unfinished")
-    shutil.rmtree(unfinished, ignore_errors=True)
-    unfinished.mkdir(parents=True, mode=0o700)
+    folder.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
+    unfinished = Path(mkdtemp(".unfinished", f"{folder.name}.", folder.parent))
     files = {config: unfinished / f"{config}.arrow" for config in tables}
     sizes = {config: _stage(file, tables[config]) for config, file in files.items()}
     record: dict[str, Any] = {
@@ -233,7 +236,12 @@ def stage_part(
     seconds["staging"] = seconds.get("staging", 0.0) + time.perf_counter() - started
     (unfinished / RECORD).write_text(canonical(record), encoding="utf-8")
     shutil.rmtree(folder, ignore_errors=True)
-    unfinished.rename(folder)
+    try:
+        unfinished.rename(folder)
+    except OSError:
+        if not (folder / RECORD).is_file():
+            raise
+        shutil.rmtree(unfinished)  # the same part has come from elsewhere meanwhile
     return Part(origin, folder, sizes, rejections, seconds)
 
 

@@ -11,6 +11,7 @@ import pytest
 from fake_builder import gate, small_track
 from tiny_release import OTHER_SECRET, SECRET, tree
 
+from builder.release import parts
 from builder.release.build import build_release
 from builder.release.config import load_config
 from builder.release.parts import Origin, Part
@@ -70,6 +71,32 @@ def test_a_damaged_part_is_built_again(tiny, split_file, command, secret, monkey
     monkeypatch.delenv("FAKE_GATE_FAILS")
     assert command("build", split_file, "--out", out, "--workers", 1, "--quiet") == 0
     assert tree(out) == tree(tiny)
+
+
+def test_a_part_that_comes_twice_at_once_is_staged_once(tmp_path, monkeypatch):
+    """A machine that was given up for lost may come back while another does its work."""
+    folder = tmp_path / "track" / "dev" / "00000"
+    table = {"track": pa.table({"task_id": ["b", "a"]})}
+    origin = Origin("module:TRACK", "track", "dev", False, 1)
+    hashed = parts.file_sha256
+    twins = []
+
+    def meanwhile(file: Path) -> str:
+        monkeypatch.setattr(parts, "file_sha256", hashed)
+        twins.append(parts.stage_part(origin, folder, table, {}, {}))
+        return hashed(file)
+
+    monkeypatch.setattr(parts, "file_sha256", meanwhile)
+    monkeypatch.setattr(parts.shutil, "rmtree", _unless(folder, parts.shutil.rmtree))
+    part = parts.stage_part(origin, folder, table, {}, {})
+    assert len(twins) == 1 and parts.find_part(folder) is not None
+    assert part.read("track").column("task_id").to_pylist() == ["a", "b"]
+    assert [entry.name for entry in folder.parent.iterdir()] == ["00000"]
+
+
+def _unless(folder: Path, remove):
+    """As if the twin's part came just after the place was cleared for this one."""
+    return lambda place, **options: None if place == folder else remove(place, **options)
 
 
 def test_parts_of_another_configuration_are_not_used(

@@ -14,6 +14,7 @@ from gate_release import edit
 
 from builder.causalds.plan import scenes
 from builder.gate import part_check, restage
+from builder.gate.marks import Repeats
 from builder.gate.part_check import CHECK, check_part, read_check
 from builder.gate.report import GateLine, GateReport
 from builder.gate.run import run_gate
@@ -210,6 +211,28 @@ def test_a_part_that_is_left_out_is_missed(staged: Path) -> None:
     parts = _parts(staged)
     parts["dev", "causalds"].pop()
     assert "row group" in _failures(staged, parts)["checks of parts"]
+
+
+def test_a_prompt_that_two_parts_have_is_named_and_one_that_begins_alike_is_not() -> None:
+    """Of a mark eight bytes are held; the rest is looked up."""
+    begin = "0123456789abcdef"
+    marks = [
+        [[begin + "0" * 16, "one"], ["f" * 32, "two"]],
+        [[begin + "1" * 16, "three"]],
+        [["e" * 32, "four"], ["f" * 32, "five"]],
+    ]
+    looked = []
+
+    def lookup(part: int) -> list[list[str]]:
+        looked.append(part)
+        return marks[part]
+
+    found = Repeats(lookup)
+    for part, own in enumerate(marks[:2]):
+        found.add(part, own)
+    assert list(found.pairs()) == [] and looked == [0, 1]
+    found.add(2, marks[2])
+    assert list(found.pairs()) == [("five", "two")]
 
 
 @pytest.mark.slow
