@@ -2,15 +2,17 @@
 
 Builds releases of so many scenes each (clean view, 200 rows, public truth, an exam of 200 tasks) in
 processes of their own and tells time and memory of each, then what one more scene costs by the two
-largest. Memory of the driver is what decides how large a release can be; that of a worker does
-not depend on it. Only processor time means something on a machine that does other work besides.
+largest, and what a million would. ``--full`` gives scenes the rows and views of
+``splits/main.toml``. Memory of the driver is what decides how large a release can be; that of a
+worker does not depend on it. Only processor time means something on a machine that does other work
+besides.
 """
 
 import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,14 +31,17 @@ truth = "public"
 seed = "growth"
 [splits.dev.causalds]
 scenes = {scenes}
-rows = {{ train = 200, test = 100 }}
+rows = {{ train = {train}, test = {test} }}
 composition = "full"
 treatment_binary = 0.5
 outcome_binary = 0.4
-views = ["clean"]
+views = {views}
 [splits.dev.exams.some]
 causalds = {{ tasks = 200 }}
 """
+
+_SMALL: Final = {"train": 200, "test": 100, "views": '["clean"]'}
+_FULL: Final = {"train": 16000, "test": 4000, "views": '["clean", "proxy", "proxy_hard"]'}
 
 _CHILD: Final = """
 import json, resource, sys, time
@@ -72,8 +77,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.growth")
     parser.add_argument("--scenes", type=int, nargs="+", default=[1250, 5000, 20000])
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--full", action="store_true", help="three views of 16,000 rows")
     options = parser.parse_args(arguments)
-    found = [built(scenes, options.workers) for scenes in sorted(options.scenes)]
+    shape = _FULL if options.full else _SMALL
+    found = [built(scenes, options.workers, shape) for scenes in sorted(options.scenes)]
     names = ("scenes", "wall s", "driver s", "workers s", "driver MB", "largest worker MB", "MB")
     table = Table(*names, box=None)
     for one in found:
@@ -88,21 +95,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _slope(less: Grown, more: Grown) -> str:
-    """What one more scene costs."""
+    """What one more scene costs, and a million of them."""
     scenes = more.scenes - less.scenes
-    seconds = more.driver + more.workers - less.driver - less.workers
+    seconds = (more.driver + more.workers - less.driver - less.workers) / scenes
+    size = (more.bytes - less.bytes) / scenes
     return (
-        f"a scene more: {seconds / scenes:.3f} s of processor time, "
+        f"a scene more: {seconds:.3f} s of processor time, "
         f"{(more.driver_peak - less.driver_peak) / scenes:.1f} KiB of the driver's memory, "
-        f"{(more.bytes - less.bytes) / scenes / 1024:.1f} KiB of release"
+        f"{size / 1024:.1f} KiB of release\n"
+        f"a million: {seconds * 1e6 / 3600:.0f} core-hours, {size * 1e6 / 1e12:.2f} TB"
     )
 
 
-def built(scenes: int, workers: int) -> Grown:
+def built(scenes: int, workers: int, shape: Mapping[str, object]) -> Grown:
     """One build in a process of its own; raises ``CalledProcessError``."""
     with TemporaryDirectory(prefix="causal-exams-growth-") as folder:
         split, out, child = (Path(folder) / name for name in ("growth.toml", "out", "child.py"))
-        split.write_text(_SPLIT.format(scenes=scenes), encoding="utf-8")
+        split.write_text(_SPLIT.format(scenes=scenes, **shape), encoding="utf-8")
         child.write_text(_CHILD, encoding="utf-8")
         asked = [str(split), "--out", str(out), "--workers", str(workers)]
         done = subprocess.run(
