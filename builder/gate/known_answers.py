@@ -180,13 +180,11 @@ class _Grader:
         self._floors = floors
         self._instance = ""
         self._known: dict[tuple[str, str | None], Score] = {}
-        self._deserved: dict[tuple[str, str], float] = {}
+        self._guessed: dict[tuple[Guess, str], tuple[float, float]] = {}
         self._asked: tuple[Task, Truth, str] | None = None
 
     def scored(self, task: Task, truth: Truth, answer: str | None) -> Score:
         """The score of an answer, or of none; ids and view may be those of another view."""
-        if task.instance_id != self._instance:
-            self._instance, self._known, self._deserved = task.instance_id, {}, {}
         question = self._question_of(task, truth), answer
         if question not in self._known:
             raw = None if answer is None else RawAnswer(task.answer_file, answer.encode("utf-8"))
@@ -199,16 +197,18 @@ class _Grader:
         Guesses at one question in several views are one guess: they look at neither data nor story.
         """
         question = self._question_of(task, truth)
-        digest = hashlib.sha256(f"{kind}/{task.instance_id}/{question}".encode()).digest()
-        rng = np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "big")))
-        answer = self._floors.answer(kind, task, truth, rng)
-        points = self.scored(task, truth, answer).points
-        if (question, answer) not in self._deserved:
-            self._deserved[question, answer] = self._floors.points(task, truth, answer)
-        return points, self._deserved[question, answer]
+        if (kind, question) not in self._guessed:
+            digest = hashlib.sha256(f"{kind}/{task.instance_id}/{question}".encode()).digest()
+            rng = np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "big")))
+            answer = self._floors.answer(kind, task, truth, rng)
+            points = self.scored(task, truth, answer).points
+            self._guessed[kind, question] = points, self._floors.points(task, truth, answer)
+        return self._guessed[kind, question]
 
     def _question_of(self, task: Task, truth: Truth) -> str:
         """:meth:`_question`, worked out once for all answers to a task."""
+        if task.instance_id != self._instance:
+            self._instance, self._known, self._guessed = task.instance_id, {}, {}
         if self._asked is None or self._asked[0] is not task or self._asked[1] is not truth:
             self._asked = task, truth, self._question(task, truth)
         return self._asked[2]

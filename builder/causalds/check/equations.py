@@ -7,6 +7,7 @@ exponentials, gates by counting), the difference is meant.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -219,7 +220,7 @@ def _student(df: float) -> Callable[[Array], Array]:
 class _Mixture:
     """Equally likely unit-variance-total Gaussian components with the given means."""
 
-    def __init__(self, means: list[float]) -> None:
+    def __init__(self, means: Sequence[float]) -> None:
         self._means = np.asarray(means)
         self._sd = math.sqrt(1.0 - float(np.mean(self._means**2)))
 
@@ -234,7 +235,11 @@ class _Mixture:
 
 def noise_law(noise: Mapping[str, Any]) -> Any:
     """The standardised law (mean 0, sd 1) with ``rvs`` and ``pdf``."""
-    family, shape = noise["family"], noise["shape"]
+    return _law(noise["family"], tuple(noise["shape"]))
+
+
+@cache  # SciPy takes a millisecond to make one
+def _law(family: str, shape: tuple[float, ...]) -> Any:
     if family == "gauss":
         return _Quick(stats.norm(), _normal)
     if family == "laplace":

@@ -1,7 +1,7 @@
 """The right answers to causalds tasks, one writer a form; each scores 1 point."""
 
 from collections.abc import Callable
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Any
 
 from grader.io.jsonio import pretty
@@ -14,7 +14,12 @@ Members = dict[str, Any]
 def predictions(task: Task, truth: Truth, *, columns: tuple[str, ...]) -> str:
     """The held-out labels themselves; where intervals are asked for, of zero width."""
     assert truth.labels is not None
-    rows = (",".join([repr(label)] * len(columns)) for label in truth.labels)
+    return _table(truth.labels, columns)
+
+
+@lru_cache(maxsize=4)  # the views of a scene have the same labels
+def _table(labels: tuple[float, ...], columns: tuple[str, ...]) -> str:
+    rows = (",".join([repr(label)] * len(columns)) for label in labels)
     return "\n".join([",".join(columns), *rows]) + "\n"
 
 
