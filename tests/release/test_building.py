@@ -1,5 +1,6 @@
 """A build gives the same bytes whatever happens on the way, and never half a release."""
 
+import io
 import json
 import shutil
 import stat
@@ -9,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from fake_builder import gate, small_track
+from rich.console import Console
 from tiny_release import OTHER_SECRET, SECRET, tree
 
 from builder.release import parts
@@ -303,3 +305,13 @@ def test_two_builds_do_not_share_a_working_folder(split_file, command, secret, t
     with opened(Workspace(tmp_path / "r"), "other", fresh=False):
         assert command("build", split_file, "--out", tmp_path / "r", "--workers", 1) == 2
     assert "another build is at work" in capsys.readouterr().err
+
+
+def test_the_share_of_the_gate_is_told_with_and_without_the_checks_of_parts():
+    """Nearly all of the gate runs where parts are staged: its stage alone would tell too little."""
+    told = io.StringIO()
+    reporter = Reporter(console=Console(file=told, width=100))
+    reporter.spend({"tasks": 5.0, "checks": 2.0})
+    reporter.spend({"checks": 1.0, "gate": 2.0})
+    reporter.table_of_times()
+    assert "the gate's share: 50%, of which 20% after" in told.getvalue()

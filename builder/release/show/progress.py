@@ -28,7 +28,7 @@ TOLD_EVERY: Final = 60
 class Reporter:
     """Writes messages for people to standard error; standard output stays free for data.
 
-    ``seconds`` collects what each stage cost, summed over workers.
+    ``seconds`` collects the processor time of each stage, summed over workers.
     """
 
     def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
@@ -85,7 +85,7 @@ class Reporter:
         """Prints seconds and shares of each stage, summed over workers."""
         if self.quiet or not self.seconds:
             return
-        table = Table("stage", title="time over all workers", title_justify="left", box=None)
+        table = Table("stage", title="processor time", title_justify="left", box=None)
         table.add_column("seconds", justify="right")
         table.add_column("share", justify="right")
         total = sum(self.seconds.values())
@@ -93,6 +93,12 @@ class Reporter:
             spent = self.seconds[stage]
             table.add_row(stage, f"{spent:.2f}", f"{spent / total:.0%}" if total else "-")
         self.console.print(table)
+        if total:
+            checks, gate = (self.seconds.get(stage, 0.0) / total for stage in ("checks", "gate"))
+            self.note(
+                f"the gate's share: {checks + gate:.0%}, of which {gate:.0%} after all parts were "
+                "checked where they were staged"
+            )
 
 
 def _in_order(seconds: Mapping[str, float]) -> Sequence[str]:
