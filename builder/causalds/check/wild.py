@@ -47,9 +47,11 @@ def _effect(hidden: Hidden, wanted: Mapping[str, Any], effect: float, r: float) 
     if wanted["misled"]:
         least = max(MISS[0], MISS[1] * abs(effect))
         observed = hidden.others()
+        causes = [v for v in observed if v in set(hidden.graph.predecessors(hidden.x))]
+        careless = [("its direct causes", causes), ("everything", observed)]
+        valid = hidden.valid_sets()
         adjusted = [("nothing", list[str]())]
-        if frozenset(observed) not in hidden.valid_sets():
-            adjusted.append(("everything", observed))
+        adjusted += [(name, given) for name, given in careless if frozenset(given) not in valid]
         for name, given in adjusted:
             missed = abs(_regressed(hidden, given) - effect)
             if missed < least - _OFF:

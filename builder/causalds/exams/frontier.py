@@ -84,6 +84,12 @@ def on_total(key: str) -> bool:
     return key.partition(".")[0] in TOTAL
 
 
+def on_equations(key: str) -> bool:
+    """Whether the answer turns on what equations do beyond the graph: those of wild graphs alone
+    are made to mislead."""
+    return on_total(key) or key in CHANGES
+
+
 def misleading(key: str, label: str) -> bool:
     """Whether plain estimates are to miss what is asked, in the share of tasks that is wanted."""
     return on_total(key) and not abstains(key, label)
@@ -169,7 +175,7 @@ def _tame(
     labels: Mapping[tuple[str, bool], Sequence[str]],
 ) -> set[int]:
     """The slots that are not on wild graphs: those which cannot be, then others by chance, and only
-    then questions on total effects: equations of wild graphs alone are made to mislead."""
+    then those that equations decide."""
     assert model.frontier is not None
     most = model.tasks - round(model.frontier.wild * model.tasks)
 
@@ -180,7 +186,7 @@ def _tame(
     places = shuffled(rng, range(len(asked)))
     forced = [place for place in places if not on(True, place)]
     free = [place for place in places if on(True, place) and on(False, place)]
-    free.sort(key=lambda place: on_total(asked[place][0]))
+    free.sort(key=lambda place: on_equations(asked[place][0]))
     return set(forced + free[: max(0, most - len(forced))])
 
 

@@ -77,9 +77,11 @@ def _strata(slot: Slot) -> Sequence[str]:
             return tuple(STRATA)
         return UNIDENTIFIED if quiet else [name for name in STRATA if name not in UNIDENTIFIED]
     if family == "mediation_effect" or slot.key in _DETAILS:
-        lost = ("natural_lost", *UNIDENTIFIED)
-        kept = [name for name in STRATA if name not in lost]
-        return lost if quiet else [*kept, *(["natural_kept"] if slot.key in _DETAILS else [])]
+        kept = [name for name in STRATA if name not in ("natural_lost", *UNIDENTIFIED)]
+        if slot.key in _DETAILS:
+            # Where the verdict is that of the ATE as often as it can be, the ATE's would do.
+            return ("natural_lost",) if quiet else [*kept, "natural_kept"]
+        return ("natural_lost", *UNIDENTIFIED) if quiet else kept
     return tuple(STRATA)
 
 
@@ -96,11 +98,12 @@ def plan_frontier(
     do.
     """
     where = f"exam {exam}"
-    wanted = slots(model, rng, _labels(model, tame), where)
+    labels = _labels(model, tame)
+    wanted = slots(model, rng, labels, where)
     rows = (regions.settings.rows[0], regions.settings.rows[1])
-    chosen = list(_on_motifs([slot for slot in wanted if not slot.wild], tame, rng, where))
+    chosen, rest = _on_motifs([slot for slot in wanted if not slot.wild], tame, labels, rng, where)
     found = [wild_rows(one, int(rng.integers(rows[0], rows[1] + 1))) for one in chosen]
-    found += _on_wild([slot for slot in wanted if slot.wild], regions, rng)
+    found += _on_wild([*[slot for slot in wanted if slot.wild], *rest], regions, rng)
     return found
 
 
@@ -202,8 +205,14 @@ def _expected(plan: ScenePlan, key: str) -> Iterator[str]:
 
 
 def _on_motifs(
-    wanted: Sequence[Slot], tame: Sequence[ScenePlan], rng: np.random.Generator, where: str
-) -> Iterator[ScenePlan]:
+    wanted: Sequence[Slot],
+    tame: Sequence[ScenePlan],
+    labels: Mapping[tuple[str, bool], Sequence[str]],
+    rng: np.random.Generator,
+    where: str,
+) -> tuple[list[ScenePlan], list[Slot]]:
+    """Plans on motifs, and the slots for which there are none left, where wild graphs will do."""
+    found, rest = list[ScenePlan](), list[Slot]()
     hosts = {
         slot: [
             i
@@ -215,6 +224,9 @@ def _on_motifs(
     free = set(range(len(tame)))
     for slot in sorted(wanted, key=lambda slot: len(hosts[slot])):
         fitting = [i for i in hosts[slot] if i in free]
+        if not fitting and slot.label in labels[slot.key, True]:
+            rest.append(replace(slot, wild=True))
+            continue
         if not fitting:
             raise UsageError(
                 f"{where}: too few scenes of this split's composition can be asked {slot.key} with "
@@ -222,7 +234,8 @@ def _on_motifs(
             )
         place = pick(rng, fitting)
         free.discard(place)
-        yield asked(tame[place], slot)
+        found.append(asked(tame[place], slot))
+    return found, rest
 
 
 def asked(plan: ScenePlan, slot: Slot) -> ScenePlan:

@@ -5,6 +5,7 @@ All numbers are for the scene's contrast and in standard deviations of the outco
 rest on one sample of moderate size; what is published of it is computed anew.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -45,8 +46,9 @@ Flags: TypeAlias = Any
 @dataclass(frozen=True, slots=True)
 class Look:
     """``marginal`` is the correlation, ``partial`` those given each other measured variable in
-    node order, on the last axis; ``nothing`` and ``everything`` are the estimates of the average
-    effect by regression on the treatment alone, and with every other measured variable."""
+    node order, on the last axis; ``nothing``, ``causes`` and ``everything`` are the estimates of
+    the average effect by regression on the treatment alone, with its direct causes that are
+    measured, and with every other measured variable."""
 
     effect: Numbers
     direct: Numbers
@@ -54,6 +56,7 @@ class Look:
     marginal: Numbers
     partial: Array
     nothing: Numbers
+    causes: Numbers
     everything: Numbers
 
 
@@ -102,6 +105,7 @@ def _look(
         marginal=correlation(covariances, x, y),
         partial=np.stack([correlation(covariances, x, y, (z,)) for z in others], axis=-1),
         nothing=slope(covariances, x, y) * step,
+        causes=slope(covariances, x, y, [place[v] for v in measured_causes(query)]) * step,
         everything=slope(covariances, x, y, others) * step,
     )
 
@@ -118,7 +122,9 @@ def acceptable(found: Look, query: Motif, wanted: Wanted, slack: float = 1.0) ->
             flags &= (apart == wanted.reversed) & (np.abs(found.marginal) >= CLEAR * slack)
         if wanted.misled:
             flags &= _missed(found.nothing, found.effect, slack)
-            if everything_misleads(query):
+            if misleads(query, measured_causes(query)):
+                flags &= _missed(found.causes, found.effect, slack)
+            if misleads(query, query.others):
                 flags &= _missed(found.everything, found.effect, slack)
     flags &= _natural(found, query, wanted, slack)
     if wanted.flipped is not None:
@@ -133,9 +139,15 @@ def flipped(found: Look) -> Flags:
     return turned & (np.abs(found.partial) >= CLEAR)
 
 
-def everything_misleads(query: Motif) -> bool:
-    """Whether adjusting for everything measured is not valid."""
-    return frozenset(query.others) not in valid_adjustment_sets(*query.effect)
+def misleads(query: Motif, adjusted: Sequence[str]) -> bool:
+    """Whether adjusting for these variables is not valid."""
+    return frozenset(adjusted) not in valid_adjustment_sets(*query.effect)
+
+
+def measured_causes(query: Motif) -> list[str]:
+    """The direct causes of the treatment that are measured."""
+    graph = query.graph
+    return [node for node in graph.parents(query.treatment) if node not in graph.latent]
 
 
 def missed(estimate: Numbers, effect: Numbers) -> Flags:

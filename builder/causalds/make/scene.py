@@ -153,6 +153,7 @@ def _as_wanted(query: Motif, wanted: Wanted, truths: Truths) -> bool:
         marginal=truths.association.value,
         partial=np.array([truths.partial[node].value for node in query.others]),
         nothing=math.nan,
+        causes=math.nan,
         everything=math.nan,
     )
     return bool(acceptable(found, query, replace(wanted, misled=None)))

@@ -20,8 +20,9 @@ class Wanted:
     are identifiable, and not zero by the graph.
 
     ``reversed``: the average effect and the correlation of treatment and outcome have different
-    signs. ``misled``: who adjusts for nothing, and who adjusts for everything measured where that
-    is not valid, misses the average effect by much. ``indirect``: the indirect effect outweighs the
+    signs. ``misled``: who adjusts for nothing, and who adjusts for the direct causes of the
+    treatment or for everything, as far as measured, where that is not valid, misses the average
+    effect by much. ``indirect``: the indirect effect outweighs the
     direct one. ``flipped``: the association changes sign given the variable that a question names.
     """
 
