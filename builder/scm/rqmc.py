@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from scipy.stats import qmc
+import scipy  # whose parts are imported when asked for: who only plans waits for none
 
 from builder.scm.equation import Array
 from builder.scm.world import World
@@ -112,7 +112,7 @@ def batches(dimension: int, rng: np.random.Generator) -> Iterator[Array]:
     """Uniforms in (0, 1), shape (dimension, R, size): each batch doubles what came before."""
     # SciPy spawns from the generator it is given, which one made from a bare key cannot do.
     own = np.random.default_rng(int(rng.integers(1 << 62)))
-    sobol = qmc.Sobol(dimension, scramble=True, bits=_BITS, rng=own)
+    sobol = scipy.stats.qmc.Sobol(dimension, scramble=True, bits=_BITS, rng=own)
     shifts = rng.integers(1 << _BITS, size=(dimension, RANDOMISATIONS, 1), dtype=np.uint32)
     points = 0
     while points < LAST_POINTS:

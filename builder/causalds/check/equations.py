@@ -12,7 +12,8 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special, stats
+import scipy
+from scipy import special
 
 Array = npt.NDArray[np.float64]
 Columns = Sequence[Array]
@@ -226,7 +227,7 @@ class _Mixture:
 
     def rvs(self, size: int, random_state: np.random.Generator) -> Array:
         chosen = random_state.choice(self._means, size)
-        return chosen + stats.norm.rvs(scale=self._sd, size=size, random_state=random_state)
+        return chosen + scipy.stats.norm.rvs(scale=self._sd, size=size, random_state=random_state)
 
     def pdf(self, e: Array) -> Array:
         total = sum(_normal((e - m) / self._sd) for m in self._means)
@@ -241,12 +242,12 @@ def noise_law(noise: Mapping[str, Any]) -> Any:
 @cache  # SciPy takes a millisecond to make one
 def _law(family: str, shape: tuple[float, ...]) -> Any:
     if family == "gauss":
-        return _Quick(stats.norm(), _normal)
+        return _Quick(scipy.stats.norm(), _normal)
     if family == "laplace":
-        return _Quick(stats.laplace(scale=math.sqrt(0.5)), _laplace)
+        return _Quick(scipy.stats.laplace(scale=math.sqrt(0.5)), _laplace)
     if family == "student_t":
         df = float(shape[0])
-        return _Quick(stats.t(df, scale=math.sqrt((df - 2) / df)), _student(df))
+        return _Quick(scipy.stats.t(df, scale=math.sqrt((df - 2) / df)), _student(df))
     if family == "gaussian_mixture":
         return _Mixture(shape)
     raise NotAuditable(f"noise family {family}")

@@ -23,7 +23,7 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from builder.causalds.check.equations import Array, conditional_mean, noise_law, noise_scale
 from builder.causalds.check.hidden import Hidden
@@ -86,7 +86,7 @@ def _reach(chance: Array) -> float:
         return 0.0
     pieces = _pieces(_draws(len(chance)))
     freedom = (pieces - 1) * total**2 / float((squares**2).sum())
-    return float(stats.t.isf(stats.norm.sf(_SIGMAS), freedom)) * math.sqrt(total)
+    return float(scipy.stats.t.isf(scipy.stats.norm.sf(_SIGMAS), freedom)) * math.sqrt(total)
 
 
 def _fresh(hidden: Hidden) -> tuple[Losses, ...]:

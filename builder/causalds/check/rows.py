@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+import scipy
 
 from builder.causalds.check.equations import NotAuditable
 from builder.causalds.check.hidden import Hidden
@@ -141,7 +141,7 @@ def _correlations(hidden: Hidden, data: Columns, calibration: Columns) -> Iterat
 
 def _ranks(column: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Standardised ranks, ties sharing theirs; all 0 where nothing varies."""
-    ranks = stats.rankdata(column)
+    ranks = scipy.stats.rankdata(column)
     spread = ranks.std()
     return np.asarray((ranks - ranks.mean()) / spread if spread > 0 else 0.0 * ranks)
 

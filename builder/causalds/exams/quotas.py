@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import linear_sum_assignment
+import scipy
 
 from builder.causalds.exams.cells import (
     Cell,
@@ -117,7 +117,7 @@ def _cost(slot: Slot, weights: Mapping[str, float], offered: Hosts) -> float:
 
 def _deal(cost: npt.NDArray[np.float64]) -> list[int]:
     """For every row a column of its own, at the least total cost."""
-    return [int(column) for column in linear_sum_assignment(cost)[1]]
+    return [int(column) for column in scipy.optimize.linear_sum_assignment(cost)[1]]
 
 
 def _asked(

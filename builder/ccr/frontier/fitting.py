@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import networkx as nx
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import least_squares
 from scipy.special import expit
 
 from builder.ccr.ask.questions import Verdict
@@ -155,7 +155,7 @@ def fit(edges: Sequence[Pair], givens: Sequence[Known], target: Known) -> Fits:
         return off
 
     for start in _starts(layout.size):
-        found = least_squares(
+        found = scipy.optimize.least_squares(
             missed,
             start,
             xtol=1e-10,
