@@ -17,10 +17,6 @@ TASK_COLUMNS: Final = (
 TRUTH_COLUMNS: Final = (
     "task_id", "instance_id", "should_abstain", "structure", "value", "value_se", "target_json",
 )  # fmt: skip
-_REPEATED: Final = ("instance_id", "view", "input_mode", "answer_schema", "structure")
-_STATED: Final = (
-    "task_id", "instance_id", "view", "input_mode", "prompt", "answer_schema", "answer_file",
-)  # fmt: skip
 _SHARED: Final = 1 << 14
 """So many texts of JSON are remembered: tasks of a scene say much alike."""
 
@@ -35,7 +31,17 @@ class Rows:
     def task(self, row: Mapping[str, Any]) -> Task:
         """A row of a config ``<track>``; raises ``KeyError`` for a variant nobody knows."""
         spec = self._variant(row["track"], f"{row['family']}.{row['variant']}")
-        return Task(spec=spec, inputs=self._parse(row["inputs_json"]), **_stated(row, _STATED))
+        return Task(
+            task_id=row["task_id"],
+            instance_id=_once(row["instance_id"]),
+            spec=spec,
+            view=_once(row["view"]),
+            input_mode=_once(row["input_mode"]),
+            prompt=row["prompt"],
+            answer_schema=_once(row["answer_schema"]),
+            answer_file=row["answer_file"],
+            inputs=self._parse(row["inputs_json"]),
+        )
 
     def truth(
         self,
@@ -45,10 +51,15 @@ class Rows:
     ) -> Truth:
         """A row of a config ``<track>_truth``, with what the labels hold for its task."""
         return Truth(
+            task_id=row["task_id"],
+            instance_id=_once(row["instance_id"]),
+            should_abstain=row["should_abstain"],
+            structure=_once(row["structure"]),
+            value=row["value"],
+            value_se=row["value_se"],
             target=self._parse(row["target_json"]),
             labels=None if labels is None else tuple(labels),
             models=None if models is None else self._parse(models),
-            **_stated(row, TRUTH_COLUMNS[:-1]),
         )
 
 
@@ -64,9 +75,6 @@ def truth_of(
     return Rows().truth(row, labels, models)
 
 
-def _stated(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    found = {name: row[name] for name in names}
-    for name in _REPEATED:
-        if isinstance(text := found.get(name), str):
-            found[name] = intern(text)
-    return found
+def _once(value: Any) -> Any:
+    """The one object for what many rows repeat."""
+    return intern(value) if type(value) is str else value
