@@ -163,6 +163,25 @@ def test_numbers_of_members_may_be_zero_on_wild_graphs() -> None:
     assert all(frozenset() in valid_adjustment_sets(*plan.query.effect) for plan in zero)
 
 
+@pytest.mark.parametrize(
+    ("edges", "latent", "found"),
+    [
+        ("X>Y X>C Y>C", "", ()),
+        ("X>Y Y>C U>Y U>C", "U", ("False",)),
+        ("X>Y U>X U>Z V>Z V>Y", "U V", ("True",)),
+        ("X>Y U>X U>Z V>Z V>Y X>A B>A", "U V", ("True", "False")),
+    ],
+)
+def test_bias_is_brought_on_wild_graphs_by_what_the_outcome_does_not_affect(
+    edges: str, latent: str, found: tuple[str, ...]
+) -> None:
+    """Else "what the outcome affects brings bias" would nearly always be right."""
+    wild = next(plan for plan in planned() if plan.wild is not None)
+    plan = replace(wild, **graph_members(_graph(edges, latent).graph), treatment="X", outcome="Y")
+    asker = ASKERS["bias_diagnostic.collider_bias_boolean"]
+    assert asker.possible_classes(plan) == found
+
+
 def test_no_constant_nearly_answers_a_variant(root: Path) -> None:
     """Each that the exam asks has a floor, of 0.9 at most."""
     stated = json.loads((root / "splits/floors/frontier.json").read_text(encoding="utf-8"))

@@ -5,7 +5,7 @@ cell chooses so that every answer is common: otherwise "the association is there
 bias" would nearly always be right. Of each kind it is the first in table order, which is random.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 import numpy as np
@@ -75,7 +75,15 @@ def _bias_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
         return (str(opens_path(motif, plan)),)
     openers = {z for z in motif.others if _opens(motif, z)}
     innocent = any(_seems_to_open(motif, z) for z in motif.others if z not in openers)
-    return (*(("True",) if openers else ()), *(("False",) if innocent else ()))
+    asked = _past_the_outcome(motif, openers)
+    return (*(("True",) if asked else ()), *(("False",) if innocent else ()))
+
+
+def _past_the_outcome(motif: Motif, openers: Collection[str]) -> list[str]:
+    """Those that the outcome does not affect: what it affects brings bias as a rule, and what
+    brings bias and is asked about on a wild graph is an exception to it."""
+    below = motif.graph.descendants(motif.outcome)
+    return [node for node in openers if node not in below]
 
 
 def _presence_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
@@ -181,12 +189,14 @@ def induced_association_strength_point(
 )
 def collider_bias_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Whether controlling for a named variable opens a non-causal path: about those that do, where
-    there are any, else about one that might seem to. On a wild graph about one of each."""
+    there are any, else about one that might seem to. On a wild graph about one of each, not
+    affected by the outcome if it opens one."""
     openers = _openers(scene)
     seeming = [node for node in scene.others if _seems_to_open(scene.motif, node)]
     asked = openers[:MOST_NAMED] or seeming[:1]
     if scene.plan.wild is not None:
-        asked = [*openers[:1], *[node for node in seeming if node not in openers][:1]]
+        asked = _past_the_outcome(scene.motif, openers)[:1]
+        asked += [node for node in seeming if node not in openers][:1]
     x_name, y_name = scene.treatment.name, scene.outcome.name
     for node in asked:
         z = bold(scene.variables[node])

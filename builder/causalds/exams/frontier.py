@@ -84,10 +84,10 @@ def on_total(key: str) -> bool:
     return key.partition(".")[0] in TOTAL
 
 
-def on_equations(key: str) -> bool:
-    """Whether the answer turns on what equations do beyond the graph: those of wild graphs alone
-    are made to mislead."""
-    return on_total(key) or key in CHANGES
+def wild_first(key: str) -> bool:
+    """Whether rules of thumb answer a variant on motifs, but not on wild graphs: their equations
+    are made to mislead, and what brings collider bias there is not affected by the outcome."""
+    return on_total(key) or key in CHANGES or key == "bias_diagnostic.collider_bias_boolean"
 
 
 def misleading(key: str, label: str) -> bool:
@@ -175,7 +175,7 @@ def _tame(
     labels: Mapping[tuple[str, bool], Sequence[str]],
 ) -> set[int]:
     """The slots that are not on wild graphs: those which cannot be, then others by chance, and only
-    then those that equations decide."""
+    then those that rules of thumb would answer."""
     assert model.frontier is not None
     most = model.tasks - round(model.frontier.wild * model.tasks)
 
@@ -186,7 +186,7 @@ def _tame(
     places = shuffled(rng, range(len(asked)))
     forced = [place for place in places if not on(True, place)]
     free = [place for place in places if on(True, place) and on(False, place)]
-    free.sort(key=lambda place: on_equations(asked[place][0]))
+    free.sort(key=lambda place: wild_first(asked[place][0]))
     return set(forced + free[: max(0, most - len(forced))])
 
 

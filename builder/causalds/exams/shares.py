@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from builder.causalds.exams.built import BuiltTask
 from builder.causalds.exams.cells import family_weights, view_weights
 from builder.causalds.exams.draw import grouped
-from builder.causalds.exams.frontier import CHANGES, abstains, on_equations, slot_class
+from builder.causalds.exams.frontier import CHANGES, abstains, slot_class, wild_first
 from builder.causalds.exams.model import ExamModel, abstainable, counts
 
 
@@ -42,7 +42,7 @@ def _composed(model: ExamModel, tasks: Sequence[BuiltTask]) -> dict[str, float]:
 
 def _frontier(model: ExamModel, tasks: Sequence[BuiltTask]) -> dict[str, float]:
     """Abstentions are due as often as the exam says, other classes of a variant's answers alike;
-    inside each, wild graphs take their share, and all where equations decide."""
+    inside each, wild graphs take their share, and all where motifs would give the answer away."""
     assert model.frontier is not None
     asked = counts(model)
     cells: dict[str, dict[str, dict[bool, list[BuiltTask]]]] = {}
@@ -53,7 +53,7 @@ def _frontier(model: ExamModel, tasks: Sequence[BuiltTask]) -> dict[str, float]:
             labels.setdefault(label, {}).setdefault(task.wild, []).append(task)
     found = {}
     for key, labels in cells.items():
-        share = 1.0 if on_equations(key) else model.frontier.wild
+        share = 1.0 if wild_first(key) else model.frontier.wild
         silent = model.frontier.abstain if abstainable(key) else 0.0
         quiet = sum(abstains(key, label) for label in labels)
         for label, graphs in labels.items():
