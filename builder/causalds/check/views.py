@@ -55,6 +55,20 @@ def information(record: Record, view: str) -> Iterator[tuple[str, str, float, fl
             yield node, key, found[key], factor * least
 
 
+def _spread_of_squares(noise: Record) -> float:
+    """The standard deviation of squared standardised noise, from its fourth moment: a sample that
+    lacks the rare large values of a heavy tail would take itself for exact. Mixtures have light
+    tails."""
+    match noise["family"]:
+        case "laplace":
+            return math.sqrt(5.0)
+        case "student_t":
+            (freedom,) = noise["shape"]
+            return math.sqrt(2.0 * (freedom - 1.0) / (freedom - 4.0))
+        case _:
+            return math.sqrt(2.0)
+
+
 def _law(one: Record, values: Array, gold: Array) -> Iterator[str]:
     """Whether the column comes about from the concept as it says."""
     size = len(gold)
@@ -66,7 +80,7 @@ def _law(one: Record, values: Array, gold: Array) -> Iterator[str]:
         return
     rest = (values - mean) / noise_scale(_node(one), [gold], size)
     spread = float(np.mean(rest**2))
-    error = max(float(np.std(rest**2)), 1.0) / math.sqrt(size)
+    error = max(float(np.std(rest**2)), _spread_of_squares(one["noise"])) / math.sqrt(size)
     if abs(float(rest.mean())) > _SIGMAS / math.sqrt(size) + _DATA_ROUNDING:
         yield f"is off by {rest.mean():.3f} noise sds"
     if abs(spread - 1.0) > _SIGMAS * error:

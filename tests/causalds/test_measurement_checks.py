@@ -1,0 +1,35 @@
+"""What the check of measurements takes for chance."""
+
+import numpy as np
+import pytest
+
+from builder.causalds.check.views import _law, _spread_of_squares
+from builder.scm.noise import NOISE_FAMILIES
+
+
+@pytest.mark.parametrize(
+    ("family", "shape"), [("gauss", ()), ("laplace", ()), ("student_t", (10.0,))]
+)
+def test_squares_of_noise_spread_as_their_law_says(family: str, shape: tuple[float, ...]) -> None:
+    """By simulation of the law itself."""
+    drawn = NOISE_FAMILIES[family].draw(np.random.default_rng(0), 400_000, shape)
+    stated = _spread_of_squares({"family": family, "shape": shape})
+    assert float(np.std(drawn**2)) == pytest.approx(stated, rel=0.05)
+
+
+def test_a_sample_without_large_values_is_no_wrong_law() -> None:
+    """Of 270 Laplace draws those beyond 2.5 standard deviations may be missing, by chance; that
+    a third of the scale is missing is no chance."""
+    one = {
+        "column": "M",
+        "mechanism": "linear_additive",
+        "parameters": {"bias": 0.0, "weights": [1.0]},
+        "noise": {"family": "laplace", "scale": 1.0, "shape": []},
+    }
+    places = (np.arange(270) + 0.5) / 270
+    drawn = NOISE_FAMILIES["laplace"].from_uniform(places, ())
+    short = np.clip(drawn, -1.5, 1.5)
+    gold = np.zeros(270)
+    assert float(np.mean(short**2)) < 0.7
+    assert list(_law(one, short, gold)) == []
+    assert "times the noise variance" in next(_law(one, 2.0 * drawn, gold))
