@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from builder.seeds import hmac_key
 from builder.track import Row
@@ -164,16 +165,25 @@ class ContentHasher:
             for index, child in enumerate(array.flatten()):
                 self._feed(f"{path}.{kind.field(index).name}", child)
         elif pa.types.is_string(kind):
-            texts = [text.encode("utf-8") for text in array.fill_null("").to_pylist()]
-            lengths = np.array([len(text) for text in texts], dtype="<i8")
-            self._hash(f"{path}#").update(lengths.tobytes())
-            self._hash(path).update(b"".join(texts))
+            texts = array.fill_null("")
+            lengths = pc.binary_length(texts).to_numpy(zero_copy_only=False)
+            self._hash(f"{path}#").update(lengths.astype("<i8").tobytes())
+            self._hash(path).update(_all_bytes(texts))
         elif pa.types.is_boolean(kind):
             values = array.fill_null(False).to_numpy(zero_copy_only=False)
             self._hash(path).update(values.astype(np.uint8).tobytes())
         else:
             values = array.fill_null(0).to_numpy(zero_copy_only=False)
             self._hash(path).update(values.astype(values.dtype.newbyteorder("<")).tobytes())
+
+
+def _all_bytes(texts: pa.StringArray) -> memoryview:
+    """The UTF-8 of texts without nulls, one after the other, as they lie in memory."""
+    _, offsets, data = texts.buffers()
+    if not len(texts) or data is None:
+        return memoryview(b"")
+    ends = np.frombuffer(offsets, dtype=np.int32)[[texts.offset, texts.offset + len(texts)]]
+    return memoryview(data)[ends[0] : ends[1]]
 
 
 def describe(schema: pa.Schema) -> str:

@@ -1,15 +1,23 @@
 """Rounding and content hashes: what is written is what was meant, and is recognised again."""
 
+import itertools
 from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builder.release.arrow import content_sha256, round_data, round_truth, table_from_rows
+from builder.release.arrow import (
+    _all_bytes,
+    content_sha256,
+    round_data,
+    round_truth,
+    table_from_rows,
+)
 
 NESTED = pa.schema(
     [
@@ -122,3 +130,17 @@ def test_moving_text_between_neighbours_changes_the_content_hash():
         for a, b in (("ab", "c"), ("a", "bc"), ("", "abc"))
     }
     assert len(hashes) == 3
+
+
+def test_texts_are_hashed_by_their_bytes_wherever_they_lie_in_memory():
+    """They are taken from Arrow's buffers: a slice begins inside one, a null may hide bytes."""
+    texts = ["", "ä", None, "two", "", "€uro", None, "last"]
+    hidden = pa.array(texts).fill_null("hidden")
+    valid = pa.array([text is not None for text in texts])
+    with_garbage = pc.if_else(valid, hidden, pa.scalar(None, pa.string()))
+    for start, stop in itertools.combinations(range(len(texts) + 1), 2):
+        told = [text or "" for text in texts[start:stop]]
+        joined = "".join(told).encode()
+        for array in (pa.array(texts)[start:stop], with_garbage[start:stop]):
+            assert bytes(_all_bytes(array.fill_null(""))) == joined
+    assert bytes(_all_bytes(pa.array([], pa.string()))) == b""
