@@ -39,7 +39,7 @@ def work(what: str) -> bytes:
         case "hangs":
             time.sleep(60)
         case "dies":
-            os.kill(os.getpid(), signal.SIGABRT)
+            os.kill(os.getpid(), signal.SIGKILL)
         case "leaves":
             os._exit(0)
         case "unusable":
@@ -58,7 +58,7 @@ def test_work_that_fails_costs_itself_alone(workers: int) -> None:
     reasons = [one.reason if isinstance(one, Failed) else one.decode() for one in told]
     assert reasons == [
         "reserves", "needs more than 1024 MiB of memory", "b", "took more than 1.5 s",
-        "ended its process (SIGABRT)", "c", "ended its process", "no such thing",
+        "ended its process (SIGKILL)", "c", "ended its process", "no such thing",
         "ZeroDivisionError: a bug (our fault; please report it)", "d",
     ]  # fmt: skip
     again = [things[p] for p, one in enumerate(told) if isinstance(one, Failed) and one.again]
@@ -78,7 +78,7 @@ def test_what_may_end_otherwise_is_tried_once_more(tmp_path: Path) -> None:
     things = ["a", "x", "unusable", "y"]
     found = dict(run_patiently(flaky, things, 2, Limits(1 << 30, 10)))
     assert found[0] == b"a" and found[1] == b"x" and found[2] == Failed("no such thing")
-    assert found[3] == Failed("ended its process (SIGABRT)", again=True)
+    assert found[3] == Failed("ended its process (SIGKILL)", again=True)
     assert sorted(tried.read_text(encoding="ascii").replace("unusable", "u")) == [*"auxxyy"]
 
 
