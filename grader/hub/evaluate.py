@@ -94,7 +94,7 @@ def evaluate(
         if row is not None and _is_settled(row, one):
             tally.before += 1
             _finish(api, inbox, one, row, results.repo, desk)
-        elif taken[one.team] >= desk.per_day:
+        elif taken[one.team] >= desk.per_day or _failed_on(desk.today, row):
             tally.later += 1
         else:
             taken[one.team] += 1
@@ -123,6 +123,12 @@ def _is_settled(row: Row, one: HandedIn) -> bool:
     if row["status"] == FAILED and row.get("tries"):
         return bool(row["pull_request"] == one.pull)
     return bool(row["status"] != WAITING)
+
+
+def _failed_on(day: str, row: Row | None) -> bool:
+    """Whether a submission was given up on that day: handed in again, it waits for another, since
+    its one row counts once among those of its team."""
+    return row is not None and row["status"] == FAILED and row["evaluated"] == day
 
 
 def _finish(api: "HfApi", inbox: str, one: HandedIn, row: Row, results: str, desk: Desk) -> None:
@@ -184,7 +190,7 @@ def _tried(row: Row, tries: int) -> Row:
     if tries < _TRIES:
         reason = f"{row['reason']}; try {tries} of {_TRIES}, the next run tries again"
         return {**row, "tries": tries, "reason": reason}
-    reason = f"{row['reason']}; tried {tries} times; hand it in again for another try"
+    reason = f"{row['reason']}; tried {tries} times; hand it in again tomorrow for another try"
     return {**row, "tries": tries, "status": FAILED, "reason": reason}
 
 

@@ -3,7 +3,9 @@
 import json
 import shutil
 from collections.abc import Callable
+from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
+from typing import Self
 
 import pytest
 from hub_place import Says, put
@@ -199,7 +201,8 @@ def test_what_fails_by_no_fault_of_its_own_is_tried_again(
     house: LocalHub, gold: Path, says: Says, sign_in: As, evaluate: Evaluate,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    """It waits with its pull request open; three runs fail it, and handed in again it is graded."""
+    """It waits with its pull request open; three runs fail it. Handed in again it is tried again,
+    on another day."""
 
     def late(exam: object, sources: list[Path], **_: object) -> list[NotGraded]:
         return [NotGraded(source, "took more than 300 s", again=True) for source in sources]
@@ -222,6 +225,14 @@ def test_what_fails_by_no_fault_of_its_own_is_tried_again(
     sign_in("bob")
     assert _submit(says, gold)[0] == 0
     sign_in("ann")
+    assert "1 wait for another day" in evaluate()[1]
+
+    class Tomorrow(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Self:
+            return super().now(tz) + timedelta(days=1)
+
+    monkeypatch.setattr("datetime.datetime", Tomorrow)
     assert "1 graded" in evaluate()[1]
     assert [line["status"] for line in _log(house)] == ["waiting", "waiting", "failed", "graded"]
     assert [one.status for one in inbox] == ["closed", "closed"]
