@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from causalds_scenes import ROOT, table
+from frontier_exams import ASKED, ONE, PLAIN, WILD, model_of
 
 from builder.causal.adjustment import valid_adjustment_sets
 from builder.causal.graph import LatentDAG
@@ -25,10 +26,10 @@ from builder.causalds.exams.frontier_plan import (
     quiet_class,
     with_priors,
 )
-from builder.causalds.exams.model import ExamModel, counts, parse_exam
+from builder.causalds.exams.model import counts, parse_exam
 from builder.causalds.exams.shares import drawn_shares
 from builder.causalds.make.prior import ESTIMANDS, expected_sign
-from builder.causalds.plan.config import Config, with_exams, with_named
+from builder.causalds.plan.config import with_exams
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan, graph_members
 from builder.causalds.plan.wild import Regions
@@ -36,20 +37,6 @@ from builder.causalds.track import TRACK
 from builder.settings import TomlTable, read_toml
 from builder.words.knowledge import domain
 from grader.errors import UsageError
-
-PLAIN = {"continuous": {"linear_additive": 1}, "binary": {"single_regulator_logistic": 1}}
-ASKED = {
-    "effect_estimate": {"ate_point": 3, "ate_sign_only": 3},
-    "mediation_effect": {"sign_only": 3},
-    "identification": {"one_valid_adjustment_set": 3},
-    "counterfactual_identification": {"identifiable_boolean": 3},
-    "association": {"sign_before_after": 1},
-}
-SMALL = {"kind": "frontier", "tasks": 16, "wild": 0.75, "variants": ASKED}
-
-
-def _model(**changes: object) -> ExamModel:
-    return parse_exam(TomlTable({**SMALL, **changes}, "frontier.toml: "))
 
 
 @cache
@@ -59,7 +46,7 @@ def planned() -> tuple[ScenePlan, ...]:
     settings = table(scenes=16, motifs=motifs, profiles=PLAIN, views=["clean", "proxy"])
     config = TRACK.parse(TomlTable(settings, "x.toml: splits.test.causalds."))
     views = {"clean": 1, "proxy": 1}
-    model = _model(views=views, implied=[0.6, 0.9])
+    model = model_of(views=views, implied=[0.6, 0.9])
     config = with_exams(config, (("frontier", model),), "x.toml")
     return tuple(
         ScenePlan.from_json(spec.config_json) for spec in plan_scenes(config, "test", ROOT, True)
@@ -79,7 +66,7 @@ def test_a_planned_exam_has_its_variants_views_and_graphs() -> None:
     for key, count in counts.items():
         silent = sum(abstains(key, p.wanted or "") for p in plans if p.variant == key)
         assert silent == (1 if count == 3 else 0), key
-    shown = frontier_composition(_model(views={"clean": 1, "proxy": 1}), plans)
+    shown = frontier_composition(model_of(views={"clean": 1, "proxy": 1}), plans)
     assert all(row["requested"] == row["realised"] for row in shown["variant"].values())
     signs = {name: row for name, row in shown["answers"].items() if "ate_sign_only" in name}
     assert sum(row["realised"] for row in signs.values()) == 2, "one of three abstains"
@@ -149,7 +136,7 @@ def test_numbers_of_members_may_be_zero_on_wild_graphs() -> None:
     """Motifs where the empty set will do and a cause is unmeasured are rare: an exam ran out of
     them. What finds none left is asked on a wild graph."""
     asked = {"identification": {"minimal_adjustment_set_size": 1}}
-    model = _model(tasks=3, variants=asked, wild=0, views={"clean": 1})
+    model = model_of(tasks=3, variants=asked, wild=0, views={"clean": 1})
     rare = graph_members(_graph("X>Y U>X U>Z V>Z V>Y", "U V").graph)
     tame = [replace(planned()[0], **rare, treatment="X", outcome="Y", wild=None)]
     config = TRACK.parse(TomlTable(table(profiles=PLAIN), "x."))
@@ -249,12 +236,9 @@ def _pool(key: str = "effect_estimate.ate_point", **changes: object) -> list[Bui
     return found
 
 
-ONE = {"effect_estimate": {"ate_point": 1}}
-
-
 def test_a_public_exam_is_drawn_from_what_is_built() -> None:
     """Abstentions, views and wild graphs in their shares, signs in turn, no question twice."""
-    model = _model(tasks=9, variants=ONE, views={"clean": 2, "proxy": 1}, wild=2 / 3)
+    model = model_of(tasks=9, variants=ONE, views={"clean": 2, "proxy": 1}, wild=2 / 3)
     pool = _pool()
     drawn = draw_exam(model, pool, b"k" * 32, "x")
     tasks = [task for task in pool if task.task_id in drawn.task_ids]
@@ -285,7 +269,7 @@ def test_floors_are_averaged_as_the_exam_draws() -> None:
     """The weight asked for on abstentions, wild graphs their share of each class."""
     for key, part in (("mediation_effect.effect_point", 0.75), ("effect_estimate.ate_point", 1.0)):
         family, _, name = key.partition(".")
-        model = _model(tasks=9, variants={family: {name: 1}}, wild=0.75)
+        model = model_of(tasks=9, variants={family: {name: 1}}, wild=0.75)
         pool = _pool(key=key)
         shares = drawn_shares(model, pool)
         silent = sum(shares[task.task_id] for task in pool if task.label == "abstain")
@@ -302,99 +286,13 @@ def test_abstention_is_due_in_a_quarter_to_two_fifths(count: int, found: int) ->
     assert due("association.sign_only", count, 0.33) == 0
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"variants": {}}, "frontier.toml: variants: "),
-        ({"difficulty": 0.5}, "frontier.toml: difficulty: a frontier exam has no such setting"),
-        ({"abstain": 0.5}, "frontier.toml: abstain: must be a number from 0.25 to 0.4"),
-        ({"implied": [0.6, 0.95]}, "frontier.toml: implied: must be two numbers from 0.3 to 0.9"),
-        ({"wild": 2}, "frontier.toml: wild: must be a number from 0 to 1"),
-        ({"variants": {"effect_estimate": {"ate_point": 1}}, "tasks": 2}, "2 tasks of effect"),
-        ({"kind": "balanced"}, "frontier.toml: variants: a balanced exam has no such setting"),
-    ],
-)
-def test_a_wrong_exam_file_is_refused_in_one_line(changes: dict[str, object], message: str) -> None:
-    """Naming the key, or the variant."""
-    with pytest.raises(UsageError) as caught:
-        _model(**changes)
-    assert message in str(caught.value)
-
-
 def test_a_split_without_wild_scenes_is_told_so() -> None:
     """In one line, with what to write."""
     tame = [replace(task, wild=False) for task in _pool()]
     with pytest.raises(UsageError, match=r"about wild graphs, and the split has none; see"):
-        draw_exam(_model(tasks=9, variants=ONE), tame, b"k" * 32, "x")
+        draw_exam(model_of(tasks=9, variants=ONE), tame, b"k" * 32, "x")
     with pytest.raises(UsageError, match=r"wild graphs whose stories imply them, and the split"):
-        draw_exam(_model(tasks=9, variants=ONE, implied=[0.6, 0.9]), _pool(), b"k" * 32, "x")
-
-
-WILD = {"scenes": 4, "implied": [0.6, 0.9], "misled": 0.0, "strata": {"harmless": 1}}
-
-
-def _public(model: ExamModel, **changes: object) -> Config:
-    settings = {**table(scenes=2, profiles=PLAIN, views=["clean", "proxy"], wild=WILD), **changes}
-    config = TRACK.parse(TomlTable(settings, "x.toml: splits.dev.causalds."))
-    return with_named(config, (("frontier", model),), "x.toml: splits.dev.causalds")
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"views": ["clean"]}, "views: exam frontier asks in the view proxy, which the split does"),
-        ({"wild": {}}, "wild: exam frontier asks about wild graphs, and the split has none; write"),
-        ({"wild": {"scenes": 4}}, "wild.implied: exam frontier asks about stories that imply"),
-    ],
-)
-def test_a_split_that_cannot_have_the_exam_is_told_so_before_it_is_planned(
-    changes: dict[str, object], message: str
-) -> None:
-    """Private scenes of a view that was not there had no task, and nobody said why."""
-    model = _model(views={"clean": 1, "proxy": 1}, implied=[0.6, 0.9])
-    with pytest.raises(UsageError) as caught:
-        _public(model, **changes)
-    assert str(caught.value).startswith("x.toml: splits.dev.causalds.") and message in str(
-        caught.value
-    )
-    if "views" in changes:
-        private = TRACK.parse(TomlTable(table(scenes=16, views=["clean"]), "x."))
-        with pytest.raises(UsageError, match="which the split does not have"):
-            with_exams(private, (("frontier", model),), "x")
-
-
-@pytest.mark.parametrize(
-    ("variants", "message"),
-    [
-        ({"collider_phenomenon": {"induced_association_boolean": 2}}, "_boolean; raise scenes or"),
-        ({"effect_estimate": {"ate_point": 3}}, "ate_point where abstaining is right; raise"),
-        (
-            {"identification": {"one_valid_adjustment_set": 30}},
-            "asked identification.one_valid_adj",
-        ),
-    ],
-)
-def test_scenes_that_an_exam_lacks_are_told_before_the_build(
-    variants: dict[str, dict[str, int]], message: str
-) -> None:
-    """The gate refused a finished build, in which one answer was always right."""
-    count = sum(n for row in variants.values() for n in row.values())
-    model = _model(variants=variants, tasks=count, views={"clean": 1}, implied=[0.6, 0.9])
-    with pytest.raises(UsageError) as caught:
-        plan_scenes(_public(model), "dev", ROOT, False)
-    assert str(caught.value).startswith("splits.dev.causalds.wild: exam frontier: ")
-    assert message in str(caught.value)
-
-
-def test_effects_that_plain_estimates_get_right_are_told_before_the_build() -> None:
-    """Four of five questions on total effects are to be missed by them."""
-    model = _model(variants=ONE, tasks=4, views={"clean": 1}, implied=[0.6, 0.9])
-    strata = {"hidden_cause": 1, "hedge_elsewhere": 1}
-    wild = {**WILD, "scenes": 6, "strata": strata, "misled": 0.8}
-    with pytest.raises(UsageError, match=r"mislead in 2 scenes .*ate_point, and it needs 3; raise"):
-        plan_scenes(_public(model, wild=wild), "dev", ROOT, False)
-    made = _public(model, wild={**wild, "misled": 1.0})
-    assert len(plan_scenes(made, "dev", ROOT, False)) == 8
+        draw_exam(model_of(tasks=9, variants=ONE, implied=[0.6, 0.9]), _pool(), b"k" * 32, "x")
 
 
 def test_scenes_aside_are_told_like_the_wild_ones_and_named_blindly() -> None:
@@ -435,7 +333,7 @@ def test_a_private_exam_plans_as_many_conflicts_as_agreements() -> None:
         elif plan.wanted in ("+", "-"):
             factor = 1 if (plan.wanted == "+") is (plan.prior == "agrees") else -1
             assert factor in {expected_sign(plan, one) for one in estimands}
-    shown = frontier_composition(_model(views={"clean": 1, "proxy": 1}), plans)
+    shown = frontier_composition(model_of(views={"clean": 1, "proxy": 1}), plans)
     assert shown["reasons"]["agrees"]["realised"] == there["agrees"]
     assert with_priors(plans) == list(plans), "once is enough"
     bare = [replace(plan, frontier=False, prior=None) for plan in plans]
@@ -449,7 +347,7 @@ def test_a_public_exam_takes_agreement_and_conflict_in_turn() -> None:
         prior = ("agrees", "conflicts", "none")[number % 3] if task.label == "value" else ""
         alone = {"instance_id": task.task_id, "wild": True, "reversed": None}
         pool.append(replace(task, prior=prior, **alone))  # type: ignore[arg-type]
-    model = _model(tasks=9, variants=ONE, views={"clean": 1}, wild=1)
+    model = model_of(tasks=9, variants=ONE, views={"clean": 1}, wild=1)
     drawn = draw_exam(model, pool, b"k" * 32, "x")
     there = Counter(task.prior for task in pool if task.task_id in drawn.task_ids)
     assert there == {"": 3, "agrees": 3, "conflicts": 3}
