@@ -102,3 +102,15 @@ def test_tasks_weigh_as_often_as_exams_draw_them(model: ExamModel) -> None:
             for level, weight in wanted.items():
                 share = found[level] / found.total()
                 assert share == pytest.approx(weight / sum(wanted.values()), abs=0.04), (key, level)
+
+
+def test_bundles_of_several_batches_are_kept_apart() -> None:
+    """Batches of a twin number their bundles alike; one may not hide another's tasks."""
+    exam = ExamModel("tellings", 8)
+    tasks = [
+        BuiltTask(f"{world}/{telling}", f"{world}/{telling}", "causal_sketch.edges_only", "clean",
+                  "chain", "value", "", bundle="told-000", telling=telling, world=world)
+        for world in ("first", "second") for telling in ("knowledge", "anonymous")
+    ]  # fmt: skip
+    assert drawn_shares(exam, tasks) == {task.task_id: 1.0 for task in tasks}
+    assert drawn_shares(exam, tasks[1:]) == {task.task_id: 1.0 for task in tasks[2:]}

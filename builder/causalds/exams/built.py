@@ -20,13 +20,13 @@ class BuiltTask:
 
     ``question`` is the same for the tasks of a scene that differ in their view only; ``bundle``
     names the scenes that tell one formal problem, "" for most, and ``telling`` how this one tells
-    it. ``aside``: only frontier exams ask it. What they look at: whether the graph is ``wild``, and
-    whether its story implies it (``implied``); ``left_out``, what they never
-    ask; whether signs differ, those of effect and association (``reversed``), and of the
-    association before and after the variable that the question names (``turned``): None where that
-    means nothing; and whether the effect agrees with its reasons (``prior``, see ``make.prior``; ""
-    of what is no effect). ``abstains``: abstaining is right. ``misled``: the equations are made so
-    that plain estimates miss the effect.
+    it; ``world`` is the key of their hidden world. ``aside``: only frontier exams ask it. What they
+    look at: whether the graph is ``wild``, and whether its story implies it (``implied``);
+    ``left_out``, what they never ask; whether signs differ, those of effect and association
+    (``reversed``), and of the association before and after the variable that the question names
+    (``turned``): None where that means nothing; and whether the effect agrees with its reasons
+    (``prior``, see ``make.prior``; "" of what is no effect). ``abstains``: abstaining is right.
+    ``misled``: the equations are made so that plain estimates miss the effect.
     """
 
     task_id: str
@@ -38,6 +38,7 @@ class BuiltTask:
     question: str
     bundle: str = ""
     telling: str = ""
+    world: str = ""
     aside: bool = False
     wild: bool = False
     implied: bool = False
@@ -58,11 +59,12 @@ class BuiltTask:
 class _Scene:
     """A world row as far as draws look at it."""
 
+    key: str
     record: Mapping[str, Any]
     query: Motif
 
     @staticmethod
-    def read(text: str) -> "_Scene":
+    def read(key: str, text: str) -> "_Scene":
         record = json.loads(text)
         graph = LatentDAG(
             tuple(node["name"] for node in record["world"]["nodes"]),
@@ -70,7 +72,7 @@ class _Scene:
             frozenset(record["world"]["latent"]),
         )
         motif = record["plan"]["motif"]
-        return _Scene(record, Motif(motif, graph, record["treatment"], record["outcome"]))
+        return _Scene(key, record, Motif(motif, graph, record["treatment"], record["outcome"]))
 
     def reversed(self) -> bool | None:
         """Whether effect and association have different signs."""
@@ -89,8 +91,8 @@ class _Scene:
 def built_tasks(read: Read) -> list[BuiltTask]:
     """Every task with its structure, the class of its answer and what its question names."""
     scenes = {
-        row["instance_id"]: _Scene.read(row["world_json"])
-        for row in read("causalds_worlds", ("instance_id", "world_json"))
+        row["instance_id"]: _Scene.read(row["key"], row["world_json"])
+        for row in read("causalds_worlds", ("instance_id", "key", "world_json"))
     }
     columns = ("task_id", "structure", "should_abstain", "value", "target_json")
     truths = {row["task_id"]: row for row in read("causalds_truth", columns)}
@@ -111,6 +113,7 @@ def built_tasks(read: Read) -> list[BuiltTask]:
                 detail,
                 plan.get("bundle") or "",
                 plan.get("telling") or "",
+                scene.key,
                 bool(plan.get("aside")),
                 scene.query.name == WILD,
                 plan.get("implied") is not None,

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from builder.causalds.exams.built import BuiltTask
 from builder.causalds.exams.cells import family_weights, view_weights
@@ -22,6 +23,8 @@ def drawn_shares(model: ExamModel, tasks: Sequence[BuiltTask]) -> Mapping[str, f
         case "frontier":
             return _frontier(model, tasks)
         case "views" | "tellings":
+            # A twin is several splits, each of which counts its bundles from 0 on.
+            tasks = [replace(task, bundle=task.bundle and task.world) for task in tasks]
             groups = grouped(tasks, model.kind).values()
             return {task.task_id: 1.0 for group in groups for task in group.values()}
 
