@@ -2,6 +2,8 @@
 
 Unmeasured variables and the outcome are drawn from their equations, given the row; a draw counts in
 proportion to the density that it gives what was observed of their effects (likelihood weighting).
+Unmeasured variables that the row separates from the outcome are left out, and so is what was
+observed of their effects: it says nothing, and would leave a few draws all the weight.
 Who predicts from few draws loses more than who knows the distribution. The draws are therefore
 split: what is lost by all of them less what is lost by either piece says how the loss falls as
 draws are added, and is taken off once more (Richardson's extrapolation); what parts the pieces says
@@ -22,6 +24,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
+import networkx as nx
 import numpy as np
 import scipy
 
@@ -70,7 +73,7 @@ def ceiling_again(
     loss = mean if interval else math.sqrt(mean)
     wide = wide if interval else wide / (2 * max(loss, 1e-12))
     points = scale / (scale + loss)
-    grid = _GRID[bool(hidden.latent)]
+    grid = _GRID[bool(_connected(hidden))]
     return points, grid + wide * scale / (scale + loss) ** 2
 
 
@@ -186,6 +189,18 @@ def _quantile(below: Array, value: Array, end: float) -> Array:
     return found
 
 
+def _connected(hidden: Hidden) -> frozenset[str]:
+    """The unmeasured variables that the other observed ones do not d-separate from the outcome, and
+    of which one of these or the outcome is an effect."""
+    seen = set(hidden.graph) - hidden.latent - {hidden.y}
+    told = {node for one in (*seen, hidden.y) for node in nx.ancestors(hidden.graph, one)}
+    return frozenset(
+        node
+        for node in hidden.latent & told
+        if not nx.is_d_separator(hidden.graph, {node}, {hidden.y}, seen)
+    )
+
+
 def _weighted(
     hidden: Hidden, known: Mapping[str, Array], draws: int, start: int
 ) -> tuple[Array, Array]:
@@ -195,13 +210,14 @@ def _weighted(
     shape = (size, draws)
     values: dict[str, Array] = {}
     weight = np.ones(shape)
-    waiting = list(hidden.record["world"]["nodes"])
-    drawn = {*hidden.latent, hidden.y}
+    drawn = {*_connected(hidden), hidden.y}
+    aside = hidden.latent - drawn
+    waiting = [node for node in hidden.record["world"]["nodes"] if node["name"] not in aside]
     # Every row has units of its own, so that what chance does to one it does not do to all.
     rows = (start + np.arange(size)[:, None]) % _SHARING
     places = (rows * draws + np.arange(draws)) % DRAWS
     while waiting:
-        node = next(n for n in waiting if all(p in values for p in n["parents"]))
+        node = next(n for n in waiting if all(p in values or p in aside for p in n["parents"]))
         waiting.remove(node)
         name = node["name"]
         if name not in drawn:
