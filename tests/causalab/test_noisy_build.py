@@ -12,8 +12,11 @@ from baselines.causalab.host import host
 from baselines.causalab.planner import planner
 from baselines.shortcuts.causalab import least_squares, mimic
 from builder.causalab.check.floors import twin
+from builder.causalab.check.noisy import _judged
 from builder.causalab.noisy.cholesky import solved
+from builder.causalab.noisy.notebook import Told
 from builder.causalab.noisy.orders import edge_chances
+from builder.causalab.noisy.planner import Planner
 from builder.causalab.plan.config import Config
 from builder.causalab.plan.suites import NOISY, SUITES
 from builder.causalab.track import TRACK
@@ -93,6 +96,26 @@ def test_the_gate_finds_what_is_wrong(built: Mapping[str, Rows]) -> None:
     ] += 1
     problems = audit(made, moved, private)
     assert any("the reactor" in line for line in problems)
+
+
+@pytest.mark.parametrize("name", ["curved", "confounded"])
+def test_the_gates_judge_believes_of_properties_what_the_planner_does(
+    built: Mapping[str, Rows], name: str
+) -> None:
+    """Odds of the same readings from covariances and two sums: an edge that leaves few causal
+    orders must count for little there, too."""
+    told = Told.of(built[name][1])
+    planner, count = Planner(told, 1), len(told.names)
+    places, values = planner.choose()
+    planner.see(places, values, np.array([*told.reactor, 50.0])[:, None])
+    book = planner.notebook
+    seen, own = (np.stack([one.T for one in part], axis=1) for part in (book.readings, book.own))
+    odds = _judged(told, seen, own, planner.belief.bends.T)[0, :count]
+    chances = planner.belief.edges[:count, :, 0]
+    believed = np.log(np.maximum(chances, 1e-12) / np.maximum(1 - chances, 1e-12))
+    open_pairs = ~np.eye(count, dtype=bool) & (np.abs(believed) < 10)
+    assert open_pairs.sum() > count
+    assert np.abs(odds - believed)[open_pairs].max() < 0.02
 
 
 def score(episode: Episode, agent: Any) -> dict[str, Any]:

@@ -2,9 +2,11 @@
 
 States are computed in exact fractions and errors from the key by the published rule. What is
 decided is looked at by other means: sessions with the engine itself under other keys; marginal
-likelihoods from the readings' covariance instead of sums over features; and the best graph with an
-edge against the best without it, instead of sums over all graphs. Only what to set next is the
-planner's, since what its policy decides is the definition.
+likelihoods from the readings' covariance instead of sums over features; and two sums over graphs,
+those with an edge and those without it. What decided means fixes what is taken over: what the
+planner sets next, and its prior, in which a graph counts as often as it has causal orders. An edge
+that leaves few of many orders is less likely by a factor of ten and more: a judge without that
+prior refuses what the planner rightly holds.
 """
 
 import hashlib
@@ -31,8 +33,9 @@ Json = Mapping[str, Any]
 Floats = NDArray[np.float64]
 
 SESSIONS: Final = 20
-FAIR: Final = math.log(5)
-"""Log odds at which the judge, who sums and compares otherwise, is asked about decided pairs."""
+FAIR: Final = math.log(10)
+"""Log odds at which the judge, who weighs frequency's errors otherwise, is asked about decided
+pairs."""
 SURE: Final = math.log(19)
 """Those at which a verdict is held."""
 MOSTLY: Final = 0.75
@@ -175,10 +178,7 @@ def _decided(public: Json, private: Json) -> Iterator[str]:
 
 
 def odds_again(public: Json, private: Json, sessions: int) -> Floats:
-    """Log odds for the truth of each pair (session, node, parent) in other sessions.
-
-    The judge takes the best graph with the edge against the best without it.
-    """
+    """Log odds for the truth of each pair (session, node, parent) in other sessions."""
     told = Told.of(public)
     count = len(told.names)
     labs = [Laboratory(_with_key(public, private, k)) for k in range(sessions)]
@@ -211,8 +211,7 @@ def _with_key(public: Json, private: Json, number: int) -> Episode:
 
 
 def _judged(told: Told, seen: Floats, own: Floats, bends: Floats) -> Floats:
-    """Log odds of every pair (session, node, parent): the best graph with the edge against the best
-    without it.
+    """Log odds of every pair (session, node, parent): graphs with the edge against those without.
 
     ``seen`` has shape (session, reading, node), ``own`` (session, reading, property), ``bends``
     (session, feature).
@@ -230,7 +229,7 @@ def _judged(told: Told, seen: Floats, own: Floats, bends: Floats) -> Floats:
         for parent in range(count):
             if node != parent:
                 with_edge, without = (
-                    _best(scores, node, parent, wanted) for wanted in (True, False)
+                    _total(scores, node, parent, wanted) for wanted in (True, False)
                 )
                 found[:, node, parent] = with_edge - without
     error = _frequency_error(told, seen, bends)
@@ -240,8 +239,10 @@ def _judged(told: Told, seen: Floats, own: Floats, bends: Floats) -> Floats:
         for chosen in combinations(range(count), size)
     }
     for parent in range(count):
-        with_edge = np.max([v for chosen, v in values.items() if parent in chosen], axis=0)
-        without = np.max([v for chosen, v in values.items() if parent not in chosen], axis=0)
+        with_edge, without = (
+            np.logaddexp.reduce([v for chosen, v in values.items() if (parent in chosen) == wanted])
+            for wanted in (True, False)
+        )
         found[:, count, parent] = with_edge - without
     return found
 
@@ -320,21 +321,21 @@ def _density(left: Floats, covariance: Floats) -> Floats:
     return np.asarray(-0.5 * ((left * solved).sum(axis=1) + determinant))
 
 
-def _best(scores: Floats, node: int, parent: int, wanted: bool) -> Floats:
-    """The largest total score (session,) of a graph without a circle that has the edge, or has it
-    not."""
+def _total(scores: Floats, node: int, parent: int, wanted: bool) -> Floats:
+    """Log of what the graphs without a circle that have the edge, or have it not, are worth
+    together (session,), each as often as it has orders."""
     count, masks, _ = scores.shape
     inside = scores.copy()
     has = np.array([bool(mask >> parent & 1) for mask in range(masks)])
     inside[node, has != wanted] = -np.inf
     for bit in range(count):
         with_bit = np.array([mask for mask in range(masks) if mask >> bit & 1])
-        inside[:, with_bit] = np.maximum(inside[:, with_bit], inside[:, with_bit ^ 1 << bit])
-    best = np.full(inside.shape[1:], -np.inf)
-    best[0] = 0.0
+        inside[:, with_bit] = np.logaddexp(inside[:, with_bit], inside[:, with_bit ^ 1 << bit])
+    total = np.full(inside.shape[1:], -np.inf)
+    total[0] = 0.0
     for mask in range(1, masks):
-        best[mask] = np.max(
-            [best[mask ^ 1 << last] + inside[last, mask ^ 1 << last]
-             for last in range(count) if mask >> last & 1], axis=0
+        total[mask] = np.logaddexp.reduce(
+            [total[mask ^ 1 << last] + inside[last, mask ^ 1 << last]
+             for last in range(count) if mask >> last & 1]
         )  # fmt: skip
-    return np.asarray(best[-1])
+    return np.asarray(total[-1])
