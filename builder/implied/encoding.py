@@ -15,7 +15,7 @@ The gate proves uniqueness again by another encoding (:mod:`builder.reader.deduc
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import Final
 
 from pysat.card import CardEnc, EncType
@@ -45,6 +45,7 @@ class Encoding:
         self._uses: dict[_Part, dict[_Part, None]] = {}
         self._top = 0
         self._selectors: dict[Statement, int] = {}
+        self._counted: dict[Statement, tuple[list[int], int]] = {}
         self._chains: dict[tuple[str, str, str], int] = {}
         pairs = list(permutations(self.names, 2))
         self.edge = {pair: self._new() for pair in pairs}
@@ -56,13 +57,28 @@ class Encoding:
         """Frees the solver."""
         self._solver.delete()
 
-    def clauses(self, statements: Sequence[Statement]) -> Iterator[list[int]]:
-        """The clauses of the graphs, and of these statements under their selectors."""
+    def clauses(
+        self, statements: Sequence[Statement], *, numbers: bool = True
+    ) -> Iterator[list[int]]:
+        """The clauses of the graphs, and of these statements under their selectors; without
+        ``numbers``, not of those that give one."""
         for statement in statements:
             self.selector(statement)
         used = dict.fromkeys(part for statement in statements for part in self._uses[statement])
-        for part in (None, *used, *statements):
+        told = (statement for statement in statements if numbers or statement not in self._counted)
+        for part in (None, *used, *told):
             yield from self._clauses.get(part, ())
+
+    def at_most(self, statements: Iterable[Statement]) -> Iterator[tuple[list[int], int]]:
+        """What statements that give a number say: of these literals at most so many are true."""
+        for statement in statements:
+            literals, number = self._counted.get(statement, ([], 0))
+            for some, most in (
+                (literals, number),
+                ([-v for v in literals], len(literals) - number),
+            ):
+                if most < len(some):
+                    yield some, most
 
     def other_than(self, edges: Iterable[Edge]) -> None:
         """Rules out the graph with exactly these edges, for good."""
@@ -103,8 +119,10 @@ class Encoding:
             for b in self.names[:i]:
                 before[a, b] = self._new()
                 before[b, a] = -before[a, b]
-        for a, b, c in permutations(self.names, 3):
-            self._add([-before[a, b], -before[b, c], before[a, c]])
+        # Each clause once: it says that three do not follow one another in a ring.
+        for a, *others in combinations(self.names, 3):
+            for b, c in permutations(others):
+                self._add([-before[a, b], -before[b, c], -before[c, a]])
         for pair, reaches in self._reaches.items():
             self._add([-self.edge[pair], reaches])
             self._add([-reaches, before[pair]])
@@ -123,7 +141,7 @@ class Encoding:
 
     def _assert(self, statement: Statement, on: int) -> None:
         """Adds what a statement says, under its selector."""
-        names, number = statement.names, statement.number
+        names = statement.names
         match statement.kind:
             case "direct":
                 self._add([-on, self.edge[names[0], names[1]]])
@@ -141,11 +159,15 @@ class Encoding:
                 self._add([-on, self._reaches[m, b]])
                 self._add([-on, -self._avoiding(a, b, m, asserted=False)])
             case "causes":
-                self._count([self.edge[a, names[0]] for a in self._besides(names[0])], number, on)
+                self._count(
+                    statement, [self.edge[a, names[0]] for a in self._besides(names[0])], on
+                )
             case "effects":
-                self._count([self.edge[names[0], b] for b in self._besides(names[0])], number, on)
+                self._count(
+                    statement, [self.edge[names[0], b] for b in self._besides(names[0])], on
+                )
             case "total":
-                self._count(list(self.edge.values()), number, on)
+                self._count(statement, list(self.edge.values()), on)
             case "shared":
                 a, b = names
                 self._add([-on, *(self._acts_on_both(c, a, b) for c in self._besides(a, b))])
@@ -193,10 +215,11 @@ class Encoding:
         for c, rest in rests.items():
             self._add([-self.edge[start, c], -rest, chain])
 
-    def _count(self, literals: list[int], number: int | None, on: int) -> None:
-        """Exactly ``number`` of the literals, by sequential counters (Sinz 2005)."""
-        assert number is not None
-        clauses = CardEnc.equals(literals, number, self._top, encoding=EncType.seqcounter)
+    def _count(self, statement: Statement, literals: list[int], on: int) -> None:
+        """Exactly as many of the literals as is stated, by sequential counters (Sinz 2005)."""
+        assert statement.number is not None
+        self._counted[statement] = literals, statement.number
+        clauses = CardEnc.equals(literals, statement.number, self._top, encoding=EncType.seqcounter)
         self._top = max(self._top, clauses.nv)
         for clause in clauses.clauses:
             self._add([-on, *clause])
