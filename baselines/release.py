@@ -5,7 +5,7 @@ and ``<track>_scenes``. Nothing here knows where truths, labels or worlds are ke
 """
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -70,6 +70,16 @@ def open_exam(
     exams, tasks = release.exams(split), release.tasks(split)
     name, tasks = select_exam(exams, tasks, exam, own=release.public.manifest["release"])
     return OpenedExam(release, split, name, tuple(tasks), path, private)
+
+
+def open_exams(
+    public: Path, split: str, exams: Sequence[str], private: Path | None = None
+) -> OpenedExam:
+    """The tasks of several exams of a public repository, each once, in the order of their ids."""
+    release = Release.open(public)
+    stated = release.exams(split)
+    tasks = release.tasks(split, only={task_id for exam in exams for task_id in stated[exam]})
+    return OpenedExam(release, split, ", ".join(exams), tuple(tasks), public, private)
 
 
 def iterate_scenes(

@@ -11,7 +11,7 @@ from typing import Final
 
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from baselines.release import OpenedExam, open_exam
+from baselines.release import OpenedExam, open_exams
 from baselines.shortcuts import causalab, causalds, ccr, parrot, replayscm
 from baselines.solving import Answers, Solver
 from baselines.trivial import best_policies
@@ -45,9 +45,9 @@ def for_the_gate() -> Shortcuts:
 
 
 def _answered(
-    public: Path, private: Path | None, split: str, exam: str
+    public: Path, private: Path | None, split: str, exams: Sequence[str]
 ) -> Iterator[tuple[str, Task, str]]:
-    opened = open_exam(public, split, exam, private)
+    opened = open_exams(public, split, exams, private)
     for track in TRACKS:
         tasks = [task for task in opened.tasks if task.track == track]
         with threadpool_limits(1):

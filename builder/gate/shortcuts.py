@@ -16,15 +16,16 @@ from grader.exam import choose_exam
 from grader.floors import Floors
 from grader.io.release import Release
 from grader.model import RawAnswer, Truth, Unit
-from grader.report.skill import measure
+from grader.report.skill import measure, value_of
 from grader.score import score_answer
 from grader.shape import Task
 
 TOGETHER: Final = "all together"
 """The name of the combination: of every variant the rule that was chosen for it."""
 
-Answered = Callable[[Path, Path | None, str, str], Iterable[tuple[str, Task, str]]]
-"""(public side, private side or None, split, exam) -> rule, task and the text of its answer."""
+Answered = Callable[[Path, Path | None, str, Sequence[str]], Iterable[tuple[str, Task, str]]]
+"""(public side, private side or None, split, exams) -> rule, task and the text of its answer; a
+task of several exams once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,28 +61,46 @@ class ShortcutRow:
 def shortcut_rows(release: Path, opened: Release, shortcuts: Shortcuts) -> Iterator[ShortcutRow]:
     """A row for each split, exam with floors, and rule that speaks of some task of it."""
     private = release / "private"
+    side = private if private.is_dir() else None
     for split in opened.splits:
         hidden = not opened.has_public_truth(split)
+        exams = {}
         for exam in opened.exams(split):
             chosen = choose_exam(opened, split, exam, reveal=True, whole=False)
             floors = Floors.of(opened.public.manifest, exam, chosen.tasks)
-            if not floors.entries:
-                continue
-            points: dict[str, dict[str, float]] = {}
-            side = private if private.is_dir() else None
-            for rule, task, text in shortcuts.answers(release / "public", side, split, exam):
-                worth = _points(task, chosen.truths[task.task_id], text)
-                points.setdefault(rule, {})[task.task_id] = worth
+            if floors.entries:
+                exams[exam] = chosen, floors
+        if not exams:
+            continue
+        truths = {name: truth for chosen, _ in exams.values()
+                  for name, truth in chosen.truths.items()}  # fmt: skip
+        points: dict[str, dict[str, float]] = {}
+        # Exams share scenes, and scenes are nearly all there is to read.
+        for rule, task, text in shortcuts.answers(release / "public", side, split, list(exams)):
+            worth = _points(task, truths[task.task_id], text)
+            points.setdefault(rule, {})[task.task_id] = worth
+        for exam, (chosen, floors) in exams.items():
             for track in floors.entries:
                 tasks = [task for task in chosen.tasks if task.track == track]
-                mine = {name: points[name] for name, of in shortcuts.rules.items()
-                        if of == track and name in points}  # fmt: skip
-                if mine:
-                    mine[TOGETHER] = _together(tasks, mine, shortcuts.chosen)
+                mine = _spoken(tasks, points, shortcuts)
                 for rule, found in mine.items():
-                    yield _row(
-                        (split, hidden, exam, track, rule), tasks, found, chosen.truths, floors
-                    )
+                    yield _row((split, hidden, exam, track, rule), tasks, found, truths, floors)
+
+
+def _spoken(
+    tasks: Sequence[Task], points: Mapping[str, Mapping[str, float]], shortcuts: Shortcuts
+) -> dict[str, dict[str, float]]:
+    """By rule the points of those of an exam's ``tasks``, of one track, that it speaks of; and of
+    the combination, if any does."""
+    mine = {}
+    for name in shortcuts.rules:
+        known = points.get(name, {})
+        found = {task.task_id: known[task.task_id] for task in tasks if task.task_id in known}
+        if found:
+            mine[name] = found
+    if mine:
+        mine[TOGETHER] = _together(tasks, mine, shortcuts.chosen)
+    return mine
 
 
 def _points(task: Task, truth: Truth, text: str) -> float:
@@ -119,7 +138,7 @@ def _row(
     by_variant: dict[str, list[Unit]] = {}
     for task in spoken:
         by_variant.setdefault(task.spec.key, []).append(units[task.task_id])
-    most = max(((_skill(of)[0], key) for key, of in by_variant.items()), default=(0.0, ""))
+    most = max(((value_of(of) or 0.0, key) for key, of in by_variant.items()), default=(0.0, ""))
     own = _skill([units[task.task_id] for task in spoken])
     return ShortcutRow(*where, len(spoken), own, _skill(list(units.values())), most)
 

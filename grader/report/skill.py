@@ -49,25 +49,44 @@ def measure(units: Sequence[Unit], seed: int) -> Skill | None:
 
     Replicates draw instances, and both sums of each draw are of the same ones.
     """
-    if not units or any(unit.floor is None for unit in units):
+    parts = _parts(units)
+    if not parts:
         return None
-    parts: dict[str, list[Unit]] = {}
-    for unit in sorted(units, key=lambda unit: (unit.part, unit.instance)):
-        parts.setdefault(unit.part, []).append(unit)
-    points, floor, ceiling = (
-        WHOLE * _mean(_mean(getattr(unit, name) for unit in part) for part in parts.values())
-        for name in ("points", "floor", "ceiling")
-    )
+    points, floor, ceiling = _scale(parts)
     value = on_scale(points, floor, ceiling)
     if value is None:
         return None
-    columns = [_resampled(part, seed) for part in parts.values()]
+    columns = [_resampled(part, seed) for part in parts]
     replicates = []
     for draw in zip(*columns, strict=True):
         gained, room = (_mean(part[k] for part in draw) for k in (0, 1))
         if room > _NO_ROOM:
             replicates.append(min(WHOLE, WHOLE * gained / room))
     return Skill(value, replicates, floor, ceiling)
+
+
+def value_of(units: Sequence[Unit]) -> float | None:
+    """The value alone of the skill that units come to, as :func:`measure` gives it."""
+    parts = _parts(units)
+    return on_scale(*_scale(parts)) if parts else None
+
+
+def _parts(units: Sequence[Unit]) -> list[list[Unit]]:
+    """The units part by part, an instance after the other; none where a floor is absent."""
+    parts: dict[str, list[Unit]] = {}
+    if all(unit.floor is not None for unit in units):
+        for unit in sorted(units, key=lambda unit: (unit.part, unit.instance)):
+            parts.setdefault(unit.part, []).append(unit)
+    return list(parts.values())
+
+
+def _scale(parts: Sequence[Sequence[Unit]]) -> tuple[float, float, float]:
+    """Points, floor and ceiling (0 to 100), the parts weighing alike."""
+    points, floor, ceiling = (
+        WHOLE * _mean(_mean(getattr(unit, name) for unit in part) for part in parts)
+        for name in ("points", "floor", "ceiling")
+    )
+    return points, floor, ceiling
 
 
 def _resampled(part: Sequence[Unit], seed: int) -> list[tuple[float, float]]:
