@@ -1,5 +1,7 @@
 """The second derivation of ceilings, where unmeasured variables do not matter."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -8,7 +10,7 @@ from builder.causalds.check.equations import Array
 from builder.causalds.check.graph import graph_of
 from builder.causalds.check.hidden import Hidden
 from builder.causalds.check.numbers import Population
-from builder.causalds.check.predictor import _connected, ceiling_again
+from builder.causalds.check.predictor import _connected, _looked, ceiling_again
 from builder.seeds import stream
 
 
@@ -64,3 +66,21 @@ def test_unmeasured_causes_that_do_not_matter_leave_a_ceiling_as_sure_as_none() 
     for interval, loss in zip((False, True), losses, strict=True):
         found, error = ceiling_again(hidden, rows, labels, interval)
         assert abs(found - scale / (scale + loss)) < min(error, 0.005) and error < 0.015
+
+
+def test_where_a_first_look_says_too_little_there_is_a_second() -> None:
+    """An unmeasured cause of the outcome is seen by three effects: of the draws at first too few
+    fit a row to tell a ceiling that is 0.03 off. The right one is a conditional Gaussian's."""
+    hidden = world("uy ua ub uc", "u", y=0.5, **dict.fromkeys("abc", 0.25))
+    rows: dict[str, Array] = {n: column[:150] for n, column in hidden.population.factual.items()}
+    labels = rows.pop("y")
+    del rows["u"]
+    precision = 1.0 + 3 / 0.25**2
+    mean = (rows["a"] + rows["b"] + rows["c"]) / 0.25**2 / precision
+    reach = math.sqrt(0.25 + 1 / precision) * stats.norm.ppf(0.95)
+    missed = np.clip(np.abs(labels - mean) - reach, 0.0, None)
+    scale = 1.0 + float(labels.std())
+    right = scale / (scale + float((2 * reach + 20.0 * missed).mean()))
+    found, error = ceiling_again(hidden, rows, labels, True)
+    assert _looked(hidden, rows, labels, True, 0)[1] > 0.03 > error + abs(found - right)
+    assert abs(found - right) < error
