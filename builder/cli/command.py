@@ -50,14 +50,21 @@ def add_written_release(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _processors() -> int:
+    """How many processors this process may use: in a container or under ``taskset`` not all."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def add_workers(parser: argparse.ArgumentParser) -> None:
     """``--workers``."""
     parser.add_argument(
         "--workers",
         type=_positive,
-        default=os.cpu_count() or 1,
+        default=_processors(),
         metavar="N",
-        help="worker processes (default: one per CPU)",
+        help="worker processes (default: one per CPU that this process may use)",
     )
 
 

@@ -70,8 +70,18 @@ def test_code_in_the_docs_runs(document: str, root: Path, playground: Path) -> N
         env=environment,
         capture_output=True,
         text=True,
+        preexec_fn=_on_one_processor,
     )
     assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+
+
+def _on_one_processor() -> None:
+    """Commands begin as many workers as they may use processors, each with seconds of imports; the
+    other processor is busy with tests of its own."""
+    if hasattr(os, "sched_setaffinity"):
+        mine = sorted(os.sched_getaffinity(0))
+        number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+        os.sched_setaffinity(0, {mine[number % len(mine)]})
 
 
 def test_links_between_documents_lead_somewhere(root: Path) -> None:
