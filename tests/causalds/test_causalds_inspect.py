@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from causalds_scenes import ROOT
-from test_causalds_views import built, plain, world
+from test_causalds_views import built_scene, plain, world
 
 from builder.causalds.make.recover import recoverability
 from builder.causalds.plan.scenes import plan_scenes
@@ -94,9 +94,10 @@ def test_a_wrong_scene_is_refused_with_a_hint(release, tmp_path, capsys) -> None
 
 
 def test_the_graph_picture_has_every_node_and_edge() -> None:
-    """A picture that drops an edge misleads."""
-    for one in built():
-        record = world(one)
+    """A picture that drops an edge misleads; with no, one and two unmeasured variables."""
+    records = [world(built_scene(index)) for index in range(6)]
+    assert {len(record["world"]["latent"]) for record in records} == {0, 1, 2}
+    for record in records:
         tree = ET.fromstring(graph_picture(record).markup())
         space = "{http://www.w3.org/2000/svg}"
         groups = tree.findall(f"{space}g")

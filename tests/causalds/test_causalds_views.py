@@ -1,7 +1,7 @@
 """The observation layer: what views share, what they change, and how much they still tell."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -27,13 +27,13 @@ from builder.causalds.track import TRACK
 from builder.scm.noise import Noise, Spread
 from builder.scm.profiles import is_empirical
 from builder.settings import TomlTable
-from builder.track import Built
+from builder.track import Built, InstanceSpec
 
 ALL_VIEWS = ("clean", "proxy", "proxy_hard")
 
 
 @cache
-def built(**_: object) -> tuple[Built, ...]:
+def _planned() -> Sequence[InstanceSpec]:
     config = TRACK.parse(
         TomlTable({
             "scenes": 24, "composition": "full", "rows": {"train": 900, "test": 100},
@@ -41,7 +41,18 @@ def built(**_: object) -> tuple[Built, ...]:
             "planted": {"napkin": 0.05, "mediation_confounded": 0.05},
         }, "test.toml: splits.dev.causalds."),
     )  # fmt: skip
-    return tuple(TRACK.build(spec) for spec in plan_scenes(config, "dev", ROOT, False))
+    return tuple(plan_scenes(config, "dev", ROOT, False))
+
+
+@cache
+def built_scene(index: int) -> Built:
+    """One of the scenes that all tests look at, for those that one is enough for."""
+    return TRACK.build(_planned()[index])
+
+
+def built() -> tuple[Built, ...]:
+    """All of them, built once a process."""
+    return tuple(built_scene(index) for index in range(len(_planned())))
 
 
 def plain(scene: Mapping[str, Any]) -> dict[str, Any]:

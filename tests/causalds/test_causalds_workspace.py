@@ -3,7 +3,7 @@
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
-from test_causalds_views import built, scenes, values, world
+from test_causalds_views import built_scene, scenes, values, world
 
 from builder.causalds.track import TRACK
 from grader import workspace
@@ -11,7 +11,7 @@ from grader import workspace
 
 def test_a_workspace_holds_the_calibration_rows_of_a_measuring_view(tmp_path) -> None:
     """Without them nobody could learn what a measurement means."""
-    one = built()[0]
+    one = built_scene(0)
     file = tmp_path / "scenes.parquet"
     table = pa.Table.from_pylist(list(scenes(one).values()), schema=TRACK.tables["causalds_scenes"])
     pq.write_table(table, file)
