@@ -1,7 +1,7 @@
 """From the points of policies on a twin to the floors of an exam."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -40,7 +40,9 @@ def measure_exams(
         first = exams[members[0]][name]
         graded = GRADED[name]
         rules = rules_sha256(graded, [variant.key for variant in graded.variants])
-        mark = canonical([name, settings, seed, tasks, rules, source_sha256()])
+        asked = _asked_by(exams[exam][name] for exam in members)
+        only = None if asked is None else sorted(asked)
+        mark = canonical([name, settings, seed, tasks, only, rules, source_sha256()])
         drawn = draw_twin(
             name,
             first.settings,
@@ -48,6 +50,7 @@ def measure_exams(
             unfinished / hashlib.sha256(mark.encode("utf-8")).hexdigest()[:16],
             composed=any(exams[exam][name].model is not None for exam in members),
             tasks=tasks,
+            asked=asked,
             workers=workers,
             reporter=reporter,
         )
@@ -56,6 +59,16 @@ def measure_exams(
                 twin = exams[exam][name]
                 found[exam][name] = floors_of(TRACKS[name], twin.model, drawn, twin.variants)
                 advance()
+    return found
+
+
+def _asked_by(twins: Iterable[Twin]) -> frozenset[str] | None:
+    """The variants that one of the exams asks; None if one of them asks all."""
+    found = frozenset[str]()
+    for twin in twins:
+        if twin.variants is None:
+            return None
+        found |= twin.variants
     return found
 
 

@@ -75,10 +75,12 @@ def draw_twin(
     *,
     composed: bool,
     tasks: int,
+    asked: frozenset[str] | None,
     workers: int,
     reporter: Reporter,
 ) -> TwinPart:
-    """The twin of ``settings`` (one batch's), at least ``tasks`` a cell.
+    """The twin of ``settings`` (one batch's), at least ``tasks`` a cell of the variants ``asked``
+    (None: of all).
 
     Parts are kept in ``folder``, so that an interrupted run goes on. Raises ``UsageError`` where a
     variant is so rare that ``MOST_BATCHES`` do not suffice.
@@ -89,6 +91,7 @@ def draw_twin(
     folder.mkdir(parents=True, exist_ok=True)
     for batch in range(MOST_BATCHES):
         enough = _enough(counts, tasks, together=TRACKS[name].floors.whole is not None)
+        enough |= {cell for cell in counts if not _counts(cell, asked)}
         specs = TRACKS[name].plan(settings, f"floors_{batch}", seed.encode("utf-8"), False)
         jobs = [
             TwinJob(
@@ -106,13 +109,18 @@ def draw_twin(
                 candidates += part.candidates
                 counts.update(one.cell for one in part.measured)
                 advance()
-        if min(counts.values()) >= tasks:
+        rare = min(filter(lambda cell: _counts(cell, asked), counts), key=counts.__getitem__)
+        if counts[rare] >= tasks:
             return TwinPart(tuple(measured), tuple(candidates))
-    rare = min(counts, key=lambda cell: counts[cell])
     raise UsageError(
         f"{name} {' '.join(rare).strip()}: {counts[rare]} tasks in {MOST_BATCHES} batches are "
         f"fewer than {tasks}; lower --tasks, or ask the variant of more instances"
     )
+
+
+def _counts(cell: Cell, asked: frozenset[str] | None) -> bool:
+    """Whether a cell is of a variant that is asked."""
+    return asked is None or cell[0] in asked
 
 
 def _enough(counts: Mapping[Cell, int], tasks: int, *, together: bool) -> frozenset[Cell]:

@@ -86,7 +86,8 @@ def twins_of(
         if twin is not None:
             known = frozenset(variant.key for variant in GRADED[draw.track].variants)
             batch = twin(settings[draw.track], draw.model, draw.variants or known)
-            found[draw.track] = Twin(batch, draw.model, draw.variants)
+            asked = draw.variants or getattr(draw.model, "asked", None)
+            found[draw.track] = Twin(batch, draw.model, asked)
     return found
 
 

@@ -261,7 +261,7 @@ def test_an_interrupted_measurement_goes_on_where_it_was(
     def draw() -> Any:
         return draw_twin(
             "causalab", settings, "again", tmp_path / "parts",
-            composed=False, tasks=5, workers=1, reporter=Reporter(quiet=True),
+            composed=False, tasks=5, asked=asked, workers=1, reporter=Reporter(quiet=True),
         )  # fmt: skip
 
     whole = draw()

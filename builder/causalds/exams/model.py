@@ -116,6 +116,11 @@ class ExamModel:
         return self if self.frontier is None else replace(self, tasks=0, variants=None)
 
     @property
+    def asked(self) -> frozenset[str] | None:
+        """The variants that a frontier exam asks; None of others, which may ask all."""
+        return None if self.frontier is None else frozenset(counts(self))
+
+    @property
     def by_name(self) -> tuple[str, ...]:
         """The variants that it asks by name."""
         named = ((family, name) for family, row in (self.variants or {}).items() for name in row)
