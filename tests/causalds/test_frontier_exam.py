@@ -122,12 +122,12 @@ def test_signs_differ_in_half_of_the_identified_wild_scenes() -> None:
     assert abs(found[True] - found[False]) <= 1, found
 
 
-def test_plain_estimates_are_to_mislead_in_four_of_five_questions_on_total_effects() -> None:
+def test_plain_estimates_are_to_mislead_in_nine_of_ten_questions_on_total_effects() -> None:
     """Asked on wild graphs as long as others fill the motifs, which no equations bend."""
     effects = [p for p in planned() if p.variant and misleading(p.variant, p.wanted or "")]
     assert effects and all(plan.wild is not None for plan in effects)
     missed = [plan.wild.wanted.misled for plan in effects if plan.wild is not None]
-    assert sum(map(bool, missed)) == -(-4 * len(missed) // 5)
+    assert sum(map(bool, missed)) == -(-9 * len(missed) // 10)
     others = [p for p in planned() if p.wild is not None and p not in effects]
     assert all(plan.wild.wanted.misled is None for plan in others if plan.wild is not None)
 
@@ -206,6 +206,9 @@ def _graph(edges: str, latent: str = "") -> Motif:
         ("mediation_effect.effect_point", "X>M M>Y", "", "NIE", True),
         ("mediation_effect.effect_point", "X>Y", "", "NDE", True),
         ("mediation_effect.effect_point", "X>A Y>A", "", "NDE", True),
+        ("association.sign_before_after", "X>M M>Y", "", "M", True),
+        ("association.sign_before_after", "X>C Y>C", "", "C", True),
+        ("association.sign_before_after", "X>M M>Y X>Y", "", "M", False),
     ],
 )
 def test_what_a_shortcut_answers_is_left_out(
@@ -251,8 +254,8 @@ def test_a_public_exam_is_drawn_from_what_is_built() -> None:
     assert signs["differ"]["realised"] == sum(bool(task.reversed) for task in effects)
     assert [row["requested"] for row in signs.values()] == [3.0, 3.0]
     plain = drawn.composition["plain estimates"]
-    assert plain["mislead"] == {"requested": pytest.approx(4.8), "realised": 5}
-    assert sum(task.misled for task in effects) == 5
+    assert plain["mislead"] == {"requested": pytest.approx(5.4), "realised": 6}
+    assert sum(task.misled for task in effects) == 6
     assert draw_exam(model, pool[::-1], b"k" * 32, "x") == drawn, "order of candidates is nothing"
 
 
@@ -272,9 +275,9 @@ def test_floors_are_averaged_as_the_exam_draws() -> None:
         model = model_of(tasks=9, variants={family: {name: 1}}, wild=0.75)
         pool = _pool(key=key)
         shares = drawn_shares(model, pool)
-        silent = sum(shares[task.task_id] for task in pool if task.label == "abstain")
+        silent = sum(shares.get(task.task_id, 0.0) for task in pool if task.label == "abstain")
         assert silent == pytest.approx(0.33) and sum(shares.values()) == pytest.approx(1)
-        wild = sum(shares[task.task_id] for task in pool if task.wild)
+        wild = sum(shares.get(task.task_id, 0.0) for task in pool if task.wild)
         assert wild == pytest.approx(part), "total effects are asked on wild graphs"
         assert not drawn_shares(model, _pool(key=key, left_out=True))
 

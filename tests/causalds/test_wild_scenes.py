@@ -77,7 +77,7 @@ def test_wishes_have_their_shares_among_identifiable_scenes() -> None:
     ]
     assert len(wanted) == 4
     assert sum(bool(one.reversed) for one in wanted) == 2
-    assert sum(bool(one.misled) for one in wanted) == 3
+    assert sum(bool(one.misled) for one in wanted) == 4
 
 
 def test_other_scenes_are_what_they_are_without_wild_ones() -> None:

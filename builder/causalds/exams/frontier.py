@@ -19,6 +19,7 @@ from builder.causalds.exams.model import ExamModel, counts, due
 from builder.causalds.make.prior import SIDES
 from builder.causalds.plan.beside import ByAxis, beside
 from builder.causalds.plan.deal import dealt
+from builder.causalds.plan.wanted import WILD
 from builder.seeds import shuffled
 from grader.errors import UsageError
 
@@ -108,8 +109,9 @@ def leaves_out(key: str, query: Motif, detail: str) -> bool:
     effects; where nothing leads from the treatment to the outcome, effects are 0; where it acts
     directly alone, or not directly, one natural effect is 0 and the other the average one; whether
     some variable leaves an association is asked where one does and another does not, so that the
-    graph at large does not tell; and what the treatment affects is mostly what must not be
-    controlled for.
+    graph at large does not tell; what the treatment affects is mostly what must not be controlled
+    for; and on wild graphs, where the question is whether a sign changes, an association that the
+    graph makes zero has none.
     """
     graph, x, y = query.effect
     family = key.partition(".")[0]
@@ -119,6 +121,8 @@ def leaves_out(key: str, query: Motif, detail: str) -> bool:
         return x not in graph.parents(y) or not graph.mediators(x, y)
     if key in ADJUSTED or family in TOTAL:
         return not graph.parent_masks[graph.index[x]] & ~graph.observed_mask
+    if key in CHANGES and query.name == WILD and detail in query.others:
+        return graph.d_separated(x, y) or _parts(graph, x, y, detail)
     match key:
         case "counterfactual_identification.identifiable_boolean":
             return detail == "ETT"
