@@ -7,6 +7,7 @@ from itertools import combinations, pairwise, permutations, product
 import networkx as nx
 import numpy as np
 import pytest
+from pysat.solvers import Solver
 
 from builder.causal.graph import LatentDAG
 from builder.causalds.check.implied import satisfies
@@ -98,6 +99,38 @@ def test_both_encodings_count_as_enumeration_does() -> None:
         counts.add(min(len(left), 2))
     encoding.close()
     assert counts == {0, 1, 2}
+
+
+def test_numbers_as_they_are_force_what_their_clauses_force() -> None:
+    """Which stories are told depends on what a solver that does not search sees to follow."""
+    rng = np.random.default_rng(6)
+    encoding = Encoding(NAMES)
+    forced = 0
+    for seed in range(60):
+        truths = Truths(_drawn(seed))
+        true = [s for s in _statements() if truths.holds(s)]
+        numbers = [s for s in true if s.kind in ("causes", "effects", "total")]
+        said = [some[int(i)] for some in (numbers, true) for i in rng.permutation(len(some))[:3]]
+        said = list(dict.fromkeys(said))
+        told = [[encoding.selector(s)] for s in said]
+        with (
+            Solver("minicard", [*encoding.clauses(said, numbers=False), *told]) as native,
+            Solver("minisat22", [*encoding.clauses(said), *told]) as written,
+        ):
+            for literals, most in encoding.at_most(said):
+                native.add_atmost(literals, most)
+            for literal in (sign * edge for edge in encoding.edge.values() for sign in (1, -1)):
+                follows, expected = (
+                    (possible, {v for v in found if possible and abs(v) <= len(encoding.edge)})
+                    for possible, found in (
+                        native.propagate([literal]),
+                        written.propagate([literal]),
+                    )
+                )
+                assert follows == expected, said
+                forced += len(expected[1]) > 1
+    encoding.close()
+    assert forced > 200
 
 
 def _drawn(seed: int) -> LatentDAG:
