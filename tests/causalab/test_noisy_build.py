@@ -3,6 +3,7 @@
 import copy
 import json
 from collections.abc import Mapping
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from baselines.causalab.host import host
 from baselines.causalab.planner import planner
 from baselines.shortcuts.causalab import least_squares, mimic
+from builder.causalab.check import noisy
 from builder.causalab.check.floors import twin
 from builder.causalab.check.noisy import _judged
 from builder.causalab.noisy.cholesky import solved
@@ -90,12 +92,38 @@ def test_the_gate_finds_what_is_wrong(built: Mapping[str, Rows]) -> None:
     assert private["undecided"]
     all_decided = {**private, "undecided": []}
     assert any("is decided, but clear in" in line for line in audit(made, public, all_decided))
+    names = [entry["name"] for entry in public["variables"]]
+    pairs = [list(pair) for pair in permutations(names, 2)]
+    none_decided = {**private, "undecided": pairs}
+    assert any("undecided pairs are clear in" in line for line in audit(made, public, none_decided))
     moved = copy.deepcopy(public)
     moved["reactor"][
         "density" if "density" in moved["reactor"] else next(iter(moved["reactor"]))
     ] += 1
     problems = audit(made, moved, private)
     assert any("the reactor" in line for line in problems)
+
+
+@pytest.mark.parametrize(("held", "problems"), [(190, 0), (198, 1)])
+def test_undecided_pairs_that_a_few_sessions_hold_are_looked_at_again(
+    built: Mapping[str, Rows], monkeypatch: pytest.MonkeyPatch, held: int, problems: int
+) -> None:
+    """What 19 of 20 sessions hold is undecided by a hair, and often held in the first twenty."""
+    _, public, private = built["curved"]
+    names = [entry["name"] for entry in public["variables"]]
+    pairs = [[names[0], name] for name in names[1:4]]
+    true = {(t["parent"], node) for node, ts in private["equations"].items() for t in ts}
+    assert len(true - {*map(tuple, pairs)}) >= 0.6 * len(true)
+
+    def odds(_public: object, _private: object, sessions: int) -> Any:
+        told = np.full((sessions, len(names) + 1, len(names)), 9.0)
+        told[held:] = 0.0
+        return told
+
+    monkeypatch.setattr(noisy, "odds_again", odds)
+    monkeypatch.setattr(noisy, "MOSTLY", 0.0)
+    found = list(noisy._decided(public, {**private, "undecided": pairs}))
+    assert len(found) == problems
 
 
 @pytest.mark.parametrize("name", ["curved", "confounded"])
@@ -136,7 +164,6 @@ def test_the_planner_does_what_a_straight_line_cannot(built: Mapping[str, Rows])
 
 def test_sums_over_orders_are_those_over_graphs() -> None:
     """Three nodes: all orders and all parent sets written out."""
-    from itertools import permutations, product
 
     rng = np.random.default_rng(1)
     scores = rng.uniform(0.1, 1, (3, 8, 2))

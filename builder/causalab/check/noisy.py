@@ -41,6 +41,11 @@ SURE: Final = math.log(19)
 MOSTLY: Final = 0.75
 """The share of the sessions in which a decided pair is judged so at least: of 20, what happens with
 95% happens fewer than 15 times once in 3,000."""
+MANY: Final = 200
+"""Sessions of a second look at undecided pairs: what is held in 19 of 20 sessions on average is
+held in all of 20 once in three times, and in 198 of 200 once in 500 times."""
+ALWAYS: Final = 0.99
+"""The share of these sessions in which an undecided pair may be held at most."""
 _STEP: Final = Fraction(1, 20)
 """What rounding on the way may change a property by; frequency by as much for each unit of
 slope."""
@@ -164,17 +169,20 @@ def _decided(public: Json, private: Json) -> Iterator[str]:
     odds = odds_again(public, private, SESSIONS)
     fair, sure = (odds >= FAIR).mean(axis=0), (odds >= SURE).mean(axis=0)
     pairs = [
-        (parent, node, fair[i, j], sure[i, j])
+        (parent, node, fair[i, j])
         for i, node in enumerate(nodes)
         for j, parent in enumerate(names)
         if i != j
     ]
-    for parent, node, share, _ in pairs:
+    for parent, node, share in pairs:
         if (parent, node) not in undecided and share < MOSTLY:
             yield f"{parent} to {node} is decided, but clear in {share:.0%} of other sessions"
-    clear = sum(held == 1 for parent, node, _, held in pairs if (parent, node) in undecided)
-    if clear > max(2, len(undecided) / 2):
-        yield f"{clear} of {len(undecided)} undecided pairs are clear in all other sessions"
+    open_ = np.array([[(parent, node) in undecided for parent in names] for node in nodes])
+    most = max(2, len(undecided) / 2)
+    if (sure[open_] == 1).sum() > most:
+        sure = (odds_again(public, private, MANY) >= SURE).mean(axis=0)
+        if (clear := (sure[open_] >= ALWAYS).sum()) > most:
+            yield f"{clear} of {len(undecided)} undecided pairs are clear in all other sessions"
 
 
 def odds_again(public: Json, private: Json, sessions: int) -> Floats:
