@@ -275,9 +275,9 @@ def test_floors_are_averaged_as_the_exam_draws() -> None:
         model = model_of(tasks=9, variants={family: {name: 1}}, wild=0.75)
         pool = _pool(key=key)
         shares = drawn_shares(model, pool)
-        silent = sum(shares.get(task.task_id, 0.0) for task in pool if task.label == "abstain")
+        silent = sum(shares[task.task_id] for task in pool if task.label == "abstain")
         assert silent == pytest.approx(0.33) and sum(shares.values()) == pytest.approx(1)
-        wild = sum(shares.get(task.task_id, 0.0) for task in pool if task.wild)
+        wild = sum(shares[task.task_id] for task in pool if task.wild)
         assert wild == pytest.approx(part), "total effects are asked on wild graphs"
         assert not drawn_shares(model, _pool(key=key, left_out=True))
 

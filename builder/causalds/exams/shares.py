@@ -45,19 +45,18 @@ def _composed(model: ExamModel, tasks: Sequence[BuiltTask]) -> dict[str, float]:
 
 def _frontier(model: ExamModel, tasks: Sequence[BuiltTask]) -> dict[str, float]:
     """Abstentions are due as often as the exam says, other classes of a variant's answers alike;
-    inside each, wild graphs take their share, and all where motifs would give the answer away: what
-    no wild graph has for an answer is not asked there."""
+    inside each, wild graphs take their share, and all where motifs would give the answer away."""
     assert model.frontier is not None
-    asked, share = counts(model), model.frontier.wild
+    asked = counts(model)
     cells: dict[str, dict[str, dict[bool, list[BuiltTask]]]] = {}
     for task in tasks:
-        passed = share > 0.0 and wild_first(task.key) and not task.wild
-        if task.key in asked and not task.left_out and not passed:
+        if task.key in asked and not task.left_out:
             labels = cells.setdefault(task.key, {})
             label = slot_class(task.label)
             labels.setdefault(label, {}).setdefault(task.wild, []).append(task)
     found = {}
     for key, labels in cells.items():
+        share = 1.0 if wild_first(key) else model.frontier.wild
         silent = model.frontier.abstain if abstainable(key) else 0.0
         quiet = sum(abstains(key, label) for label in labels)
         for label, graphs in labels.items():
