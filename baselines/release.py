@@ -5,7 +5,7 @@ and ``<track>_scenes``. Nothing here knows where truths, labels or worlds are ke
 """
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -73,7 +73,7 @@ def open_exam(
 
 
 def open_exams(
-    public: Path, split: str, exams: Sequence[str], private: Path | None = None
+    public: Path, split: str, exams: tuple[str, ...], private: Path | None = None
 ) -> OpenedExam:
     """The tasks of several exams of a public repository, each once, in the order of their ids."""
     release = Release.open(public)

@@ -45,7 +45,7 @@ def for_the_gate() -> Shortcuts:
 
 
 def _answered(
-    public: Path, private: Path | None, split: str, exams: Sequence[str]
+    public: Path, private: Path | None, split: str, exams: tuple[str, ...]
 ) -> Iterator[tuple[str, Task, str]]:
     opened = open_exams(public, split, exams, private)
     for track in TRACKS:

@@ -23,7 +23,7 @@ from grader.shape import Task
 TOGETHER: Final = "all together"
 """The name of the combination: of every variant the rule that was chosen for it."""
 
-Answered = Callable[[Path, Path | None, str, Sequence[str]], Iterable[tuple[str, Task, str]]]
+Answered = Callable[[Path, Path | None, str, tuple[str, ...]], Iterable[tuple[str, Task, str]]]
 """(public side, private side or None, split, exams) -> rule, task and the text of its answer; a
 task of several exams once."""
 
@@ -76,7 +76,7 @@ def shortcut_rows(release: Path, opened: Release, shortcuts: Shortcuts) -> Itera
                   for name, truth in chosen.truths.items()}  # fmt: skip
         points: dict[str, dict[str, float]] = {}
         # Exams share scenes, and scenes are nearly all there is to read.
-        for rule, task, text in shortcuts.answers(release / "public", side, split, list(exams)):
+        for rule, task, text in shortcuts.answers(release / "public", side, split, tuple(exams)):
             worth = _points(task, truths[task.task_id], text)
             points.setdefault(rule, {})[task.task_id] = worth
         for exam, (chosen, floors) in exams.items():

@@ -1,7 +1,7 @@
 """The table of shortcuts: what rules earn on the scale of skill, and where it is printed."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,12 +20,12 @@ SIGNS = ("association.sign_only", "effect_estimate.ate_sign_only")
 
 
 def _answers(
-    public: Path, private: Path | None, split: str, exams: Sequence[str]
+    public: Path, private: Path | None, split: str, exams: tuple[str, ...]
 ) -> Iterator[tuple[str, Task, str]]:
     """One rule is always right about signs of associations, another never about any sign."""
     opened = Release.open(public, private)
     chosen = choose_exam(opened, split, exams[0], reveal=True)
-    assert list(opened.exams(split)) == exams
+    assert tuple(opened.exams(split)) == exams
     for task in chosen.tasks:
         if task.spec.key == SIGNS[0]:
             yield "right", task, task.shape.gold(task, chosen.truths[task.task_id])
