@@ -8,7 +8,6 @@ examples:
 """
 
 import argparse
-import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -18,6 +17,7 @@ from baselines.systems import NAMES, SHOWN, SYSTEMS, named_systems
 from builder.release.engine import map_instances
 from grader.errors import UsageError
 from grader.io.pipe import exit_with, interrupted
+from grader.processors import processors
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -103,7 +103,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--workers",
         type=int,
-        default=os.cpu_count() or 1,
+        default=processors(),
         metavar="N",
         help="so many of several systems answer at once (default: all cores)",
     )

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from grader.errors import UsageError
+from grader.processors import processors
 
 if TYPE_CHECKING:
     from builder.gate.report import GateReport
@@ -50,19 +51,12 @@ def add_written_release(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _processors() -> int:
-    """How many processors this process may use: in a container or under ``taskset`` not all."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def add_workers(parser: argparse.ArgumentParser) -> None:
     """``--workers``."""
     parser.add_argument(
         "--workers",
         type=_positive,
-        default=_processors(),
+        default=processors(),
         metavar="N",
         help="worker processes (default: one per CPU that this process may use)",
     )

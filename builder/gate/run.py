@@ -41,6 +41,7 @@ from builder.release.manifest import Parts, read_manifest
 from builder.release.reader import configs, public_side
 from builder.tracks import TRACKS
 from grader.io.release import Release
+from grader.processors import processors
 from grader.tracks import variant as variant_of
 from grader.verify import verify
 
@@ -62,11 +63,11 @@ def run_gate(
 
     ``parts`` are the staged and checked parts that it was made of; without them it is taken apart
     and every part is checked anew. ``progress`` is told what is being done; ``workers`` share the
-    work (default: all cores); ``shortcuts`` are rules whose skill is told. Raises ``UsageError``
-    when there is no release or a private split lacks its private side.
+    work (default: one for each processor); ``shortcuts`` are rules whose skill is told. Raises
+    ``UsageError`` when there is no release or a private split lacks its private side.
     """
     tell = progress or (lambda _: None)
-    workers = workers or os.cpu_count() or 1
+    workers = workers or processors()
     tell("gate: hashes, rows and cards")
     public_side(release)
     opened = Release.open(release)

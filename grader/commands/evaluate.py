@@ -14,7 +14,6 @@ examples:
 
 import argparse
 import fcntl
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 from grader.commands.common import add, add_limits, limits_of, read_key
 from grader.errors import UsageError
+from grader.processors import processors
 
 if TYPE_CHECKING:
     from grader.hub.evaluate import Desk
@@ -50,7 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "wait",
     )  # fmt: skip
     effort = parser.add_argument_group("effort")
-    effort.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N")
+    effort.add_argument("--workers", type=int, default=processors(), metavar="N")
     effort.add_argument("--memory", type=int, default=MEMORY, metavar="MIB", help="of one")
     effort.add_argument("--seconds", dest="wall", type=int, default=SECONDS, metavar="S",
                         help="of one")  # fmt: skip

@@ -13,7 +13,6 @@ examples:
 
 import argparse
 import hashlib
-import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -36,6 +35,7 @@ from grader.exam import Exam
 from grader.io.files import replacing, write_text
 from grader.io.jsonio import pretty
 from grader.names import nearest_path
+from grader.processors import processors
 from grader.show.ranking import rank
 from grader.show.systems import in_reading, setting_of
 from grader.submission.collect import submissions_in
@@ -78,7 +78,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     effort = parser.add_argument_group("effort")
     effort.add_argument(
-        "--workers", type=_positive, default=os.cpu_count() or 1, metavar="N", help="processes"
+        "--workers", type=_positive, default=processors(), metavar="N", help="processes"
     )
     effort.add_argument(
         "--memory", type=_positive, default=MEMORY, metavar="MIB",

@@ -15,7 +15,7 @@ from small_release import FLOORS, TASKS, write_manifest
 from grader.commands.leaderboard import rank
 from grader.model import Unit
 from grader.report.redact import with_figure
-from grader.report.skill import measure, members, on_scale, overall
+from grader.report.skill import measure, members, on_scale, overall, value_of
 
 DEV = ("--split", "dev")
 SHARE = st.floats(0, 1, allow_nan=False)
@@ -52,6 +52,7 @@ def test_skill_is_a_ratio_of_sums(rows: list[tuple[float, float, float]]) -> Non
     gained = sum(points - floor for points, floor, _ in rows)
     room = sum(ceiling - floor for _, floor, ceiling in rows)
     assert found.value == pytest.approx(min(100, 100 * gained / room), abs=1e-9)
+    assert value_of(units(*rows)) == found.value
 
 
 def test_parts_weigh_alike_however_many_units_they_have() -> None:
@@ -81,6 +82,7 @@ def test_nothing_is_said_where_nothing_can_be_shown() -> None:
     """No floor, or a floor at the ceiling: a division by nothing is no skill."""
     assert measure([], 1) is None
     assert measure([Unit("a", 1.0, None), Unit("b", 1.0, 0.5)], 1) is None
+    assert value_of([]) is value_of([Unit("a", 1.0, None)]) is None
     assert measure(units((1.0, 1.0, 1.0)), 1) is None
     assert on_scale(120, 0, 100) == 100 and on_scale(50, None, 100) is None
     assert overall({"one": measure(units((1.0, 0.5, 1.0)), 1), "two": None}) is None
