@@ -14,10 +14,18 @@ from frontier_exams import ASKED, ONE, PLAIN, WILD, model_of
 from builder.causal.adjustment import valid_adjustment_sets
 from builder.causal.graph import LatentDAG
 from builder.causal.motifs import MOTIFS, Motif
+from builder.causal.strata import STRATA
 from builder.causalds.ask import ASKERS
 from builder.causalds.exams.built import BuiltTask
 from builder.causalds.exams.draw import draw_exam
-from builder.causalds.exams.frontier import abstains, due, leaves_out, misleading
+from builder.causalds.exams.frontier import (
+    Slot,
+    abstains,
+    due,
+    leaves_out,
+    misleading,
+    on_sign,
+)
 from builder.causalds.exams.frontier_plan import (
     allowed,
     classes,
@@ -28,11 +36,14 @@ from builder.causalds.exams.frontier_plan import (
 )
 from builder.causalds.exams.model import counts, parse_exam
 from builder.causalds.exams.shares import drawn_shares
+from builder.causalds.exams.wishes import Wishes
 from builder.causalds.make.prior import ESTIMANDS, expected_sign
 from builder.causalds.plan.config import with_exams
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan, graph_members
+from builder.causalds.plan.wanted import UNIDENTIFIED
 from builder.causalds.plan.wild import Regions
+from builder.causalds.plan.wild_settings import WildSettings
 from builder.causalds.track import TRACK
 from builder.settings import TomlTable, read_toml
 from builder.words.knowledge import domain
@@ -132,6 +143,35 @@ def test_plain_estimates_are_to_mislead_in_nine_of_ten_questions_on_total_effect
     assert all(plan.wild.wanted.misled is None for plan in others if plan.wild is not None)
 
 
+def test_careless_estimates_have_the_wrong_sign_in_half_of_the_questions_on_signs() -> None:
+    """It is of no matter to other questions."""
+    wild = [p for p in planned() if p.wild is not None and p.variant is not None]
+    asked = [p for p in wild if on_sign(p.variant or "") and not abstains(*_answer(p))]
+    wrong = [p.wild.wanted.opposed for p in asked if p.wild is not None]
+    assert sorted(map(bool, wrong)) == [False, True]
+    others = [p.wild.wanted.opposed for p in wild if p.wild is not None and p not in asked]
+    assert set(others) == {None}
+
+
+def _answer(plan: ScenePlan) -> tuple[str, str]:
+    return plan.variant or "", plan.wanted or ""
+
+
+def test_a_cause_of_both_ends_tells_nothing_of_verdicts() -> None:
+    """Graphs with an unmeasured one and without take turns, for either verdict; where effects are
+    not identifiable, too, but for those that are asked for something else."""
+    dealt, plan = Wishes(WildSettings()), next(p for p in planned() if p.wild is not None)
+    verdict = Slot("identification.identifiable_boolean", "True", "clean", wild=True)
+    value = Slot("effect_estimate.ate_point", "value", "clean", wild=True)
+    for edges, bowed in (("U>X U>A A>Y X>Y", False), ("U>X U>Y X>M M>Y", True)) * 2:
+        assert dealt.bows(verdict, tuple(STRATA)) == (bowed, not bowed)
+        shape = graph_members(_graph(edges, "U").graph)
+        dealt.count(verdict, replace(plan, **shape, treatment="X", outcome="Y"))
+    assert dealt.bows(replace(verdict, label="False"), UNIDENTIFIED) == (False, True)
+    assert dealt.bows(replace(value, label="abstain"), UNIDENTIFIED) == (False, True)
+    assert dealt.bows(value, tuple(STRATA)) == (None,)
+
+
 def test_numbers_of_members_may_be_zero_on_wild_graphs() -> None:
     """Motifs where the empty set will do and a cause is unmeasured are rare: an exam ran out of
     them. What finds none left is asked on a wild graph."""
@@ -202,6 +242,8 @@ def _graph(edges: str, latent: str = "") -> Motif:
         ("effect_estimate.ate_sign_only", "U>X U>Y Y>A", "U", "", True),
         ("identification.estimand_formula", "Z>X Z>Y X>Y", "", "", True),
         ("identification.method_label", "Z>X Z>Y X>Y", "", "", False),
+        ("identification.identifiable_boolean", "Z>X Z>Y X>Y", "", "", True),
+        ("identification.identifiable_boolean", "U>X U>A A>Y X>Y", "U", "", False),
         ("mediation_effect.effect_point", "X>M M>Y X>Y", "", "NDE", False),
         ("mediation_effect.effect_point", "X>M M>Y", "", "NIE", True),
         ("mediation_effect.effect_point", "X>Y", "", "NDE", True),

@@ -11,12 +11,14 @@ from causalds_scenes import ROOT, asked, rows, specs, table, world
 
 from builder.causal.graph import LatentDAG
 from builder.causal.identification import is_identifiable
+from builder.causal.motifs import Motif
 from builder.causal.strata import in_stratum
 from builder.causalds.check.audit import audit_instance
 from builder.causalds.check.hidden import Hidden
 from builder.causalds.check.numbers import Population
 from builder.causalds.check.wild import audit_wild
 from builder.causalds.check.wild_agreement import main
+from builder.causalds.make.looks import Look, acceptable
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
 from builder.causalds.plan.wanted import Wanted
@@ -78,6 +80,7 @@ def test_wishes_have_their_shares_among_identifiable_scenes() -> None:
     assert len(wanted) == 4
     assert sum(bool(one.reversed) for one in wanted) == 2
     assert sum(bool(one.misled) for one in wanted) == 4
+    assert sum(bool(one.opposed) for one in wanted) == 2
 
 
 def test_other_scenes_are_what_they_are_without_wild_ones() -> None:
@@ -187,6 +190,33 @@ def test_the_audit_sees_a_plan_that_is_not_kept() -> None:
     found = list(audit_wild(hidden))
     assert any("standard deviations of the outcome" in text for text in found)
     assert any("are not as planned" in text for text in found)
+
+
+def test_the_audit_sees_careless_estimates_of_the_right_sign() -> None:
+    """Of an effect and its contrary, one has the sign that regressions give."""
+    (row,) = rows(built(), "_worlds")
+    record = world(built())
+    told, wanted = record["quantities"], record["plan"]["wild"]["wanted"]
+    wanted |= {"misled": None, "reversed": None, "opposed": True}
+    seen = []
+    for sign in (-1, 1):
+        told["ate"] = {**told["ate"], "value": sign * 0.5 * told["outcome_sd"]["value"]}
+        hidden = Hidden.read(row["instance_id"], json.dumps(record))
+        seen.append(any("not the wrong sign" in text for text in audit_wild(hidden)))
+    assert seen in ([True, False], [False, True])
+
+
+@pytest.mark.parametrize(
+    ("causes", "fits"), [(-0.2, True), (-0.05, False), (0.05, False), (0.2, False)]
+)
+def test_a_careless_estimate_has_the_wrong_sign_clearly(causes: float, fits: bool) -> None:
+    """Who adjusts for the measured direct causes, none, misses the path that a hidden one opens;
+    everything is a valid set here, and of it nothing is wanted."""
+    edges = (("U", "X"), ("U", "A"), ("A", "Y"), ("X", "Y"))
+    query = Motif("wild", LatentDAG(("U", "A", "X", "Y"), edges, frozenset("U")), "X", "Y")
+    look = Look(0.5, 0.5, 0.0, -0.3, np.array([0.4]), -0.2, causes, 0.5)
+    assert bool(acceptable(look, query, Wanted(opposed=True))) is fits
+    assert acceptable(look, query, Wanted(opposed=False))
 
 
 def test_a_change_by_a_faint_variable_is_found_within_its_error() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from builder.causalds.check import graph as audit_graph
 from builder.causalds.check.hidden import Hidden
-from builder.causalds.make.looks import CLEAR, EFFECT_RANGE, MISS
+from builder.causalds.make.looks import CLEAR, EFFECT_RANGE, MISS, OPPOSED
 
 _OFF: Final = 0.08
 """What a sample of a world may be off by, in standard deviations of the outcome."""
@@ -44,18 +44,28 @@ def _effect(hidden: Hidden, wanted: Mapping[str, Any], effect: float, r: float) 
         yield f"the effect is {effect:.3g} standard deviations of the outcome"
     if wanted["reversed"] is not None and (effect * r < 0) is not wanted["reversed"]:
         yield f"signs of effect ({effect:.3g}) and association ({r:.3g}) are not as planned"
-    if wanted["misled"]:
-        least = max(MISS[0], MISS[1] * abs(effect))
-        observed = hidden.others()
-        causes = [v for v in observed if v in set(hidden.graph.predecessors(hidden.x))]
-        careless = [("its direct causes", causes), ("everything", observed)]
-        valid = hidden.valid_sets()
-        adjusted = [("nothing", list[str]())]
-        adjusted += [(name, given) for name, given in careless if frozenset(given) not in valid]
-        for name, given in adjusted:
-            missed = abs(_regressed(hidden, given) - effect)
-            if missed < least - _OFF:
-                yield f"who adjusts for {name} misses by {missed:.3g} only, planned {least:.3g}"
+    if wanted["misled"] or wanted["opposed"]:
+        yield from _careless(hidden, wanted, effect)
+
+
+def _careless(hidden: Hidden, wanted: Mapping[str, Any], effect: float) -> Iterator[str]:
+    """Problems of what is to mislead who adjusts for nothing, for the direct causes of the
+    treatment or for everything, the latter two where that is not valid."""
+    observed, valid = hidden.others(), hidden.valid_sets()
+    causes = [v for v in observed if v in set(hidden.graph.predecessors(hidden.x))]
+    sets = {"nothing": list[str](), "its direct causes": causes, "everything": observed}
+    least = max(MISS[0], MISS[1] * abs(effect))
+    for name, given in sets.items():
+        if name != "nothing" and frozenset(given) in valid:
+            continue
+        found = _regressed(hidden, given)
+        if wanted["misled"] and abs(found - effect) < least - _OFF:
+            missed = abs(found - effect)
+            yield f"who adjusts for {name} misses by {missed:.3g} only, planned {least:.3g}"
+        if wanted["opposed"] and name != "nothing":
+            turned = -found if effect > 0 else found
+            if turned < OPPOSED - _OFF:
+                yield f"who adjusts for {name} has {found:.3g}, not the wrong sign as planned"
 
 
 def _regressed(hidden: Hidden, given: list[str]) -> float:

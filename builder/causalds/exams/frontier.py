@@ -61,6 +61,14 @@ EFFECTS: Final = (*TOTAL, "mediation_effect")
 COUNTED: Final = "counted"
 """The class of every number of sets, or of members: wild graphs have many of them."""
 
+_WILD_FIRST: Final = frozenset(
+    {
+        "bias_diagnostic.collider_bias_boolean",
+        "identification.identifiable_boolean",
+        "identification.method_label",
+    }
+)
+
 LARGEST_OVERLAP: Final = 0.5
 """F1 of "what the treatment affects" on a list of forbidden controls that is asked."""
 
@@ -85,10 +93,16 @@ def on_total(key: str) -> bool:
     return key.partition(".")[0] in TOTAL
 
 
+def on_sign(key: str) -> bool:
+    """Whether a variant asks for the sign of a total effect, or holds it against another."""
+    return on_total(key) and ("sign_only" in key or "sign_match" in key)
+
+
 def wild_first(key: str) -> bool:
     """Whether rules of thumb answer a variant on motifs, but not on wild graphs: their equations
-    are made to mislead, and what brings collider bias there is not affected by the outcome."""
-    return on_total(key) or key in CHANGES or key == "bias_diagnostic.collider_bias_boolean"
+    are made to mislead, what brings collider bias there is not affected by the outcome, and what
+    is not identifiable need not have an unmeasured cause of both ends."""
+    return on_total(key) or key in CHANGES or key in _WILD_FIRST
 
 
 def misleading(key: str, label: str) -> bool:
@@ -106,12 +120,12 @@ def leaves_out(key: str, query: Motif, detail: str) -> bool:
 
     Of a binary treatment the verdict on the ETT is that of the ATE; the direct causes of the
     treatment are a valid set where all are measured, which answers all that is asked of sets and
-    effects; where nothing leads from the treatment to the outcome, effects are 0; where it acts
-    directly alone, or not directly, one natural effect is 0 and the other the average one; whether
-    some variable leaves an association is asked where one does and another does not, so that the
-    graph at large does not tell; what the treatment affects is mostly what must not be controlled
-    for; and on wild graphs, where the question is whether a sign changes, an association that the
-    graph makes zero has none.
+    effects, and whether the average one is identifiable; where nothing leads from the treatment to
+    the outcome, effects are 0; where it acts directly alone, or not directly, one natural effect is
+    0 and the other the average one; whether some variable leaves an association is asked where one
+    does and another does not, so that the graph at large does not tell; what the treatment affects
+    is mostly what must not be controlled for; and on wild graphs, where the question is whether a
+    sign changes, an association that the graph makes zero has none.
     """
     graph, x, y = query.effect
     family = key.partition(".")[0]
@@ -119,7 +133,7 @@ def leaves_out(key: str, query: Motif, detail: str) -> bool:
         return True
     if family == "mediation_effect":
         return x not in graph.parents(y) or not graph.mediators(x, y)
-    if key in ADJUSTED or family in TOTAL:
+    if key in ADJUSTED or family in TOTAL or key == "identification.identifiable_boolean":
         return not graph.parent_masks[graph.index[x]] & ~graph.observed_mask
     if key in CHANGES and query.name == WILD and detail in query.others:
         return graph.d_separated(x, y) or _parts(graph, x, y, detail)

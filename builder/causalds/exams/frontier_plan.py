@@ -13,11 +13,11 @@ from typing import Final
 import numpy as np
 
 from builder.causal.identification import is_identifiable
+from builder.causal.paths import has_bow
 from builder.causal.strata import STRATA
 from builder.causalds.ask import ASKERS
 from builder.causalds.exams.frontier import (
     ADJUSTED,
-    CHANGES,
     COUNTED,
     TOTAL,
     Slot,
@@ -32,13 +32,13 @@ from builder.causalds.exams.frontier import (
     slots,
 )
 from builder.causalds.exams.model import ExamModel, counts, due
+from builder.causalds.exams.wishes import Wishes
 from builder.causalds.make.prior import ESTIMANDS, SIDES, Prior, expected_sign
 from builder.causalds.plan.beside import ByAxis, beside
 from builder.causalds.plan.blueprint import Impossible, largest_remainder
 from builder.causalds.plan.types import ScenePlan, wild_rows
 from builder.causalds.plan.wanted import UNIDENTIFIED, Wanted, Wild
 from builder.causalds.plan.wild import Draft, Regions, drafts
-from builder.causalds.plan.wild_settings import WildSettings
 from builder.seeds import pick
 from grader.errors import UsageError
 from grader.tracks import variant as variant_of
@@ -52,6 +52,9 @@ _DETAILS: Final = {
 _TAME_LABELS: Final = frozenset({"zero", "0", "trivial_zero"})
 """Answers about effects and associations that a wild graph, on which there always is one, does not
 have; a number of sets or members may well be 0 there."""
+
+_BOWED: Final = frozenset({"front_door", "components", "natural_kept"})
+"""Strata of graphs that may have an unmeasured cause of both ends and be asked for a verdict."""
 
 _BY_ADJUSTMENT: Final = ("several_controls", "hidden_cause", "m_bias", "natural_lost", "harmless")
 _ANSWERED: Final[Mapping[str, Sequence[str]]] = {
@@ -250,7 +253,7 @@ def _on_wild(
 ) -> Iterator[ScenePlan]:
     settings = regions.settings
     left = Counter(largest_remainder(settings.strata, len(wanted)))
-    quota = _Shares(settings)
+    quota = Wishes(settings)
     kinds = drafts(rng, regions.config, [Wild("", Wanted())] * len(wanted))
     for slot in _choosiest_first(wanted):
         found = _first(slot, kinds, left, quota, regions)
@@ -264,7 +267,7 @@ def _on_wild(
         assert plan.wild is not None
         kinds.remove(draft)
         left[plan.wild.stratum] -= 1
-        quota.count(plan.wild.wanted)
+        quota.count(slot, plan)
         yield asked(plan, slot)
 
 
@@ -272,24 +275,28 @@ def _first(
     slot: Slot,
     kinds: Sequence[Draft],
     left: Counter[str],
-    quota: "_Shares",
+    quota: Wishes,
     regions: Regions,
 ) -> tuple[Draft, ScenePlan] | None:
-    """The first graph for a slot: of kinds that are still to be had, of the stratum that lacks most
-    scenes, with the wishes most needed."""
-
-    def fits(plan: ScenePlan) -> bool:
-        return allowed(plan, slot.key) and slot.label in classes(plan, slot.key)
-
+    """The first graph for a slot: with an unmeasured cause of both ends or without, where that is
+    dealt; of kinds that are still to be had, of the stratum that lacks most scenes, with the wishes
+    most needed."""
     different = {(one.treatment_kind, one.outcome_kind): one for one in reversed(kinds)}
-    for draft in sorted(different.values(), key=kinds.index):
-        for stratum in sorted(_strata(slot), key=lambda name: -left[name]):
-            for wish in quota.wishes(slot, stratum):
-                try:
-                    one = replace(draft, wild=Wild(stratum, wish))
-                    return draft, regions.draw(one, fits, _TRIES)
-                except Impossible:
-                    continue
+    for bowed in quota.bows(slot, _strata(slot)):
+
+        def fits(plan: ScenePlan, bowed: bool | None = bowed) -> bool:
+            able = allowed(plan, slot.key) and slot.label in classes(plan, slot.key)
+            return able and bowed in (None, has_bow(*plan.query.effect))
+
+        strata = [name for name in _strata(slot) if not bowed or name in _BOWED]
+        for draft in sorted(different.values(), key=kinds.index):
+            for stratum in sorted(strata, key=lambda name: -left[name]):
+                for wish in quota.wishes(slot, stratum):
+                    try:
+                        one = replace(draft, wild=Wild(stratum, wish))
+                        return draft, regions.draw(one, fits, _TRIES)
+                    except Impossible:
+                        continue
     return None
 
 
@@ -300,50 +307,6 @@ def _choosiest_first(wanted: Sequence[Slot]) -> list[Slot]:
         wanted,
         key=lambda slot: (not slot.key.startswith("prediction."), len(_strata(slot)), slot.key),
     )
-
-
-class _Shares:
-    """Keeps what is wanted of scenes in its shares, as scenes are drawn one by one."""
-
-    def __init__(self, settings: WildSettings) -> None:
-        self._shares = {
-            key: getattr(settings, key) for key in ("reversed", "misled", "indirect", "flipped")
-        }
-        self._found: dict[str, Counter[bool]] = {key: Counter() for key in self._shares}
-
-    def wishes(self, slot: Slot, stratum: str) -> Iterator[Wanted]:
-        """What to want of a slot's scene, the most needed first, then with one wish turned; not to
-        be turned are what its answer says of them, and that plain estimates mislead where that is
-        due: another stratum is to be found then."""
-        said = ASKERS[slot.key].says.get(slot.label, {})
-        due = {key: self._due(key) for key in self._bearing(slot, stratum)}
-        yield Wanted(**{**due, **said})
-        for key, value in due.items():
-            if key not in said and (key, value) != ("misled", True):
-                yield Wanted(**{**due, **said, key: not value})
-
-    def count(self, wanted: Wanted) -> None:
-        """Takes note of a scene that was drawn."""
-        for key, value in asdict(wanted).items():
-            if value is not None:
-                self._found[key][value] += 1
-
-    def _due(self, key: str) -> bool:
-        """Whether one more is wanted, for at least the share of those that are there then."""
-        found = self._found[key]
-        return bool(found[True] < self._shares[key] * (found.total() + 1))
-
-    def _bearing(self, slot: Slot, stratum: str) -> Iterator[str]:
-        """The wishes that bear on a slot's task."""
-        family = slot.key.partition(".")[0]
-        if stratum not in UNIDENTIFIED and not abstains(slot.key, slot.label):
-            yield "reversed"
-            if misleading(slot.key, slot.label):
-                yield "misled"
-            if family == "mediation_effect":
-                yield "indirect"
-        if slot.key in CHANGES:
-            yield "flipped"
 
 
 def with_priors(plans: Sequence[ScenePlan]) -> list[ScenePlan]:

@@ -28,6 +28,9 @@ MISS: Final = (0.3, 0.8)
 """A misleading estimate misses by so many standard deviations of the outcome, and by this share of
 the effect."""
 
+OPPOSED: Final = 0.1
+"""An estimate of the wrong sign is so many standard deviations of the outcome beyond 0."""
+
 CLEAR: Final = 0.1
 """Associations whose sign counts are at least this large, seen through measurements or not."""
 
@@ -120,12 +123,13 @@ def acceptable(found: Look, query: Motif, wanted: Wanted, slack: float = 1.0) ->
         if wanted.reversed is not None:
             apart = np.sign(found.effect) != np.sign(found.marginal)
             flags &= (apart == wanted.reversed) & (np.abs(found.marginal) >= CLEAR * slack)
+        careless = _careless(found, query)
         if wanted.misled:
-            flags &= _missed(found.nothing, found.effect, slack)
-            if misleads(query, measured_causes(query)):
-                flags &= _missed(found.causes, found.effect, slack)
-            if misleads(query, query.others):
-                flags &= _missed(found.everything, found.effect, slack)
+            for estimate in (found.nothing, *careless):
+                flags &= _missed(estimate, found.effect, slack)
+        if wanted.opposed:
+            for estimate in careless:
+                flags &= -np.sign(found.effect) * estimate >= OPPOSED * slack
     flags &= _natural(found, query, wanted, slack)
     if wanted.flipped is not None:
         turned = flipped(found).any(axis=-1)
@@ -142,6 +146,12 @@ def flipped(found: Look) -> Flags:
 def misleads(query: Motif, adjusted: Sequence[str]) -> bool:
     """Whether adjusting for these variables is not valid."""
     return frozenset(adjusted) not in valid_adjustment_sets(*query.effect)
+
+
+def _careless(found: Look, query: Motif) -> list[Numbers]:
+    """The estimates that adjust for what one sees first, where that is not valid."""
+    pairs = ((found.causes, measured_causes(query)), (found.everything, query.others))
+    return [estimate for estimate, adjusted in pairs if misleads(query, adjusted)]
 
 
 def measured_causes(query: Motif) -> list[str]:

@@ -140,8 +140,8 @@ def sample_hidden_world(plan: ScenePlan, key: bytes) -> tuple[World, Truths]:
 
 
 def _as_wanted(query: Motif, wanted: Wanted, truths: Truths) -> bool:
-    """Whether the published numbers are what is wanted, misleading estimates apart: they are
-    none."""
+    """Whether the published numbers are what is wanted, careless estimates apart: they
+    are none."""
 
     def scaled(effect: Quantity | None) -> float:
         return 0.0 if effect is None else effect.value / truths.outcome_sd.value
@@ -156,7 +156,7 @@ def _as_wanted(query: Motif, wanted: Wanted, truths: Truths) -> bool:
         causes=math.nan,
         everything=math.nan,
     )
-    return bool(acceptable(found, query, replace(wanted, misled=None)))
+    return bool(acceptable(found, query, replace(wanted, misled=None, opposed=None)))
 
 
 def _world(plan: ScenePlan, rng: np.random.Generator) -> World:

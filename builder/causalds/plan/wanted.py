@@ -22,12 +22,15 @@ class Wanted:
     ``reversed``: the average effect and the correlation of treatment and outcome have different
     signs. ``misled``: who adjusts for nothing, and who adjusts for the direct causes of the
     treatment or for everything, as far as measured, where that is not valid, misses the average
-    effect by much. ``indirect``: the indirect effect outweighs the
-    direct one. ``flipped``: the association changes sign given the variable that a question names.
+    effect by much. ``opposed``: adjusting for the direct causes of the treatment, or for
+    everything, as far as measured, where that is not valid, gives that effect the wrong sign.
+    ``indirect``: the indirect effect outweighs the direct one. ``flipped``: the association changes
+    sign given the variable that a question names.
     """
 
     reversed: bool | None = None
     misled: bool | None = None
+    opposed: bool | None = None
     indirect: bool | None = None
     flipped: bool | None = None
 

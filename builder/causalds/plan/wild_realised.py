@@ -50,6 +50,9 @@ def wild_table(settings: WildSettings, plans: Sequence[ScenePlan]) -> ByAxis:
         "wild: plain estimates": _flags(
             settings.misled, [one.misled for one in wanted], ("mislead", "may do either")
         ),
+        "wild: signs of careless estimates": _flags(
+            settings.opposed, [one.opposed for one in wanted], ("wrong", "either")
+        ),
         "wild: larger natural effect": _flags(
             settings.indirect, [_dominant(plan) for plan in plans], ("indirect", "direct")
         ),
