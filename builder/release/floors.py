@@ -8,7 +8,7 @@ was measured.
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -58,16 +58,21 @@ class Twin:
 
 
 def plain(value: Any) -> Any:
-    """Settings as JSON values; what counts only where it is set (``UNLESS_SET``) is left out
-    elsewhere."""
-    if not is_dataclass(value) or isinstance(value, type):
-        return value
-    unset = [
-        one.name
-        for one in fields(value)
-        if one.metadata.get("unless_set") and getattr(value, one.name) is None
-    ]
-    return {name: member for name, member in asdict(value).items() if name not in unset}
+    """Settings as JSON values, without what no floor depends on (``NO_FLOOR``), and without what
+    counts only where it is set (``UNLESS_SET``) elsewhere."""
+    if is_dataclass(value) and not isinstance(value, type):
+        members = {one: getattr(value, one.name) for one in fields(value)}
+        return {
+            one.name: plain(member)
+            for one, member in members.items()
+            if not one.metadata.get("no_floor")
+            and not (one.metadata.get("unless_set") and member is None)
+        }
+    if isinstance(value, Mapping):
+        return {key: plain(member) for key, member in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(member) for member in value]
+    return value
 
 
 def floors_file(toml: Path, exam: str) -> Path:

@@ -45,6 +45,7 @@ from builder.causalds.plan.wanted import UNIDENTIFIED
 from builder.causalds.plan.wild import Regions
 from builder.causalds.plan.wild_settings import WildSettings
 from builder.causalds.track import TRACK
+from builder.release.floors import plain
 from builder.settings import TomlTable, read_toml
 from builder.words.knowledge import domain
 from grader.errors import UsageError
@@ -155,6 +156,12 @@ def test_careless_estimates_have_the_wrong_sign_in_half_of_the_questions_on_sign
 
 def _answer(plan: ScenePlan) -> tuple[str, str]:
     return plan.variant or "", plan.wanted or ""
+
+
+def test_no_floor_depends_on_the_signs_of_careless_estimates() -> None:
+    """They are seen in the data alone; which answers are right stays."""
+    usual = plain(WildSettings())
+    assert plain(WildSettings(opposed=0.0)) == usual != plain(WildSettings(indirect=0.1))
 
 
 def test_a_cause_of_both_ends_tells_nothing_of_verdicts() -> None:

@@ -6,7 +6,7 @@ from typing import Final
 
 from builder.causal.strata import STRATA
 from builder.implied.choose import SHARES as UNNAMED
-from builder.settings import TomlTable
+from builder.settings import NO_FLOOR, TomlTable
 from builder.words.regions import Sizes
 
 _MOST: Final = 100_000
@@ -56,7 +56,7 @@ class WildSettings:
     rows: tuple[int, int] = (1000, 4000)
     reversed: float = 0.5
     misled: float = MISLED
-    opposed: float = 0.5
+    opposed: float = field(default=0.5, metadata=NO_FLOOR)
     indirect: float = 0.5
     flipped: float = 0.5
     implied: tuple[float, float] | None = None
