@@ -127,7 +127,7 @@ def _try(spec: InstanceSpec, attempt: int, wordless: int, clock: Clock) -> dict[
         columns = column_order(plan, key)
         tables = draw_tables(plan, key, world, columns)
     best = BestPredictor(world, plan.query.outcome, tables.test)
-    scene = Scene(plan, plan.query, world, truths, narration, columns, tables, best)
+    scene = Scene(plan, plan.query, world, truths, narration, columns, tables, best, key)
     with clock("views"):
         views = [observe(scene, view, key) for view in plan.views]
     with clock("tasks"):

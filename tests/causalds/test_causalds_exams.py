@@ -225,8 +225,8 @@ def test_a_balanced_exam_takes_every_variant_and_every_class(root: Path) -> None
 
 
 def test_a_label_that_is_always_the_same_is_not_asked_for(root: Path) -> None:
-    """Nine times "the association is there" would be nine points for a word; numbers may stay."""
-    boolean = "collider_phenomenon.induced_association_boolean"
+    """Nine times "there is bias" would be nine points for a word; numbers may stay."""
+    boolean = "bias_diagnostic.collider_bias_boolean"
     found = [task for task in tasks() if task.key != boolean or task.label == "True"]
     assert sum(task.key == boolean for task in found) >= 3
     drawn = draw_exam(model(root, "balanced", tasks=90), found, KEY, "x")

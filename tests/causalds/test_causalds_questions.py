@@ -4,15 +4,20 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from causalds_scenes import asked, private, public, world
+from causalds_scenes import ROOT, asked, private, public, world
 
 from builder.causalds.ask import ASKERS
+from builder.causalds.ask.collider import _ALONE, _asked_alone
 from builder.causalds.exams.cells import label_class
+from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
-from builder.track import Built
+from builder.causalds.track import TRACK
+from builder.settings import TomlTable
+from builder.track import Built, InstanceSpec
 
 
 @cache
@@ -116,6 +121,51 @@ def test_a_collider_s_questions_have_both_answers() -> None:
             for _, truth in _truths(built, key)
         )
         assert set(labels) == {True, False}, (key, labels)
+
+
+PRESENT = "collider_phenomenon.induced_association_boolean"
+BOTH = ("True", "False")
+
+
+@cache
+def composed() -> list[InstanceSpec]:
+    """Plans of a public-truth split composed as large ones are."""
+    settings = {"scenes": 800, "rows": {"train": 60, "test": 30}, "composition": "full",
+                "treatment_binary": 0.5, "outcome_binary": 0.4}  # fmt: skip
+    return plan_scenes(TRACK.parse(TomlTable(settings, "test.toml: ")), "dev", ROOT, False)
+
+
+def test_no_answer_to_induced_associations_is_right_in_three_of_four() -> None:
+    """In a large split, where chance does not hide it: a constant earned 81 points in 20,000
+    scenes. Counted are the scenes that have an association to ask for, or its absence."""
+    hosts = _present_hosts()
+    both, there, absent = (len(hosts[one]) for one in (BOTH, ("True",), ("False",)))
+    present = both + _ALONE * there
+    assert 0.4 < present / (present + both + absent) < 0.75
+    assert (both + there) / (2 * both + there + absent) > 0.8  # if all were asked
+
+
+def test_a_scene_with_one_of_each_is_asked_about_an_association_and_its_absence() -> None:
+    """Others with an association alone are asked by chance, about a quarter of them."""
+    answers = [
+        sorted(truth["target"]["accepted"][0] for _, truth in _truths(TRACK.build(spec), PRESENT))
+        for spec in _present_hosts()[BOTH][:3]
+    ]
+    assert [False, True] in answers
+    assert set(map(tuple, answers)) <= {(False, True), (False,)}  # where it is hardly there
+    keys = [bytes([first, second]) for first in range(16) for second in range(125)]
+    chosen = sum(_asked_alone(SimpleNamespace(key=key)) for key in keys)  # type: ignore[arg-type]
+    assert chosen / len(keys) == pytest.approx(_ALONE, abs=0.03)
+
+
+def _present_hosts() -> dict[tuple[str, ...], list[InstanceSpec]]:
+    """The composed plans that can be asked, by what they can answer."""
+    hosts: dict[tuple[str, ...], list[InstanceSpec]] = defaultdict(list)
+    for spec in composed():
+        plan = ScenePlan.from_json(spec.config_json)
+        if ASKERS[PRESENT].can_host(plan):
+            hosts[ASKERS[PRESENT].possible_classes(plan)].append(spec)
+    return hosts
 
 
 def test_the_classes_that_planning_expects_are_those_that_come_out() -> None:

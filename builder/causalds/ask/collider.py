@@ -42,8 +42,12 @@ from builder.causalds.ask.wording import (
 from builder.causalds.make.scene import Scene
 from builder.causalds.plan.types import ScenePlan
 from builder.scm.margins import clear_sign, is_structural_zero
+from builder.seeds import stream
 
 _NAMED: Final = ENDS | {"variable"}
+
+_ALONE: Final = 0.25
+"""The share of scenes asked about an association that is there, of those that have no other."""
 
 
 def _opens(motif: Motif, node: str) -> bool:
@@ -100,15 +104,17 @@ def _presence_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
 )
 def induced_association_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Whether treatment and outcome are associated given a named variable: one given which they
-    are not, and one that opens a path where it is the table's first, in about a third of the
-    scenes that have one. Otherwise "they are" would be right five times in six. The scenes of
-    frontier exams are asked about one of each, or not at all."""
+    are not, and one that opens a path. Of scenes that have only the latter, five times as many as
+    have the former, public-truth splits ask a quarter: otherwise "they are" would be right more
+    than five times in six. The scenes of frontier exams are asked about one of each, or not at all;
+    private exams plan their answers."""
     unassociated = [n for n in scene.others if is_structural_zero(scene.truths.partial[n])][:1]
-    opener = [n for n in scene.others[:1] if _opens(scene.motif, n)]
-    if scene.plan.aside or scene.plan.frontier:
-        opener = [n for n in scene.others if _opens(scene.motif, n)][:1]
-        unassociated, opener = (unassociated, opener) if unassociated and opener else ([], [])
-    for node in (*opener, *unassociated):
+    openers = [n for n in scene.others if _opens(scene.motif, n)][:1]
+    if not (unassociated and openers) and (scene.plan.aside or scene.plan.frontier):
+        return
+    if not unassociated and scene.plan.variant is None and not _asked_alone(scene):
+        return
+    for node in (*openers, *unassociated):
         margin = margin_of(scene, node)
         sign = clear_sign(scene.truths.partial[node], margin)
         if sign is None:
@@ -220,6 +226,12 @@ def collider_bias_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Qu
             truth=Truth(target={"accepted": [node in openers]}),
             detail=node,
         )
+
+
+def _asked_alone(scene: Scene) -> bool:
+    """Whether a scene is one of the ``_ALONE``: by chance, as whatever else decided, such as the
+    order of a table, would tell the answer; in all of its views alike, which exams may match."""
+    return bool(stream(scene.key, "association alone").random() < _ALONE)
 
 
 def _named(scene: Scene) -> list[str]:

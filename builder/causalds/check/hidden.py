@@ -3,13 +3,16 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from builder.causalds.check import graph as audit_graph
-from builder.causalds.check.numbers import Population
+from builder.causalds.check.numbers import DRAWS, Population
 from builder.seeds import stream
+
+_AGAIN: Final = 4
+"""How many times as many units a second look takes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +50,12 @@ class Hidden:
             binary_treatment=kinds[x] == "binary",
             population=Population(world, stream(seed, "audit")),
         )
+
+    def again(self) -> "Hidden":
+        """The same scene for a second look, with other simulated units and more of them."""
+        seed = hashlib.sha256(self.instance_id.encode()).digest()
+        world, rng = self.population.world, stream(seed, "audit again")
+        return replace(self, population=Population(world, rng, _AGAIN * DRAWS))
 
     def identifiable(self, effect: str) -> bool:
         """Whether the effect ("ate", "ett", "nde" or "nie") is identifiable."""

@@ -17,6 +17,7 @@ import numpy as np
 from builder.causalds.check.equations import Array, conditional_mean, noise_law, noise_scale
 
 DRAWS: Final = 65_536
+"""Units at a first look; :meth:`.hidden.Hidden.again` takes more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +58,16 @@ class Population:
 
     world: Mapping[str, Any]
     rng: np.random.Generator
+    draws: int = DRAWS
 
     @cached_property
     def noise(self) -> dict[str, Array]:
         """One draw per unit and node: uniforms for binary nodes, standardised noise for others."""
         return {
             node["name"]: (
-                self.rng.random(DRAWS)
+                self.rng.random(self.draws)
                 if node["noise"] is None
-                else noise_law(node["noise"]).rvs(size=DRAWS, random_state=self.rng)
+                else noise_law(node["noise"]).rvs(size=self.draws, random_state=self.rng)
             )
             for node in self.world["nodes"]
         }
@@ -86,18 +88,18 @@ class Population:
             waiting.remove(node)
             name = node["name"]
             if name in do:
-                values[name] = np.full(DRAWS, do[name])
+                values[name] = np.full(self.draws, do[name])
                 continue
             if do and reached.isdisjoint(node["parents"]):
                 values[name] = self.factual[name]
                 continue
             reached.add(name)
             columns = [values[parent] for parent in node["parents"]]
-            mean = conditional_mean(node, columns, DRAWS)
+            mean = conditional_mean(node, columns, self.draws)
             if node["noise"] is None:
                 values[name] = (self.noise[name] < mean).astype(np.float64)
             else:
-                values[name] = mean + noise_scale(node, columns, DRAWS) * self.noise[name]
+                values[name] = mean + noise_scale(node, columns, self.draws) * self.noise[name]
         return values
 
     @cached_property
@@ -113,7 +115,7 @@ class Population:
     def correlation(self, x: str, y: str) -> Estimate:
         """Pearson correlation, with the error of its influence function."""
         r, influence = _correlated(self._standardised(x), self._standardised(y))
-        return Estimate(r, float(influence.std()) / math.sqrt(DRAWS))
+        return Estimate(r, float(influence.std()) / math.sqrt(self.draws))
 
     def differences(self, x: str, y: str, levels: tuple[float, float]) -> Array:
         """Y(x1) - Y(x0) of every unit."""
@@ -122,7 +124,7 @@ class Population:
     @_once
     def ate(self, x: str, y: str, levels: tuple[float, float]) -> Estimate:
         """The average difference."""
-        return _weighted_mean(self.differences(x, y, levels), np.ones(DRAWS))
+        return _weighted_mean(self.differences(x, y, levels), np.ones(self.draws))
 
     @_once
     def ett(self, x: str, y: str, levels: tuple[float, float]) -> Estimate:
@@ -132,8 +134,8 @@ class Population:
             weights = (self.factual[x] == levels[1]).astype(np.float64)
         else:
             columns = [self.factual[parent] for parent in node["parents"]]
-            scale = noise_scale(node, columns, DRAWS)
-            gap = (levels[1] - conditional_mean(node, columns, DRAWS)) / scale
+            scale = noise_scale(node, columns, self.draws)
+            gap = (levels[1] - conditional_mean(node, columns, self.draws)) / scale
             weights = noise_law(node["noise"]).pdf(gap) / scale
         return _weighted_mean(self.differences(x, y, levels), weights)
 
@@ -150,7 +152,7 @@ class Population:
         base, moved = self.run({x: x0}), self.run({x: x1})
         seen, behind = (x1, base) if effect == "nde" else (x0, moved)
         crossed = self.run({x: seen, **{m: behind[m] for m in between}})
-        return _weighted_mean(crossed[y] - base[y], np.ones(DRAWS))
+        return _weighted_mean(crossed[y] - base[y], np.ones(self.draws))
 
     def partial(self, x: str, y: str, z: str) -> Estimate:
         """The correlation of the residuals of X and Y from their sample regressions on Z."""
@@ -167,24 +169,24 @@ class Population:
         ex, ey = (_zscore(v - np.mean(v * zz) * zz) for v in (zx, zy))
         # Estimating the regressions moves a partial correlation by less than its error only.
         p, given = _correlated(ex, ey)
-        gap = float((given - plain).std()) / math.sqrt(DRAWS)
+        gap = float((given - plain).std()) / math.sqrt(self.draws)
         # Where Z is hardly associated with either, a change is a product of two small correlations:
         # what five errors of these do to it is left.
-        gap += 5.0 * (1.0 + abs(r)) / (2.0 * DRAWS)
-        return Estimate(p, float(given.std()) / math.sqrt(DRAWS)), Estimate(p - r, gap)
+        gap += 5.0 * (1.0 + abs(r)) / (2.0 * self.draws)
+        return Estimate(p, float(given.std()) / math.sqrt(self.draws)), Estimate(p - r, gap)
 
     def sd(self, v: str) -> Estimate:
         """The standard deviation of a node."""
         off = self.factual[v] - self.factual[v].mean()
         sd = float(off.std())
         # Of a fair coin the first term vanishes; what five errors of the mean do to it is left.
-        square = float((off**2).std()) / (2.0 * sd * math.sqrt(DRAWS))
-        return Estimate(sd, square + 5.0 * sd / (2.0 * DRAWS))
+        square = float((off**2).std()) / (2.0 * sd * math.sqrt(self.draws))
+        return Estimate(sd, square + 5.0 * sd / (2.0 * self.draws))
 
     def share_below(self, x: str, level: float) -> Estimate:
         """P(X <= level)."""
         share = float(np.mean(self.factual[x] <= level))
-        return Estimate(share, math.sqrt(share * (1 - share) / DRAWS))
+        return Estimate(share, math.sqrt(share * (1 - share) / self.draws))
 
 
 def _zscore(column: Array) -> Array:

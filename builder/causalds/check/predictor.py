@@ -37,7 +37,8 @@ ALPHA: Final = 0.1
 """The miscoverage of prediction intervals, stated a second time."""
 
 _DRAWS: Final = (300_000, 2_000_000)
-"""All draws, at a first look and, of shown rows, at a second one where that says too little."""
+"""All draws: at a first look; and, of shown rows, at a second one, where that says too little or
+the scene itself is looked at again."""
 _FEWEST: Final = 256
 _MOST: Final = (4096, 8192)
 _DOUBTFUL: Final = 0.02
@@ -66,6 +67,8 @@ def ceiling_again(
     hidden: Hidden, features: Mapping[str, Array] | None, labels: Array, interval: bool
 ) -> tuple[float, float]:
     """The share of the points, and how far a right one may be from it."""
+    if features and hidden.population.draws > DRAWS:
+        return _looked(hidden, features, labels, interval, 1)
     points, error = _looked(hidden, features, labels, interval, 0)
     if features and error > _DOUBTFUL:
         return _looked(hidden, features, labels, interval, 1)
@@ -231,7 +234,7 @@ def _weighted(
     waiting = [node for node in hidden.record["world"]["nodes"] if node["name"] not in aside]
     # Every row has units of its own, so that what chance does to one it does not do to all.
     rows = (start + np.arange(size)[:, None]) % _SHARING
-    places = (rows * draws + np.arange(draws)) % DRAWS
+    places = (rows * draws + np.arange(draws)) % hidden.population.draws
     while waiting:
         node = next(n for n in waiting if all(p in values or p in aside for p in n["parents"]))
         waiting.remove(node)

@@ -11,7 +11,6 @@ import scipy
 
 from builder.causalds.check.equations import NotAuditable
 from builder.causalds.check.hidden import Hidden
-from builder.causalds.check.numbers import DRAWS
 from builder.causalds.check.views import audit_view
 
 Row = Mapping[str, Any]
@@ -132,7 +131,7 @@ def _correlations(hidden: Hidden, data: Columns, calibration: Columns) -> Iterat
         expected = hidden.population.correlation(*nodes)
         sample = _pearson(shown[a], shown[b])
         # The influence function knows the sampling error under any dependence.
-        sigma = expected.se * math.sqrt(1.0 + DRAWS / shown[a].size)
+        sigma = expected.se * math.sqrt(1.0 + hidden.population.draws / shown[a].size)
         if abs(sample - expected.value) > _SIGMAS * sigma + _ROUNDING:
             yield (
                 f"{a} and {b} correlate {sample:.3f} in the data, {expected.value:.3f} in the world"

@@ -77,7 +77,7 @@ class Scene:
 
     ``best`` knows what can be predicted of the held-out rows; ``columns`` are the observed nodes in
     the order of the clean table; ``measured`` are the nodes that the view at hand shows only
-    through measurements.
+    through measurements. ``key`` is that of the attempt, for what all views draw alike.
     """
 
     plan: ScenePlan
@@ -88,6 +88,7 @@ class Scene:
     columns: tuple[str, ...]
     tables: Tables
     best: BestPredictor
+    key: bytes
     measured: frozenset[str] = frozenset()
 
     @property
