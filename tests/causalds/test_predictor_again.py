@@ -1,6 +1,7 @@
 """The second derivation of ceilings, where unmeasured variables do not matter."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from scipy import stats
 from builder.causalds.check.equations import Array
 from builder.causalds.check.graph import graph_of
 from builder.causalds.check.hidden import Hidden
-from builder.causalds.check.numbers import Population
+from builder.causalds.check.numbers import DRAWS, Population
 from builder.causalds.check.predictor import _connected, _looked, ceiling_again
 from builder.seeds import stream
 
@@ -84,3 +85,22 @@ def test_where_a_first_look_says_too_little_there_is_a_second() -> None:
     found, error = ceiling_again(hidden, rows, labels, True)
     assert _looked(hidden, rows, labels, True, 0)[1] > 0.03 > error + abs(found - right)
     assert abs(found - right) < error
+
+
+def test_rows_that_only_rare_values_explain_are_seen_at_a_second_look() -> None:
+    """In five rows an unmeasured cause is six standard deviations off, where no draw of thousands
+    gets. The right ceiling is again a conditional Gaussian's."""
+    hidden = world("ua uy", "u", a=0.3, y=0.5)
+    rows: dict[str, Array] = {n: column[:150].copy() for n, column in
+                              hidden.population.factual.items()}  # fmt: skip
+    labels = rows.pop("y")
+    del rows["u"]
+    rows["a"][:5], labels[:5] = 6.0, 6.0
+    off = labels - rows["a"] / (1.0 + 0.3**2)
+    scale = 1.0 + float(labels.std())
+    right = scale / (scale + math.sqrt(float((off**2).mean())))
+    assert abs(_looked(hidden, rows, labels, False, 0)[0] - right) > 0.005
+    closer = replace(hidden, population=Population(hidden.record["world"], stream(b"again", "b"),
+                                                   2 * DRAWS))  # fmt: skip
+    found, error = ceiling_again(closer, rows, labels, False)
+    assert abs(found - right) < 0.002 < error < 0.02
