@@ -118,4 +118,6 @@ def test_a_label_that_is_nearly_always_right_fails() -> None:
     """A variant with one answer asks nothing (and rewards doing nothing)."""
     assert not _floor_lines([_floor("association.sign_only", 30, 90.0, 90.0)])[0].ok
     assert _floor_lines([_floor("association.sign_only", 5, 90.0, 90.0)])[0].ok
+    assert _floor_lines([_floor("association.sign_only", 30, 82.5, 82.5)])[0].ok  # chance may do it
+    assert not _floor_lines([_floor("association.sign_only", 910, 82.5, 82.5)])[0].ok
     assert _floor_lines([_floor("effect_estimate.ate_point", 30, 90.0, 90.0)])[0].ok
