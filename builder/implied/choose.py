@@ -8,6 +8,7 @@ negations come last, so that they go first.
 """
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import combinations, permutations
 from typing import Final
@@ -16,6 +17,7 @@ import numpy as np
 
 from builder.causal.graph import LatentDAG
 from builder.implied.encoding import Edge, Encoding
+from builder.implied.enough import Enough
 from builder.implied.minimal import minimal_set
 from builder.implied.reasoning import Reasoner, Step
 from builder.implied.statements import MOST, NEGATIONS, Kind, Statement, Truths
@@ -86,23 +88,18 @@ def imply(
     named = shuffled(rng, edges)[: len(edges) - round(share * len(edges))]
     pool = _candidates(rng, Truths(graph), clear)
     first = [Statement("direct", edge) for edge in named]
-    encoding = Encoding(graph.observed)
-    try:
-        reasoner = Reasoner(encoding, edges)
-        encoding.other_than(edges)
-
-        def suffices(some: Sequence[Statement]) -> bool:
-            return not encoding.plainly_possible(some) and reasoner.proof(some) is not None
-
+    with (
+        closing(Encoding(graph.observed)) as encoding,
+        closing(Reasoner(encoding, edges)) as reasoner,
+    ):
+        enough = Enough(encoding, reasoner, edges, first + pool)
         for strong in (False, True):
             order = first + _preferred(rng, pool, edges, strong=strong)
-            chosen = minimal_set(order, suffices)
+            chosen = minimal_set(order, enough)
             if chosen is not None and len(graph.observed) <= STRICTLY_MINIMAL:
                 chosen = minimal_set(chosen, lambda some: not encoding.possible(some))
             if chosen is not None and len(chosen) + len(frame) <= MOST:
                 return Implied(share, (*chosen, *frame), reasoner.proof(chosen, nested=True))
-    finally:
-        encoding.close()
     raise CannotImply("a story that implies its graph would be too long")
 
 

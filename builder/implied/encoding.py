@@ -6,9 +6,9 @@ and only if a -> b, or a -> c and r(c, b) for some c; on an acyclic graph that r
 solution. Every statement has a selector, so that one solver answers for any subset of them. The
 solver is asked for nothing but whether a subset has a model: what is read off a model would depend
 on its version. ``clauses`` gives those that some statements need, for reasoning of another kind
-(:mod:`builder.implied.reasoning`). What is only ever asserted is defined in one direction, what is
-only ever denied in the other (Plaisted & Greenbaum 1986): the other halves would say nothing more
-about edges.
+(:mod:`builder.implied.reasoning`). What is only asserted is defined in one direction, what is only
+denied in the other (Plaisted & Greenbaum 1986): the other halves would say nothing more about
+edges.
 
 The gate proves uniqueness again by another encoding (:mod:`builder.reader.deduce`).
 """
@@ -25,13 +25,14 @@ from builder.implied.statements import Statement
 
 Edge = tuple[str, str]
 
-_Part = Statement | tuple[str, str, bool] | None
-"""What clauses belong to: a statement, one half of the definition of the chains to a variable that
-avoid another, or (None) all graphs."""
+Part = Statement | tuple[str, str | None, bool] | None
+"""What clauses belong to: a statement, one half of the definition of the chains to a variable, all
+or those that avoid another, or (None) all graphs."""
 
-SOLVER: Final = "glucose4"
+SOLVER: Final = "minisat22"
+"""It keeps to the number of conflicts it is given, where others go on to their next restart."""
 _BRIEFLY: Final = 100
-"""Conflicts after which a brief look for a graph is given up."""
+"""Conflicts after which a brief search for a graph is given up."""
 
 
 class Encoding:
@@ -40,33 +41,38 @@ class Encoding:
     def __init__(self, names: Sequence[str]) -> None:
         self.names = tuple(names)
         self._solver = Solver(SOLVER)
-        self._clauses: dict[_Part, list[list[int]]] = {}
-        self._part: _Part = None
-        self._uses: dict[_Part, dict[_Part, None]] = {}
+        self._clauses: dict[Part, list[list[int]]] = {}
+        self._part: Part = None
+        self._uses: dict[Part, dict[Part, None]] = {}
         self._top = 0
         self._selectors: dict[Statement, int] = {}
         self._counted: dict[Statement, tuple[list[int], int]] = {}
-        self._chains: dict[tuple[str, str, str], int] = {}
         pairs = list(permutations(self.names, 2))
         self.edge = {pair: self._new() for pair in pairs}
         self._reaches = {pair: self._new() for pair in pairs}
+        self._chains: dict[tuple[str, str, str | None], int] = {
+            (a, b, None): reaches for (a, b), reaches in self._reaches.items()
+        }
         self._order()
-        self._reachability()
+        for a, b in pairs:
+            self._define_chain(a, b, None, asserted=False)
 
     def close(self) -> None:
         """Frees the solver."""
         self._solver.delete()
 
-    def clauses(
-        self, statements: Sequence[Statement], *, numbers: bool = True
-    ) -> Iterator[list[int]]:
-        """The clauses of the graphs, and of these statements under their selectors; without
-        ``numbers``, not of those that give one."""
+    def parts(self, statements: Sequence[Statement], *, numbers: bool = True) -> list[Part]:
+        """What has the clauses that say what the statements do: all graphs, chains, each statement
+        itself; without ``numbers``, not the statements that give one."""
         for statement in statements:
             self.selector(statement)
         used = dict.fromkeys(part for statement in statements for part in self._uses[statement])
         told = (statement for statement in statements if numbers or statement not in self._counted)
-        for part in (None, *used, *told):
+        return [None, *used, *told]
+
+    def clauses(self, parts: Iterable[Part]) -> Iterator[list[int]]:
+        """The clauses of these, those of statements under their selectors."""
+        for part in parts:
             yield from self._clauses.get(part, ())
 
     def at_most(self, statements: Iterable[Statement]) -> Iterator[tuple[list[int], int]]:
@@ -91,12 +97,23 @@ class Encoding:
         chosen = [self.selector(statement) for statement in statements]
         return bool(self._solver.solve(assumptions=[*chosen, *literals]))
 
-    def plainly_possible(self, statements: Iterable[Statement]) -> bool:
-        """Whether such a graph is found at once. False says nothing, and nothing that enters a
-        release may depend on it: another version of the solver may find another one sooner."""
+    def look(
+        self, statements: Iterable[Statement]
+    ) -> tuple[tuple[Edge, ...] | None, frozenset[Statement]]:
+        """A brief search for a graph that satisfies the statements: the edges of one, or None and
+        those of the statements that leave none; all of them where the search was given up.
+
+        Nothing that enters a release may depend on which: another version of the solver may find
+        another graph, or find it sooner.
+        """
+        chosen = {self.selector(statement): statement for statement in statements}
         self._solver.conf_budget(_BRIEFLY)
-        chosen = [self.selector(statement) for statement in statements]
-        return self._solver.solve_limited(assumptions=chosen) is True
+        found = self._solver.solve_limited(assumptions=list(chosen))
+        if found:
+            model = self._solver.get_model()
+            return tuple(pair for pair, v in self.edge.items() if model[v - 1] > 0), frozenset()
+        needed = self._solver.get_core() if found is False else chosen
+        return None, frozenset(chosen[literal] for literal in needed or ())
 
     def selector(self, statement: Statement) -> int:
         """The literal that asserts a statement; its clauses are added when it is first asked for.
@@ -127,16 +144,6 @@ class Encoding:
             self._add([-self.edge[pair], reaches])
             self._add([-reaches, before[pair]])
 
-    def _reachability(self) -> None:
-        for (a, b), reaches in self._reaches.items():
-            first_steps = []
-            for c in self.names:
-                if c not in (a, b):
-                    step, rest = self.edge[a, c], self._reaches[c, b]
-                    first_steps.append(self._implying(step, rest))
-                    self._add([-step, -rest, reaches])
-            self._add([-reaches, self.edge[a, b], *first_steps])
-
     # --- the statements ---
 
     def _assert(self, statement: Statement, on: int) -> None:
@@ -148,15 +155,15 @@ class Encoding:
             case "not_direct":
                 self._add([-on, -self.edge[names[0], names[1]]])
             case "moves":
-                self._add([-on, self._reaches[names[0], names[1]]])
+                self._add([-on, self._avoiding(names[0], names[1], None, asserted=True)])
             case "still":
                 self._add([-on, -self._reaches[names[0], names[1]]])
             case "before":
                 self._add([-on, -self._reaches[names[1], names[0]]])
             case "only_through":
                 a, b, m = names
-                self._add([-on, self._reaches[a, m]])
-                self._add([-on, self._reaches[m, b]])
+                self._add([-on, self._avoiding(a, m, None, asserted=True)])
+                self._add([-on, self._avoiding(m, b, None, asserted=True)])
                 self._add([-on, -self._avoiding(a, b, m, asserted=False)])
             case "causes":
                 self._count(
@@ -179,7 +186,7 @@ class Encoding:
             case "reach" | "closure":
                 pass
 
-    def _besides(self, *out: str) -> list[str]:
+    def _besides(self, *out: str | None) -> list[str]:
         return [name for name in self.names if name not in out]
 
     def _acts_on_both(self, c: str, a: str, b: str) -> int:
@@ -188,8 +195,8 @@ class Encoding:
             self._avoiding(c, a, b, asserted=True), self._avoiding(c, b, a, asserted=True)
         )
 
-    def _avoiding(self, a: str, b: str, avoided: str, *, asserted: bool) -> int:
-        """A literal for: some chain from ``a`` to ``b`` avoids ``avoided``.
+    def _avoiding(self, a: str, b: str, avoided: str | None, *, asserted: bool) -> int:
+        """A literal for: some chain from ``a`` to ``b`` avoids ``avoided`` (None: nothing).
 
         It implies such a chain if it is to be ``asserted``, otherwise such a chain implies it.
         """
@@ -204,7 +211,7 @@ class Encoding:
                     self._define_chain(start, b, avoided, asserted)
         return self._chains[a, b, avoided]
 
-    def _define_chain(self, start: str, b: str, avoided: str, asserted: bool) -> None:
+    def _define_chain(self, start: str, b: str, avoided: str | None, asserted: bool) -> None:
         chain = self._chains[start, b, avoided]
         rests = {c: self._chains[c, b, avoided] for c in self._besides(start, b, avoided)}
         if asserted:
@@ -238,7 +245,7 @@ class Encoding:
         return self._top
 
     @contextmanager
-    def _adding_to(self, part: _Part) -> Iterator[None]:
+    def _adding_to(self, part: Part) -> Iterator[None]:
         """What is added meanwhile belongs to ``part``."""
         outside, self._part = self._part, part
         yield

@@ -6,14 +6,14 @@ this way have one model, and a proof of it that a person could write down. What 
 does not depend on the order of steps, nor on a solver: propagation has one outcome.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from pysat.solvers import Solver
 
-from builder.implied.encoding import Edge, Encoding
+from builder.implied.encoding import Edge, Encoding, Part
 from builder.implied.statements import Statement
 
 
@@ -50,7 +50,32 @@ class Reasoner:
     def __init__(self, encoding: Encoding, edges: Iterable[Edge]) -> None:
         self._encoding = encoding
         true = set(edges)
-        self._open = [Step(pair, pair in true) for pair in encoding.edge]
+        self._steps = [Step(pair, pair in true) for pair in encoding.edge]
+        self._known = _Known(_SOLVER, encoding)
+        self._open: list[Step] = []
+
+    def close(self) -> None:
+        """Frees the solver."""
+        self._known.close()
+
+    def enough(
+        self, statements: Sequence[Statement], first: Collection[Statement]
+    ) -> frozenset[Statement] | None:
+        """Statements among these with which every edge is decided by refuting one supposition at a
+        time; None where some stay open. Those in ``first`` are tried before the rest is read.
+
+        What has been refuted stays so with more statements: those that contain all of the question
+        before, where that left edges open, are gone on with from there.
+        """
+        if not self._open or not self._known.told.issubset(statements):
+            self._known.close()
+            self._known, self._open = _Known(_SOLVER, self._encoding), self._steps
+        for some in ([s for s in statements if s in first], statements):
+            self._known.tell(some)
+            _, self._open = self._refute(self._known.solver, self._open)
+            if not self._open:
+                return frozenset(self._known.told)
+        return None
 
     def proof(
         self, statements: Sequence[Statement], *, nested: bool = False
@@ -61,28 +86,36 @@ class Reasoner:
 
         Edges that follow without any supposition take no step.
         """
-        found: list[Step] = []
-        with _given(_SOLVER, self._encoding, statements) as solver:
-            open_still = self._open
-            while open_still:
-                left = []
-                for step in open_still:
-                    possible, forced = solver.propagate([-self._literal(step)])
-                    if possible:
-                        left.append(step)
-                        continue
-                    # What is refuted before anything follows from it was known already.
-                    if forced:
-                        found.append(step)
-                    solver.add_clause([self._literal(step)])
-                if len(left) == len(open_still):
-                    deep = self._nested(solver, left) if nested else None
-                    if deep is None:
-                        return None
-                    found.append(deep)
-                    solver.add_clause([self._literal(deep)])
-                open_still = left
+        with closing(_Known(_SOLVER, self._encoding)) as known:
+            known.tell(statements)
+            found, left = self._refute(known.solver, self._steps)
+            while left:
+                deep = self._nested(known.solver, left) if nested else None
+                if deep is None:
+                    return None
+                known.solver.add_clause([self._literal(deep)])
+                more, left = self._refute(known.solver, left)
+                found += [deep, *more]
             return tuple(found)
+
+    def _refute(self, solver: Solver, open_still: list[Step]) -> tuple[list[Step], list[Step]]:
+        """Refutes one supposition after another until none can be: the steps taken, and those whose
+        edges stay open."""
+        found: list[Step] = []
+        while True:
+            left = []
+            for step in open_still:
+                possible, forced = solver.propagate([-self._literal(step)])
+                if possible:
+                    left.append(step)
+                    continue
+                # What is refuted before anything follows from it was known already.
+                if forced:
+                    found.append(step)
+                solver.add_clause([self._literal(step)])
+            if len(left) == len(open_still):
+                return found, left
+            open_still = left
 
     def _literal(self, step: Step) -> int:
         return _literal(self._encoding, step)
@@ -132,14 +165,15 @@ def proves(
     last all ``edges`` among ``names``, and no others, are there without a further one."""
     encoding = Encoding(names)
     try:
-        with _given(_AGAIN, encoding, statements) as solver:
+        with closing(_Known(_AGAIN, encoding)) as known:
+            known.tell(statements)
             for step in steps:
                 literal = _literal(encoding, step)
-                if not _refuted(solver, encoding, [-literal], step.under):
+                if not _refuted(known.solver, encoding, [-literal], step.under):
                     return False
-                solver.add_clause([literal])
+                known.solver.add_clause([literal])
             return all(
-                solver.propagate([-literal if pair in edges else literal]) == (False, [])
+                known.solver.propagate([-literal if pair in edges else literal]) == (False, [])
                 for pair, literal in encoding.edge.items()
             )
     finally:
@@ -164,13 +198,30 @@ def _refuted(
     return not solver.propagate(reached)[0]
 
 
-@contextmanager
-def _given(name: str, encoding: Encoding, statements: Sequence[Statement]) -> Iterator[Solver]:
-    """A solver that takes the statements as true."""
-    numbers = name != _SOLVER
-    with Solver(name, bootstrap_with=encoding.clauses(statements, numbers=numbers)) as solver:
-        for literals, most in () if numbers else encoding.at_most(statements):
-            solver.add_atmost(literals, most)
-        for statement in statements:
-            solver.add_clause([encoding.selector(statement)])
-        yield solver
+class _Known:
+    """A solver that takes statements as true, once they are told."""
+
+    def __init__(self, name: str, encoding: Encoding) -> None:
+        self.solver = Solver(name)
+        self.told: set[Statement] = set()
+        self._encoding = encoding
+        self._numbers = name != _SOLVER
+        self._parts: set[Part] = set()
+
+    def close(self) -> None:
+        """Frees the solver."""
+        self.solver.delete()
+
+    def tell(self, statements: Iterable[Statement]) -> None:
+        """Takes these statements as true too."""
+        new = [statement for statement in statements if statement not in self.told]
+        parts = self._encoding.parts(new, numbers=self._numbers)
+        self.solver.append_formula(
+            self._encoding.clauses(part for part in parts if part not in self._parts)
+        )
+        for literals, most in () if self._numbers else self._encoding.at_most(new):
+            self.solver.add_atmost(literals, most)
+        for statement in new:
+            self.solver.add_clause([self._encoding.selector(statement)])
+        self.told.update(new)
+        self._parts.update(parts)

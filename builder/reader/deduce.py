@@ -180,6 +180,11 @@ class _Graphs:
                         self.add(-way, farther[start])
                     self.add(-farther[start], *ways)
                 reaching = farther
+            # That a path is one without the variable avoided, or one to it and one on from there,
+            # follows; but a solver that has to find it out can take ten times as long.
+            for start, without in reaching.items():
+                self.add(-self.path[start, b], without, self.path[start, avoided])
+                self.add(-self.path[start, b], without, self.path[avoided, b])
             self._walks[b, avoided] = reaching
         return self._walks[b, avoided][a]
 
