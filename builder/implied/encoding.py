@@ -41,7 +41,7 @@ class Encoding:
     def __init__(self, names: Sequence[str]) -> None:
         self.names = tuple(names)
         self._solver = Solver(SOLVER)
-        self._clauses: dict[Part, list[list[int]]] = {}
+        self._clauses: dict[Part, list[tuple[int, ...]]] = {}
         self._part: Part = None
         self._uses: dict[Part, dict[Part, None]] = {}
         self._top = 0
@@ -70,7 +70,7 @@ class Encoding:
         told = (statement for statement in statements if numbers or statement not in self._counted)
         return [None, *used, *told]
 
-    def clauses(self, parts: Iterable[Part]) -> Iterator[list[int]]:
+    def clauses(self, parts: Iterable[Part]) -> Iterator[tuple[int, ...]]:
         """The clauses of these, those of statements under their selectors."""
         for part in parts:
             yield from self._clauses.get(part, ())
@@ -139,10 +139,10 @@ class Encoding:
         # Each clause once: it says that three do not follow one another in a ring.
         for a, *others in combinations(self.names, 3):
             for b, c in permutations(others):
-                self._add([-before[a, b], -before[b, c], -before[c, a]])
+                self._add(-before[a, b], -before[b, c], -before[c, a])
         for pair, reaches in self._reaches.items():
-            self._add([-self.edge[pair], reaches])
-            self._add([-reaches, before[pair]])
+            self._add(-self.edge[pair], reaches)
+            self._add(-reaches, before[pair])
 
     # --- the statements ---
 
@@ -151,20 +151,20 @@ class Encoding:
         names = statement.names
         match statement.kind:
             case "direct":
-                self._add([-on, self.edge[names[0], names[1]]])
+                self._add(-on, self.edge[names[0], names[1]])
             case "not_direct":
-                self._add([-on, -self.edge[names[0], names[1]]])
+                self._add(-on, -self.edge[names[0], names[1]])
             case "moves":
-                self._add([-on, self._avoiding(names[0], names[1], None, asserted=True)])
+                self._add(-on, self._avoiding(names[0], names[1], None, asserted=True))
             case "still":
-                self._add([-on, -self._reaches[names[0], names[1]]])
+                self._add(-on, -self._reaches[names[0], names[1]])
             case "before":
-                self._add([-on, -self._reaches[names[1], names[0]]])
+                self._add(-on, -self._reaches[names[1], names[0]])
             case "only_through":
                 a, b, m = names
-                self._add([-on, self._avoiding(a, m, None, asserted=True)])
-                self._add([-on, self._avoiding(m, b, None, asserted=True)])
-                self._add([-on, -self._avoiding(a, b, m, asserted=False)])
+                self._add(-on, self._avoiding(a, m, None, asserted=True))
+                self._add(-on, self._avoiding(m, b, None, asserted=True))
+                self._add(-on, -self._avoiding(a, b, m, asserted=False))
             case "causes":
                 self._count(
                     statement, [self.edge[a, names[0]] for a in self._besides(names[0])], on
@@ -177,12 +177,12 @@ class Encoding:
                 self._count(statement, list(self.edge.values()), on)
             case "shared":
                 a, b = names
-                self._add([-on, *(self._acts_on_both(c, a, b) for c in self._besides(a, b))])
+                self._add(-on, *(self._acts_on_both(c, a, b) for c in self._besides(a, b)))
             case "unshared":
                 a, b = names
                 for c in self._besides(a, b):
                     chains = (self._avoiding(c, *ends, asserted=False) for ends in ((a, b), (b, a)))
-                    self._add([-on, *(-chain for chain in chains)])
+                    self._add(-on, *(-chain for chain in chains))
             case "reach" | "closure":
                 pass
 
@@ -216,11 +216,11 @@ class Encoding:
         rests = {c: self._chains[c, b, avoided] for c in self._besides(start, b, avoided)}
         if asserted:
             steps = [self._implying(self.edge[start, c], rest) for c, rest in rests.items()]
-            self._add([-chain, self.edge[start, b], *steps])
+            self._add(-chain, self.edge[start, b], *steps)
             return
-        self._add([-self.edge[start, b], chain])
+        self._add(-self.edge[start, b], chain)
         for c, rest in rests.items():
-            self._add([-self.edge[start, c], -rest, chain])
+            self._add(-self.edge[start, c], -rest, chain)
 
     def _count(self, statement: Statement, literals: list[int], on: int) -> None:
         """Exactly as many of the literals as is stated, by sequential counters (Sinz 2005)."""
@@ -229,15 +229,15 @@ class Encoding:
         clauses = CardEnc.equals(literals, statement.number, self._top, encoding=EncType.seqcounter)
         self._top = max(self._top, clauses.nv)
         for clause in clauses.clauses:
-            self._add([-on, *clause])
+            self._add(-on, *clause)
 
     # --- clauses ---
 
     def _implying(self, one: int, other: int) -> int:
         """A literal that implies both."""
         both = self._new()
-        self._add([-both, one])
-        self._add([-both, other])
+        self._add(-both, one)
+        self._add(-both, other)
         return both
 
     def _new(self) -> int:
@@ -251,6 +251,6 @@ class Encoding:
         yield
         self._part = outside
 
-    def _add(self, clause: list[int]) -> None:
+    def _add(self, *clause: int) -> None:
         self._clauses.setdefault(self._part, []).append(clause)
         self._solver.add_clause(clause)

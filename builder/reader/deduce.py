@@ -216,4 +216,4 @@ class _Graphs:
 
     def add(self, *clause: int) -> None:
         """One clause."""
-        self.solver.add_clause(list(clause))
+        self.solver.add_clause(clause)
