@@ -46,9 +46,11 @@ _FULL: Final = {"train": 16000, "test": 4000, "views": '["clean", "proxy", "prox
 _CHILD: Final = """
 import json, resource, sys, time
 from builder.cli.main import main
+from builder.release.forking import stop
 if __name__ == "__main__":
     started = time.perf_counter()
     code = main(["build", *sys.argv[1:], "--quiet"])
+    stop()
     own, workers = (resource.getrusage(who) for who in
                     (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     told = {"wall": time.perf_counter() - started, "driver": own.ru_utime + own.ru_stime,

@@ -58,6 +58,8 @@ def _add_build(parser: argparse.ArgumentParser) -> None:
 
 
 def _build(options: argparse.Namespace) -> int:
+    if options.only is None:
+        command.engine_of(options).get_ready()
     from builder.release.build import build_alone
     from builder.release.config import load_config
     from builder.release.engine import InstanceFailed, WorkerDied

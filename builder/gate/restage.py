@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from builder.gate.roll import Roll
 from builder.gate.tables import truth_side
-from builder.release.parts import PART_INSTANCES, Origin, Part, part_folder, stage_part
+from builder.release.parts import Origin, Part, part_folder, part_size, stage_part
 from builder.release.reader import configs, groups, open_shard, public_side, shards
 from builder.tracks import TRACKS
 
@@ -31,13 +31,13 @@ def restaged(release: Path, roll: Roll, staging: Path) -> Iterator[Part]:
     instances = pa.concat_arrays([roll.worlds.unique(), roll.asked()]).unique()
     reference = TRACKS.reference(roll.track)
     origin = Origin(reference, roll.track, roll.split, roll.private, len(instances))
-    sources = dict(_sources(release, roll))
+    sources, size = dict(_sources(release, roll)), part_size(len(instances))
     for first in range(0, origin.parts, WAVE):
         wave = range(first, min(first + WAVE, origin.parts))
-        ends = PART_INSTANCES * wave.start, PART_INSTANCES * wave.stop
+        ends = size * wave.start, size * wave.stop
         with TemporaryDirectory(dir=staging) as scratch:
             wanted, folder = instances[slice(*ends)], Path(scratch)
-            schemas = {c: _cut(paths, wanted, folder / c) for c, paths in sources.items()}
+            schemas = {c: _cut(paths, wanted, size, folder / c) for c, paths in sources.items()}
             for number in wave:
                 place = str(number - first)
                 tables = {c: _piece(folder / c / place, schema) for c, schema in schemas.items()}
@@ -55,15 +55,16 @@ def _sources(release: Path, roll: Roll) -> Iterator[tuple[str, list[Path]]]:
                 yield config, paths
 
 
-def _cut(paths: list[Path], wanted: pa.Array, folder: Path) -> pa.Schema:
-    """Writes the rows about some instances to a file for every part of them; their schema."""
+def _cut(paths: list[Path], wanted: pa.Array, size: int, folder: Path) -> pa.Schema:
+    """Writes the rows about some instances to a file for every part of them, of so many instances
+    each; their schema."""
     folder.mkdir()
     schema = open_shard(paths[0]).schema_arrow.remove_metadata()
     with ExitStack() as stack:
         writers: dict[int, pa.RecordBatchWriter] = {}
         for table, _ in groups(paths):
             places = pc.index_in(table["instance_id"], wanted)
-            numbers = pc.fill_null(places, -PART_INSTANCES).to_numpy() // PART_INSTANCES
+            numbers = pc.fill_null(places, -size).to_numpy() // size
             for number in np.unique(numbers[numbers >= 0]):
                 if number not in writers:
                     file = pa.ipc.new_stream(str(folder / str(number)), schema)

@@ -1,6 +1,6 @@
 """One build from configuration to finished release, stage by stage."""
 
-import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -34,6 +34,7 @@ from builder.release.parts import (
     staged_rows,
 )
 from builder.release.planning import Planned, Specs, find_spec, plan_specs, planned_in_blocks
+from builder.release.processes import seconds_of_workers
 from builder.release.roots import Root
 from builder.release.schemas import COMMITMENTS
 from builder.release.shards import (
@@ -61,8 +62,8 @@ from builder.release.workspace import (
 from builder.track import DrawnExam, InstanceSpec
 from builder.tracks import TRACKS
 
-SMALL_BYTES: Final = 128 * 2**20
-"""Rows of this size in memory are written in about the time that a worker needs to start."""
+SMALL_BYTES: Final = 16 * 2**20
+"""Rows of this size in memory are written in about the time that workers need to start."""
 
 Job = TypeVar("Job")
 
@@ -121,6 +122,7 @@ def build_release(
             store.clear()
         for (_, track), members in specs.items():
             TRACKS[track].prepare(members, reporter)
+        pa.array([])  # the first conversion loads libraries: now, as workers load theirs
         asked = Staging(workspace.parts, store, resuming or store is not None, check)
         parts = build_parts(specs, asked, workers, reporter)
         # What follows needs all parts together: where they lie behind an address, on this machine.
@@ -296,8 +298,8 @@ def _run_gate(gate: Gate, workspace: Workspace, parts: Parts, reporter: Reporter
 
 
 def _processor_seconds() -> float:
-    """Of this process and of those that it has waited for."""
-    return sum(os.times()[:4])
+    """Of this process and of its workers."""
+    return time.process_time() + seconds_of_workers()
 
 
 def build_alone(

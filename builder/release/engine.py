@@ -11,6 +11,7 @@ from typing import Final, Literal, TypeVar
 
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from builder.release.forking import start
 from builder.release.processes import map_in_processes
 from builder.release.trials import InstanceFailed, WorkerDied
 
@@ -30,6 +31,11 @@ class Engine:
     kind: Kind = "processes"
     workers: int = 1
     address: str = ""
+
+    def get_ready(self) -> None:
+        """Lets processes import what workers need while nobody waits for them yet."""
+        if self.kind == "processes" and self.workers > 1:
+            start()
 
 
 Workers = int | Engine

@@ -1,8 +1,9 @@
 """Parts: the unit of work and of resuming.
 
-A part is 20 instances of one track and split, consecutive in the order of their indices. It is
-staged as one uncompressed Arrow IPC file per config and a record with their hashes, and appears
-under its final name in one step. A rerun keeps the parts whose record and hashes match.
+A part is 20 instances of one track and split, or fewer in a small one, consecutive in the order of
+their indices. It is staged as one uncompressed Arrow IPC file per config and a record with their
+hashes, and appears under its final name in one step. A rerun keeps the parts whose record and
+hashes match.
 """
 
 import json
@@ -30,7 +31,20 @@ from grader.io.files import file_sha256
 from grader.io.jsonio import canonical
 
 PART_INSTANCES: Final = 20
+"""The instances of a part where a split has many."""
+
+_SEVERAL: Final = 8
+"""A small split has so many parts, so that no worker waits long for the last of another's."""
+
+_FEWEST: Final = 4
+"""Fewer instances make no part of their own: each has files to write, and to be read back."""
+
 RECORD: Final = "part.json"
+
+
+def part_size(instances: int) -> int:
+    """How many of so many instances of a track and split make a part."""
+    return min(PART_INSTANCES, max(_FEWEST, -(-instances // _SEVERAL)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +61,7 @@ class Origin:
     @property
     def parts(self) -> int:
         """The number of parts that the track has in the split."""
-        return -(-self.instances // PART_INSTANCES)
+        return -(-self.instances // part_size(self.instances))
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +167,10 @@ def split_into_parts(
     origin: Origin, specs: Sequence[InstanceSpec], staging: Path
 ) -> Iterator[PartJob]:
     """The parts of one track and split, in the order of their instances' indices."""
+    size = part_size(origin.instances)
     for number in range(origin.parts):
-        start = number * PART_INSTANCES
-        members = Members.of(specs, start, min(start + PART_INSTANCES, origin.instances))
+        start = number * size
+        members = Members.of(specs, start, min(start + size, origin.instances))
         yield PartJob(origin, members, part_folder(staging, origin, number))
 
 

@@ -8,27 +8,21 @@ others are done, and the rest goes on in a new pool.
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
-from multiprocessing import get_context, parent_process
-from typing import Final, TypeVar
+from multiprocessing import parent_process
+from typing import TypeVar
 
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from builder.release.forking import ONE_THREAD, start
 from builder.release.trials import AHEAD, TRIES, died
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-
-_THREAD_VARIABLES: Final = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-)
 
 
 def map_in_processes(
@@ -57,17 +51,21 @@ def _alone(function: Callable[[Item], Result], item: Item, label: Callable[[Item
     for _ in range(TRIES - 1):
         try:
             with _Pool(1) as pool:
-                return pool.submit(function, item).result()
+                return _Spent.on(pool.submit(_timed, function, item))
         except BrokenProcessPool:
             continue
     raise died(label(item))
 
 
 class _Pool(ProcessPoolExecutor):
-    """Fresh interpreters; what was not begun is dropped when the block is left."""
+    """Processes with nothing in them but imports; what was not begun is dropped when the block is
+    left."""
 
     def __init__(self, workers: int) -> None:
-        super().__init__(workers, mp_context=get_context("spawn"), initializer=_start_worker)
+        environment = dict(os.environ)
+        super().__init__(
+            workers, mp_context=start(), initializer=_start_worker, initargs=(environment,)
+        )
 
     def __exit__(self, *_: object) -> None:
         self.shutdown(wait=True, cancel_futures=True)
@@ -83,26 +81,52 @@ def _drain(
 ) -> Iterator[Result]:
     """Keeps at most ``ahead`` items under way and yields what is done; ``under_way`` holds what has
     not been yielded."""
-    pending: list[Future[Result]] = []
+    pending: list[Future[tuple[Result, float]]] = []
     while True:
         for item in islice(waiting, ahead - len(pending)):
             under_way.append(item)
-            pending.append(pool.submit(function, item))
+            pending.append(pool.submit(_timed, function, item))
         if not pending:
             return
         if not ordered:
             wait(pending, return_when=FIRST_COMPLETED)
         done = [place for place, future in enumerate(pending) if future.done()]
         place = 0 if ordered or not done else done[0]
-        result = pending[place].result()
+        result = _Spent.on(pending[place])
         del pending[place], under_way[place]
         yield result
 
 
-def _start_worker() -> None:
-    """Runs first in each worker: linear algebra on one thread; dies quietly on Ctrl-C, and with
-    its parent."""
-    os.environ.update(dict.fromkeys(_THREAD_VARIABLES, "1"))  # for libraries not loaded yet
+def _timed(function: Callable[[Item], Result], item: Item) -> tuple[Result, float]:
+    """What a worker does with an item, and the processor time that it took."""
+    started = time.process_time()
+    result = function(item)
+    return result, time.process_time() - started
+
+
+class _Spent:
+    """Processor time of workers, which are no children of this process: it has to be told."""
+
+    seconds = 0.0
+
+    @classmethod
+    def on(cls, future: "Future[tuple[Result, float]]") -> Result:
+        """The result, whose time is added up."""
+        result, seconds = future.result()
+        cls.seconds += seconds
+        return result
+
+
+def seconds_of_workers() -> float:
+    """Processor time that workers have spent so far on what this process gave them to do."""
+    return _Spent.seconds
+
+
+def _start_worker(environment: Mapping[str, str]) -> None:
+    """Runs first in each worker: the environment is its parent's, but linear algebra runs on one
+    thread; dies quietly on Ctrl-C, and with its parent."""
+    os.environ.clear()
+    os.environ.update({**environment, **ONE_THREAD})  # for libraries not loaded yet
     threadpool_limits(limits=1)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     threading.Thread(target=_follow_parent, daemon=True).start()

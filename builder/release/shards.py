@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from builder.release.arrow import ContentHasher, commitment, content_sha256
-from builder.release.parts import NOTHING, PART_INSTANCES, Part, Staged, sort_key
+from builder.release.parts import NOTHING, Part, Staged, sort_key
 from builder.release.schemas import COMMITMENTS
 from grader.io.files import file_sha256
 
@@ -28,7 +28,10 @@ SHARD_BYTES: Final = 256 * 2**20
 """Target size of a shard's rows in memory; a shard is a little smaller on disk."""
 
 GROUP_ROWS: Final = 1000
-"""Rows in a row group, scenes apart: those carry tables and go 20 instances to a group."""
+"""Rows in a row group, scenes apart."""
+
+GROUP_SCENES: Final = 20
+"""Instances in a row group of scenes, whose rows carry tables."""
 
 SCENES: Final = "_scenes"
 
@@ -134,7 +137,7 @@ def id_ranges(parts: Sequence[Part], config: str, schema: pa.Schema, count: int)
         ids[end : end + len(own)] = own
         end += len(own)
     if config.endswith(SCENES):
-        ids, unit = np.unique(ids), PART_INSTANCES
+        ids, unit = np.unique(ids), GROUP_SCENES
     groups = -(-len(ids) // unit)
     count = max(1, min(groups, count))
     cuts = [round(index * groups / count) * unit for index in range(1, count)]
@@ -280,9 +283,9 @@ def row_groups(staged: Staged, config: str, schema: pa.Schema, ids: Ids) -> list
     if not repeated[1:].all():
         row = table.slice(int(np.flatnonzero(~repeated[1:])[0]), 1).to_pylist()[0]
         raise ValueError(f"{config}: two rows have the id {'/'.join(row.values())}")
-    if config.endswith(SCENES):  # they carry tables: as many instances as a part has
+    if config.endswith(SCENES):
         instances = np.cumsum(_unlike_the_last(table.select(keys[:1]))) - 1
-        cuts = np.flatnonzero(np.diff(instances // PART_INSTANCES)) + 1
+        cuts = np.flatnonzero(np.diff(instances // GROUP_SCENES)) + 1
     else:
         cuts = np.arange(GROUP_ROWS, len(places), GROUP_ROWS)
     pieces = (np.split(np.concatenate(each)[places], cuts) for each in (numbers, rows))

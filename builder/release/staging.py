@@ -93,7 +93,7 @@ def build_parts(specs: Specs, staging: Staging, workers: Workers, reporter: Repo
     total = sum(origin.parts for origin in origins.values())
     staged: dict[tuple[str, str], list[Part]] = {key: [] for key in specs}
     kept = 0
-    with reporter.stage("instances (parts of 20)", total) as advance:
+    with reporter.stage("instances, in parts", total) as advance:
         for part, found in map_instances(stage, jobs, workers, ordered=False, label=_told):
             if staging.store is not None:
                 staging.store.fetch(part.name, part.folder)

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import shutil
 import stat
 from pathlib import Path
@@ -46,7 +47,7 @@ def test_a_killed_build_is_resumed_to_the_same_bytes(
     kept = list(tmp_path.glob("c.partial/parts/causalds/*/*/part.json"))
     assert kept
     assert command(*arguments) == 0
-    assert f"{len(kept)} of 6 parts are kept" in capsys.readouterr().err
+    assert f"resuming: {len(kept)} of " in capsys.readouterr().err
     assert tree(out) == tree(tiny)
     assert not (tmp_path / "c.partial").exists()
 
@@ -109,7 +110,7 @@ def test_parts_of_another_configuration_are_not_used(
     monkeypatch.setenv("FAKE_GATE_FAILS", "1")
     for _ in range(2):
         assert command(*build) == 1
-    assert "6 of 6 parts are kept" in capsys.readouterr().err
+    assert re.search(r"resuming: (\d+) of \1 parts are kept", capsys.readouterr().err)
     split_file.write_text(split_file.read_text().replace("tiny 1", "tiny 2"))
     assert command(*build) == 1
     monkeypatch.setenv("TINY_SECRET", OTHER_SECRET)

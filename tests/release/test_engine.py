@@ -1,6 +1,7 @@
 """``map_instances``: the one place where work is spread over processes."""
 
 import os
+import resource
 import sys
 import time
 from pathlib import Path
@@ -9,6 +10,8 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from builder.release.engine import WorkerDied, map_instances
+from builder.release.forking import stop
+from builder.release.processes import seconds_of_workers
 
 
 def slow_square(number: int) -> int:
@@ -22,6 +25,34 @@ def threads(_: int) -> tuple[set[int], str | None]:
     import numpy  # noqa: F401 - loads the library that is asked about
 
     return {pool["num_threads"] for pool in threadpool_info()}, os.environ.get("OMP_NUM_THREADS")
+
+
+def burns(seconds: float) -> str | None:
+    """Takes so much processor time; what the environment says."""
+    started = time.process_time()
+    while time.process_time() - started < seconds:
+        pass
+    return os.environ.get("SAID_LATER")
+
+
+def test_workers_have_the_environment_of_now_and_tell_what_they_took(monkeypatch):
+    """They are forked from a process that may have been started long ago, and is their parent."""
+    list(map_instances(burns, [0.0, 0.0], 2))
+    monkeypatch.setenv("SAID_LATER", "so")
+    before = seconds_of_workers()
+    assert list(map_instances(burns, [0.05, 0.05], 2)) == ["so", "so"]
+    assert 0.1 <= seconds_of_workers() - before < 0.2
+
+
+@pytest.mark.slow
+def test_the_time_of_workers_is_told_as_that_of_children_once_their_parent_is_stopped():
+    """Who measures a build from outside would otherwise see next to nothing of it."""
+    stop()
+    list(map_instances(burns, [0.3, 0.3], 2))
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    stop()
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before > 0.6
+    assert list(map_instances(slow_square, range(5), 2)) == [0, 1, 4, 9, 16]
 
 
 def misbehave(number: int) -> int:

@@ -13,7 +13,7 @@ import pytest
 from gate_release import edit
 
 from builder.causalds.plan import scenes
-from builder.gate import part_check, restage
+from builder.gate import part_check
 from builder.gate.marks import Repeats
 from builder.gate.part_check import CHECK, check_part, read_check
 from builder.gate.report import GateLine, GateReport
@@ -46,8 +46,7 @@ Parts = dict[tuple[str, str], list[Part]]
 @pytest.fixture(scope="module", autouse=True)
 def _small_parts() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        for module in (staging, restage):
-            patch.setattr(module, "PART_INSTANCES", 2)
+        patch.setattr(staging, "PART_INSTANCES", 2)
         yield
 
 
@@ -243,7 +242,7 @@ def test_a_split_of_several_blocks_is_built_shard_by_shard_and_passes(
     monkeypatch.setattr(scenes, "BLOCK", 4)
     monkeypatch.setattr(exams, "LOOKED_AT", 2)
     monkeypatch.setattr(shards, "GROUP_ROWS", 4)
-    monkeypatch.setattr(shards, "PART_INSTANCES", 2)
+    monkeypatch.setattr(shards, "GROUP_SCENES", 2)
     file = tmp_path / "blocks.toml"
     text = SPLITS.replace("scenes = 4", "scenes = 12").replace("tasks = 20", "tasks = 1")
     motifs = "motifs = { chain = 1, fork = 1, collider = 1, iv = 1 }\noutcome_binary = 0.4"

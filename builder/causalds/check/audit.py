@@ -74,12 +74,14 @@ def _problems(
     return problems
 
 
-def _features(hidden: Hidden, scene_row: Row) -> dict[str, Array] | None:
-    """The held-out rows by node, where the view shows every node itself."""
-    if hidden.record["views"][scene_row["view"]]["bundles"]:
-        return None
-    shown = {c["name"]: np.asarray(c["values"], np.float64) for c in scene_row["test_features"]}
-    return {node: shown[name] for node, name in hidden.names.items() if name in shown}
+def _features(hidden: Hidden, scene_row: Row) -> Mapping[str, Array] | None:
+    """The held-out rows by node, where this view or one that was audited before shows every node
+    itself: the views of a scene have the same held-out rows."""
+    if not hidden.record["views"][scene_row["view"]]["bundles"]:
+        shown = {c["name"]: np.asarray(c["values"], np.float64) for c in scene_row["test_features"]}
+        found = {node: shown[name] for node, name in hidden.names.items() if name in shown}
+        hidden.held_out.update(found)
+    return hidden.held_out or None
 
 
 @lru_cache(maxsize=2)

@@ -9,9 +9,9 @@ split: what is lost by all of them less what is lost by either piece says how th
 draws are added, and is taken off once more (Richardson's extrapolation); what parts the pieces says
 how sure the result is, and the fewer there are, the less sure is that (Student's t).
 
-Where the held-out rows are shown, the stored ceiling must be what that earns on them. Under
-measurements the rows are not known: units of the world stand in for them, and chance may part the
-two.
+Where the held-out rows are shown, the stored ceiling must be what that earns on them; the views of
+a scene have the same rows, so that its clean view tells for all of them. Under measurements alone
+the rows are not known: units of the world stand in for them, and chance may part the two.
 
 A row that only rare values of what is unmeasured explain has no draws near it, and what chance
 threw nearest would pass for sure. At a second look these variables stray further in half of the
@@ -21,8 +21,7 @@ and one of these was accepted only because nothing could be told of it.
 How much is seen at a first look, of 320 ceilings with 100 rows: one that is 0.03 off in all numbers
 and 99% of intervals, one that is 0.01 off in 56% and 34%. Where a first look leaves doubt, a second
 takes more draws: of 128 ceilings on wild graphs, with some hundred rows, one that is 0.03 off is
-seen in 125. Under measurements a wrong one is seen for sure from 0.1 on; the views of a scene share
-their ceiling, so that its clean view tells, where it has one.
+seen in 125. Under measurements alone a wrong one is seen for sure from 0.1 on.
 """
 
 import math

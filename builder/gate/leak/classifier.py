@@ -25,8 +25,8 @@ from itertools import islice
 from typing import Any, Final
 
 import numpy as np
+import scipy  # whose parts are imported when asked for
 from numpy.typing import NDArray
-from scipy.linalg import lapack
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -168,8 +168,8 @@ def _gram(features: Floats) -> Floats:
 def _hold_out(kernel: Floats, ridge: float, folds: Ints) -> Floats:
     rows = len(kernel)
     # Cholesky's factor and the inverse from it take a third of the time of a general inverse.
-    factor, failed = lapack.dpotrf(kernel + ridge * np.eye(rows), lower=1)
-    half, singular = lapack.dpotri(factor, lower=1)
+    factor, failed = scipy.linalg.lapack.dpotrf(kernel + ridge * np.eye(rows), lower=1)
+    half, singular = scipy.linalg.lapack.dpotri(factor, lower=1)
     if failed or singular:
         raise ValueError("a kernel with its ridge is positive definite, and this one is not")
     inverse = np.tril(half) + np.tril(half, -1).T

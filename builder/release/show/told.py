@@ -12,7 +12,7 @@ from builder.release.blocks import BlockSpecs, blocks_of
 from builder.release.build import Outcome
 from builder.release.config import ReleaseConfig
 from builder.release.extra_exam import NewExam
-from builder.release.parts import PART_INSTANCES
+from builder.release.parts import part_size
 from builder.release.planning import Specs, planned_alike, task_bounds
 from builder.release.shards import SHARD_BYTES
 from builder.release.show.progress import Reporter, human_size
@@ -43,7 +43,7 @@ def describe_plan(config: ReleaseConfig, specs: Specs) -> None:
                 name,
                 str(len(members)),
                 _span(task_bounds(members)),
-                str(-(-len(members) // PART_INSTANCES)),
+                str(-(-len(members) // part_size(len(members)))),
                 ", ".join(exams) or "none",
             )
     console.print(table)
@@ -74,8 +74,7 @@ def describe_plan(config: ReleaseConfig, specs: Specs) -> None:
                     markup=False,
                 )
     console.print(
-        f"A part holds {PART_INSTANCES} instances, a shard up to {human_size(SHARD_BYTES)} of "
-        "rows in memory.\n"
+        f"A shard holds up to {human_size(SHARD_BYTES)} of rows in memory.\n"
         f"Build it: python build_dataset.py build {shlex.quote(str(config.path))} --out release",
         markup=False,
     )

@@ -55,12 +55,12 @@ def replay_row(
 ) -> dict[str, int]:
     """One row replayed: clamped variables and roots keep their cells, the rest is computed."""
     row = {name: observed[name] for name in observed if name not in mechanisms or name in clamped}
-    waiting = [name for name in mechanisms if name not in clamped]
+    waiting = {name: names_in(tree) for name, tree in mechanisms.items() if name not in clamped}
     while waiting:
-        for name in list(waiting):
-            if names_in(mechanisms[name]) <= row.keys():
+        for name, needed in list(waiting.items()):
+            if needed <= row.keys():
                 row[name] = value(mechanisms[name], row)
-                waiting.remove(name)
+                del waiting[name]
     return row
 
 
