@@ -52,12 +52,16 @@ def audit_instance(
         hidden = _read(world_row["instance_id"], world_row["world_json"])
     except (KeyError, TypeError, ValueError) as error:
         return [f"{world_row.get('instance_id')}: world row cannot be read ({error!r})"]
-    rows = truth_rows, label_row, scene_row
+    rows = truth_rows, label_row, scene_row, _features(hidden, scene_row)
     return _problems(hidden, *rows) and _problems(_again(hidden), *rows)
 
 
 def _problems(
-    hidden: Hidden, truth_rows: Sequence[Row], label_row: Row | None, scene_row: Row
+    hidden: Hidden,
+    truth_rows: Sequence[Row],
+    label_row: Row | None,
+    scene_row: Row,
+    features: Mapping[str, Array] | None,
 ) -> list[str]:
     """The problems of one look at an instance."""
     found = *_audit_world(hidden, scene_row["story"]), *audit_scene(hidden, label_row, scene_row)
@@ -66,7 +70,6 @@ def _problems(
     tasks = [task for task in hidden.record["tasks"] if views[task] == scene_row["view"]]
     missing = sorted(set(tasks) - {row["task_id"] for row in truth_rows})
     problems += [f"{task}: has no truth row" for task in missing]
-    features = _features(hidden, scene_row)
     for row in truth_rows:
         key = str(hidden.record["tasks"].get(row["task_id"]))
         case = Case(hidden, row, json.loads(row["target_json"]), label_row, features)
