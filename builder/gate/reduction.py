@@ -22,7 +22,7 @@ from builder.release.engine import Workers, map_instances
 from builder.release.manifest import Parts
 from builder.release.parts import Part
 
-MANY_INSTANCES: Final = 50
+MANY_INSTANCES: Final = 150
 """Instances from which on more processes pay for their start."""
 
 Key = tuple[str, str]

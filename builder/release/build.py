@@ -62,7 +62,7 @@ from builder.release.workspace import (
 from builder.track import DrawnExam, InstanceSpec
 from builder.tracks import TRACKS
 
-SMALL_BYTES: Final = 16 * 2**20
+SMALL_BYTES: Final = 128 * 2**20
 """Rows of this size in memory are written in about the time that workers need to start."""
 
 Job = TypeVar("Job")
