@@ -9,6 +9,9 @@ import atexit
 import os
 import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from multiprocessing import forkserver, get_context
 from multiprocessing.context import BaseContext
 from typing import Any, Final
@@ -36,19 +39,31 @@ def start() -> BaseContext:
     if sys.platform != "linux":
         return get_context("spawn")
     forkserver.set_forkserver_preload([_PRELOADED])
+    with _as_it_should_find_things():
+        forkserver.ensure_running()
+    atexit.unregister(stop)
+    atexit.register(stop)
+    return get_context("forkserver")
+
+
+@contextmanager
+def _as_it_should_find_things() -> Iterator[None]:
+    """What the process inherits: one thread for linear algebra, and no ear for Ctrl-C, of which its
+    parent tells."""
     own = {name: os.environ.get(name) for name in ONE_THREAD}
+    main = threading.current_thread() is threading.main_thread()  # others may set no handler
+    heeded = signal.signal(signal.SIGINT, signal.SIG_IGN) if main else None
     os.environ.update(ONE_THREAD)
     try:
-        forkserver.ensure_running()
+        yield
     finally:
         for name, value in own.items():
             if value is None:
                 del os.environ[name]
             else:
                 os.environ[name] = value
-    atexit.unregister(stop)
-    atexit.register(stop)
-    return get_context("forkserver")
+        if heeded is not None:
+            signal.signal(signal.SIGINT, heeded)
 
 
 def stop() -> None:

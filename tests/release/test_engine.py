@@ -1,16 +1,19 @@
 """``map_instances``: the one place where work is spread over processes."""
 
 import os
+import re
 import resource
+import signal
 import sys
 import time
+from multiprocessing import forkserver
 from pathlib import Path
 
 import pytest
 from threadpoolctl import threadpool_info
 
 from builder.release.engine import WorkerDied, map_instances
-from builder.release.forking import stop
+from builder.release.forking import start, stop
 from builder.release.processes import seconds_of_workers
 
 
@@ -42,6 +45,18 @@ def test_workers_have_the_environment_of_now_and_tell_what_they_took(monkeypatch
     before = seconds_of_workers()
     assert list(map_instances(burns, [0.05, 0.05], 2)) == ["so", "so"]
     assert 0.1 <= seconds_of_workers() - before < 0.2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere workers are not forked")
+def test_ctrl_c_while_workers_are_prepared_is_their_parents_business():
+    """A process that is still importing would show a traceback of its own."""
+    heeded = signal.getsignal(signal.SIGINT)
+    start()
+    assert signal.getsignal(signal.SIGINT) is heeded
+    server = forkserver._forkserver._forkserver_pid
+    status = Path(f"/proc/{server}/status").read_text(encoding="utf-8")
+    (ignored,) = re.findall(r"^SigIgn:\s*(\w+)$", status, re.MULTILINE)
+    assert int(ignored, 16) >> (signal.SIGINT - 1) & 1
 
 
 @pytest.mark.slow
