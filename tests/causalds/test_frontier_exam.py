@@ -21,6 +21,7 @@ from builder.causalds.exams.draw import draw_exam
 from builder.causalds.exams.frontier import (
     Slot,
     abstains,
+    answered_by_causes,
     due,
     leaves_out,
     misleading,
@@ -90,6 +91,7 @@ def test_a_planned_scene_can_be_asked_what_it_is_for() -> None:
     for plan in planned():
         assert plan.variant is not None and plan.frontier
         assert allowed(plan, plan.variant)
+        assert plan.wanted == "0" or not answered_by_causes(plan.variant, plan.query)
         assert plan.wanted is None or plan.wanted in classes(plan, plan.variant)
 
 
@@ -247,6 +249,7 @@ def _graph(edges: str, latent: str = "") -> Motif:
         ("collider_phenomenon.induced_association_boolean", "X>Y X>C Y>C", "", "", True),
         ("effect_estimate.ate_point", "U>X U>A A>Y X>Y", "U", "", False),
         ("effect_estimate.ate_sign_only", "U>X U>Y Y>A", "U", "", True),
+        ("identification.identifiable_boolean", "U>X U>B Z>X Z>Y X>Y", "U", "", False),
         ("identification.estimand_formula", "Z>X Z>Y X>Y", "", "", True),
         ("identification.method_label", "Z>X Z>Y X>Y", "", "", False),
         ("identification.identifiable_boolean", "Z>X Z>Y X>Y", "", "", True),
@@ -269,6 +272,18 @@ def test_what_a_shortcut_answers_is_left_out(
     if key.endswith("one_valid_adjustment_set"):
         parents = frozenset(query.graph.parents("X"))
         assert (parents in valid_adjustment_sets(*query.effect)) is left_out
+
+
+@pytest.mark.parametrize(
+    ("edges", "answered"),
+    [("U>X U>B Z>X Z>Y X>Y", True), ("U>X U>A A>Y X>Y", False), ("U>X U>Y X>M M>Y", False)],
+)
+def test_what_the_measured_causes_answer_is_not_planned(edges: str, answered: bool) -> None:
+    """A hidden cause that leads nowhere else leaves them a valid set; verdicts may be asked."""
+    query = _graph(edges, "U")
+    assert answered_by_causes("effect_estimate.ate_sign_only", query) is answered
+    assert answered_by_causes("identification.estimand_formula", query) is answered
+    assert not answered_by_causes("identification.identifiable_boolean", query)
 
 
 def _task(number: int, key: str, label: str, **changes: object) -> BuiltTask:

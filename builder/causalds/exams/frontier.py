@@ -134,7 +134,7 @@ def leaves_out(key: str, query: Motif, detail: str) -> bool:
     if family == "mediation_effect":
         return x not in graph.parents(y) or not graph.mediators(x, y)
     if key in ADJUSTED or family in TOTAL or key == "identification.identifiable_boolean":
-        return not graph.parent_masks[graph.index[x]] & ~graph.observed_mask
+        return not graph.latent & set(graph.parents(x))
     if key in CHANGES and query.name == WILD and detail in query.others:
         return graph.d_separated(x, y) or _parts(graph, x, y, detail)
     match key:
@@ -151,6 +151,15 @@ def leaves_out(key: str, query: Motif, detail: str) -> bool:
             overlap = 2 * len(affected & right) / total if total else 1.0
             return bool(sets) and overlap > LARGEST_OVERLAP
     return False
+
+
+def answered_by_causes(key: str, query: Motif) -> bool:
+    """Whether the measured direct causes of the treatment are a valid set, and answer what is asked
+    of sets and effects though others are not measured: of tasks that are planned one by one."""
+    graph, x, y = query.effect
+    causes = frozenset(graph.parents(x)) - graph.latent
+    asks = key in ADJUSTED or on_total(key)
+    return asks and causes in valid_adjustment_sets(graph, x, y)
 
 
 def _parts(graph: LatentDAG, x: str, y: str, z: str) -> bool:

@@ -22,6 +22,7 @@ from builder.causalds.exams.frontier import (
     TOTAL,
     Slot,
     abstains,
+    answered_by_causes,
     answers_axis,
     leaves_out,
     misleading,
@@ -116,6 +117,13 @@ def allowed(plan: ScenePlan, key: str) -> bool:
     return ASKERS[key].can_host(plan) and not all(
         leaves_out(key, plan.query, detail) for detail in details
     )
+
+
+def suits(plan: ScenePlan, slot: Slot) -> bool:
+    """Whether a plan can be what a slot asks for. Where a set without members will do, the measured
+    causes do as well."""
+    free = slot.label == "0" or not answered_by_causes(slot.key, plan.query)
+    return free and allowed(plan, slot.key) and slot.label in classes(plan, slot.key)
 
 
 def classes(plan: ScenePlan, key: str) -> tuple[str, ...]:
@@ -216,14 +224,7 @@ def _on_motifs(
 ) -> tuple[list[ScenePlan], list[Slot]]:
     """Plans on motifs, and the slots for which there are none left, where wild graphs will do."""
     found, rest = list[ScenePlan](), list[Slot]()
-    hosts = {
-        slot: [
-            i
-            for i, plan in enumerate(tame)
-            if allowed(plan, slot.key) and slot.label in classes(plan, slot.key)
-        ]
-        for slot in set(wanted)
-    }
+    hosts = {slot: [i for i, plan in enumerate(tame) if suits(plan, slot)] for slot in set(wanted)}
     free = set(range(len(tame)))
     for slot in sorted(wanted, key=lambda slot: len(hosts[slot])):
         fitting = [i for i in hosts[slot] if i in free]
@@ -279,24 +280,25 @@ def _first(
     regions: Regions,
 ) -> tuple[Draft, ScenePlan] | None:
     """The first graph for a slot: with an unmeasured cause of both ends or without, where that is
-    dealt; of kinds that are still to be had, of the stratum that lacks most scenes, with the wishes
-    most needed."""
+    dealt; of kinds that are still to be had, of the stratum that lacks most scenes, after others
+    where it had no graph for the slot's family, with the wishes most needed."""
+    family = slot.key.partition(".")[0]
     different = {(one.treatment_kind, one.outcome_kind): one for one in reversed(kinds)}
     for bowed in quota.bows(slot, _strata(slot)):
 
         def fits(plan: ScenePlan, bowed: bool | None = bowed) -> bool:
-            able = allowed(plan, slot.key) and slot.label in classes(plan, slot.key)
-            return able and bowed in (None, has_bow(*plan.query.effect))
+            return suits(plan, slot) and bowed in (None, has_bow(*plan.query.effect))
 
         strata = [name for name in _strata(slot) if not bowed or name in _BOWED]
         for draft in sorted(different.values(), key=kinds.index):
-            for stratum in sorted(strata, key=lambda name: -left[name]):
+            for stratum in sorted(strata, key=lambda one: (quota.barren[family, one], -left[one])):
                 for wish in quota.wishes(slot, stratum):
                     try:
                         one = replace(draft, wild=Wild(stratum, wish))
                         return draft, regions.draw(one, fits, _TRIES)
                     except Impossible:
                         continue
+                quota.barren[family, stratum] += 1
     return None
 
 

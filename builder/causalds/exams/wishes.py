@@ -16,9 +16,13 @@ _VERDICT: Final = "identification.identifiable_boolean"
 
 
 class Wishes:
-    """Keeps what is wanted of scenes in its shares, as scenes are drawn one by one."""
+    """Keeps what is wanted of scenes in its shares, as scenes are drawn one by one.
+
+    ``barren`` counts how often a family of variants found no graph in a stratum.
+    """
 
     def __init__(self, settings: WildSettings) -> None:
+        self.barren: Counter[tuple[str, str]] = Counter()
         self._shares = {
             key: getattr(settings, key)
             for key in ("reversed", "misled", "opposed", "indirect", "flipped")

@@ -30,9 +30,9 @@ class Wanted:
 
     reversed: bool | None = None
     misled: bool | None = None
-    opposed: bool | None = None
     indirect: bool | None = None
     flipped: bool | None = None
+    opposed: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -202,7 +202,7 @@ def wild_scenes(rng: np.random.Generator, config: Config, regions: Regions) -> l
 def wishes(rng: np.random.Generator, settings: WildSettings, strata: Sequence[str]) -> list[Wanted]:
     """What is wanted of scenes of these strata. Effects that are not identifiable want nothing."""
     able = [i for i, name in enumerate(strata) if name not in UNIDENTIFIED]
-    shares = (settings.reversed, settings.misled, settings.opposed, settings.indirect)
+    shares = (settings.reversed, settings.misled, settings.indirect)
     columns = zip(*(flags(rng, share, len(able)) for share in shares), strict=True)
     found = [Wanted()] * len(strata)
     for place, wish in zip(able, columns, strict=True):

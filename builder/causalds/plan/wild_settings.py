@@ -11,8 +11,8 @@ from builder.words.regions import Sizes
 
 _MOST: Final = 100_000
 _KEYS: Final = (
-    "scenes", "strata", "measured", "latent", "degree", "rows", "reversed", "misled", "opposed",
-    "indirect", "flipped", "implied", "motifs",
+    "scenes", "strata", "measured", "latent", "degree", "rows", "reversed", "misled", "indirect",
+    "flipped", "opposed", "implied", "motifs",
 )  # fmt: skip
 
 SHARES: Final[Mapping[str, float]] = {
@@ -43,11 +43,11 @@ class WildSettings:
     split's composition, told alike, which only frontier exams ask; with private truth an exam says
     how many it asks of either. ``rows`` are the fewest and most training rows, an eighth as many
     again held out. The rest are shares: of scenes in which effect and association have different
-    signs (``reversed``), plain estimates mislead (``misled``), careless adjustment gives the effect
-    the wrong sign (``opposed``), the indirect effect is the larger (``indirect``), and, of
-    questions on changes, those in which the sign changes (``flipped``). ``implied`` are the least
-    and the largest share of edges that a story leaves to be worked out; without it stories are told
-    as the split's others are.
+    signs (``reversed``), plain estimates mislead (``misled``), the indirect effect is the larger
+    (``indirect``), and, of questions on changes, those in which the sign changes (``flipped``), of
+    questions on signs with private truth those in which careless adjustment gives the wrong one
+    (``opposed``). ``implied`` are the least and the largest share of edges that a story leaves to
+    be worked out; without it stories are told as the split's others are.
     """
 
     scenes: int = 0
@@ -56,9 +56,9 @@ class WildSettings:
     rows: tuple[int, int] = (1000, 4000)
     reversed: float = 0.5
     misled: float = MISLED
-    opposed: float = field(default=0.5, metadata=NO_FLOOR)
     indirect: float = 0.5
     flipped: float = 0.5
+    opposed: float = field(default=0.5, metadata=NO_FLOOR)
     implied: tuple[float, float] | None = None
     motifs: int = 0
 
@@ -80,9 +80,9 @@ def wild_settings(table: TomlTable) -> WildSettings:
         rows=table.whole_range("rows", 50, 1_000_000, usual.rows),
         reversed=table.share("reversed", usual.reversed),
         misled=table.share("misled", usual.misled),
-        opposed=table.share("opposed", usual.opposed),
         indirect=table.share("indirect", usual.indirect),
         flipped=table.share("flipped", usual.flipped),
+        opposed=table.share("opposed", usual.opposed),
         implied=table.number_range("implied", *UNNAMED) if "implied" in table else None,
         motifs=table.whole("motifs", 0, _MOST, usual.motifs),
     )
