@@ -158,6 +158,11 @@ def _scenery(domain: Domain) -> Iterator[str]:
     theme = domain.theme
     if len(theme.settings) < 5 or len(theme.colour) < 6:
         yield "needs 5 settings and 6 sentences of colour"
+    called = set(theme.people.lower().split())
+    for concept in domain.concepts:
+        # A story may say "the heat" for such a variable; who speaks must not be read as it.
+        if concept.name.lower().split()[-1] in called:
+            yield f"the last word of {concept.name!r} stands in what the people are called"
     for text in (*theme.settings, *theme.colour):
         for concept in domain.concepts:
             if re.search(rf"\b{re.escape(concept.name.lower())}\b", text.lower()):

@@ -59,6 +59,10 @@ def test_the_linter_notices_what_must_not_be(tmp_path: Path) -> None:
     assert "stands inside" in _lint_with(tmp_path, f'"{second}"', f'"{first} again"')
     assert "nearly the same" in _lint_with(tmp_path, f'"{second}"', f'"{first}s"')
     assert "does not fit" in _lint_with(tmp_path, 'unit = "years"', 'unit = "per hundred"')
+    people = f'people = "{domain.theme.people}"'
+    assert "what the people are called" in _lint_with(
+        tmp_path, people, 'people = "the heat seekers"'
+    )
     assert "the mechanism says more" in _lint_with(tmp_path, how, f"more {how}")
     assert "the mechanism names" in _lint_with(
         tmp_path, how, f"the {cause.lower()} is felt at once"
