@@ -33,6 +33,7 @@ from builder.causalds.exams.frontier_plan import (
     frontier_composition,
     plan_frontier,
     quiet_class,
+    suits,
     with_priors,
 )
 from builder.causalds.exams.model import counts, parse_exam
@@ -272,6 +273,17 @@ def test_what_a_shortcut_answers_is_left_out(
     if key.endswith("one_valid_adjustment_set"):
         parents = frozenset(query.graph.parents("X"))
         assert (parents in valid_adjustment_sets(*query.effect)) is left_out
+
+
+def test_lost_natural_effects_are_asked_for_where_the_average_one_is_identifiable() -> None:
+    """Else the verdict on the average effect would be right of them, too, on motifs as well."""
+    slot = Slot("counterfactual_identification.identifiable_boolean", "False", "clean", wild=False)
+    motif = planned()[0]
+    for edges, asked in (("X>M M>Y X>Y U>M U>Y", True), ("X>M M>Y X>Y U>X U>Y", False)):
+        shape = graph_members(_graph(edges, "U").graph)
+        plan = replace(motif, **shape, treatment="X", outcome="Y")
+        assert "False" in classes(plan, slot.key)
+        assert suits(plan, slot) is asked
 
 
 @pytest.mark.parametrize(

@@ -121,9 +121,14 @@ def allowed(plan: ScenePlan, key: str) -> bool:
 
 def suits(plan: ScenePlan, slot: Slot) -> bool:
     """Whether a plan can be what a slot asks for. Where a set without members will do, the measured
-    causes do as well."""
-    free = slot.label == "0" or not answered_by_causes(slot.key, plan.query)
-    return free and allowed(plan, slot.key) and slot.label in classes(plan, slot.key)
+    causes do as well; a natural effect that is not identifiable is asked for where the average one
+    is, whose verdict would do otherwise."""
+    if answered_by_causes(slot.key, plan.query) and slot.label != "0":
+        return False
+    lost = slot.key in _DETAILS and abstains(slot.key, slot.label)
+    if lost and not is_identifiable(*plan.query.effect, "ate"):
+        return False
+    return allowed(plan, slot.key) and slot.label in classes(plan, slot.key)
 
 
 def classes(plan: ScenePlan, key: str) -> tuple[str, ...]:
