@@ -26,9 +26,12 @@ from grader.errors import UsageError
 ABSTAINING: Final = frozenset({"abstain", "unknown", "None", "non_id", "none"})
 """Classes of answers that abstain; of a verdict on identifiability it is "False"."""
 
+VERDICT: Final = "identification.identifiable_boolean"
+"""Whether the average effect is identifiable."""
+
 VERDICTS: Final = frozenset(
     {
-        "identification.identifiable_boolean",
+        VERDICT,
         "counterfactual_identification.identifiable_boolean",
     }
 )
@@ -64,7 +67,7 @@ COUNTED: Final = "counted"
 _WILD_FIRST: Final = frozenset(
     {
         "bias_diagnostic.collider_bias_boolean",
-        "identification.identifiable_boolean",
+        VERDICT,
         "identification.method_label",
     }
 )
@@ -133,7 +136,7 @@ def leaves_out(key: str, query: Motif, detail: str) -> bool:
         return True
     if family == "mediation_effect":
         return x not in graph.parents(y) or not graph.mediators(x, y)
-    if key in ADJUSTED or family in TOTAL or key == "identification.identifiable_boolean":
+    if key in ADJUSTED or family in TOTAL or key == VERDICT:
         return not graph.latent & set(graph.parents(x))
     if key in CHANGES and query.name == WILD and detail in query.others:
         return graph.d_separated(x, y) or _parts(graph, x, y, detail)

@@ -3,16 +3,13 @@
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict
-from typing import Final
 
 from builder.causal.paths import has_bow
 from builder.causalds.ask import ASKERS
-from builder.causalds.exams.frontier import CHANGES, Slot, abstains, misleading, on_sign
+from builder.causalds.exams.frontier import CHANGES, VERDICT, Slot, abstains, misleading, on_sign
 from builder.causalds.plan.types import ScenePlan
 from builder.causalds.plan.wanted import UNIDENTIFIED, Wanted
 from builder.causalds.plan.wild_settings import WildSettings
-
-_VERDICT: Final = "identification.identifiable_boolean"
 
 
 class Wishes:
@@ -45,7 +42,7 @@ class Wishes:
         """Whether an unmeasured cause of both ends is wanted, the most needed first: in half of the
         graphs of a slot that no effect can be identified in, and of either verdict where that is
         asked, so that it tells nothing; of no matter for other slots."""
-        if slot.key != _VERDICT and not set(strata) <= set(UNIDENTIFIED):
+        if slot.key != VERDICT and not set(strata) <= set(UNIDENTIFIED):
             return (None,)
         bows = self._bows[slot.key, slot.label]
         due = bows[True] < bows[False]
