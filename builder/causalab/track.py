@@ -26,8 +26,9 @@ INPUTS: Final = frozenset(
 NOISY_INPUTS: Final = frozenset({"noise", "common_cause", "record_bases"})
 """What it declares too where readings have errors."""
 
-MAX_ATTEMPTS: Final = 100
-"""Tries at the numbers of one graph before it is declared infeasible."""
+MAX_ATTEMPTS: Final = 2000
+"""Tries at the numbers of one graph before it is declared infeasible. Where readings have errors it
+may take more than a hundred: of some graphs, the planner decides one try in twenty or fewer."""
 
 
 def build(spec: InstanceSpec) -> Built:
