@@ -46,7 +46,7 @@ _FULL: Final = {"train": 16000, "test": 4000, "views": '["clean", "proxy", "prox
 _CHILD: Final = """
 import json, resource, sys, time
 from builder.cli.main import main
-from builder.release.forking import stop
+from builder.release.processes import stop
 if __name__ == "__main__":
     started = time.perf_counter()
     code = main(["build", *sys.argv[1:], "--quiet"])

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import pyarrow as pa
 
@@ -61,9 +61,6 @@ from builder.release.workspace import (
 )
 from builder.track import DrawnExam, InstanceSpec
 from builder.tracks import TRACKS
-
-SMALL_BYTES: Final = 128 * 2**20
-"""Rows of this size in memory are written in about the time that workers need to start."""
 
 Job = TypeVar("Job")
 
@@ -131,11 +128,10 @@ def build_release(
         for line in moved_mass(exams):
             reporter.note(line)
         jobs = _shard_jobs(config, roots, parts, workspace, shard_bytes)
-        writers = _workers_for(parts, workers)
-        shards = _write_shards("Parquet shards", write_shard, jobs, writers, reporter)
+        shards = _write_shards("Parquet shards", write_shard, jobs, workers, reporter)
         shards += _write_exams(config, exams, workspace)
         told = _flat_jobs(config, workspace, jobs)
-        shards += _write_shards("shards of all tasks", write_flat, told, writers, reporter)
+        shards += _write_shards("shards of all tasks", write_flat, told, workers, reporter)
         plans = _plans(config, specs, workers)
         contents = Contents(config, roots, plans, parts, exams, shards, floors)
         manifest = _write_papers(contents, workspace)
@@ -260,12 +256,6 @@ def _write_shards(
             reporter.spend({"parquet": sum(shard.seconds for shard in written)})
             advance()
     return shards
-
-
-def _workers_for(parts: Parts, workers: Workers) -> Workers:
-    """One worker where starting more would take longer than writing the shards."""
-    sizes = [size for members in parts.values() for part in members for size in part.sizes.values()]
-    return workers if sum(bytes_ for _, bytes_ in sizes) > SMALL_BYTES else 1
 
 
 def _write_exams(config: ReleaseConfig, exams: Exams, workspace: Workspace) -> list[Shard]:

@@ -1,5 +1,8 @@
 """A pool of processes on this machine, and what to do when one of them dies.
 
+A pool whose work is done waits for more of it: what follows in a build finds its processes with
+everything loaded.
+
 When a worker dies, its pool cannot tell at which item. So the items that were under way are tried
 again, one at a time, each in a process of its own: the one that kills it twice more is named, the
 others are done, and the rest goes on in a new pool.
@@ -12,12 +15,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, contextmanager
 from itertools import islice
 from multiprocessing import parent_process
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from builder.release import forking
 from builder.release.forking import ONE_THREAD, start
 from builder.release.trials import AHEAD, TRIES, died
 
@@ -36,7 +41,7 @@ def map_in_processes(
     under_way: list[Item] = []
     while True:
         try:
-            with _Pool(workers) as pool:
+            with _waiting_pool(workers) as pool:
                 yield from _drain(pool, function, items, AHEAD * workers, ordered, under_way)
             return
         except BrokenProcessPool:
@@ -50,7 +55,7 @@ def _alone(function: Callable[[Item], Result], item: Item, label: Callable[[Item
     """The result for an item that was under way when a worker died, in a process of its own."""
     for _ in range(TRIES - 1):
         try:
-            with _Pool(1) as pool:
+            with _Pool(1, dict(os.environ)) as pool:
                 return _Spent.on(pool.submit(_timed, function, item))
         except BrokenProcessPool:
             continue
@@ -61,14 +66,43 @@ class _Pool(ProcessPoolExecutor):
     """Processes with nothing in them but imports; what was not begun is dropped when the block is
     left."""
 
-    def __init__(self, workers: int) -> None:
-        environment = dict(os.environ)
+    def __init__(self, workers: int, environment: Mapping[str, str]) -> None:
         super().__init__(
             workers, mp_context=start(), initializer=_start_worker, initargs=(environment,)
         )
 
     def __exit__(self, *_: object) -> None:
         self.shutdown(wait=True, cancel_futures=True)
+
+
+_waiting: Final[list[tuple[int, dict[str, str], _Pool]]] = []
+"""The pool that was used last, with its number of processes and their environment; or nothing."""
+
+
+@contextmanager
+def _waiting_pool(workers: int) -> Iterator[_Pool]:
+    """The pool that waits for work, if it is one of so many processes in the environment of now,
+    else a new one. It waits for more when all that it was given is done, and ends otherwise."""
+    environment = dict(os.environ)
+    wanted = workers, environment
+    kept = _waiting.pop() if _waiting else None
+    if kept is not None and kept[:2] != wanted:
+        kept[2].shutdown()
+        kept = None
+    with ExitStack() as ending:
+        pool = ending.enter_context(_Pool(*wanted) if kept is None else kept[2])
+        yield pool
+        if not _waiting:
+            ending.pop_all()
+            _waiting.append((workers, environment, pool))
+
+
+def stop() -> None:
+    """Ends the pool that waits for work, and the process that workers are forked from: only then
+    the time of all of them is told as that of this process's children."""
+    while _waiting:
+        _waiting.pop()[2].shutdown()
+    forking.stop()
 
 
 def _drain(

@@ -6,6 +6,7 @@ import resource
 import signal
 import sys
 import time
+from itertools import pairwise
 from multiprocessing import forkserver
 from pathlib import Path
 
@@ -13,8 +14,8 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from builder.release.engine import WorkerDied, map_instances
-from builder.release.forking import start, stop
-from builder.release.processes import seconds_of_workers
+from builder.release.forking import start
+from builder.release.processes import seconds_of_workers, stop
 
 
 def slow_square(number: int) -> int:
@@ -45,6 +46,28 @@ def test_workers_have_the_environment_of_now_and_tell_what_they_took(monkeypatch
     before = seconds_of_workers()
     assert list(map_instances(burns, [0.05, 0.05], 2)) == ["so", "so"]
     assert 0.1 <= seconds_of_workers() - before < 0.2
+
+
+def whoami(_: int) -> int:
+    """Takes a moment, so that every worker does something."""
+    time.sleep(0.05)
+    return os.getpid()
+
+
+def test_workers_wait_for_more_work_while_everything_is_as_it_was(monkeypatch):
+    """What they have loaded serves the next stage; an environment, a number of workers or an error
+    that is new does not meet old ones."""
+    several = [set(map_instances(whoami, range(6), 2)) for _ in range(2)]
+    assert several[0] == several[1] and os.getpid() not in several[0]
+    monkeypatch.setenv("SAID_LATER", "so")
+    several.append(set(map_instances(whoami, range(6), 2)))
+    with pytest.raises(ZeroDivisionError):
+        list(map_instances(misbehave, [1, 3, 1, 1], 2))
+    several.append(set(map_instances(whoami, range(6), 2)))
+    several.append(set(map_instances(whoami, range(6), 3)))
+    left = next(map_instances(whoami, range(6), 3))  # somebody who needs no more of them
+    several.append(set(map_instances(whoami, range(6), 3)))
+    assert left in several[4] and all(not one & two for one, two in pairwise(several[1:]))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere workers are not forked")
