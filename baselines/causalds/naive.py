@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Final, assert_never
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from baselines.causalds.calibration import completed
 from baselines.causalds.correlation import correlations, partial
@@ -25,7 +25,7 @@ from builder.reader import read_story
 from builder.reader.names import MARK, mask, sentences
 from grader.shape import Task
 
-_NORMAL_975: Final = float(norm.ppf(0.975))
+_NORMAL_975: Final = float(ndtri(0.975))
 
 
 @dataclass

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from baselines.causalds.regression import Term, fit, is_binary, make_basis, predict, term_ladder
 from baselines.release import FloatArray
@@ -105,6 +104,9 @@ def _cross_boost(train: Columns, y: FloatArray, folds: FloatArray, binary: bool)
 
 
 def _boost(train: Columns, y: FloatArray, test: Columns, binary: bool) -> FloatArray:
+    # Imported where it is needed: it takes longer than all that shortcuts do in a small exam.
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
     features, held = (np.column_stack([part[name] for name in train]) for part in (train, test))
     if not binary:
         return np.asarray(HistGradientBoostingRegressor(**_BOOSTING).fit(features, y).predict(held))

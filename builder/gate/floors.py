@@ -44,13 +44,12 @@ class StatedFloors:
     problems: tuple[str, ...]
 
 
-def stated_floors(opened: Release) -> Iterator[StatedFloors]:
-    """What is wrong with the floors in the manifest, by split and exam; nothing without floors."""
+def split_floors(opened: Release, split: str) -> Iterator[StatedFloors]:
+    """What is wrong with the floors in the manifest, by exam of a split; nothing without floors."""
     manifest = opened.public.manifest
     for exam, tracks in manifest.get("floors", {}).items():
-        for split, entry in manifest["splits"].items():
-            if exam in entry["exams"]:
-                yield _of_exam(opened, split, exam, tracks, manifest["floor_rules"][exam])
+        if exam in manifest["splits"][split]["exams"]:
+            yield _of_exam(opened, split, exam, tracks, manifest["floor_rules"][exam])
 
 
 def _of_exam(

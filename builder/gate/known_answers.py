@@ -280,23 +280,26 @@ class ExamPoints:
     earned: tuple[str, ...]
 
 
-def exam_points(opened: Release, split: str, tasks: int) -> Iterator[ExamPoints]:
-    """Every exam of a split through the whole grader; without exams its ``tasks``, if they are
-    few."""
-    names = tuple(opened.exams(split)) or ((WHOLE_SPLIT,) if tasks <= AT_ONCE else ())
-    for name in names:
-        exam = choose_exam(opened, split, name, reveal=True, whole=False)
-        with tempfile.TemporaryDirectory() as folder:
-            # Nobody sees intervals of slices, which cost as much as all the rest.
-            empty = grade(exam, Path(folder), slice_intervals=False, tables=False).report["points"]
-            for task in exam.tasks:
-                text = task.shape.gold(task, exam.truths[task.task_id])
-                (Path(folder) / task.answer_file).write_text(text, encoding="utf-8")
-            gold = grade(exam, Path(folder), slice_intervals=False)
-        lost = [f"{row.task_id}: {problem}" for row in gold.scores if (problem := _problem(row))]
-        whole = gold.report["points"]
-        lost += [f"exam {name}: {whole} points"] if whole != 100.0 else []
-        yield ExamPoints(name, tuple(lost), (f"exam {name}: {empty} points",) if empty != 0 else ())
+def graded_exams(opened: Release, split: str, tasks: int) -> tuple[str, ...]:
+    """What of a split goes through the whole grader: every exam; without exams its ``tasks``, if
+    they are few."""
+    return tuple(opened.exams(split)) or ((WHOLE_SPLIT,) if tasks <= AT_ONCE else ())
+
+
+def points_of_exam(opened: Release, split: str, name: str) -> ExamPoints:
+    """An exam through the whole grader, answered rightly and not at all."""
+    exam = choose_exam(opened, split, name, reveal=True, whole=False)
+    with tempfile.TemporaryDirectory() as folder:
+        # Nobody sees intervals of slices, which cost as much as all the rest.
+        empty = grade(exam, Path(folder), slice_intervals=False, tables=False).report["points"]
+        for task in exam.tasks:
+            text = task.shape.gold(task, exam.truths[task.task_id])
+            (Path(folder) / task.answer_file).write_text(text, encoding="utf-8")
+        gold = grade(exam, Path(folder), slice_intervals=False)
+    lost = [f"{row.task_id}: {problem}" for row in gold.scores if (problem := _problem(row))]
+    whole = gold.report["points"]
+    lost += [f"exam {name}: {whole} points"] if whole != 100.0 else []
+    return ExamPoints(name, tuple(lost), (f"exam {name}: {empty} points",) if empty != 0 else ())
 
 
 def ceiling_of(pool: str, tasks: int) -> float:

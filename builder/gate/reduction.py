@@ -23,7 +23,7 @@ from builder.release.manifest import Parts
 from builder.release.parts import Part
 
 MANY_INSTANCES: Final = 150
-"""Instances from which on more processes pay for their start."""
+"""Instances from which on more processes pay for their start, where no build has started them."""
 
 Key = tuple[str, str]
 """Split and track."""
@@ -79,7 +79,7 @@ class Checked:
 def check_anew(release: Path, found: Sequence[Roll], workers: Workers, folder: Path) -> Checked:
     """Takes a release apart into ``folder`` and checks every part of it."""
     staged = [part for roll in found for part in restaged(release, roll, folder)]
-    for _ in map_instances(check_part, staged, workers if are_many(found) else 1):
+    for _ in map_instances(check_part, staged, workers):
         pass
     return _added(staged, [])
 
@@ -89,13 +89,12 @@ def compare(release: Path, found: Sequence[Roll], parts: Parts, workers: Workers
     keys = [(roll.split, roll.track) for roll in found]
     jobs = (job for roll in found for job in
             compare_jobs(release, roll, parts.get((roll.split, roll.track), ())))  # fmt: skip
-    several = map_instances(differences, jobs, workers if are_many(found) else 1)
-    different = list(chain.from_iterable(several))
+    different = list(chain.from_iterable(map_instances(differences, jobs, workers)))
     return _added([part for key in keys for part in parts.get(key, ())], different)
 
 
 def are_many(found: Sequence[Roll]) -> bool:
-    """Whether a release has so many instances that more processes pay for their start."""
+    """Whether a finished release has so many instances that more processes pay for their start."""
     return sum(len(roll.worlds) for roll in found) >= MANY_INSTANCES
 
 

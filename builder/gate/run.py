@@ -9,7 +9,7 @@ secrecy, floors, leaks. A release that is finished is taken apart again for it.
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,23 +18,24 @@ from typing import Final
 from builder.gate import card
 from builder.gate import checks as gate_checks
 from builder.gate.columns import schema_problems
-from builder.gate.exams import exam_findings
+from builder.gate.exam_looks import look_at_exams
+from builder.gate.exams import Finding
 from builder.gate.flat import flat_problems
-from builder.gate.floors import stated_floors
+from builder.gate.floors import StatedFloors
 from builder.gate.known_answers import (
     CEILING_TASKS,
     GUESSES,
+    ExamPoints,
     KnownPoints,
     PointSums,
     ceiling_of,
-    exam_points,
 )
 from builder.gate.leak.permutation import LeakReport, Material, Untested, leaks_among
 from builder.gate.reduction import Checked, are_many, check_anew, compare
 from builder.gate.report import Floor, GateLine, GateReport, line_of
 from builder.gate.roll import Roll, raw_ids, rolls
 from builder.gate.secrecy import secrecy_problems
-from builder.gate.shortcuts import ShortcutRow, Shortcuts, shortcut_rows
+from builder.gate.shortcuts import Shortcuts
 from builder.gate.tables import SplitTables, Wanted, split_tables
 from builder.release.engine import Workers, processes_of
 from builder.release.manifest import Parts, read_manifest
@@ -75,35 +76,38 @@ def run_gate(
     if not all(line.ok for line in lines):
         return GateReport(tuple(lines))
     found = rolls(release)
+    # A build has its workers; for a small finished release their start costs more than they save.
+    sharing = workers if parts is not None or are_many(found) else 1
     with TemporaryDirectory(prefix="causal-exams-gate-") as folder:
         if parts is None:
             tell("gate: every truth and story a second time")
-            checked = check_anew(release, found, workers, Path(folder))
+            checked = check_anew(release, found, sharing, Path(folder))
         else:
             tell("gate: what was checked is what is released")
-            checked = compare(release, found, parts, workers)
+            checked = compare(release, found, parts, sharing)
         tell("gate: ids, prompts, exams, specification, secrecy")
-        lines += _structure(release, found, checked, workers)
+        lines += _structure(release, found, checked, sharing)
         if not all(line.ok for line in lines):
             return GateReport(tuple(lines))
-        lines += _flat(opened, checked, workers if are_many(found) else 1)
+        lines += _flat(opened, checked, sharing)
     lines += _audits(checked)
-    tell("gate: gold, empty, constant and random answers")
+    tell("gate: exams, known answers, floors and shortcuts")
+    points = {split: _points(split, checked) for split in opened.splits}
+    tasks = {split: found.tasks for split, found in points.items()}
+    looks = look_at_exams(release, opened, tasks, shortcuts, processes_of(sharing))
     floors: list[Floor] = []
     for split in opened.splits:
-        lines += _exams(opened, split)
-        lines += _known_answers(opened, split, _points(split, checked))
+        lines += _exams(looks.rules[split])
+        lines += _known_answers(split, points[split], looks.points[split])
         floors += _floors(split, checked)
     lines += _floor_lines(floors)
-    lines += _stated_lines(opened)
-    rows: tuple[ShortcutRow, ...] = ()
-    if shortcuts is not None:
-        tell("gate: shortcuts")
-        rows = tuple(shortcut_rows(release, opened, shortcuts))
+    lines += _stated_lines(looks.floors)
     tell("gate: leak test")
     leaks = leaks_among(_materials(release, checked), workers=processes_of(workers))
     lines.append(_leak_line(leaks))
-    return GateReport(tuple(lines), tuple(floors), leaks, tuple(_compositions(release)), rows)
+    return GateReport(
+        tuple(lines), tuple(floors), leaks, tuple(_compositions(release)), tuple(looks.shortcuts)
+    )
 
 
 def _compositions(release: Path) -> Iterator[str]:
@@ -181,7 +185,7 @@ def _structure(
                     f"{roll.tasks} agree with the specification"),
         )  # fmt: skip
     hidden = [roll for roll in found if roll.private]
-    several = secrecy_problems(release, hidden, workers if are_many(found) else 1) if hidden else []
+    several = secrecy_problems(release, hidden, workers) if hidden else []
     for roll, private in zip(hidden, several, strict=True):
         where = f"{roll.split} {roll.track}: nothing private in public"
         lines.append(line_of(where, private, f"{len(roll.worlds)} keys and worlds searched for"))
@@ -200,13 +204,9 @@ def _flat(opened: Release, checked: Checked, workers: Workers) -> Iterator[GateL
         yield line_of(f"{split}: config tasks", problems, f"as the tracks' configs, {shown}")
 
 
-def _exams(opened: Release, split: str) -> list[GateLine]:
+def _exams(rules: Sequence[Finding]) -> list[GateLine]:
     """What exams must keep as a whole."""
-    manifest = read_manifest(opened.truth_side(split).path)
-    return [
-        line_of(found.check, found.problems, found.figure)
-        for found in exam_findings(opened, split, manifest)
-    ]
+    return [line_of(found.check, found.problems, found.figure) for found in rules]
 
 
 def _audits(checked: Checked) -> list[GateLine]:
@@ -241,9 +241,8 @@ def _points(split: str, checked: Checked) -> KnownPoints:
     return sums.total()
 
 
-def _known_answers(opened: Release, split: str, found: KnownPoints) -> list[GateLine]:
+def _known_answers(split: str, found: KnownPoints, graded: Sequence[ExamPoints]) -> list[GateLine]:
     """The right answers are worth 100 points; no answer is worth 0."""
-    graded = list(exam_points(opened, split, found.tasks))
     points, empty = (100 * each / max(found.tasks, 1) for each in (found.gold, found.empty))
     wrong = chain(found.wrong, *(exam.wrong for exam in graded))
     earned = chain(found.earned, *(exam.earned for exam in graded))
@@ -291,9 +290,9 @@ def _floor_lines(floors: Sequence[Floor]) -> list[GateLine]:
     return lines
 
 
-def _stated_lines(opened: Release) -> Iterator[GateLine]:
+def _stated_lines(floors: Iterable[StatedFloors]) -> Iterator[GateLine]:
     """One line for the floors of each exam of each split."""
-    for found in stated_floors(opened):
+    for found in floors:
         yield line_of(
             f"{found.split}: floors of {found.exam}",
             found.problems,

@@ -34,6 +34,7 @@ class Shortcuts:
 
     ``rules`` maps the name of each to its track; ``chosen`` maps a track and a variant's key to the
     rule that did best there in a public split: the best combination, for exams of another build.
+    ``answers`` is found at module level, so that a worker can be handed it.
     """
 
     rules: Mapping[str, str]
@@ -58,33 +59,33 @@ class ShortcutRow:
     most: tuple[float, str]
 
 
-def shortcut_rows(release: Path, opened: Release, shortcuts: Shortcuts) -> Iterator[ShortcutRow]:
-    """A row for each split, exam with floors, and rule that speaks of some task of it."""
+def shortcut_rows(
+    release: Path, opened: Release, split: str, shortcuts: Shortcuts
+) -> Iterator[ShortcutRow]:
+    """A row for each exam of a split that states floors, and each rule that speaks of some task."""
     private = release / "private"
     side = private if private.is_dir() else None
-    for split in opened.splits:
-        hidden = not opened.has_public_truth(split)
-        exams = {}
-        for exam in opened.exams(split):
-            chosen = choose_exam(opened, split, exam, reveal=True, whole=False)
-            floors = Floors.of(opened.public.manifest, exam, chosen.tasks)
-            if floors.entries:
-                exams[exam] = chosen, floors
-        if not exams:
-            continue
-        truths = {name: truth for chosen, _ in exams.values()
-                  for name, truth in chosen.truths.items()}  # fmt: skip
-        points: dict[str, dict[str, float]] = {}
-        # Exams share scenes, and scenes are nearly all there is to read.
-        for rule, task, text in shortcuts.answers(release / "public", side, split, tuple(exams)):
-            worth = _points(task, truths[task.task_id], text)
-            points.setdefault(rule, {})[task.task_id] = worth
-        for exam, (chosen, floors) in exams.items():
-            for track in floors.entries:
-                tasks = [task for task in chosen.tasks if task.track == track]
-                mine = _spoken(tasks, points, shortcuts)
-                for rule, found in mine.items():
-                    yield _row((split, hidden, exam, track, rule), tasks, found, truths, floors)
+    hidden = not opened.has_public_truth(split)
+    exams = {}
+    for exam in opened.exams(split):
+        chosen = choose_exam(opened, split, exam, reveal=True, whole=False)
+        floors = Floors.of(opened.public.manifest, exam, chosen.tasks)
+        if floors.entries:
+            exams[exam] = chosen, floors
+    if not exams:
+        return
+    truths = {name: truth for chosen, _ in exams.values() for name, truth in chosen.truths.items()}
+    points: dict[str, dict[str, float]] = {}
+    # Exams share scenes, and scenes are nearly all there is to read.
+    for rule, task, text in shortcuts.answers(release / "public", side, split, tuple(exams)):
+        worth = _points(task, truths[task.task_id], text)
+        points.setdefault(rule, {})[task.task_id] = worth
+    for exam, (chosen, floors) in exams.items():
+        for track in floors.entries:
+            tasks = [task for task in chosen.tasks if task.track == track]
+            mine = _spoken(tasks, points, shortcuts)
+            for rule, found in mine.items():
+                yield _row((split, hidden, exam, track, rule), tasks, found, truths, floors)
 
 
 def _spoken(

@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 
 from builder.gate import known_answers, part_check
-from builder.gate.known_answers import KnownPoints, PointSums, exam_points
+from builder.gate.known_answers import (
+    ExamPoints,
+    KnownPoints,
+    PointSums,
+    graded_exams,
+    points_of_exam,
+)
 from builder.gate.part_check import Findings, findings
 from builder.gate.part_rows import read_part
 from builder.gate.restage import restaged
@@ -56,10 +62,11 @@ def test_a_split_without_exams_goes_through_the_grader_where_it_is_small(
 ) -> None:
     """All predictions of a whole release at once would fill the memory."""
     opened = Release.open(built)
-    assert [exam.exam for exam in exam_points(opened, "dev", 10**6)] == ["practice"]
+    assert graded_exams(opened, "dev", 10**6) == ("practice",)
     monkeypatch.setattr(Release, "exams", lambda *_: {})
-    assert [exam.exam for exam in exam_points(opened, "dev", 10)] == ["all"]
-    assert list(exam_points(opened, "dev", 10**6)) == []
+    assert graded_exams(opened, "dev", 10) == ("all",)
+    assert points_of_exam(opened, "dev", "all") == ExamPoints("all", (), ())
+    assert graded_exams(opened, "dev", 10**6) == ()
 
 
 def test_floors_of_many_tasks_rest_on_a_sample_that_ids_draw(built: Path) -> None:

@@ -52,7 +52,9 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], Shor
             return Floors({"causalds": dict.fromkeys(keys, quarter)} if exam else {})
 
         monkeypatch.setattr("builder.gate.shortcuts.Floors.of", stated)
-        found = list(shortcut_rows(built, Release.open(built), RULES))
+        opened = Release.open(built)
+        found = [row for split in opened.splits
+                 for row in shortcut_rows(built, opened, split, RULES)]  # fmt: skip
     return {(row.split, row.rule): row for row in found}
 
 

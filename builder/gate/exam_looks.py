@@ -1,0 +1,91 @@
+"""What the gate looks at split by split and exam by exam: rules of exams, known answers through
+the whole grader, stated floors, shortcuts.
+
+None of it needs anything of the rest, so workers share it; each opens the release for itself. What
+they find comes back in an order of its own, whoever was ready first.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from builder.gate.exams import Finding, exam_findings
+from builder.gate.floors import StatedFloors, split_floors
+from builder.gate.known_answers import ExamPoints, graded_exams, points_of_exam
+from builder.gate.shortcuts import ShortcutRow, Shortcuts, shortcut_rows
+from builder.release.engine import Workers, map_instances
+from builder.release.manifest import read_manifest
+from grader.io.release import Release
+
+Look = Callable[[], Sequence[Finding | ExamPoints | StatedFloors | ShortcutRow]]
+
+
+@dataclass(frozen=True, slots=True)
+class ExamLooks:
+    """What was found: rules of exams and points of known answers by split, and over all splits the
+    floors that are stated and the skill of shortcuts."""
+
+    rules: Mapping[str, Sequence[Finding]]
+    points: Mapping[str, Sequence[ExamPoints]]
+    floors: Sequence[StatedFloors]
+    shortcuts: Sequence[ShortcutRow]
+
+
+def look_at_exams(
+    release: Path,
+    opened: Release,
+    tasks: Mapping[str, int],
+    shortcuts: Shortcuts | None,
+    workers: Workers,
+) -> ExamLooks:
+    """All exams of a release, whose splits have so many ``tasks``."""
+    asked = list(_looks(release, opened, tasks, shortcuts))
+    several = map_instances(_look, [look for _, look in asked], workers)
+    found = [(split, item) for (split, _), items in zip(asked, several, strict=True)
+             for item in items]  # fmt: skip
+    return ExamLooks(
+        {split: [i for of, i in found if of == split and isinstance(i, Finding)]
+         for split in opened.splits},
+        {split: [i for of, i in found if of == split and isinstance(i, ExamPoints)]
+         for split in opened.splits},
+        [item for _, item in found if isinstance(item, StatedFloors)],
+        [item for _, item in found if isinstance(item, ShortcutRow)],
+    )  # fmt: skip
+
+
+def _looks(
+    release: Path, opened: Release, tasks: Mapping[str, int], shortcuts: Shortcuts | None
+) -> Iterator[tuple[str, Look]]:
+    """Every look with its split; what takes longest comes first, so that nobody waits for it."""
+    if shortcuts is not None:
+        for split in opened.splits:
+            yield split, partial(_shortcuts, release, split, shortcuts)
+    for split in opened.splits:
+        for exam in graded_exams(opened, split, tasks[split]):
+            yield split, partial(_points, release, split, exam)
+    for split in opened.splits:
+        yield split, partial(_rules, release, split)
+        yield split, partial(_floors, release, split)
+
+
+def _look(look: Look) -> Sequence[Finding | ExamPoints | StatedFloors | ShortcutRow]:
+    """Runs in a worker."""
+    return look()
+
+
+def _shortcuts(release: Path, split: str, shortcuts: Shortcuts) -> Sequence[ShortcutRow]:
+    return list(shortcut_rows(release, Release.open(release), split, shortcuts))
+
+
+def _points(release: Path, split: str, exam: str) -> Sequence[ExamPoints]:
+    return [points_of_exam(Release.open(release), split, exam)]
+
+
+def _rules(release: Path, split: str) -> Sequence[Finding]:
+    opened = Release.open(release)
+    return exam_findings(opened, split, read_manifest(opened.truth_side(split).path))
+
+
+def _floors(release: Path, split: str) -> Sequence[StatedFloors]:
+    return list(split_floors(Release.open(release), split))
