@@ -276,3 +276,18 @@ def test_four_hundred_scenes_leak_nothing(tmp_path: Path) -> None:
     report = leak_test(release)
     assert report.ok, report.markdown()
     assert len(report.rows) >= 12
+
+
+@pytest.mark.parametrize(
+    ("permutations", "facts", "counts"),
+    [(999, 150, [199, 999, 4999, 29999]), (999, 20, [199, 999, 3999]), (50, 1, [50, 199])],
+)
+def test_only_the_last_look_can_say_that_a_fact_leaks(
+    permutations: int, facts: int, counts: list[int]
+) -> None:
+    """It resolves the threshold; those before it spare it to what is far from leaking."""
+    looks = list(leak._looks(permutations, facts))
+    assert [count for _, count, _ in looks] == counts
+    threshold = 0.01 / facts
+    assert 2 / (1 + counts[-1]) <= threshold < min(passed for _, _, passed in looks)
+    assert len({purpose for purpose, _, _ in looks}) == len(looks)
