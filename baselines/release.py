@@ -72,14 +72,13 @@ def open_exam(
     return OpenedExam(release, split, name, tuple(tasks), path, private)
 
 
-def open_exams(
-    public: Path, split: str, exams: tuple[str, ...], private: Path | None = None
+def open_tasks(
+    public: Path, split: str, only: Collection[str], private: Path | None = None
 ) -> OpenedExam:
-    """The tasks of several exams of a public repository, each once, in the order of their ids."""
+    """Tasks of a public repository by their ids, whatever exams have them, in the order of ids."""
     release = Release.open(public)
-    stated = release.exams(split)
-    tasks = release.tasks(split, only={task_id for exam in exams for task_id in stated[exam]})
-    return OpenedExam(release, split, ", ".join(exams), tuple(tasks), public, private)
+    tasks = release.tasks(split, only=set(only))
+    return OpenedExam(release, split, "", tuple(tasks), public, private)
 
 
 def iterate_scenes(

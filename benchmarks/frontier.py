@@ -165,11 +165,11 @@ def _answered(
             yield name, task, text_of(answer)
     best = chosen()
     public = release / "public" if (release / "public").is_dir() else release
-    for rule, task, text in for_the_gate().answers(public, private, exam.split, (EXAM,)):
-        if task.track == TRACK:
-            yield rule, task, text
-            if best.get((TRACK, task.spec.key)) == rule:
-                yield TOGETHER, task, text
+    asked = [task.task_id for task in exam.tasks if task.track == TRACK]
+    for rule, task, text in for_the_gate().answers(public, private, exam.split, asked):
+        yield rule, task, text
+        if best.get((TRACK, task.spec.key)) == rule:
+            yield TOGETHER, task, text
 
 
 def kept(release: Path, split: str | None) -> list[Sat]:

@@ -5,13 +5,13 @@ not speak of. :func:`for_the_gate` hands them to the builder, which prints what 
 """
 
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from baselines.release import OpenedExam, open_exams
+from baselines.release import OpenedExam, open_tasks
 from baselines.shortcuts import causalab, causalds, ccr, parrot, replayscm
 from baselines.solving import Answers, Solver
 from baselines.trivial import best_policies
@@ -45,9 +45,9 @@ def for_the_gate() -> Shortcuts:
 
 
 def _answered(
-    public: Path, private: Path | None, split: str, exams: tuple[str, ...]
+    public: Path, private: Path | None, split: str, asked: Collection[str]
 ) -> Iterator[tuple[str, Task, str]]:
-    opened = open_exams(public, split, exams, private)
+    opened = open_tasks(public, split, asked, private)
     for track in TRACKS:
         tasks = [task for task in opened.tasks if task.track == track]
         with threadpool_limits(1):

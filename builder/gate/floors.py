@@ -22,7 +22,7 @@ from grader.shape import Task
 from grader.tracks import TRACKS as GRADED
 
 SAMPLE: Final = 200
-"""Tasks of a variant and regime that are answered, the ones whose ids have the smallest hashes."""
+"""Tasks of a variant that are answered, those whose instances' ids have the smallest hashes."""
 
 SIGMAS: Final = 5.0
 """Means may differ from floors by so many combined standard errors: some hundred are compared."""
@@ -85,7 +85,7 @@ def _of_exam(
 
 
 def _sample(tasks: Sequence[Task]) -> list[Task]:
-    """So many tasks a variant; of an instance whose tasks count together, all or none."""
+    """``SAMPLE`` tasks a variant; of an instance whose tasks count together, all or none."""
     ranked = sorted(tasks, key=lambda t: hashlib.sha256(f"floor/{t.instance_id}".encode()).digest())
     kept: dict[str, list[Task]] = {}
     last: dict[str, str] = {}
