@@ -6,9 +6,11 @@ they find comes back in an order of its own, whoever was ready first.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from builder.gate.exams import Finding, exam_findings
 from builder.gate.floors import StatedFloors, split_floors
@@ -18,7 +20,16 @@ from builder.release.engine import Workers, map_instances
 from builder.release.manifest import read_manifest
 from grader.io.release import Release
 
-Look = Callable[[], Sequence[Finding | ExamPoints | StatedFloors | ShortcutRow]]
+Found = Finding | ExamPoints | StatedFloors | ShortcutRow
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """One look at a split, by a name for messages."""
+
+    split: str
+    name: str
+    find: Callable[[], Sequence[Found]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +51,12 @@ def look_at_exams(
     workers: Workers,
 ) -> ExamLooks:
     """All exams of a release, whose splits have so many ``tasks``."""
-    asked = list(_looks(release, opened, tasks, shortcuts))
-    several = map_instances(_look, [look for _, look in asked], workers)
-    found = [(split, item) for (split, _), items in zip(asked, several, strict=True)
-             for item in items]  # fmt: skip
+    # Right answers are written here: a worker that is killed would leave them behind.
+    with TemporaryDirectory(prefix="causal-exams-gate-") as scratch:
+        asked = list(_looks(release, opened, tasks, shortcuts, Path(scratch)))
+        with closing(map_instances(_look, asked, workers, label=_name)) as several:
+            found = [(look.split, item) for look, items in zip(asked, several, strict=True)
+                     for item in items]  # fmt: skip
     return ExamLooks(
         {split: [i for of, i in found if of == split and isinstance(i, Finding)]
          for split in opened.splits},
@@ -55,31 +68,39 @@ def look_at_exams(
 
 
 def _looks(
-    release: Path, opened: Release, tasks: Mapping[str, int], shortcuts: Shortcuts | None
-) -> Iterator[tuple[str, Look]]:
-    """Every look with its split; what takes longest comes first, so that nobody waits for it."""
+    release: Path,
+    opened: Release,
+    tasks: Mapping[str, int],
+    shortcuts: Shortcuts | None,
+    scratch: Path,
+) -> Iterator[_Look]:
+    """Every look; what takes longest comes first, so that nobody waits for it."""
     if shortcuts is not None:
         for split in opened.splits:
-            yield split, partial(_shortcuts, release, split, shortcuts)
+            yield _Look(split, "shortcuts", partial(_shortcuts, release, split, shortcuts))
     for split in opened.splits:
         for exam in graded_exams(opened, split, tasks[split]):
-            yield split, partial(_points, release, split, exam)
+            yield _Look(split, f"exam {exam}", partial(_points, release, split, exam, scratch))
     for split in opened.splits:
-        yield split, partial(_rules, release, split)
-        yield split, partial(_floors, release, split)
+        yield _Look(split, "exams", partial(_rules, release, split))
+        yield _Look(split, "floors", partial(_floors, release, split))
 
 
-def _look(look: Look) -> Sequence[Finding | ExamPoints | StatedFloors | ShortcutRow]:
+def _look(look: _Look) -> Sequence[Found]:
     """Runs in a worker."""
-    return look()
+    return look.find()
+
+
+def _name(look: _Look) -> str:
+    return f"the gate's look at {look.split}: {look.name}"
 
 
 def _shortcuts(release: Path, split: str, shortcuts: Shortcuts) -> Sequence[ShortcutRow]:
     return list(shortcut_rows(release, Release.open(release), split, shortcuts))
 
 
-def _points(release: Path, split: str, exam: str) -> Sequence[ExamPoints]:
-    return [points_of_exam(Release.open(release), split, exam)]
+def _points(release: Path, split: str, exam: str, scratch: Path) -> Sequence[ExamPoints]:
+    return [points_of_exam(Release.open(release), split, exam, scratch)]
 
 
 def _rules(release: Path, split: str) -> Sequence[Finding]:

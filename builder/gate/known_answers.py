@@ -286,10 +286,13 @@ def graded_exams(opened: Release, split: str, tasks: int) -> tuple[str, ...]:
     return tuple(opened.exams(split)) or ((WHOLE_SPLIT,) if tasks <= AT_ONCE else ())
 
 
-def points_of_exam(opened: Release, split: str, name: str) -> ExamPoints:
-    """An exam through the whole grader, answered rightly and not at all."""
+def points_of_exam(opened: Release, split: str, name: str, scratch: Path) -> ExamPoints:
+    """An exam through the whole grader, answered rightly and not at all.
+
+    Right answers are written below ``scratch``, whose owner removes it: a worker may be killed.
+    """
     exam = choose_exam(opened, split, name, reveal=True, whole=False)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=scratch) as folder:
         # Nobody sees intervals of slices, which cost as much as all the rest.
         empty = grade(exam, Path(folder), slice_intervals=False, tables=False).report["points"]
         for task in exam.tasks:

@@ -39,6 +39,7 @@ from builder.gate.shortcuts import Shortcuts
 from builder.gate.tables import SplitTables, Wanted, split_tables
 from builder.release.engine import Workers, processes_of
 from builder.release.manifest import Parts, read_manifest
+from builder.release.processes import dismiss
 from builder.release.reader import configs, public_side
 from builder.tracks import TRACKS
 from grader.io.release import Release
@@ -103,6 +104,7 @@ def run_gate(
     lines += _floor_lines(floors)
     lines += _stated_lines(looks.floors)
     tell("gate: leak test")
+    dismiss()  # what is left is done by threads
     leaks = leaks_among(_materials(release, checked), workers=processes_of(workers))
     lines.append(_leak_line(leaks))
     return GateReport(

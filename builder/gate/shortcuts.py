@@ -77,13 +77,13 @@ def shortcut_rows(
         chosen = choose_exam(opened, split, exam, reveal=True, whole=False)
         floors = Floors.of(opened.public.manifest, exam, chosen.tasks)
         if floors.entries:
-            exams[exam] = {name: _drawn(chosen.tasks, name) for name in floors.entries}, floors
-            truths |= chosen.truths
-    drawn = (tasks for of_exam, _ in exams.values() for tasks in of_exam.values())
-    asked = {task.task_id for tasks in drawn for task in tasks}
+            drawn = {name: _drawn(chosen.tasks, name) for name in floors.entries}
+            exams[exam] = drawn, floors
+            truths |= {task.task_id: chosen.truths[task.task_id]
+                       for tasks in drawn.values() for task in tasks}  # fmt: skip
     points: dict[str, dict[str, float]] = {}
     # Exams share scenes, and scenes are nearly all there is to read.
-    answers = shortcuts.answers(release / "public", side, split, asked) if asked else ()
+    answers = shortcuts.answers(release / "public", side, split, truths.keys()) if truths else ()
     for rule, task, text in answers:
         worth = _points(task, truths[task.task_id], text)
         points.setdefault(rule, {})[task.task_id] = worth

@@ -4,7 +4,7 @@ Behind it stand plain calls for one worker, a pool of processes, or Ray for many
 knows which, and no byte of a release depends on it.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Final, Literal, TypeVar
@@ -57,7 +57,7 @@ def map_instances(
     *,
     ordered: bool = True,
     label: Callable[[Item], str] = str,
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """The results of ``function`` over ``items``, in order or as they come.
 
     ``function`` must be a pure function found at module level, ``items`` and results picklable;
@@ -82,7 +82,9 @@ def map_instances(
     return map_in_processes(function, waiting, engine.workers, ordered, label)
 
 
-def _here(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+def _here(
+    function: Callable[[Item], Result], items: Iterable[Item]
+) -> Generator[Result, None, None]:
     for item in items:
         with threadpool_limits(limits=1):
             result = function(item)

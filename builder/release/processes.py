@@ -9,10 +9,12 @@ others are done, and the rest goes on in a new pool.
 """
 
 import os
+import pickle
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+import traceback
+from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
@@ -36,7 +38,7 @@ def map_in_processes(
     workers: int,
     ordered: bool,
     label: Callable[[Item], str],
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """See :func:`builder.release.engine.map_instances`."""
     under_way: list[Item] = []
     while True:
@@ -97,11 +99,16 @@ def _waiting_pool(workers: int) -> Iterator[_Pool]:
             _waiting.append((workers, environment, pool))
 
 
-def stop() -> None:
-    """Ends the pool that waits for work, and the process that workers are forked from: only then
-    the time of all of them is told as that of this process's children."""
+def dismiss() -> None:
+    """Ends the pool that waits for work, where none comes soon: its processes hold memory."""
     while _waiting:
         _waiting.pop()[2].shutdown()
+
+
+def stop() -> None:
+    """Ends that pool, and the process that workers are forked from: only then the time of all of
+    them is told as that of this process's children."""
+    dismiss()
     forking.stop()
 
 
@@ -134,8 +141,22 @@ def _drain(
 def _timed(function: Callable[[Item], Result], item: Item) -> tuple[Result, float]:
     """What a worker does with an item, and the processor time that it took."""
     started = time.process_time()
-    result = function(item)
+    try:
+        result = function(item)
+    except Exception as error:
+        if _arrives(error):
+            raise
+        raise RuntimeError("".join(traceback.format_exception(error))) from None
     return result, time.process_time() - started
+
+
+def _arrives(error: Exception) -> bool:
+    """Whether an exception can be told to another process; one that cannot looks like a death."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return False
+    return True
 
 
 class _Spent:

@@ -6,7 +6,7 @@ the address that stands for it. Ray tries an item again whose worker or machine 
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -25,7 +25,7 @@ def map_in_cluster(
     address: str,
     ordered: bool,
     label: Callable[[Item], str],
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """See :func:`builder.release.engine.map_instances`; raises ``UsageError`` without Ray or a
     cluster."""
     ray = _connected(address)

@@ -128,6 +128,23 @@ def test_errors_pass_through_and_a_dead_worker_is_one(capfd):
         list(map_instances(misbehave, [1, 5, 1, 1], 2, label="number {}".format))
 
 
+class Untellable(Exception):
+    """An exception that cannot be made anew from its arguments."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+
+
+def complains(number: int) -> int:
+    raise Untellable("odd", f"of {number}")
+
+
+def test_an_error_that_cannot_travel_arrives_in_words():
+    """It would look like the death of a worker: `fewer --workers if memory ran out`."""
+    with pytest.raises(RuntimeError, match=r"(?s)in complains.*Untellable: of [12]"):
+        list(map_instances(complains, [1, 2], 2))
+
+
 def dies_once(job: tuple[Path, int]) -> int:
     """Takes its process along the first time that anybody asks for 3."""
     folder, number = job

@@ -21,8 +21,9 @@ from builder.gate.restage import restaged
 from builder.gate.roll import rolls
 from builder.gate.run import run_gate
 from builder.release.parts import Part
-from grader.exam import choose_exam
+from grader.exam import Exam, choose_exam
 from grader.io.release import Release
+from grader.pipeline import Graded
 from grader.shape import Task
 
 
@@ -58,15 +59,33 @@ def test_points_of_parts_add_up(parts: Iterator[Part]) -> None:
 
 
 def test_a_split_without_exams_goes_through_the_grader_where_it_is_small(
-    built: Path, monkeypatch: pytest.MonkeyPatch
+    built: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """All predictions of a whole release at once would fill the memory."""
     opened = Release.open(built)
     assert graded_exams(opened, "dev", 10**6) == ("practice",)
     monkeypatch.setattr(Release, "exams", lambda *_: {})
     assert graded_exams(opened, "dev", 10) == ("all",)
-    assert points_of_exam(opened, "dev", "all") == ExamPoints("all", (), ())
+    assert points_of_exam(opened, "dev", "all", tmp_path) == ExamPoints("all", (), ())
     assert graded_exams(opened, "dev", 10**6) == ()
+
+
+def test_right_answers_are_written_where_somebody_else_removes_them(
+    built: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A worker that Ctrl-C ends has no time to: a part of a private key stayed in /tmp."""
+    given = []
+
+    def grade(exam: Exam, folder: Path, **settings: bool) -> Graded:
+        given.append((folder.parent, len(list(folder.iterdir()))))
+        return real(exam, folder, **settings)
+
+    real = known_answers.grade
+    monkeypatch.setattr(known_answers, "grade", grade)
+    points_of_exam(Release.open(built), "dev", "practice", tmp_path)
+    (parent, none), (same, all_of_them) = given
+    assert parent == same == tmp_path and none == 0 < all_of_them
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_floors_of_many_tasks_rest_on_a_sample_that_ids_draw(built: Path) -> None:
