@@ -29,6 +29,9 @@ _POWERS: Final = np.array([float(f"1e{k}") for k in range(-_ONE, 50)])
 """Powers of ten, 1 at ``_ONE``. Looked up: a logarithm of one, or a power, may miss by a bit, and
 whether it does depends on the processor."""
 
+_NEAR_TIE: Final = 1e-9
+"""So near to a half of the last digit, the scaled value may have been rounded to it."""
+
 Floats = npt.NDArray[np.floating[Any]]
 
 
@@ -47,7 +50,19 @@ def round_data(values: npt.ArrayLike) -> npt.NDArray[np.float32]:
     shift = DATA_DIGITS - (np.searchsorted(_POWERS, size, side="right") - _ONE)
     # Powers of ten are exact up to 10**22: divide by one instead of multiplying by its inverse.
     up, down = _POWERS[np.maximum(shift, 0) + _ONE], _POWERS[np.maximum(-shift, 0) + _ONE]
-    rounded = (np.rint(exact * up / down) / up * down + 0.0).astype(np.float32)
+    scaled = np.asarray(exact * up)  # in place from here on: new arrays take longer than sums
+    scaled /= down
+    digits = np.asarray(np.rint(scaled))
+    scaled -= digits
+    off = np.abs(scaled, out=scaled)
+    digits /= up
+    digits *= down
+    digits += 0.0
+    # Scaling may make a tie of what is none: there the decimals of the float itself decide.
+    if off.max(initial=0.0) > 0.5 - _NEAR_TIE:
+        for place in map(tuple, np.argwhere(off > 0.5 - _NEAR_TIE)):
+            digits[place] = float(f"{exact[place]:.{DATA_DIGITS}g}")
+    rounded = digits.astype(np.float32)
     return np.where(np.abs(rounded) < SMALLEST, np.float32(0), rounded)
 
 

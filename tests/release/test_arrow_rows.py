@@ -59,7 +59,7 @@ def test_rounding_twice_changes_nothing(value):
 
 def test_a_tie_of_decimals_follows_the_float_that_is_there():
     """0.1234565 is a little below or above the tie; the nearest six digits are what counts."""
-    values = np.array([0.1234565, 1234565e-5, 2.5000005, 9.9999995, 0.00012345649])
+    values = np.array([0.1234565, 1234565e-5, 2.5000005, 9.9999995, 0.00012345649, 2.801585])
     expected = [np.float32(float(f"{value:.6g}")) for value in values]
     assert np.array_equal(round_data(values), expected)
 
