@@ -50,14 +50,10 @@ def round_data(values: npt.ArrayLike) -> npt.NDArray[np.float32]:
     shift = DATA_DIGITS - (np.searchsorted(_POWERS, size, side="right") - _ONE)
     # Powers of ten are exact up to 10**22: divide by one instead of multiplying by its inverse.
     up, down = _POWERS[np.maximum(shift, 0) + _ONE], _POWERS[np.maximum(-shift, 0) + _ONE]
-    scaled = np.asarray(exact * up)  # in place from here on: new arrays take longer than sums
-    scaled /= down
-    digits = np.asarray(np.rint(scaled))
-    scaled -= digits
-    off = np.abs(scaled, out=scaled)
-    digits /= up
-    digits *= down
-    digits += 0.0
+    scaled = np.asarray(exact * up / down)
+    whole = np.rint(scaled)
+    off = np.abs(scaled - whole)
+    digits = np.asarray(whole / up * down + 0.0)
     # Scaling may make a tie of what is none: there the decimals of the float itself decide.
     if off.max(initial=0.0) > 0.5 - _NEAR_TIE:
         for place in map(tuple, np.argwhere(off > 0.5 - _NEAR_TIE)):

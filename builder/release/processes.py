@@ -154,7 +154,7 @@ def _arrives(error: Exception) -> bool:
     """Whether an exception can be told to another process; one that cannot looks like a death."""
     try:
         pickle.loads(pickle.dumps(error))
-    except Exception:
+    except Exception:  # pickling runs the error's own code, which may raise anything: it is told no
         return False
     return True
 
