@@ -1,6 +1,7 @@
 """Who built what from what: canary, source hash, library versions, fingerprint."""
 
 import hashlib
+import os
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
@@ -73,12 +74,23 @@ def hash_of_files(patterns: Iterable[str], without: Collection[str] = ()) -> str
 
 
 def _files(patterns: Iterable[str], without: Collection[str]) -> Iterator[Path]:
+    def kept(names: Iterable[str]) -> list[str]:
+        """Those that are neither hidden nor left out."""
+        return [
+            name
+            for name in names
+            if name not in without and not name.startswith((".", "__pycache__"))
+        ]
+
     for path in (path for pattern in patterns for path in _CHECKOUT.glob(pattern)):
-        for file in [path] if path.is_file() else path.rglob("*"):
-            parts = file.relative_to(_CHECKOUT).parts
-            hidden = any(part.startswith((".", "__pycache__")) for part in parts)
-            if file.is_file() and not hidden and not {*without} & {*parts}:
-                yield file
+        parts = path.relative_to(_CHECKOUT).parts
+        if len(kept(parts)) < len(parts):
+            continue
+        if path.is_file():
+            yield path
+        for folder, inner, names in os.walk(path):  # in workers, too: it asks for no file's state
+            inner[:] = kept(inner)
+            yield from (Path(folder, name) for name in kept(names))
 
 
 @cache
