@@ -14,7 +14,7 @@ from rich.table import Table
 from baselines.replayscm.symbolic import symbolic
 from benchmarks.built import Pairs, grading_seconds, pairs_of
 from benchmarks.timing import median_seconds
-from builder.replayscm.check.interpreter import exact_worlds, read
+from builder.replayscm.check.interpreter import Program, exact_worlds
 from builder.replayscm.make.synthesis import smallest_formulas
 from builder.replayscm.plan.config import Config
 from builder.replayscm.track import TRACK
@@ -78,7 +78,7 @@ def replays(pairs: Pairs, count: int = 60) -> tuple[float, float]:
         names = tuple(task.inputs["variables"])
         worlds = [*task.inputs["worlds"], *truth.target["heldout"]]
         program = make_program(truth.target["roots"], parse_map(truth.target["gold"]))
-        trees = {name: read(text) for name, text in truth.target["gold"].items()}
+        trees = Program.read(truth.target["gold"])
         jobs.append((program, pack(names, worlds), trees, names, worlds))
 
     def packed() -> list[bool]:

@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
 from builder.replayscm.check.enumeration import LARGEST, open_by_enumeration
-from builder.replayscm.check.interpreter import Tree, exact_worlds, read, replay_row
+from builder.replayscm.check.interpreter import Program, exact_worlds, replay_row
 from grader.io.rows import task_of
 from grader.shape import Task
 from grader.tracks.replayscm.scoring import LADDER
@@ -42,14 +43,14 @@ def _record_problems(
     record: Mapping[str, Any], task: Task, target: Mapping[str, Any]
 ) -> Iterator[str]:
     names = list(task.inputs["variables"])
-    gold = {name: read(text) for name, text in target["gold"].items()}
+    gold = tuple(sorted(target["gold"].items()))
     further = target.get("shifted", {"worlds": []})["worlds"]
     for label, worlds in (
         ("training", task.inputs["worlds"]),
         ("held-out", target["heldout"]),
         ("shifted", further),
     ):
-        if not all(exact_worlds(gold, names, worlds)):
+        if not all(_reproduced(gold, tuple(names), *_cells(world)) for world in worlds):
             yield f"the interpreter does not reproduce the {label} worlds"
     if target["heldout"] != record["heldout"] or target["gold"] != record["program"]["mechanisms"]:
         yield "the held-out worlds or the hidden program are not those of the instance"
@@ -59,6 +60,27 @@ def _record_problems(
         yield from _asked_problems(task, target)
     if target["counterexample"] is not None:
         yield from _cell_problems(target, names)
+
+
+def _cells(world: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What is set in a world, and its rows."""
+    return tuple(world["targets"]), tuple(world["rows"])
+
+
+@lru_cache(maxsize=4096)
+def _reproduced(
+    gold: tuple[tuple[str, str], ...],
+    names: tuple[str, ...],
+    targets: tuple[str, ...],
+    rows: tuple[str, ...],
+) -> bool:
+    """Whether a world is replayed exactly; the tasks of an instance share most of theirs."""
+    return all(exact_worlds(_program(gold), names, [{"targets": targets, "rows": rows}]))
+
+
+@lru_cache(maxsize=64)
+def _program(texts: tuple[tuple[str, str], ...]) -> Program:
+    return Program.read(dict(texts))
 
 
 def _asked_problems(task: Task, target: Mapping[str, Any]) -> Iterator[str]:
@@ -82,16 +104,14 @@ def _asked_problems(task: Task, target: Mapping[str, Any]) -> Iterator[str]:
 
 def _cell_problems(target: Mapping[str, Any], names: list[str]) -> Iterator[str]:
     """The counterexample is wrong in undetermined cells only."""
-    shown: dict[str, Tree] = {
-        name: read(text) for name, text in target["counterexample"]["mechanisms"].items()
-    }
+    shown = Program.read(target["counterexample"]["mechanisms"])
     flags = {name: int(text, 16) for name, text in target["undetermined"].items()}
     place = 0
     for world in target["heldout"]:
         for cells in world["rows"]:
             observed = dict(zip(names, map(int, cells), strict=True))
             row = replay_row(shown, observed, world["targets"])
-            for name in shown:
+            for name in shown.mechanisms:
                 if row[name] != observed[name] and not flags.get(name, 0) >> place & 1:
                     yield f"the counterexample fails held-out row {place} at a determined cell"
                     return

@@ -9,9 +9,9 @@ import numpy as np
 
 from builder.replayscm.check.interpreter import (
     OPERATORS,
+    Program,
     exact_worlds,
     names_in,
-    read,
     replay_row,
     value,
 )
@@ -85,12 +85,12 @@ def floor_points(task: Task, truth: Truth, answer: str) -> float:
     if task.shape.kind == "cells":
         return _cell_points(task, truth, content["open"])
     names = list(task.inputs["variables"])
-    mechanisms = {name: read(text) for name, text in content["mechanisms"].items()}
-    if not all(exact_worlds(mechanisms, names, task.inputs["worlds"])):
+    program = Program.read(content["mechanisms"])
+    if not all(exact_worlds(program, names, task.inputs["worlds"])):
         return 0.0
     if task.shape.kind == "alternative":
-        return float(_shows(task, content, mechanisms))
-    if not all(exact_worlds(mechanisms, names, truth.target["heldout"])):
+        return float(_shows(task, content, program))
+    if not all(exact_worlds(program, names, truth.target["heldout"])):
         return 0.0
     if task.shape.name == "roots_mechanisms":
         return float(sorted(content["roots"]) == sorted(truth.target["roots"]))
@@ -104,28 +104,29 @@ def _cell_points(task: Task, truth: Truth, named: Mapping[str, Sequence[str]]) -
     """
     variables, found = list(task.inputs["variables"]), set[tuple[str, str]]()
     for mechanisms in truth.target["witnesses"]:
-        trees = {name: read(text) for name, text in mechanisms.items()}
+        program = Program.read(mechanisms)
         for world in truth.target["heldout"]:
             row = dict(zip(variables, map(int, world["rows"][0]), strict=True))
-            replayed = replay_row(trees, row, world["targets"])
+            replayed = replay_row(program, row, world["targets"])
             found |= {(world["id"], name) for name in variables if replayed[name] != row[name]}
     given = {(row, name) for row, names in named.items() for name in names}
     hits = sum(cell in found for cell in given)
     return 2 * hits / (2 * hits + (len(given) - hits) + (len(found) - hits))
 
 
-def _shows(task: Task, content: Mapping[str, Any], mechanisms: Mapping[str, Any]) -> bool:
+def _shows(task: Task, content: Mapping[str, Any], shown: Program) -> bool:
     """Whether some mechanism is another function and the witness row differs."""
-    reference = {name: read(text) for name, text in task.inputs["reference"].items()}
-    if not any(_differ(reference[name], mechanisms[name]) for name in reference):
+    reference = Program.read(task.inputs["reference"])
+    computed = list(reference.mechanisms)
+    if not any(_differ(reference.mechanisms[name], shown.mechanisms[name]) for name in computed):
         return False
     target = content["intervention"]
     row = {**content["witness"], target["variable"]: target["value"]}
     ours, theirs = (
-        replay_row(program, {**dict.fromkeys(program, 0), **row}, [target["variable"]])
-        for program in (mechanisms, reference)
+        replay_row(program, {**dict.fromkeys(computed, 0), **row}, [target["variable"]])
+        for program in (shown, reference)
     )
-    return any(ours[name] != theirs[name] for name in reference if name != target["variable"])
+    return any(ours[name] != theirs[name] for name in computed if name != target["variable"])
 
 
 def _differ(first: Any, second: Any) -> bool:

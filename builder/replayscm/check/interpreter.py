@@ -5,6 +5,7 @@ compares both, and the benchmark times one against the other.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 Tree = str | list[Any]
@@ -50,27 +51,41 @@ def names_in(tree: Tree) -> set[str]:
     return {name for child in tree[1:] for name in names_in(child)}
 
 
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Mechanisms as trees, and what each mentions."""
+
+    mechanisms: Mapping[str, Tree]
+    needed: Mapping[str, set[str]]
+
+    @staticmethod
+    def read(texts: Mapping[str, str]) -> "Program":
+        """A program from its formulas, by variable."""
+        mechanisms = {name: read(text) for name, text in texts.items()}
+        return Program(mechanisms, {name: names_in(tree) for name, tree in mechanisms.items()})
+
+
 def replay_row(
-    mechanisms: Mapping[str, Tree], observed: Mapping[str, int], clamped: Sequence[str]
+    program: Program, observed: Mapping[str, int], clamped: Sequence[str]
 ) -> dict[str, int]:
     """One row replayed: clamped variables and roots keep their cells, the rest is computed."""
-    row = {name: observed[name] for name in observed if name not in mechanisms or name in clamped}
-    waiting = {name: names_in(tree) for name, tree in mechanisms.items() if name not in clamped}
-    while waiting:
-        for name, needed in list(waiting.items()):
-            if needed <= row.keys():
-                row[name] = value(mechanisms[name], row)
-                del waiting[name]
+    computed = [name for name in program.mechanisms if name not in clamped]
+    row = {name: cell for name, cell in observed.items() if name not in computed}
+    while computed:
+        for name in list(computed):
+            if program.needed[name] <= row.keys():
+                row[name] = value(program.mechanisms[name], row)
+                computed.remove(name)
     return row
 
 
 def exact_worlds(
-    mechanisms: Mapping[str, Tree], names: Sequence[str], worlds: Sequence[Mapping[str, Any]]
+    program: Program, names: Sequence[str], worlds: Sequence[Mapping[str, Any]]
 ) -> list[bool]:
     """Whether each world is replayed exactly."""
     return [
         all(
-            replay_row(mechanisms, observed, world["targets"]) == observed
+            replay_row(program, observed, world["targets"]) == observed
             for observed in (
                 dict(zip(names, map(int, cells), strict=True)) for cells in world["rows"]
             )

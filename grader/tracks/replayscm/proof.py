@@ -184,10 +184,13 @@ def wrong_cells(
     shaped = {
         place[child]: [_shape(option, place) for option in options[child]] for child in endogenous
     }
+    looked_at: dict[tuple[int, int], int] = {}
     for row in range(rows.bit_length()):
         values = sum((heldout.values[name] >> row & 1) << k for name, k in place.items())
         clamped = sum((heldout.clamped[name] >> row & 1) << k for name, k in place.items())
-        found = _wrong_in_row(shaped, start, values, clamped)
+        found = looked_at.get((values, clamped))
+        if found is None:
+            found = looked_at[values, clamped] = _wrong_in_row(shaped, start, values, clamped)
         for child in endogenous:
             wrong[child] |= (found >> place[child] & 1) << row
     return wrong
@@ -221,7 +224,10 @@ def _wrong_in_row(
         found: set[bool] = set()
         for mask, members, seen in shaped[child]:
             if not mask & ~placed:
-                value = seen[sum((shown >> k & 1) << bit for bit, k in enumerate(members))]
+                pattern = 0
+                for bit, k in enumerate(members):
+                    pattern |= (shown >> k & 1) << bit
+                value = seen[pattern]
                 found |= {False, True} if value is None else {value != right}
                 if len(found) == 2:
                     break
