@@ -84,4 +84,5 @@ TRACK: Final = Track(
         twin=twin,
     ),
     inputs=_inputs,
+    effort=0.03,
 )

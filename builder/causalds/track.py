@@ -246,4 +246,5 @@ TRACK: Final = Track(
     leak_facts=LEAK_FACTS,
     shown=shown_problems,
     lends=lends,
+    effort=0.35,
 )

@@ -198,4 +198,5 @@ TRACK: Final = Track(
     ),
     inputs=inputs_of,
     protocol=True,
+    effort=0.02,
 )

@@ -59,9 +59,14 @@ class Origin:
     instances: int
 
     @property
+    def size(self) -> int:
+        """The number of instances in a part, the last perhaps apart."""
+        return part_size(self.instances)
+
+    @property
     def parts(self) -> int:
         """The number of parts that the track has in the split."""
-        return -(-self.instances // part_size(self.instances))
+        return -(-self.instances // self.size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,10 +172,9 @@ def split_into_parts(
     origin: Origin, specs: Sequence[InstanceSpec], staging: Path
 ) -> Iterator[PartJob]:
     """The parts of one track and split, in the order of their instances' indices."""
-    size = part_size(origin.instances)
     for number in range(origin.parts):
-        start = number * size
-        members = Members.of(specs, start, min(start + size, origin.instances))
+        start = number * origin.size
+        members = Members.of(specs, start, min(start + origin.size, origin.instances))
         yield PartJob(origin, members, part_folder(staging, origin, number))
 
 

@@ -74,7 +74,7 @@ def _told(job: StageJob) -> str:
 
 
 def build_parts(specs: Specs, staging: Staging, workers: Workers, reporter: Reporter) -> Parts:
-    """Stages and checks every part that is not already there, in any order."""
+    """Stages and checks every part that is not already there; what takes longest is begun first."""
     origins = {
         (split, track): Origin(
             TRACKS.reference(track),
@@ -85,10 +85,11 @@ def build_parts(specs: Specs, staging: Staging, workers: Workers, reporter: Repo
         )
         for (split, track), members in specs.items()
     }
+    slowest = sorted(specs, key=lambda key: -TRACKS[key[1]].effort * origins[key].size)
     jobs = (
         StageJob(job, staging)
-        for key, members in specs.items()
-        for job in split_into_parts(origins[key], members, staging.folder)
+        for key in slowest
+        for job in split_into_parts(origins[key], specs[key], staging.folder)
     )
     total = sum(origin.parts for origin in origins.values())
     staged: dict[tuple[str, str], list[Part]] = {key: [] for key in specs}

@@ -92,4 +92,5 @@ TRACK: Final = Track(
     inputs=lambda variant: INPUTS[variant.shape.name],
     apart=_apart,
     lends=_lends,
+    effort=0.25,
 )
