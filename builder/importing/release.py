@@ -131,7 +131,7 @@ def _write_split(public: Path, source: Source, split: ImportedSplit) -> Iterator
             table_from_rows(rows, config.schema, as_published=True) for rows in config.groups()
         )
         yield write_whole(name, split.name, public, marked(config.schema, mark), tables)
-    for job in flat_jobs(public, split.name, mark, private=False):
+    for job in flat_jobs(public, split.name, mark):
         yield from write_flat(job)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import pyarrow as pa
 
@@ -23,7 +23,7 @@ from builder.release.exams import (
     looked_at,
     moved_mass,
 )
-from builder.release.flat import FlatJob, flat_jobs, write_flat
+from builder.release.flat import WriteJob, write_job, write_jobs
 from builder.release.floors import stated_floors
 from builder.release.identity import canary, fingerprint
 from builder.release.manifest import Contents, Parts, manifest_of
@@ -44,7 +44,6 @@ from builder.release.shards import (
     marked,
     plan_shards,
     with_commitments,
-    write_shard,
     write_whole,
 )
 from builder.release.show.progress import Reporter
@@ -61,8 +60,6 @@ from builder.release.workspace import (
 )
 from builder.track import DrawnExam, InstanceSpec
 from builder.tracks import TRACKS
-
-Job = TypeVar("Job")
 
 Gate = Callable[[Path, Reporter, Parts], GateReport]
 """What an assembled release must pass; it is also given the staged parts."""
@@ -127,11 +124,9 @@ def build_release(
         exams = _draw_all_exams(config, roots, specs, parts)
         for line in moved_mass(exams):
             reporter.note(line)
-        jobs = _shard_jobs(config, roots, parts, workspace, shard_bytes)
-        shards = _write_shards("Parquet shards", write_shard, jobs, workers, reporter)
+        jobs = _write_jobs(config, roots, parts, workspace, shard_bytes)
+        shards = _write_shards(jobs, workers, reporter)
         shards += _write_exams(config, exams, workspace)
-        told = _flat_jobs(config, workspace, jobs)
-        shards += _write_shards("shards of all tasks", write_flat, told, workers, reporter)
         plans = _plans(config, specs, workers)
         contents = Contents(config, roots, plans, parts, exams, shards, floors)
         manifest = _write_papers(contents, workspace)
@@ -200,15 +195,16 @@ def _draw_exams(
     return draw_exams(split, track, candidates, root, str(config.path), read)
 
 
-def _shard_jobs(
+def _write_jobs(
     config: ReleaseConfig,
     roots: Mapping[str, Root],
     parts: Parts,
     workspace: Workspace,
     shard_bytes: int,
-) -> list[ShardJob]:
-    """Every shard of every config, each on the side where it belongs."""
-    jobs: list[ShardJob] = []
+) -> list[WriteJob]:
+    """Every shard of every config, each on the side where it belongs, and what tells the tasks of
+    all tracks in one config."""
+    jobs: list[WriteJob] = []
     mark = canary(config.name, config.version)
     for split in config.splits:
         own: list[ShardJob] = []
@@ -227,31 +223,15 @@ def _shard_jobs(
                     roots[split.name].row_salts if hidden else None,
                     shard_bytes,
                 )
-        jobs += with_commitments(own, workspace.public, marked(COMMITMENTS, mark))
+        own = with_commitments(own, workspace.public, marked(COMMITMENTS, mark))
+        jobs += write_jobs(workspace.public, split.name, mark, own, private=split.private)
     return jobs
 
 
-def _flat_jobs(
-    config: ReleaseConfig, workspace: Workspace, jobs: Sequence[ShardJob]
-) -> list[FlatJob]:
-    mark = canary(config.name, config.version)
-    return [
-        job
-        for split in config.splits
-        for job in flat_jobs(workspace.public, split.name, mark, jobs, private=split.private)
-    ]
-
-
-def _write_shards(
-    stage: str,
-    write: Callable[[Job], list[Shard]],
-    jobs: Sequence[Job],
-    workers: Workers,
-    reporter: Reporter,
-) -> list[Shard]:
+def _write_shards(jobs: Sequence[WriteJob], workers: Workers, reporter: Reporter) -> list[Shard]:
     shards: list[Shard] = []
-    with reporter.stage(stage, len(jobs)) as advance:
-        for written in map_instances(write, jobs, workers, ordered=False):
+    with reporter.stage("Parquet shards", len(jobs)) as advance:
+        for written in map_instances(write_job, jobs, workers, ordered=False):
             shards += written
             reporter.spend({"parquet": sum(shard.seconds for shard in written)})
             advance()

@@ -2,12 +2,13 @@
 
 It is what a notebook loads, and says nothing that the tracks' own configs do not say: the columns
 that a person wants, the schema of the answer, and where truth is public the right answer as a test
-taker would write it. So it is made from the written shards, one of its own for each of theirs.
+taker would write it. So it is made from the written shards, one of its own for each of theirs, by
+whoever wrote that.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,22 +21,26 @@ from builder.release.schemas import FLAT
 from builder.release.shards import (
     Shard,
     ShardJob,
+    first_id,
     marked,
     row_groups,
     shard_name,
     staged_group,
+    write_shard,
     write_tables,
 )
 from builder.track import Row
 from builder.tracks import TRACKS
 from grader.io.jsonio import canonical
-from grader.io.rows import task_of, truth_of
+from grader.io.rows import Rows
 from grader.io.schemas import schema
 from grader.model import MODELS
 from grader.shape import Task
 
 CONFIG: Final = "tasks"
 _TOLD: Final = tuple(name for name in FLAT.names if name not in ("answer_schema_json", "answer"))
+_OPEN: Final = 64
+"""Parts whose labels are kept open."""
 
 _BESIDE: Final = {"predictions": "values", "formula": MODELS}
 """The column of the labels that the right answers of a kind are made of."""
@@ -57,43 +62,77 @@ class FlatJob:
     answered: bool
 
 
-def flat_jobs(
-    public: Path, split: str, canary: str, staged: Iterable[ShardJob] = (), *, private: bool
-) -> list[FlatJob]:
-    """What tells a split's part of the config from what stands in ``public``.
+@dataclass(frozen=True, slots=True)
+class WriteJob:
+    """A shard to write, and what tells it in the config, if it is one of tasks."""
 
-    ``staged`` are the jobs that wrote its shards, of an import none. ``private`` is whether the
-    split's truth is: then no row has an answer.
-    """
-    made = {job.repository / job.name: job for job in staged}
-    sources = [(track, file) for track in TRACKS for file in shards(public, track, split)]
-    sources.sort(key=lambda source: _first_id(source[1]))
+    shard: ShardJob
+    told: FlatJob | None
+
+
+def write_jobs(
+    public: Path, split: str, canary: str, staged: Sequence[ShardJob], *, private: bool
+) -> list[WriteJob]:
+    """All that is written of a split, of which ``staged`` are the shards of the tracks' configs;
+    first those that are told besides, which takes longest. ``private`` is whether its truth is:
+    then no row has an answer."""
+    tasks = [job for job in staged if job.config in TRACKS]
+    tasks.sort(key=lambda job: job.ids.first or first_id(job.staged, job.config))
+    sources = [_Source(job.config, job.repository / job.name, job) for job in tasks]
+    told = _jobs(public, split, canary, sources, answered=not private)
+    rest = (job for job in staged if job.config not in TRACKS)
+    return [*map(WriteJob, tasks, told), *(WriteJob(job, None) for job in rest)]
+
+
+def flat_jobs(public: Path, split: str, canary: str) -> list[FlatJob]:
+    """What tells a split of an import from what stands in ``public``; its truth is there, too."""
+    sources = [
+        _Source(track, file, None) for track in TRACKS for file in shards(public, track, split)
+    ]
+    sources.sort(key=lambda source: _first_id(source.file))
+    return _jobs(public, split, canary, sources, answered=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A shard of a track's tasks, and the job that writes it, if one does."""
+
+    track: str
+    file: Path
+    staged: ShardJob | None
+
+
+def _jobs(
+    public: Path, split: str, canary: str, sources: Sequence[_Source], *, answered: bool
+) -> list[FlatJob]:
+    """A job for each source. Shards in the order of their first ids are, as a whole, in the order
+    of ids."""
+    schema = marked(FLAT, canary)
+    names = (shard_name(CONFIG, split, number, len(sources)) for number in range(len(sources)))
     return [
         FlatJob(
-            ShardJob(
-                CONFIG,
-                split,
-                public,
-                shard_name(CONFIG, split, number, len(sources)),
-                marked(FLAT, canary),
-            ),
-            track,
-            file,
-            made.get(file),
-            not private,
+            ShardJob(CONFIG, split, public, name, schema),
+            source.track,
+            source.file,
+            source.staged,
+            answered,
         )
-        for number, (track, file) in enumerate(sources)
+        for name, source in zip(names, sources, strict=True)
     ]
 
 
+def write_job(job: WriteJob) -> list[Shard]:
+    """Writes what a job asks for; runs in a worker."""
+    return [*write_shard(job.shard), *([] if job.told is None else write_flat(job.told))]
+
+
 def write_flat(job: FlatJob) -> list[Shard]:
-    """Writes one shard of the config; runs in a worker."""
+    """Writes one shard of the config."""
     return [write_tables(job.shard, _groups(job))]
 
 
 def _first_id(file: Path) -> str:
-    """Shards in the order of their first ids are, as a whole, in the order of ids. An empty one of
-    an import comes first."""
+    """The first id of a shard; an empty one of an import comes first."""
     with pq.ParquetFile(file) as opened:
         if not opened.num_row_groups:
             return ""
@@ -104,34 +143,41 @@ def _groups(job: FlatJob) -> Iterator[pa.Table]:
     truths: Iterator[Truth] | None = None
     if job.answered:
         truths = _published(job) if job.staged is None else _staged(job.staged)
+    read = Rows()
     for group, _ in groups([job.file]):
-        yield table_from_rows([_row(row, truths) for row in group.to_pylist()], FLAT)
+        yield table_from_rows([_row(row, truths, read) for row in group.to_pylist()], FLAT)
 
 
-def _row(row: Row, truths: Iterator[Truth] | None) -> dict[str, Any]:
+def _row(row: Row, truths: Iterator[Truth] | None, read: Rows) -> dict[str, Any]:
     told = {name: row[name] for name in _TOLD}
-    told["answer_schema_json"] = canonical(schema(f"answers/{row['answer_schema']}"))
-    return {**told, "answer": None if truths is None else _answer(task_of(row), *next(truths))}
+    told["answer_schema_json"] = _schema_json(row["answer_schema"])
+    answer = None if truths is None else _answer(read, read.task(row), *next(truths))
+    return {**told, "answer": answer}
 
 
-def _answer(task: Task, truth: Row, label: Callable[[str], Any]) -> str:
+@cache
+def _schema_json(name: str) -> str:
+    return canonical(schema(f"answers/{name}"))
+
+
+def _answer(read: Rows, task: Task, truth: Row, label: Callable[[str], Any]) -> str:
     """The right answer, as the content of the task's answer file; both tables are in one order."""
     if truth["task_id"] != task.task_id:
         raise ValueError(f"the truth after {task.task_id} is of {truth['task_id']}")
     beside = {kind: label(column) if kind == task.shape.kind else None
               for kind, column in _BESIDE.items()}  # fmt: skip
-    return task.shape.gold(task, truth_of(truth, beside["predictions"], beside["formula"]))
+    return task.shape.gold(task, read.truth(truth, beside["predictions"], beside["formula"]))
 
 
 def _staged(job: ShardJob) -> Iterator[Truth]:
     """The truths of a shard of tasks in their order, from the parts where they were staged."""
     config, labels = f"{job.config}_truth", f"{job.config}_labels"
     schema = TRACKS[job.config].tables[config]
+    read = lru_cache(_OPEN)(lambda number: job.staged.read(number, labels))
     for group in row_groups(job.staged, config, schema, job.ids):
         rows = staged_group(job.staged, config, group).to_pylist()
         for number, row in zip(group.parts.tolist(), rows, strict=True):
-            beside = partial(job.staged.read, number, labels)
-            yield row, partial(_label, beside, row["instance_id"])
+            yield row, partial(_label, partial(read, number), row["instance_id"])
 
 
 def _published(job: FlatJob) -> Iterator[Truth]:

@@ -146,6 +146,13 @@ def id_ranges(parts: Sequence[Part], config: str, schema: pa.Schema, count: int)
     return [Ids(*pair) for pair in pairwise(ends)]
 
 
+def first_id(staged: Staged, config: str) -> str:
+    """The smallest id of a config's rows over all parts, each of which is sorted; empty without
+    rows."""
+    heads = (staged.read(number, config).column(0)[:1] for number in range(staged.parts))
+    return min((name for head in heads for name in head.to_pylist()), default="")
+
+
 def _width(parts: Sequence[Part], config: str, key: str) -> int:
     """The bytes of the longest id."""
     columns = (part.read(config, [key]).column(0) for part in parts)
