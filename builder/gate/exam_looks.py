@@ -14,7 +14,12 @@ from tempfile import TemporaryDirectory
 
 from builder.gate.exams import Finding, exam_findings
 from builder.gate.floors import StatedFloors, split_floors
-from builder.gate.known_answers import ExamPoints, graded_exams, points_of_exam
+from builder.gate.known_answers import (
+    ExamPoints,
+    graded_exams,
+    points_of_no_answers,
+    points_of_right_answers,
+)
 from builder.gate.shortcuts import ShortcutRow, Shortcuts, shortcut_rows
 from builder.release.engine import Workers, map_instances
 from builder.release.manifest import read_manifest
@@ -78,9 +83,12 @@ def _looks(
     if shortcuts is not None:
         for split in opened.splits:
             yield _Look(split, "shortcuts", partial(_shortcuts, release, split, shortcuts))
-    for split in opened.splits:
-        for exam in graded_exams(opened, split, tasks[split]):
-            yield _Look(split, f"exam {exam}", partial(_points, release, split, exam, scratch))
+    exams = [(split, exam) for split in opened.splits
+             for exam in graded_exams(opened, split, tasks[split])]  # fmt: skip
+    for name, points in (("right", points_of_right_answers), ("empty", points_of_no_answers)):
+        for split, exam in exams:
+            find = partial(_points, points, release, split, exam, scratch)
+            yield _Look(split, f"{name} answers to exam {exam}", find)
     for split in opened.splits:
         yield _Look(split, "exams", partial(_rules, release, split))
         yield _Look(split, "floors", partial(_floors, release, split))
@@ -99,8 +107,14 @@ def _shortcuts(release: Path, split: str, shortcuts: Shortcuts) -> Sequence[Shor
     return list(shortcut_rows(release, Release.open(release), split, shortcuts))
 
 
-def _points(release: Path, split: str, exam: str, scratch: Path) -> Sequence[ExamPoints]:
-    return [points_of_exam(Release.open(release), split, exam, scratch)]
+def _points(
+    points: Callable[[Release, str, str, Path], ExamPoints],
+    release: Path,
+    split: str,
+    exam: str,
+    scratch: Path,
+) -> Sequence[ExamPoints]:
+    return [points(Release.open(release), split, exam, scratch)]
 
 
 def _rules(release: Path, split: str) -> Sequence[Finding]:

@@ -248,7 +248,7 @@ def _known_answers(split: str, found: KnownPoints, graded: Sequence[ExamPoints])
     points, empty = (100 * each / max(found.tasks, 1) for each in (found.gold, found.empty))
     wrong = chain(found.wrong, *(exam.wrong for exam in graded))
     earned = chain(found.earned, *(exam.earned for exam in graded))
-    names = ", ".join(exam.exam for exam in graded) or "none"
+    names = ", ".join(dict.fromkeys(exam.exam for exam in graded)) or "none"
     return [
         line_of(f"{split}: gold answers", wrong,
                 f"{found.tasks} tasks, {points:g} points; through the whole grader: {names}"),
