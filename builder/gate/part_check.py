@@ -13,7 +13,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib.metadata import version
 from typing import Any, Final
@@ -196,7 +196,9 @@ def _prompts(tables: SplitTables) -> tuple[dict[str, str], list[str]]:
 
 
 def _to_json(found: Findings) -> dict[str, Any]:
-    return {**asdict(found), "points": found.points.to_json()}
+    # Not by ``asdict``, which copies every mark and every prompt's hash one by one.
+    told = {field.name: getattr(found, field.name) for field in fields(found)}
+    return {**told, "points": found.points.to_json()}
 
 
 def _from_json(told: Mapping[str, Any]) -> Findings:

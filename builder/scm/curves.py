@@ -327,10 +327,12 @@ def _last(parameters: Parameters) -> Array:
 
 def _product(matrix: Array, rows: Array) -> Array:
     """``matrix @ rows``, summed in one order: what a library picks depends on the processor."""
-    total = matrix[:, :1] * rows[0]
+    total = np.asarray(matrix[:, :1] * rows[0])
+    part = np.empty_like(total)  # one for all: a new one each time costs as much as the product
     for column, row in zip(matrix.T[1:], rows[1:], strict=True):
-        total += column[:, None] * row
-    return np.asarray(total)
+        np.multiply(column[:, None], row, out=part)
+        total += part
+    return total
 
 
 def _network(parameters: Parameters, z: Sequence[Array]) -> Array:
@@ -342,7 +344,11 @@ def _network(parameters: Parameters, z: Sequence[Array]) -> Array:
 
 def neural_mean(parameters: Parameters, columns: Sequence[Array]) -> Array:
     """``b + gain * output . tanh(... tanh(W z + c) ...)``."""
-    output = _network(parameters, standardised(parameters, columns))
+    return _scaled(parameters, _network(parameters, standardised(parameters, columns)))
+
+
+def _scaled(parameters: Parameters, output: Array) -> Array:
+    """The location that a network's output stands for."""
     return cut_off(scalar(parameters, "bias") + scalar(parameters, "gain") * output)
 
 
@@ -353,6 +359,7 @@ def neural_slope(parameters: Parameters, column: Array) -> Array:
     for matrix, bias in _layers(parameters):
         hidden = tanh(_product(matrix, hidden) + bias)
         slope = _product(matrix, slope) * (1.0 - hidden * hidden)
-    inside = np.abs(neural_mean(parameters, [column])) < LOCATION_LIMIT
+    output = _product(_last(parameters), hidden)[0]
+    inside = np.abs(_scaled(parameters, output)) < LOCATION_LIMIT
     total = scalar(parameters, "gain") * _product(_last(parameters), slope)[0]
     return np.where(inside, total / vector(parameters, "scales")[0], 0.0)

@@ -59,7 +59,7 @@ def _in_blocks(function: Function) -> Function:
 
 
 def _exp(x: Array) -> Array:
-    rest = np.clip(x, _LEAST, _MOST)
+    rest = np.minimum(np.maximum(x, _LEAST), _MOST)
     power = np.rint(rest * _LOG2E)
     rest -= power * _LN2_HIGH
     rest -= power * _LN2_LOW

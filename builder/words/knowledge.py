@@ -115,8 +115,13 @@ def plural_verb(verb: str) -> str | None:
 
 
 @cache
-def _read(paths: tuple[Path, ...]) -> tuple[Domain, ...]:
-    return tuple(read_domain(path) for path in paths)
+def _read(path: Path) -> Domain:
+    return read_domain(path)
+
+
+@cache
+def _read_all(paths: tuple[Path, ...]) -> tuple[Domain, ...]:
+    return tuple(_read(path) for path in paths)
 
 
 @cache
@@ -136,16 +141,22 @@ def domains() -> tuple[Domain, ...]:
 
     Raises ``UsageError``.
     """
-    found = {**_our_files(), **{path.stem: path for path in own_files()}}
-    return _read(tuple(found[key] for key in sorted(found)))
+    found = _files()
+    return _read_all(tuple(found[key] for key in sorted(found)))
 
 
 def domain(key: str) -> Domain:
-    """The domain of this key; raises ``UsageError``."""
-    for found in domains():
-        if found.key == key:
-            return found
-    raise UsageError(f"no domain {key}; the release was told with one of its own: --domains DIR")
+    """The domain of this key, without reading the others; raises ``UsageError``."""
+    path = _files().get(key)
+    if path is None:
+        raise UsageError(
+            f"no domain {key}; the release was told with one of its own: --domains DIR"
+        )
+    return _read(path)
+
+
+def _files() -> dict[str, Path]:
+    return {**_our_files(), **{path.stem: path for path in own_files()}}
 
 
 def read_domain(path: Path) -> Domain:

@@ -146,7 +146,9 @@ def _kept(hidden: Hidden, stored: tuple[tuple[str, bytes], ...], look: int) -> t
 
 
 def _draws(rows: int, look: int) -> int:
-    return min(_MOST[look], max(_FEWEST, _DRAWS[look] // rows))
+    """The draws of a row: as many in each of its pieces."""
+    most = min(_MOST[look], max(_FEWEST, _DRAWS[look] // rows))
+    return most - most % _pieces(most)
 
 
 def _pieces(draws: int) -> int:
@@ -162,12 +164,21 @@ def _part(
     value, weight = _weighted(hidden, known, draws, start, wide=look > 0)
     label = rows[hidden.y]
     kinds = [_squared] if set(np.unique(label)) <= {0.0, 1.0} else [_squared, _scored]
-    # Neighbours in order of drawing, not of size: the pieces are independent of each other.
     count = _pieces(draws)
-    pieces = [slice(None), *(slice(first, None, count) for first in range(count))]
-    every = [(value[:, piece], _shares(weight[:, piece])) for piece in pieces]
-    found = ([loss(v, share, label) for v, share in every] for loss in kinds)
-    return [_extrapolated(whole, np.stack(several)) for whole, *several in found]
+    share, few = _shares(weight), [_in_pieces(column, count) for column in (value, weight)]
+    few_shares, labels = _shares(few[1]), np.repeat(label, count)
+    found = (
+        (loss(value, share, label), loss(few[0], few_shares, labels).reshape(-1, count).T)
+        for loss in kinds
+    )
+    return [_extrapolated(whole, several) for whole, several in found]
+
+
+def _in_pieces(draws: Array, count: int) -> Array:
+    """The draws of each row in so many pieces, each a row of its own. Neighbours in order of
+    drawing, not of size, are parted: the pieces are independent of each other."""
+    rows = len(draws)
+    return draws.reshape(rows, -1, count).swapaxes(1, 2).reshape(rows * count, -1)
 
 
 def _extrapolated(whole: Array, pieces: Array) -> Losses:

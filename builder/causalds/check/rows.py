@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from itertools import combinations
 from typing import Any, Final
 
@@ -95,9 +96,15 @@ def _values(kinds: Mapping[str, str], table: Columns) -> list[str]:
         elif kinds.get(name) == "binary":
             if not np.isin(column, (0.0, 1.0)).all():
                 problems.append(f"{name}: binary, but not all 0 or 1")
-        elif any(np.float32(f"{v:.6g}") != np.float32(v) for v in column[:50]):
+        elif not _six_digits(column[:50].tobytes()):
             problems.append(f"{name}: more than six significant digits")
     return problems
+
+
+@lru_cache(maxsize=256)
+def _six_digits(column: bytes) -> bool:
+    """Whether no value has more significant digits; a scene's views share most columns."""
+    return all(np.float32(f"{v:.6g}") == np.float32(v) for v in np.frombuffer(column))
 
 
 def _alignment(
@@ -140,7 +147,13 @@ def _correlations(hidden: Hidden, data: Columns, calibration: Columns) -> Iterat
 
 def _ranks(column: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Standardised ranks, ties sharing theirs; all 0 where nothing varies."""
-    ranks = scipy.stats.rankdata(column)
+    return _ranked(column.tobytes())
+
+
+@lru_cache(maxsize=256)
+def _ranked(column: bytes) -> npt.NDArray[np.float64]:
+    """The same: a scene's views share most columns."""
+    ranks = scipy.stats.rankdata(np.frombuffer(column))
     spread = ranks.std()
     return np.asarray((ranks - ranks.mean()) / spread if spread > 0 else 0.0 * ranks)
 
