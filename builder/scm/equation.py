@@ -4,7 +4,7 @@ A mechanism maps the values of a node's parents to its conditional mean: the loc
 continuous variable (to which noise is added), the probability of a binary one.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -104,9 +104,9 @@ def signed(rng: np.random.Generator, count: int, location: float, spread: float)
     return rng.choice((-1.0, 1.0), count) * rng.normal(location, spread, count)
 
 
-def floats(values: Iterable[Any]) -> tuple[float, ...]:
+def floats(values: npt.ArrayLike) -> tuple[float, ...]:
     """Plain floats, as parameters hold them."""
-    return tuple(float(value) for value in values)
+    return tuple(np.asarray(values, dtype=np.float64).tolist())
 
 
 def significant(value: float, digits: int) -> float:

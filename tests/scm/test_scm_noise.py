@@ -62,6 +62,19 @@ def test_families_agree_with_scipy() -> None:
         assert np.allclose(law.cdf(e), reference.cdf(e), rtol=1e-10)
 
 
+@pytest.mark.parametrize("df", [5.0, 6.5, 10.0])
+def test_interpolated_quantiles_are_scipys(df: float) -> None:
+    """Nodes too far apart would bend the noise of every truth."""
+    cells = np.random.default_rng(5).integers(1 << 30, size=20_000)
+    u = (np.concatenate([np.arange(64), cells, (1 << 30) - 1 - np.arange(64)]) + 0.5) * 2.0**-30
+    u = np.concatenate([u, [0.5, 1e-12, 1 - 1e-12]]).reshape(-1, 1)
+    law = Noise("student_t", 1.0, (df,))
+    reference = stats.t(df, scale=np.sqrt((df - 2) / df)).ppf(u)
+    assert np.allclose(law.from_uniform(u), reference, rtol=1e-10, atol=1e-13)
+    ends = law.from_uniform(np.array([0.0, 1.0]))
+    assert np.isinf(ends).all() and ends[0] < 0.0 < ends[1]
+
+
 def test_tails_are_bounded_and_mixtures_are_centred() -> None:
     """With df < 5 sample variances never settle; an uncentred mixture shifts every mean."""
     for seed in range(50):

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from itertools import combinations
 from typing import Any, Final
 
@@ -96,15 +95,15 @@ def _values(kinds: Mapping[str, str], table: Columns) -> list[str]:
         elif kinds.get(name) == "binary":
             if not np.isin(column, (0.0, 1.0)).all():
                 problems.append(f"{name}: binary, but not all 0 or 1")
-        elif not _six_digits(column[:50].tobytes()):
+        elif not _six_digits(column[:50]):
             problems.append(f"{name}: more than six significant digits")
     return problems
 
 
-@lru_cache(maxsize=256)
-def _six_digits(column: bytes) -> bool:
-    """Whether no value has more significant digits; a scene's views share most columns."""
-    return all(np.float32(f"{v:.6g}") == np.float32(v) for v in np.frombuffer(column))
+def _six_digits(column: npt.NDArray[np.float64]) -> bool:
+    """Whether no value has more significant digits."""
+    rounded = np.array([float(f"{v:.6g}") for v in column.tolist()], np.float32)
+    return bool((rounded == column.astype(np.float32)).all())
 
 
 def _alignment(
@@ -147,13 +146,7 @@ def _correlations(hidden: Hidden, data: Columns, calibration: Columns) -> Iterat
 
 def _ranks(column: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Standardised ranks, ties sharing theirs; all 0 where nothing varies."""
-    return _ranked(column.tobytes())
-
-
-@lru_cache(maxsize=256)
-def _ranked(column: bytes) -> npt.NDArray[np.float64]:
-    """The same: a scene's views share most columns."""
-    ranks = scipy.stats.rankdata(np.frombuffer(column))
+    ranks = scipy.stats.rankdata(column)
     spread = ranks.std()
     return np.asarray((ranks - ranks.mean()) / spread if spread > 0 else 0.0 * ranks)
 
