@@ -60,15 +60,16 @@ def _add_build(parser: argparse.ArgumentParser) -> None:
 def _build(options: argparse.Namespace) -> int:
     if options.only is None:
         command.engine_of(options).get_ready()
-    from builder.release.build import build_alone
-    from builder.release.config import load_config
-    from builder.release.engine import InstanceFailed, WorkerDied
-    from builder.release.roots import read_roots
-    from builder.release.show.progress import Reporter
-    from grader.io.jsonio import pretty
+    with command.importing():
+        from builder.release.build import build_alone
+        from builder.release.config import load_config
+        from builder.release.engine import InstanceFailed, WorkerDied
+        from builder.release.roots import read_roots
+        from builder.release.show.progress import Reporter
+        from grader.io.jsonio import pretty
 
-    reporter = Reporter(options.quiet)
-    config = load_config(options.toml)
+        reporter = Reporter(options.quiet)
+        config = load_config(options.toml)  # which imports the tracks
     roots, warnings = read_roots(config)
     for warning in warnings:
         reporter.warn(warning)

@@ -4,8 +4,10 @@ Heavy imports wait inside the functions that need them: ``--help`` needs no nume
 """
 
 import argparse
+import gc
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -37,6 +39,19 @@ class Command:
     examples: tuple[str, ...]
     arguments: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace], int]
+
+
+@contextmanager
+def importing() -> Iterator[None]:
+    """Nobody looks for garbage while libraries are imported, who make objects by the hundred
+    thousand to keep."""
+    looking = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if looking:
+            gc.enable()
 
 
 def add_release(parser: argparse.ArgumentParser) -> None:

@@ -1,7 +1,8 @@
 """One build from configuration to finished release, stage by stage."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -116,16 +117,16 @@ def build_release(
             store.clear()
         for (_, track), members in specs.items():
             TRACKS[track].prepare(members, reporter)
-        pa.array([])  # the first conversion loads libraries: now, as workers load theirs
         asked = Staging(workspace.parts, store, resuming or store is not None, check)
         parts = build_parts(specs, asked, workers, reporter)
         # What follows needs all parts together: where they lie behind an address, on this machine.
         workers = workers if store is None else processes_of(workers)
-        exams = _draw_all_exams(config, roots, specs, parts)
-        for line in moved_mass(exams):
-            reporter.note(line)
         jobs = _write_jobs(config, roots, parts, workspace, shard_bytes)
-        shards = _write_shards(jobs, workers, reporter)
+        with closing(map_instances(write_job, jobs, workers, ordered=False)) as written:
+            exams = _draw_all_exams(config, roots, specs, parts)  # while workers write
+            for line in moved_mass(exams):
+                reporter.note(line)
+            shards = _written_shards(written, len(jobs), reporter)
         shards += _write_exams(config, exams, workspace)
         plans = _plans(config, specs, workers)
         contents = Contents(config, roots, plans, parts, exams, shards, floors)
@@ -228,12 +229,14 @@ def _write_jobs(
     return jobs
 
 
-def _write_shards(jobs: Sequence[WriteJob], workers: Workers, reporter: Reporter) -> list[Shard]:
+def _written_shards(
+    written: Iterable[Sequence[Shard]], jobs: int, reporter: Reporter
+) -> list[Shard]:
     shards: list[Shard] = []
-    with reporter.stage("Parquet shards", len(jobs)) as advance:
-        for written in map_instances(write_job, jobs, workers, ordered=False):
-            shards += written
-            reporter.spend({"parquet": sum(shard.seconds for shard in written)})
+    with reporter.stage("Parquet shards", jobs) as advance:
+        for several in written:
+            shards += several
+            reporter.spend({"parquet": sum(shard.seconds for shard in several)})
             advance()
     return shards
 

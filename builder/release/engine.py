@@ -62,8 +62,9 @@ def map_instances(
 
     ``function`` must be a pure function found at module level, ``items`` and results picklable;
     items are taken as workers become free, so that a generator need not hold them all. With one
-    worker (or one item) everything happens in this process. Linear algebra runs on one
-    thread either way: the number of threads can change the last bits of a sum.
+    worker (or one item) everything happens in this process, when a result is asked for; several
+    processes begin at once, so that their parent can do something else meanwhile. Linear algebra
+    runs on one thread either way: the number of threads can change the last bits of a sum.
 
     Raises whatever ``function`` raises, once, after the items under way are finished. An item whose
     worker is lost is tried again; after three tries ``WorkerDied`` names it by ``label``. On Ctrl-C

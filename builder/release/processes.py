@@ -20,7 +20,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
 from itertools import islice
 from multiprocessing import parent_process
-from typing import Final, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
@@ -40,15 +40,36 @@ def map_in_processes(
     label: Callable[[Item], str],
 ) -> Generator[Result, None, None]:
     """See :func:`builder.release.engine.map_instances`."""
+    results = _results(function, items, workers, ordered, label)
+    next(results)  # work begins now, not when the first result is asked for
+    return results
+
+
+def _results(
+    function: Callable[[Item], Result],
+    items: Iterator[Item],
+    workers: int,
+    ordered: bool,
+    label: Callable[[Item], str],
+) -> Generator[Any, None, None]:
+    """Nothing, when work has begun; then the results."""
     under_way: list[Item] = []
+    begun = False
     while True:
         try:
             with _waiting_pool(workers) as pool:
-                yield from _drain(pool, function, items, AHEAD * workers, ordered, under_way)
+                work = _Work(pool, function, items, AHEAD * workers, under_way)
+                if not begun:
+                    begun = True
+                    yield None
+                yield from work.results(ordered)
             return
         except BrokenProcessPool:
             suspects = list(under_way)
             under_way.clear()
+        if not begun:
+            begun = True
+            yield None
         for item in suspects:
             yield _alone(function, item, label)
 
@@ -112,30 +133,40 @@ def stop() -> None:
     forking.stop()
 
 
-def _drain(
-    pool: ProcessPoolExecutor,
-    function: Callable[[Item], Result],
-    waiting: Iterator[Item],
-    ahead: int,
-    ordered: bool,
-    under_way: list[Item],
-) -> Iterator[Result]:
-    """Keeps at most ``ahead`` items under way and yields what is done; ``under_way`` holds what has
-    not been yielded."""
-    pending: list[Future[tuple[Result, float]]] = []
-    while True:
-        for item in islice(waiting, ahead - len(pending)):
-            under_way.append(item)
-            pending.append(pool.submit(_timed, function, item))
-        if not pending:
-            return
-        if not ordered:
-            wait(pending, return_when=FIRST_COMPLETED)
-        done = [place for place, future in enumerate(pending) if future.done()]
-        place = 0 if ordered or not done else done[0]
-        result = _Spent.on(pending[place])
-        del pending[place], under_way[place]
-        yield result
+class _Work(Generic[Item, Result]):
+    """Items that a pool works off, at most ``ahead`` of them at a time; ``under_way`` holds what
+    has no result yet. The first are under way when it is made."""
+
+    def __init__(
+        self,
+        pool: ProcessPoolExecutor,
+        function: Callable[[Item], Result],
+        waiting: Iterator[Item],
+        ahead: int,
+        under_way: list[Item],
+    ) -> None:
+        self._pool, self._function, self._waiting = pool, function, waiting
+        self._ahead, self._under_way = ahead, under_way
+        self._pending: list[Future[tuple[Result, float]]] = []
+        self._submit()
+
+    def _submit(self) -> None:
+        for item in islice(self._waiting, self._ahead - len(self._pending)):
+            self._under_way.append(item)
+            self._pending.append(self._pool.submit(_timed, self._function, item))
+
+    def results(self, ordered: bool) -> Iterator[Result]:
+        """What is done, as it comes or in order."""
+        pending = self._pending
+        while pending:
+            if not ordered:
+                wait(pending, return_when=FIRST_COMPLETED)
+            done = [place for place, future in enumerate(pending) if future.done()]
+            place = 0 if ordered or not done else done[0]
+            result = _Spent.on(pending[place])
+            del pending[place], self._under_way[place]
+            yield result
+            self._submit()
 
 
 def _timed(function: Callable[[Item], Result], item: Item) -> tuple[Result, float]:

@@ -1,9 +1,12 @@
 """Staging: every part of a build is built and checked by some worker, and comes together here."""
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+import pyarrow as pa
 
 from builder.release.engine import Workers, map_instances
 from builder.release.manifest import Parts
@@ -94,8 +97,12 @@ def build_parts(specs: Specs, staging: Staging, workers: Workers, reporter: Repo
     total = sum(origin.parts for origin in origins.values())
     staged: dict[tuple[str, str], list[Part]] = {key: [] for key in specs}
     kept = 0
-    with reporter.stage("instances, in parts", total) as advance:
-        for part, found in map_instances(stage, jobs, workers, ordered=False, label=_told):
+    with (
+        closing(map_instances(stage, jobs, workers, ordered=False, label=_told)) as several,
+        reporter.stage("instances, in parts", total) as advance,
+    ):
+        pa.array([])  # the first conversion loads libraries: now, while workers are at work
+        for part, found in several:
             if staging.store is not None:
                 staging.store.fetch(part.name, part.folder)
             staged[part.origin.split, part.origin.track].append(part)
