@@ -1,12 +1,13 @@
 """What the gate looks at split by split and exam by exam: rules of exams, known answers through
 the whole grader, stated floors, shortcuts.
 
-None of it needs anything of the rest, so workers share it; each opens the release for itself. What
-they find comes back in an order of its own, whoever was ready first.
+None of it needs anything of the rest, so workers share it, while the gate does something else; each
+opens the release for itself. What they find comes back in an order of its own, whoever was ready
+first.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,6 +24,8 @@ from builder.gate.known_answers import (
 from builder.gate.shortcuts import ShortcutRow, Shortcuts, shortcut_rows
 from builder.release.engine import Workers, map_instances
 from builder.release.manifest import read_manifest
+from builder.release.trials import tellable
+from builder.tracks import TRACKS
 from grader.io.release import Release
 
 Found = Finding | ExamPoints | StatedFloors | ShortcutRow
@@ -48,43 +51,69 @@ class ExamLooks:
     shortcuts: Sequence[ShortcutRow]
 
 
-def look_at_exams(
-    release: Path,
-    opened: Release,
-    tasks: Mapping[str, int],
-    shortcuts: Shortcuts | None,
-    workers: Workers,
-) -> ExamLooks:
-    """All exams of a release, whose splits have so many ``tasks``."""
+class Looks:
+    """Looks at exams that have begun, and what they find.
+
+    What cannot be looked at is told when it is asked for: of a damaged release other checks say
+    better what is wrong with it.
+    """
+
+    def __init__(
+        self,
+        splits: Sequence[str],
+        asked: Sequence[_Look],
+        several: Iterable[Sequence[Found] | Exception],
+    ) -> None:
+        self._splits, self._asked, self._several = splits, asked, several
+        self._ended: list[Sequence[Found] | Exception] = []
+
+    def wait(self) -> None:
+        """Until all have ended, and workers are free for something else."""
+        self._ended += self._several
+
+    def found(self) -> ExamLooks:
+        """What was found; raises what the first raised that could not look."""
+        self.wait()
+        for items in self._ended:
+            if isinstance(items, Exception):
+                raise items
+        found = [(look.split, item) for look, items in zip(self._asked, self._ended, strict=True)
+                 if not isinstance(items, Exception) for item in items]  # fmt: skip
+        return ExamLooks(
+            {split: [i for of, i in found if of == split and isinstance(i, Finding)]
+             for split in self._splits},
+            {split: [i for of, i in found if of == split and isinstance(i, ExamPoints)]
+             for split in self._splits},
+            [item for _, item in found if isinstance(item, StatedFloors)],
+            [item for _, item in found if isinstance(item, ShortcutRow)],
+        )  # fmt: skip
+
+
+@contextmanager
+def looking_at_exams(
+    release: Path, opened: Release, shortcuts: Shortcuts | None, workers: Workers
+) -> Iterator[Looks]:
+    """Looks at all exams of a release; several workers begin at once."""
     # Right answers are written here: a worker that is killed would leave them behind.
     with TemporaryDirectory(prefix="causal-exams-gate-") as scratch:
-        asked = list(_looks(release, opened, tasks, shortcuts, Path(scratch)))
+        try:
+            asked = list(_looks(release, opened, shortcuts, Path(scratch)))
+        except Exception as error:  # a damaged release, in which no exams are found
+            yield Looks((), (), [error])
+            return
         with closing(map_instances(_look, asked, workers, label=_name)) as several:
-            found = [(look.split, item) for look, items in zip(asked, several, strict=True)
-                     for item in items]  # fmt: skip
-    return ExamLooks(
-        {split: [i for of, i in found if of == split and isinstance(i, Finding)]
-         for split in opened.splits},
-        {split: [i for of, i in found if of == split and isinstance(i, ExamPoints)]
-         for split in opened.splits},
-        [item for _, item in found if isinstance(item, StatedFloors)],
-        [item for _, item in found if isinstance(item, ShortcutRow)],
-    )  # fmt: skip
+            yield Looks(opened.splits, asked, several)
 
 
 def _looks(
-    release: Path,
-    opened: Release,
-    tasks: Mapping[str, int],
-    shortcuts: Shortcuts | None,
-    scratch: Path,
+    release: Path, opened: Release, shortcuts: Shortcuts | None, scratch: Path
 ) -> Iterator[_Look]:
     """Every look; what takes longest comes first, so that nobody waits for it."""
     if shortcuts is not None:
         for split in opened.splits:
             yield _Look(split, "shortcuts", partial(_shortcuts, release, split, shortcuts))
     exams = [(split, exam) for split in opened.splits
-             for exam in graded_exams(opened, split, tasks[split])]  # fmt: skip
+             for exam in graded_exams(opened, split, _tasks(opened, split))]  # fmt: skip
     for name, points in (("right", points_of_right_answers), ("empty", points_of_no_answers)):
         for split, exam in exams:
             find = partial(_points, points, release, split, exam, scratch)
@@ -94,9 +123,19 @@ def _looks(
         yield _Look(split, "floors", partial(_floors, release, split))
 
 
-def _look(look: _Look) -> Sequence[Found]:
-    """Runs in a worker."""
-    return look.find()
+def _tasks(opened: Release, split: str) -> int:
+    """How many tasks a split has, as the manifest says."""
+    shards = opened.public.manifest["shards"].items()
+    begins = tuple(f"{track}/{split}-" for track in TRACKS)
+    return sum(told["rows"] for name, told in shards if name.startswith(begins))
+
+
+def _look(look: _Look) -> Sequence[Found] | Exception:
+    """What is found, or what hindered it; runs in a worker."""
+    try:
+        return look.find()
+    except Exception as error:
+        return tellable(error)
 
 
 def _name(look: _Look) -> str:

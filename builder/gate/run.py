@@ -10,6 +10,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +19,7 @@ from typing import Final
 from builder.gate import card
 from builder.gate import checks as gate_checks
 from builder.gate.columns import schema_problems
-from builder.gate.exam_looks import look_at_exams
+from builder.gate.exam_looks import Looks, looking_at_exams
 from builder.gate.exams import Finding
 from builder.gate.flat import flat_problems
 from builder.gate.floors import StatedFloors
@@ -70,45 +71,53 @@ def run_gate(
     """
     tell = progress or (lambda _: None)
     workers = workers or processors()
-    tell("gate: hashes, rows and cards")
     public_side(release)
     opened = Release.open(release)
-    lines = [*_integrity(opened, release), *_schemas(release), *_cards(release)]
-    if not all(line.ok for line in lines):
-        return GateReport(tuple(lines))
-    found = rolls(release)
-    # A build has its workers; for a small finished release their start costs more than they save.
-    sharing = workers if parts is not None or are_many(found) else 1
-    with TemporaryDirectory(prefix="causal-exams-gate-") as folder:
-        if parts is None:
-            tell("gate: every truth and story a second time")
-            checked = check_anew(release, found, sharing, Path(folder))
-        else:
-            tell("gate: what was checked is what is released")
-            checked = compare(release, found, parts, sharing)
-        tell("gate: ids, prompts, exams, specification, secrecy")
-        lines += _structure(release, found, checked, sharing)
+    with ExitStack() as ending:
+
+        def look(workers: Workers) -> Looks:
+            looking = looking_at_exams(release, opened, shortcuts, processes_of(workers))
+            return ending.enter_context(looking)
+
+        looks = None if parts is None else look(workers)  # a build's workers have nothing to do
+        tell("gate: hashes, rows and cards")
+        lines = [*_integrity(opened, release), *_schemas(release), *_cards(release)]
         if not all(line.ok for line in lines):
             return GateReport(tuple(lines))
-        lines += _flat(opened, checked, sharing)
-    lines += _audits(checked)
-    tell("gate: exams, known answers, floors and shortcuts")
-    points = {split: _points(split, checked) for split in opened.splits}
-    tasks = {split: found.tasks for split, found in points.items()}
-    looks = look_at_exams(release, opened, tasks, shortcuts, processes_of(sharing))
+        found = rolls(release)
+        # For a small finished release the start of workers costs more than they save.
+        sharing = workers if parts is not None or are_many(found) else 1
+        if looks is not None:
+            looks.wait()
+        with TemporaryDirectory(prefix="causal-exams-gate-") as folder:
+            if parts is None:
+                tell("gate: every truth and story a second time")
+                checked = check_anew(release, found, sharing, Path(folder))
+            else:
+                tell("gate: what was checked is what is released")
+                checked = compare(release, found, parts, sharing)
+            tell("gate: ids, prompts, exams, specification, secrecy")
+            lines += _structure(release, found, checked, sharing)
+            if not all(line.ok for line in lines):
+                return GateReport(tuple(lines))
+            lines += _flat(opened, checked, sharing)
+        lines += _audits(checked)
+        tell("gate: exams, known answers, floors and shortcuts")
+        seen = (looks or look(sharing)).found()
     floors: list[Floor] = []
     for split in opened.splits:
-        lines += _exams(looks.rules[split])
-        lines += _known_answers(split, points[split], looks.points[split])
+        points = _points(split, checked)
+        lines += _exams(seen.rules[split])
+        lines += _known_answers(split, points, seen.points[split])
         floors += _floors(split, checked)
     lines += _floor_lines(floors)
-    lines += _stated_lines(looks.floors)
+    lines += _stated_lines(seen.floors)
     tell("gate: leak test")
     dismiss()  # what is left is done by threads
     leaks = leaks_among(_materials(release, checked), workers=processes_of(workers))
     lines.append(_leak_line(leaks))
     return GateReport(
-        tuple(lines), tuple(floors), leaks, tuple(_compositions(release)), tuple(looks.shortcuts)
+        tuple(lines), tuple(floors), leaks, tuple(_compositions(release)), tuple(seen.shortcuts)
     )
 
 

@@ -9,11 +9,9 @@ others are done, and the rest goes on in a new pool.
 """
 
 import os
-import pickle
 import signal
 import threading
 import time
-import traceback
 from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -26,7 +24,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from builder.release import forking
 from builder.release.forking import ONE_THREAD, start
-from builder.release.trials import AHEAD, TRIES, died
+from builder.release.trials import AHEAD, TRIES, died, tellable
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -175,19 +173,10 @@ def _timed(function: Callable[[Item], Result], item: Item) -> tuple[Result, floa
     try:
         result = function(item)
     except Exception as error:
-        if _arrives(error):
+        if (told := tellable(error)) is error:
             raise
-        raise RuntimeError("".join(traceback.format_exception(error))) from None
+        raise told from None
     return result, time.process_time() - started
-
-
-def _arrives(error: Exception) -> bool:
-    """Whether an exception can be told to another process; one that cannot looks like a death."""
-    try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:  # pickling runs the error's own code, which may raise anything: it is told no
-        return False
-    return True
 
 
 class _Spent:

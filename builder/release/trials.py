@@ -1,5 +1,7 @@
 """What can happen to an item on its way through a worker, on any engine."""
 
+import pickle
+import traceback
 from typing import Final
 
 TRIES: Final = 3
@@ -34,3 +36,13 @@ def died(label: str, reason: str = "") -> WorkerDied:
         f"a worker process died {TRIES} times at {label}{why}; finished parts are kept: run the "
         "same command again, with fewer --workers if memory ran out"
     )
+
+
+def tellable(error: Exception) -> Exception:
+    """The error as another process can be told of it: itself, or its text. One that cannot be told
+    looks like a death."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:  # pickling runs the error's own code, which may raise anything: it is told no
+        return RuntimeError("".join(traceback.format_exception(error)))
+    return error
