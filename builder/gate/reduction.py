@@ -5,7 +5,8 @@ of tasks, of which nothing may be held that is a text.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Final
@@ -81,7 +82,7 @@ def check_anew(release: Path, found: Sequence[Roll], workers: Workers, folder: P
     staged = [part for roll in found for part in restaged(release, roll, folder)]
     for _ in map_instances(check_part, staged, workers):
         pass
-    return _added(staged, [])
+    return _added(staged)
 
 
 def compare(release: Path, found: Sequence[Roll], parts: Parts, workers: Workers) -> Checked:
@@ -89,8 +90,10 @@ def compare(release: Path, found: Sequence[Roll], parts: Parts, workers: Workers
     keys = [(roll.split, roll.track) for roll in found]
     jobs = (job for roll in found for job in
             compare_jobs(release, roll, parts.get((roll.split, roll.track), ())))  # fmt: skip
-    different = list(chain.from_iterable(map_instances(differences, jobs, workers)))
-    return _added([part for key in keys for part in parts.get(key, ())], different)
+    with closing(map_instances(differences, jobs, workers)) as several:
+        # Several workers compare meanwhile.
+        added = _added([part for key in keys for part in parts.get(key, ())])
+        return replace(added, different=list(chain.from_iterable(several)))
 
 
 def are_many(found: Sequence[Roll]) -> bool:
@@ -98,7 +101,7 @@ def are_many(found: Sequence[Roll]) -> bool:
     return sum(len(roll.worlds) for roll in found) >= MANY_INSTANCES
 
 
-def _added(parts: Sequence[Part], different: Sequence[str]) -> Checked:
+def _added(parts: Sequence[Part]) -> Checked:
     sums: dict[Key, Sums] = {}
     unchecked = []
     repeats = Repeats(lambda number: read_check(parts[number]).prompts)
@@ -116,4 +119,4 @@ def _added(parts: Sequence[Part], different: Sequence[str]) -> Checked:
         return (mark for part in own for mark in read_check(part).flat)
 
     same = [f"{one} and {other}: the same prompt" for one, other in repeats.pairs()]
-    return Checked(sums, same, unchecked, different, len(parts), marks)
+    return Checked(sums, same, unchecked, [], len(parts), marks)
