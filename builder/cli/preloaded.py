@@ -1,6 +1,8 @@
 """What workers need, imported once for all of them by the process that they are forked from."""
 
 import gc
+import sys
+from importlib.abc import MetaPathFinder
 
 gc.disable()  # nothing of what is imported here is ever garbage
 
@@ -11,8 +13,20 @@ import builder.gate.part_check  # noqa: E402
 import builder.release.staging  # noqa: E402, F401
 from builder.tracks import TRACKS  # noqa: E402
 
+
+class _WithoutPandas(MetaPathFinder):
+    """Finds no pandas, wherever it is."""
+
+    def find_spec(self, name: str, *_: object) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError("not while pyarrow asks")
+
+
 for _track in TRACKS.values():  # a track is imported when it is looked up
     pass
-pa.array([])  # the first conversion in a process loads libraries
-gc.freeze()  # no worker looks for garbage in it, or copies its pages by doing so
+# At its first conversion pyarrow looks whether there is pandas, and loads it: a quarter of a second
+# for which all workers would wait. None of them has a data frame.
+sys.meta_path.insert(0, _WithoutPandas())
+pa.array([])
+del sys.meta_path[0]
 gc.enable()

@@ -8,6 +8,7 @@ again, one at a time, each in a process of its own: the one that kills it twice 
 others are done, and the rest goes on in a new pool.
 """
 
+import gc
 import os
 import signal
 import threading
@@ -200,6 +201,7 @@ def seconds_of_workers() -> float:
 def _start_worker(environment: Mapping[str, str]) -> None:
     """Runs first in each worker: the environment is its parent's, but linear algebra runs on one
     thread; dies quietly on Ctrl-C, and with its parent."""
+    gc.freeze()  # nobody looks for garbage in what was imported, or copies its pages by doing so
     os.environ.clear()
     os.environ.update({**environment, **ONE_THREAD})  # for libraries not loaded yet
     threadpool_limits(limits=1)
