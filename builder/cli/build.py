@@ -61,6 +61,7 @@ def _build(options: argparse.Namespace) -> int:
     if options.only is None:
         command.engine_of(options).get_ready()
     with command.importing():
+        from builder.release.arrow import convert_without_pandas
         from builder.release.build import build_alone
         from builder.release.config import load_config
         from builder.release.engine import InstanceFailed, WorkerDied
@@ -70,6 +71,7 @@ def _build(options: argparse.Namespace) -> int:
 
         reporter = Reporter(options.quiet)
         config = load_config(options.toml)  # which imports the tracks
+        convert_without_pandas()
     roots, warnings = read_roots(config)
     for warning in warnings:
         reporter.warn(warning)

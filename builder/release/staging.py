@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pyarrow as pa
-
 from builder.release.engine import Workers, map_instances
 from builder.release.manifest import Parts
 from builder.release.parts import (
@@ -101,7 +99,6 @@ def build_parts(specs: Specs, staging: Staging, workers: Workers, reporter: Repo
         closing(map_instances(stage, jobs, workers, ordered=False, label=_told)) as several,
         reporter.stage("instances, in parts", total) as advance,
     ):
-        pa.array([])  # the first conversion loads libraries: now, while workers are at work
         for part, found in several:
             if staging.store is not None:
                 staging.store.fetch(part.name, part.folder)

@@ -17,6 +17,7 @@ from scipy import special
 
 from builder.scm.elementary import exp, log, log1p, softplus
 from builder.scm.equation import PARAMETER_DIGITS, Array, significant
+from builder.scm.quantiles import SCORES, Curve, curve, quantile
 from builder.seeds import pick
 
 Shape = tuple[float, ...]
@@ -140,39 +141,20 @@ def _student_density(e: Array, shape: Shape) -> Array:
     return np.asarray(sd * exp(log_norm - 0.5 * (df + 1) * log1p(t * t / df)))
 
 
-_STEPS: Final = 128
-"""Nodes of the quantile function's interpolation in one unit of the normal score."""
-
-_REACHED: Final = 6.5
-"""The largest score that is interpolated; uniforms of 30 bits have none beyond 6.3."""
-
-
 def _student_from_uniform(u: Array, shape: Shape) -> Array:
-    """The quantile function, smooth in the normal score of ``u``: by cubics between nodes, which is
-    a tenth of the work. The relative error is below 1e-10."""
-    df, score = shape[0], special.ndtri(u)
-    place = np.minimum(np.abs(score), _REACHED) * _STEPS
-    left = np.minimum(place, _REACHED * _STEPS - 1.0).astype(np.int64)
-    place = place - left
-    value, *lower = (terms[left] for terms in _student_cubics(df))
-    for term in lower:
-        value = value * place + term
-    beyond = np.abs(score) > _REACHED
+    found, beyond = quantile(_student_curve(shape), u)
     if beyond.any():
-        value = np.where(beyond, np.abs(special.stdtrit(df, u)), value)
-    return np.asarray(np.copysign(value, score) / _student_sd(shape))
+        # A line is no tail of Student's; SciPy's own has the wrong sign at 0.
+        tail = np.abs(special.stdtrit(shape[0], u)) / _student_sd(shape)
+        found = np.where(beyond, np.copysign(tail, found), found)
+    return found
 
 
 @lru_cache(maxsize=64)
-def _student_cubics(df: float) -> tuple[Array, ...]:
-    """The cubics (Hermite's) of |t| in the score between neighbouring nodes: terms from the highest
-    power down, each (nodes,)."""
-    score = np.arange(int(_REACHED * _STEPS) + 1) / _STEPS
-    t = np.abs(special.stdtrit(df, special.ndtr(-score)))
-    sd = _student_sd((df,))
-    slope = _gauss_density(score) / (_student_density(t / sd, (df,)) / sd) / _STEPS
-    rise, first, last = np.diff(t), slope[:-1], slope[1:]
-    return first + last - 2.0 * rise, 3.0 * rise - 2.0 * first - last, first, t[:-1]
+def _student_curve(shape: Shape) -> Curve:
+    lower = special.stdtrit(shape[0], special.ndtr(SCORES[SCORES <= 0.0])) / _student_sd(shape)
+    quantiles = np.concatenate([lower, -lower[-2::-1]])
+    return curve(quantiles, _student_density(quantiles, shape))
 
 
 # --- Mixture of equally likely Gaussians with means ``shape`` and one common sd ------------------
@@ -196,20 +178,30 @@ def _mixture_draw(rng: np.random.Generator, n: int, shape: Shape) -> Array:
     return np.asarray(shape)[component] + _mixture_sd(shape) * rng.standard_normal(n)
 
 
+_NEWTON_STEPS: Final = 10
+"""Nine are enough for the means that are drawn."""
+
+
 def _mixture_from_uniform(u: Array, shape: Shape) -> Array:
-    # The quantile function, by interpolation and one Newton step (relative error of the smaller
-    # tail probability below 1e-4). Picking a component from the leading part of u would be
-    # simpler, but a map that jumps spoils quasi-Monte Carlo.
-    e = np.interp(u, *_mixture_grid(shape))
-    step = (u - _mixture_cdf(e, shape)) / np.maximum(_mixture_density(e, shape), 1e-300)
-    return np.asarray(e + np.clip(step, -0.02, 0.02))
+    # Picking a component from the leading part of u would be simpler, but a map that jumps spoils
+    # quasi-Monte Carlo.
+    return quantile(_mixture_curve(shape), u)[0]
 
 
 @lru_cache(maxsize=64)
-def _mixture_grid(shape: Shape) -> tuple[Array, Array]:
-    """The distribution function at points of a grid, and these."""
-    grid = np.linspace(-9.0, 9.0, 1025)
-    return _mixture_cdf(grid, shape), grid
+def _mixture_curve(shape: Shape) -> Curve:
+    """By Newton's method, from the quantiles of one Gaussian."""
+    e = SCORES
+    for _ in range(_NEWTON_STEPS):
+        score = _mixture_score(e, shape)
+        e = e + (SCORES - score) * _gauss_density(score) / _mixture_density(e, shape)
+    return curve(e, _mixture_density(e, shape))
+
+
+def _mixture_score(e: Array, shape: Shape) -> Array:
+    """The normal score of the distribution function, exact in both tails."""
+    below, above = _mixture_cdf(e, shape), _mixture_cdf(-e, tuple(-mean for mean in shape))
+    return np.where(e < 0.0, special.ndtri(below), -special.ndtri(above))
 
 
 def _mixture_density(e: Array, shape: Shape) -> Array:

@@ -62,17 +62,38 @@ def test_families_agree_with_scipy() -> None:
         assert np.allclose(law.cdf(e), reference.cdf(e), rtol=1e-10)
 
 
-@pytest.mark.parametrize("df", [5.0, 6.5, 10.0])
-def test_interpolated_quantiles_are_scipys(df: float) -> None:
-    """Nodes too far apart would bend the noise of every truth."""
+def uniforms() -> np.ndarray:
+    """Of 30 bits, with both ends."""
     cells = np.random.default_rng(5).integers(1 << 30, size=20_000)
-    u = (np.concatenate([np.arange(64), cells, (1 << 30) - 1 - np.arange(64)]) + 0.5) * 2.0**-30
-    u = np.concatenate([u, [0.5, 1e-12, 1 - 1e-12]]).reshape(-1, 1)
+    places = np.concatenate([np.arange(64), cells, (1 << 30) - 1 - np.arange(64)])
+    return (places + 0.5) * 2.0**-30
+
+
+@pytest.mark.parametrize("df", [5.0, 6.5, 10.0])
+def test_interpolated_quantiles_of_students_t_are_scipys(df: float) -> None:
+    """Nodes too far apart would bend the noise of every truth."""
+    u = np.concatenate([uniforms(), [0.5, 1e-12, 1 - 1e-12]]).reshape(-1, 1)
     law = Noise("student_t", 1.0, (df,))
     reference = stats.t(df, scale=np.sqrt((df - 2) / df)).ppf(u)
-    assert np.allclose(law.from_uniform(u), reference, rtol=1e-10, atol=1e-13)
+    assert np.allclose(law.from_uniform(u), reference, rtol=1e-9, atol=1e-12)
     ends = law.from_uniform(np.array([0.0, 1.0]))
     assert np.isinf(ends).all() and ends[0] < 0.0 < ends[1]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_interpolated_quantiles_of_mixtures_invert_scipys_gaussians(seed: int) -> None:
+    """Both tails, from the sides from which they are small; the nodes come from our own Newton."""
+    rng = np.random.default_rng(seed)
+    shape = NOISE_FAMILIES["gaussian_mixture"].draw_shape(rng, float(rng.uniform(0.3, 1.5)))
+    sd = np.sqrt(1.0 - np.mean(np.square(shape)))
+    u = uniforms()
+    e = Noise("gaussian_mixture", 1.0, shape).from_uniform(u)
+    lower, upper = (
+        np.mean([tail(e, mean, sd) for mean in shape], axis=0)
+        for tail in (stats.norm.cdf, stats.norm.sf)
+    )
+    assert np.allclose(lower[u < 0.5], u[u < 0.5], rtol=3e-6)
+    assert np.allclose(upper[u > 0.5], 1 - u[u > 0.5], rtol=3e-6)
 
 
 def test_tails_are_bounded_and_mixtures_are_centred() -> None:
