@@ -48,29 +48,32 @@ def population_quantiles(
     branched = branched_nodes(world, evaluated)
     drawn = tuple(v for v in world.order if v in evaluated and v not in branched)
 
-    def distribution(noise: Values, q: float) -> Array:
-        """P(V <= q) and the density at q, given the noise: (2, n)."""
-        cdf, density, units = np.asarray(0.0), np.asarray(0.0), SameUnits(world)
+    def distribution(units: SameUnits, noise: Values, q: float) -> Array:
+        """P(V <= q) and the density at q, given the noise of the units: (2, n)."""
+        cdf, density = np.asarray(0.0), np.asarray(0.0)
         for weight, values in branches(units, noise, {}, branched, evaluated):
             cdf = cdf + weight * units.conditional_cdf(node, q, values)
             density = density + weight * units.conditional_density(node, q, values)
         return stack([cdf, density])
 
-    pilot = first_batch(world, drawn, rng)
+    def afresh(noise: Values, q: float) -> Array:
+        return distribution(SameUnits(world), noise, q)
+
+    pilot, same = first_batch(world, drawn, rng), SameUnits(world)
     quantiles = []
     middle, square = 0.0, 0.0
-    for weight, values in branches(world, pilot, {}, branched, evaluated):
-        location = world.conditional_mean(node, values)
+    for weight, values in branches(same, pilot, {}, branched, evaluated):
+        location = same.conditional_mean(node, values)
         middle += float(np.mean(weight * location))
-        spread = world.conditional_variance(node, values)
+        spread = same.conditional_variance(node, values)
         square += float(np.mean(weight * (location * location + spread)))
     allowed = bound * (1.0 + math.sqrt(square - middle * middle))
     for p in probabilities:
-        start = _newton(lambda q: distribution(pilot, q).mean(axis=1), p, middle, law.scale)
+        start = _newton(lambda q: distribution(same, pilot, q).mean(axis=1), p, middle, law.scale)
         estimate = integrate(
             world,
             drawn,
-            partial(distribution, q=start),
+            partial(afresh, q=start),
             _quantile_step(start, p),
             lambda value: allowed,
             rng,
