@@ -5,9 +5,7 @@ of tasks, of which nothing may be held that is a text.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field, replace
-from itertools import chain
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +16,6 @@ from builder.gate.marks import Repeats, SetSum
 from builder.gate.part_check import Findings, Unchecked, check_part, read_check
 from builder.gate.restage import restaged
 from builder.gate.roll import Roll
-from builder.gate.same_rows import compare_jobs, differences
 from builder.release.engine import Workers, map_instances
 from builder.release.manifest import Parts
 from builder.release.parts import Part
@@ -85,15 +82,9 @@ def check_anew(release: Path, found: Sequence[Roll], workers: Workers, folder: P
     return _added(staged)
 
 
-def compare(release: Path, found: Sequence[Roll], parts: Parts, workers: Workers) -> Checked:
-    """The checks of staged parts, as far as they hold; and what the release holds besides."""
-    keys = [(roll.split, roll.track) for roll in found]
-    jobs = (job for roll in found for job in
-            compare_jobs(release, roll, parts.get((roll.split, roll.track), ())))  # fmt: skip
-    with closing(map_instances(differences, jobs, workers)) as several:
-        # Several workers compare meanwhile.
-        added = _added([part for key in keys for part in parts.get(key, ())])
-        return replace(added, different=list(chain.from_iterable(several)))
+def added(found: Sequence[Roll], parts: Parts) -> Checked:
+    """The checks of staged parts, as far as they hold."""
+    return _added([part for roll in found for part in parts.get((roll.split, roll.track), ())])
 
 
 def are_many(found: Sequence[Roll]) -> bool:

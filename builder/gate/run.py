@@ -11,6 +11,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,7 +20,6 @@ from typing import Final
 from builder.gate import card
 from builder.gate import checks as gate_checks
 from builder.gate.columns import schema_problems
-from builder.gate.exam_looks import Looks, looking_at_exams
 from builder.gate.exams import Finding
 from builder.gate.flat import flat_problems
 from builder.gate.floors import StatedFloors
@@ -32,7 +32,8 @@ from builder.gate.known_answers import (
     ceiling_of,
 )
 from builder.gate.leak.permutation import LeakReport, Material, Untested, leaks_among
-from builder.gate.reduction import Checked, are_many, check_anew, compare
+from builder.gate.looks import Looks, looking_at
+from builder.gate.reduction import Checked, added, are_many, check_anew
 from builder.gate.report import Floor, GateLine, GateReport, line_of
 from builder.gate.roll import Roll, raw_ids, rolls
 from builder.gate.secrecy import secrecy_problems
@@ -76,10 +77,10 @@ def run_gate(
     with ExitStack() as ending:
 
         def look(workers: Workers) -> Looks:
-            looking = looking_at_exams(release, opened, shortcuts, processes_of(workers))
+            looking = looking_at(release, opened, shortcuts, processes_of(workers), parts)
             return ending.enter_context(looking)
 
-        looks = None if parts is None else look(workers)  # a build's workers have nothing to do
+        looks = None if parts is None else look(workers)  # meanwhile, by those who built it
         tell("gate: hashes, rows and cards")
         lines = [*_integrity(opened, release), *_schemas(release), *_cards(release)]
         if not all(line.ok for line in lines):
@@ -87,15 +88,14 @@ def run_gate(
         found = rolls(release)
         # For a small finished release the start of workers costs more than they save.
         sharing = workers if parts is not None or are_many(found) else 1
-        if looks is not None:
-            looks.wait()
         with TemporaryDirectory(prefix="causal-exams-gate-") as folder:
-            if parts is None:
+            if parts is None or looks is None:
                 tell("gate: every truth and story a second time")
                 checked = check_anew(release, found, sharing, Path(folder))
             else:
                 tell("gate: what was checked is what is released")
-                checked = compare(release, found, parts, sharing)
+                checked = added(found, parts)
+                checked = replace(checked, different=looks.differences())
             tell("gate: ids, prompts, exams, specification, secrecy")
             lines += _structure(release, found, checked, sharing)
             if not all(line.ok for line in lines):
@@ -103,7 +103,7 @@ def run_gate(
             lines += _flat(opened, checked, sharing)
         lines += _audits(checked)
         tell("gate: exams, known answers, floors and shortcuts")
-        seen = (looks or look(sharing)).found()
+        seen = (looks or look(sharing)).of_exams()
     floors: list[Floor] = []
     for split in opened.splits:
         points = _points(split, checked)

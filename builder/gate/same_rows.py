@@ -7,7 +7,6 @@ from typing import Final
 
 import pyarrow as pa
 
-from builder.gate.roll import Roll
 from builder.gate.tables import truth_side
 from builder.release.parts import Part, Staged
 from builder.release.reader import open_shard, public_side, shards
@@ -29,12 +28,14 @@ class CompareJob:
     ids: Ids
 
 
-def compare_jobs(release: Path, roll: Roll, parts: Sequence[Part]) -> Iterator[CompareJob]:
+def compare_jobs(
+    release: Path, name: str, split: str, parts: Sequence[Part]
+) -> Iterator[CompareJob]:
     """A job for every shard of one track of one split."""
-    track = TRACKS[roll.track]
-    public, hidden = public_side(release), truth_side(release, roll.track, roll.split)
+    track = TRACKS[name]
+    public, hidden = public_side(release), truth_side(release, name, split)
     for config, schema in track.tables.items():
-        paths = shards(hidden if config in track.private else public, config, roll.split)
+        paths = shards(hidden if config in track.private else public, config, split)
         ranges = id_ranges(parts, config, schema, len(paths))
         more = [NO_IDS] * (len(paths) - len(ranges))
         for path, ids in zip(paths, [*ranges, *more], strict=False):

@@ -6,12 +6,14 @@ not too heavy tails is nearly a line. It is held at nodes, together with its slo
 it is Hermite's cubic.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from scipy import special
 
+from builder.scm.elementary import exp
 from builder.scm.equation import Array
 
 _STEPS: Final = 64
@@ -35,7 +37,7 @@ class Curve:
 
 def curve(quantiles: Array, densities: Array) -> Curve:
     """The quantile function of a law, from its quantiles at ``SCORES`` and its densities there."""
-    slopes = np.exp(-0.5 * SCORES * SCORES) / np.sqrt(2.0 * np.pi) / densities
+    slopes = exp(-0.5 * SCORES * SCORES) / math.sqrt(2.0 * math.pi) / densities
     first, last, rise = slopes[:-1] / _STEPS, slopes[1:] / _STEPS, np.diff(quantiles)
     terms = first + last - 2.0 * rise, 3.0 * rise - 2.0 * first - last, first, quantiles[:-1]
     return Curve(terms, (float(slopes[0]), float(slopes[-1])))

@@ -1,5 +1,5 @@
-"""What the gate looks at split by split and exam by exam: rules of exams, known answers through
-the whole grader, stated floors, shortcuts.
+"""What the gate looks at piece by piece: rules of exams, known answers through the whole grader,
+stated floors, shortcuts; and in a build whether each shard holds what was staged.
 
 None of it needs anything of the rest, so workers share it, while the gate does something else; each
 opens the release for itself. What they find comes back in an order of its own, whoever was ready
@@ -21,23 +21,35 @@ from builder.gate.known_answers import (
     points_of_no_answers,
     points_of_right_answers,
 )
+from builder.gate.same_rows import CompareJob, compare_jobs, differences
 from builder.gate.shortcuts import ShortcutRow, Shortcuts, shortcut_rows
 from builder.release.engine import Workers, map_instances
-from builder.release.manifest import read_manifest
+from builder.release.manifest import Parts, read_manifest
+from builder.release.reader import shards
 from builder.release.trials import tellable
 from builder.tracks import TRACKS
 from grader.io.release import Release
 
-Found = Finding | ExamPoints | StatedFloors | ShortcutRow
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What a shard holds that was not staged."""
+
+    problem: str
+
+
+Found = Finding | ExamPoints | StatedFloors | ShortcutRow | Difference
 
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """One look at a split, by a name for messages."""
+    """One look at something of a split, by a name for messages."""
 
     split: str
     name: str
     find: Callable[[], Sequence[Found]]
+    staged: bool = False
+    """Whether it is about a shard and what was staged, not about exams."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +64,7 @@ class ExamLooks:
 
 
 class Looks:
-    """Looks at exams that have begun, and what they find.
+    """Looks that have begun, and what they find.
 
     What cannot be looked at is told when it is asked for: of a damaged release other checks say
     better what is wrong with it.
@@ -71,14 +83,14 @@ class Looks:
         """Until all have ended, and workers are free for something else."""
         self._ended += self._several
 
-    def found(self) -> ExamLooks:
-        """What was found; raises what the first raised that could not look."""
-        self.wait()
-        for items in self._ended:
-            if isinstance(items, Exception):
-                raise items
-        found = [(look.split, item) for look, items in zip(self._asked, self._ended, strict=True)
-                 if not isinstance(items, Exception) for item in items]  # fmt: skip
+    def differences(self) -> list[str]:
+        """What shards hold that was not staged; raises what the first raised that could not look at
+        one."""
+        return [one.problem for _, one in self._found(True) if isinstance(one, Difference)]
+
+    def of_exams(self) -> ExamLooks:
+        """What was found of exams; raises what the first raised that could not look at one."""
+        found = list(self._found(False))
         return ExamLooks(
             {split: [i for of, i in found if of == split and isinstance(i, Finding)]
              for split in self._splits},
@@ -88,21 +100,56 @@ class Looks:
             [item for _, item in found if isinstance(item, ShortcutRow)],
         )  # fmt: skip
 
+    def _found(self, staged: bool) -> Iterator[tuple[str, Found]]:
+        """What was found, with its split, in shards or otherwise."""
+        self.wait()
+        for look, items in zip(self._asked, self._ended, strict=True):
+            if look.staged is staged:
+                if isinstance(items, Exception):
+                    raise items
+                yield from ((look.split, item) for item in items)
+
 
 @contextmanager
-def looking_at_exams(
-    release: Path, opened: Release, shortcuts: Shortcuts | None, workers: Workers
+def looking_at(
+    release: Path,
+    opened: Release,
+    shortcuts: Shortcuts | None,
+    workers: Workers,
+    parts: Parts | None = None,
 ) -> Iterator[Looks]:
-    """Looks at all exams of a release; several workers begin at once."""
+    """Looks at a release and, where it is made of staged ``parts``, whether it holds their rows;
+    several workers begin at once."""
     # Right answers are written here: a worker that is killed would leave them behind.
     with TemporaryDirectory(prefix="causal-exams-gate-") as scratch:
-        try:
-            asked = list(_looks(release, opened, shortcuts, Path(scratch)))
-        except Exception as error:  # a damaged release, in which no exams are found
-            yield Looks((), (), [error])
-            return
+        asked = [
+            *_listed(partial(_looks, release, opened, shortcuts, Path(scratch)), staged=False),
+            *_listed(partial(_comparisons, release, opened, parts or {}), staged=True),
+        ]
         with closing(map_instances(_look, asked, workers, label=_name)) as several:
             yield Looks(opened.splits, asked, several)
+
+
+def _listed(looks: Callable[[], Iterable[_Look]], *, staged: bool) -> list[_Look]:
+    """The looks, or one that tells why they cannot be listed."""
+    try:
+        return list(looks())
+    except Exception as error:  # a damaged release
+        return [_Look("", "what is there", partial(_hindered, tellable(error)), staged)]
+
+
+def _hindered(error: Exception) -> Sequence[Found]:
+    raise error
+
+
+def _comparisons(release: Path, opened: Release, parts: Parts) -> Iterator[_Look]:
+    """Every shard of every track, beside the parts that it should be made of; without parts
+    none."""
+    every = [(split, track) for split in opened.splits for track in TRACKS] if parts else []
+    for split, track in every:
+        if (split, track) in parts or shards(opened.public.path, track, split):
+            for job in compare_jobs(release, track, split, parts.get((split, track), ())):
+                yield _Look(split, f"{job.config}/{job.path.name}", partial(_compared, job), True)
 
 
 def _looks(
@@ -125,9 +172,9 @@ def _looks(
 
 def _tasks(opened: Release, split: str) -> int:
     """How many tasks a split has, as the manifest says."""
-    shards = opened.public.manifest["shards"].items()
+    listed = opened.public.manifest["shards"].items()
     begins = tuple(f"{track}/{split}-" for track in TRACKS)
-    return sum(told["rows"] for name, told in shards if name.startswith(begins))
+    return sum(told["rows"] for name, told in listed if name.startswith(begins))
 
 
 def _look(look: _Look) -> Sequence[Found] | Exception:
@@ -159,6 +206,10 @@ def _points(
 def _rules(release: Path, split: str) -> Sequence[Finding]:
     opened = Release.open(release)
     return exam_findings(opened, split, read_manifest(opened.truth_side(split).path))
+
+
+def _compared(job: CompareJob) -> Sequence[Found]:
+    return [Difference(problem) for problem in differences(job)]
 
 
 def _floors(release: Path, split: str) -> Sequence[StatedFloors]:
