@@ -2,8 +2,7 @@
 stated floors, shortcuts; and in a build whether each shard holds what was staged.
 
 None of it needs anything of the rest, so workers share it, while the gate does something else; each
-opens the release for itself. What they find comes back in an order of its own, whoever was ready
-first.
+opens the release for itself. What they find is told in one order, whoever was ready first.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -74,14 +73,14 @@ class Looks:
         self,
         splits: Sequence[str],
         asked: Sequence[_Look],
-        several: Iterable[Sequence[Found] | Exception],
+        several: Iterable[tuple[int, Sequence[Found] | Exception]],
     ) -> None:
         self._splits, self._asked, self._several = splits, asked, several
-        self._ended: list[Sequence[Found] | Exception] = []
+        self._ended: dict[int, Sequence[Found] | Exception] = {}
 
     def wait(self) -> None:
         """Until all have ended, and workers are free for something else."""
-        self._ended += self._several
+        self._ended.update(self._several)
 
     def differences(self) -> list[str]:
         """What shards hold that was not staged; raises what the first raised that could not look at
@@ -103,7 +102,8 @@ class Looks:
     def _found(self, staged: bool) -> Iterator[tuple[str, Found]]:
         """What was found, with its split, in shards or otherwise."""
         self.wait()
-        for look, items in zip(self._asked, self._ended, strict=True):
+        for place, look in enumerate(self._asked):
+            items = self._ended[place]
             if look.staged is staged:
                 if isinstance(items, Exception):
                     raise items
@@ -126,7 +126,10 @@ def looking_at(
             *_listed(partial(_looks, release, opened, shortcuts, Path(scratch)), staged=False),
             *_listed(partial(_comparisons, release, opened, parts or {}), staged=True),
         ]
-        with closing(map_instances(_look, asked, workers, label=_name)) as several:
+        numbered = enumerate(asked)
+        with closing(
+            map_instances(_look, numbered, workers, ordered=False, label=_name)
+        ) as several:
             yield Looks(opened.splits, asked, several)
 
 
@@ -155,12 +158,12 @@ def _comparisons(release: Path, opened: Release, parts: Parts) -> Iterator[_Look
 def _looks(
     release: Path, opened: Release, shortcuts: Shortcuts | None, scratch: Path
 ) -> Iterator[_Look]:
-    """Every look; what takes longest comes first, so that nobody waits for it."""
+    """Every look at exams; what takes longest comes first, so that nobody waits for it."""
+    exams = [(split, exam) for split in opened.splits
+             for exam in graded_exams(opened, split, _tasks(opened, split))]  # fmt: skip
     if shortcuts is not None:
         for split in opened.splits:
             yield _Look(split, "shortcuts", partial(_shortcuts, release, split, shortcuts))
-    exams = [(split, exam) for split in opened.splits
-             for exam in graded_exams(opened, split, _tasks(opened, split))]  # fmt: skip
     for name, points in (("right", points_of_right_answers), ("empty", points_of_no_answers)):
         for split, exam in exams:
             find = partial(_points, points, release, split, exam, scratch)
@@ -177,15 +180,17 @@ def _tasks(opened: Release, split: str) -> int:
     return sum(told["rows"] for name, told in listed if name.startswith(begins))
 
 
-def _look(look: _Look) -> Sequence[Found] | Exception:
-    """What is found, or what hindered it; runs in a worker."""
+def _look(numbered: tuple[int, _Look]) -> tuple[int, Sequence[Found] | Exception]:
+    """What is found, or what hindered it, by the number of the look; runs in a worker."""
+    number, look = numbered
     try:
-        return look.find()
+        return number, look.find()
     except Exception as error:
-        return tellable(error)
+        return number, tellable(error)
 
 
-def _name(look: _Look) -> str:
+def _name(numbered: tuple[int, _Look]) -> str:
+    _, look = numbered
     return f"the gate's look at {look.split}: {look.name}"
 
 
