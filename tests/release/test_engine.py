@@ -71,6 +71,25 @@ def test_workers_wait_for_more_work_while_everything_is_as_it_was(monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere workers are not forked")
+def leaves(file: str) -> str:
+    """Leaves a file behind."""
+    Path(file).touch()
+    return file
+
+
+def test_several_processes_begin_when_they_are_asked_not_when_a_result_is(tmp_path):
+    """Their parent does something else meanwhile; one that never asks leaves nobody at work."""
+    files = [str(tmp_path / str(number)) for number in range(3)]
+    results = map_instances(leaves, files, 2)
+    until = time.monotonic() + 60
+    while not all(map(os.path.exists, files)) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert len(list(tmp_path.iterdir())) == 3
+    assert list(results) == files
+    map_instances(whoami, range(6), 2).close()
+    assert list(map_instances(slow_square, range(3), 2)) == [0, 1, 4]
+
+
 def test_ctrl_c_while_workers_are_prepared_is_their_parents_business():
     """A process that is still importing would show a traceback of its own."""
     heeded = signal.getsignal(signal.SIGINT)

@@ -205,6 +205,19 @@ def test_a_shard_with_another_schema_is_named(
     assert f"public/{name}: " in problems["schemas"] and says in problems["schemas"]
 
 
+@pytest.mark.parametrize("config", ["causalds", "causalds_exams", "causalds_truth"])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_shard_that_nobody_can_read_is_told_by_its_hash(
+    staged: Path, config: str, workers: int
+) -> None:
+    """Workers look at exams and shards meanwhile: what they stumble over is said better there."""
+    file = staged / "release" / "public" / config / "dev-00000-of-00001.parquet"
+    file.write_bytes(b"no Parquet")
+    report = run_gate(staged / "release", workers=workers, parts=_parts(staged))
+    problems = {line.check: " / ".join(line.problems) for line in report.lines}
+    assert f"{config}/dev-00000-of-00001.parquet" in problems["public shards"]
+
+
 def test_a_part_that_is_left_out_is_missed(staged: Path) -> None:
     """Half of the rows would be in the release unchecked."""
     parts = _parts(staged)
