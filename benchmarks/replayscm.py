@@ -78,14 +78,14 @@ def replays(pairs: Pairs, count: int = 60) -> tuple[float, float]:
         names = tuple(task.inputs["variables"])
         worlds = [*task.inputs["worlds"], *truth.target["heldout"]]
         program = make_program(truth.target["roots"], parse_map(truth.target["gold"]))
-        trees = Program.read(truth.target["gold"])
-        jobs.append((program, pack(names, worlds), trees, names, worlds))
+        read = Program.read(truth.target["gold"])
+        jobs.append((program, pack(names, worlds), read, names, worlds))
 
     def packed() -> list[bool]:
         return [replay(program, table).exact for program, table, *_ in jobs]
 
     def plain() -> list[bool]:
-        return [all(exact_worlds(trees, names, worlds)) for *_, trees, names, worlds in jobs]
+        return [all(exact_worlds(read, names, worlds)) for *_, read, names, worlds in jobs]
 
     if packed() != plain():
         raise AssertionError("the two replays disagree")

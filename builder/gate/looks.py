@@ -124,7 +124,7 @@ def looking_at(
     with TemporaryDirectory(prefix="causal-exams-gate-") as scratch:
         asked = [
             *_listed(partial(_looks, release, opened, shortcuts, Path(scratch)), staged=False),
-            *_listed(partial(_comparisons, release, opened, parts or {}), staged=True),
+            *_listed(partial(_comparisons, release, opened, parts), staged=True),
         ]
         numbered = enumerate(asked)
         with closing(
@@ -145,11 +145,11 @@ def _hindered(error: Exception) -> Sequence[Found]:
     raise error
 
 
-def _comparisons(release: Path, opened: Release, parts: Parts) -> Iterator[_Look]:
-    """Every shard of every track, beside the parts that it should be made of; without parts
-    none."""
-    every = [(split, track) for split in opened.splits for track in TRACKS] if parts else []
-    for split, track in every:
+def _comparisons(release: Path, opened: Release, parts: Parts | None) -> Iterator[_Look]:
+    """Every shard of every track, beside the parts that it should be made of."""
+    if parts is None:
+        return
+    for split, track in ((split, track) for split in opened.splits for track in TRACKS):
         if (split, track) in parts or shards(opened.public.path, track, split):
             for job in compare_jobs(release, track, split, parts.get((split, track), ())):
                 yield _Look(split, f"{job.config}/{job.path.name}", partial(_compared, job), True)

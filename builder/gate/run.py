@@ -80,7 +80,7 @@ def run_gate(
             looking = looking_at(release, opened, shortcuts, processes_of(workers), parts)
             return ending.enter_context(looking)
 
-        looks = None if parts is None else look(workers)  # meanwhile, by those who built it
+        looks = None if parts is None else look(workers)  # meanwhile, by processes of this machine
         tell("gate: hashes, rows and cards")
         lines = [*_integrity(opened, release), *_schemas(release), *_cards(release)]
         if not all(line.ok for line in lines):

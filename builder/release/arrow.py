@@ -48,7 +48,8 @@ class _NoPandas(MetaPathFinder):
 def convert_without_pandas() -> None:
     """At its first conversion in a process pyarrow looks whether there is pandas, and loads it: a
     quarter of a second, in a process that has no data frame. Here it finds none, unless somebody
-    has loaded it already; who imports it later gets it."""
+    has loaded it already. Who imports pandas later gets it, and tables become frames and back; but
+    to ``pa.array`` a series is then any sequence."""
     finder = _NoPandas()
     sys.meta_path.insert(0, finder)
     try:

@@ -123,7 +123,7 @@ def build_release(
         workers = workers if store is None else processes_of(workers)
         jobs = _write_jobs(config, roots, parts, workspace, shard_bytes)
         with closing(map_instances(write_job, jobs, workers, ordered=False)) as written:
-            exams = _draw_all_exams(config, roots, specs, parts)  # while workers write
+            exams = _draw_all_exams(config, roots, specs, parts)  # while processes write
             for line in moved_mass(exams):
                 reporter.note(line)
             shards = _written_shards(written, len(jobs), reporter)

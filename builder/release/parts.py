@@ -194,7 +194,7 @@ def build_part(job: PartJob) -> Part:
     """
     started = time.process_time()
     track = load_track(job.origin.reference)
-    # The first conversion in a process loads libraries; it belongs to no instance.
+    # The first conversion in a process may load libraries; it belongs to no instance.
     table_from_rows([], next(iter(track.tables.values())))
     pa.array([np.zeros(1)])
     pieces: dict[str, list[pa.Table]] = {config: [] for config in track.tables}

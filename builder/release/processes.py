@@ -134,7 +134,7 @@ def stop() -> None:
 
 class _Work(Generic[Item, Result]):
     """Items that a pool works off, at most ``ahead`` of them at a time; ``under_way`` holds what
-    has no result yet. The first are under way when it is made."""
+    has not been yielded. The first are under way when it is made."""
 
     def __init__(
         self,
@@ -202,6 +202,7 @@ def _start_worker(environment: Mapping[str, str]) -> None:
     """Runs first in each worker: the environment is its parent's, but linear algebra runs on one
     thread; dies quietly on Ctrl-C, and with its parent."""
     gc.freeze()  # nobody looks for garbage in what was imported, or copies its pages by doing so
+    gc.enable()
     os.environ.clear()
     os.environ.update({**environment, **ONE_THREAD})  # for libraries not loaded yet
     threadpool_limits(limits=1)

@@ -190,11 +190,14 @@ def _mixture_from_uniform(u: Array, shape: Shape) -> Array:
 
 @lru_cache(maxsize=64)
 def _mixture_curve(shape: Shape) -> Curve:
-    """By Newton's method, from the quantiles of one Gaussian."""
+    """By Newton's method, from the quantiles of one Gaussian. Raises ``ValueError`` where modes are
+    so far apart that it does not find them, as they never are in a world."""
     e = SCORES
     for _ in range(_NEWTON_STEPS):
         score = _mixture_score(e, shape)
         e = e + (SCORES - score) * _gauss_density(score) / _mixture_density(e, shape)
+    if not np.allclose(_mixture_score(e, shape), SCORES, rtol=0.0, atol=1e-9):
+        raise ValueError(f"no quantiles found of the mixture with means {shape}")
     return curve(e, _mixture_density(e, shape))
 
 

@@ -70,7 +70,6 @@ def test_workers_wait_for_more_work_while_everything_is_as_it_was(monkeypatch):
     assert left in several[4] and all(not one & two for one, two in pairwise(several[1:]))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere workers are not forked")
 def leaves(file: str) -> str:
     """Leaves a file behind."""
     Path(file).touch()
@@ -90,6 +89,7 @@ def test_several_processes_begin_when_they_are_asked_not_when_a_result_is(tmp_pa
     assert list(map_instances(slow_square, range(3), 2)) == [0, 1, 4]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere workers are not forked")
 def test_ctrl_c_while_workers_are_prepared_is_their_parents_business():
     """A process that is still importing would show a traceback of its own."""
     heeded = signal.getsignal(signal.SIGINT)

@@ -96,6 +96,13 @@ def test_interpolated_quantiles_of_mixtures_invert_scipys_gaussians(seed: int) -
     assert np.allclose(upper[u > 0.5], 1 - u[u > 0.5], rtol=3e-6)
 
 
+def test_mixtures_whose_quantiles_are_not_found_are_refused() -> None:
+    """A truth would be integrated over no numbers."""
+    far = Noise("gaussian_mixture", 1.0, (-0.999, 0.999))
+    with pytest.raises(ValueError, match="no quantiles found"), np.errstate(all="ignore"):
+        far.from_uniform(np.array([0.3]))
+
+
 def test_tails_are_bounded_and_mixtures_are_centred() -> None:
     """With df < 5 sample variances never settle; an uncentred mixture shifts every mean."""
     for seed in range(50):
