@@ -14,11 +14,12 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from builder.gate.marks import Numbers
 from builder.gate.roll import Roll
 from builder.release.engine import Workers, map_instances
-from builder.release.reader import SHARD, column_names, configs, groups, open_shard, rows, shards
+from builder.release.reader import SHARD, column_names, configs, open_shard, rows, shards
 from builder.tracks import TRACKS
 
 SHARED_COLUMNS: Final = frozenset({"task_id", "instance_id"})
@@ -27,6 +28,7 @@ SHARED_COLUMNS: Final = frozenset({"task_id", "instance_id"})
 _KEY_DIGITS: Final = 64
 """Hexadecimal digits of a key or a salt."""
 _HEX: Final = re.compile(rf"[0-9a-f]{{{_KEY_DIGITS},}}")
+_HAS_HEX: Final = rf"[0-9a-f]{{{_KEY_DIGITS}}}"
 _HEAD: Final = 80
 """Characters by which a world is told from others that begin alike."""
 
@@ -165,6 +167,14 @@ class Needles:
                 place = text.find(self.begin, place + 1)
         return Found(frozenset(runs), {head: frozenset(tails) for head, tails in worlds.items()})
 
+    def may_be_in(self, cells: pa.Array, tell: bool) -> pa.Array:
+        """The cells in which something of it may stand; most are told apart by a look at all at
+        once, a tenth of the work of looking at each."""
+        hit = pc.match_substring_regex(cells, _HAS_HEX)
+        if tell and len(self.heads):
+            hit = pc.or_(hit, pc.match_substring(cells, self.begin))
+        return cells.filter(hit)
+
     def is_met(self, world: str, found: Found) -> bool:
         """Whether a whole world stands where something began like it."""
         return any(text.startswith(world) for text in found.worlds.get(world[: self.width], ()))
@@ -209,25 +219,29 @@ class _Search:
 
 def _search(job: _Search) -> Found:
     """What may be private in a file; runs in a worker."""
-    return job.needles.found_in(_texts_of(job.path), job.tell)
+    return job.needles.found_in(_texts_of(job), job.tell)
 
 
-def _texts_of(path: Path) -> Iterator[str]:
-    """Papers, Parquet metadata, and string cells at any depth."""
+def _texts_of(job: _Search) -> Iterator[str]:
+    """Papers, Parquet metadata, and string cells at any depth in which something may stand."""
+    path = job.path
     if path.suffix != ".parquet":
         yield path.read_text(encoding="utf-8", errors="replace")
         return
     with open_shard(path) as file:
         for key, value in (file.metadata.metadata or {}).items():
             yield f"{key!r} {value!r}"
-    for table, _ in groups([path]):
-        for column in table.columns:
-            yield from _strings(column.combine_chunks())
+        leaves = (file.schema.column(place) for place in range(len(file.schema)))
+        told = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
+        for number in range(file.num_row_groups):
+            for column in file.read_row_group(number, columns=told).columns:
+                for cells in _strings(column.combine_chunks()):
+                    yield from job.needles.may_be_in(cells, job.tell).to_pylist()
 
 
-def _strings(array: pa.Array) -> Iterator[str]:
+def _strings(array: pa.Array) -> Iterator[pa.Array]:
     if pa.types.is_string(array.type):
-        yield from (text for text in array.to_pylist() if text)
+        yield array
     elif pa.types.is_list(array.type):
         yield from _strings(array.flatten())
     elif pa.types.is_struct(array.type):
