@@ -137,7 +137,7 @@ def _listed(looks: Callable[[], Iterable[_Look]], *, staged: bool) -> list[_Look
     """The looks, or one that tells why they cannot be listed."""
     try:
         return list(looks())
-    except Exception as error:  # a damaged release
+    except Exception as error:  # a damaged release; raised where it is asked for
         return [_Look("", "what is there", partial(_hindered, tellable(error)), staged)]
 
 
@@ -185,7 +185,7 @@ def _look(numbered: tuple[int, _Look]) -> tuple[int, Sequence[Found] | Exception
     number, look = numbered
     try:
         return number, look.find()
-    except Exception as error:
+    except Exception as error:  # raised where it is asked for: see ``Looks``
         return number, tellable(error)
 
 

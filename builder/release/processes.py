@@ -173,7 +173,7 @@ def _timed(function: Callable[[Item], Result], item: Item) -> tuple[Result, floa
     started = time.process_time()
     try:
         result = function(item)
-    except Exception as error:
+    except Exception as error:  # goes on, in words where it could not travel
         if (told := tellable(error)) is error:
             raise
         raise told from None

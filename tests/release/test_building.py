@@ -14,7 +14,7 @@ from fake_builder import gate, small_track
 from rich.console import Console
 from tiny_release import OTHER_SECRET, SECRET, tree
 
-from builder.release import parts
+from builder.release import parts, staging
 from builder.release.build import build_release
 from builder.release.config import load_config
 from builder.release.parts import Origin, Part
@@ -22,6 +22,7 @@ from builder.release.roots import read_roots
 from builder.release.shards import plan_shards, write_shard
 from builder.release.show.progress import Reporter
 from builder.release.workspace import Workspace, opened
+from builder.track import InstanceSpec
 from grader.io.schemas import first_problem
 
 
@@ -74,6 +75,26 @@ def test_a_damaged_part_is_built_again(tiny, split_file, command, secret, monkey
     monkeypatch.delenv("FAKE_GATE_FAILS")
     assert command("build", split_file, "--out", out, "--workers", 1, "--quiet") == 0
     assert tree(out) == tree(tiny)
+
+
+def test_a_build_begins_with_the_parts_that_take_longest(tmp_path, monkeypatch):
+    """The others fill up its end; otherwise all wait for the last large part of one worker."""
+    begun = []
+
+    def note(_function, jobs, *_, **__):
+        begun.extend(job.job.origin.track for job in jobs)
+        yield from ()
+
+    monkeypatch.setattr(staging, "map_instances", note)
+    specs = {
+        ("dev", track): [
+            InstanceSpec(track, "dev", k, b"", str(k), False, b"", "") for k in range(4)
+        ]
+        for track in ("ccr", "causalds", "causalab", "replayscm")
+    }
+    asked = staging.Staging(tmp_path, None, False, None)
+    staging.build_parts(specs, asked, 2, Reporter(quiet=True))
+    assert begun == ["causalds", "replayscm", "causalab", "ccr"]
 
 
 def test_a_part_that_comes_twice_at_once_is_staged_once(tmp_path, monkeypatch):

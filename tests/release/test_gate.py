@@ -126,6 +126,23 @@ def test_a_private_key_or_world_in_public_is_caught(release: Path) -> None:
     assert "its world is in the public repository" in secrecy_problems(release, hidden)[0][0]
 
 
+@pytest.mark.parametrize("place", ["story", "name of a column", "name in the data"])
+def test_a_private_key_in_a_cell_is_caught_at_any_depth(release: Path, place: str) -> None:
+    """Of shards only columns of text are read, also of those with public truth."""
+    hidden = [roll for roll in rolls(release) if roll.private]
+    key = next(iter(split_tables(release, "causalds", "test").worlds.values()))["key"]
+
+    def tell(rows: Rows) -> None:
+        if place == "story":
+            rows[0]["story"] += key
+        else:
+            rows[0]["columns" if "column" in place else "data"][0]["name"] = f"x{key}"
+
+    edit(release, "public", "causalds_scenes/dev", tell)
+    (problems,) = secrecy_problems(release, hidden)
+    assert len(problems) == 1 and "its key is in the public repository" in problems[0]
+
+
 def test_private_columns_and_salts_in_public_are_caught(release: Path) -> None:
     """A truth column pushed to the public repository by mistake ends the exam."""
     public, private = release / "public", release / "private"
