@@ -166,19 +166,30 @@ def _gram(features: Floats) -> Floats:
 
 
 def _hold_out(kernel: Floats, ridge: float, folds: Ints) -> Floats:
-    rows = len(kernel)
-    # Cholesky's factor and the inverse from it take a third of the time of a general inverse.
-    factor, failed = scipy.linalg.lapack.dpotrf(kernel + ridge * np.eye(rows), lower=1)
-    half, singular = scipy.linalg.lapack.dpotri(factor, lower=1)
-    if failed or singular:
-        raise ValueError("a kernel with its ridge is positive definite, and this one is not")
-    inverse = np.tril(half) + np.tril(half, -1).T
-    smoother = np.zeros((rows, rows))
+    inverse = _inverse(kernel, ridge)
+    smoother = np.zeros_like(kernel)
     for fold in range(int(folds.max()) + 1):
         held = np.flatnonzero(folds == fold)
-        smoother[held] = -np.linalg.solve(inverse[np.ix_(held, held)], inverse[held])
+        rows = inverse[held]
+        # The block is small and well conditioned: its inverse takes a tenth of the time of solving
+        # for as many right sides as there are rows.
+        smoother[held] = -np.linalg.inv(rows[:, held]) @ rows
         smoother[np.ix_(held, held)] = 0.0  # exactly: a held-out row never sees its own fold
     return smoother
+
+
+def _inverse(kernel: Floats, ridge: float) -> Floats:
+    """(K + ridge I)^-1: Cholesky's factor and the inverse from it take a third of the time of a
+    general inverse."""
+    shifted = kernel.copy()
+    shifted[np.diag_indices_from(shifted)] += ridge
+    # LAPACK counts by columns and looks at one triangle: the transpose of what is symmetric is
+    # taken as it lies there.
+    factor, failed = scipy.linalg.lapack.dpotrf(shifted.T, lower=1, clean=0, overwrite_a=1)
+    half, singular = scipy.linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
+    if failed or singular:
+        raise ValueError("a kernel with its ridge is positive definite, and this one is not")
+    return np.asarray(np.where(np.tri(len(half), dtype=bool), half, half.T))
 
 
 def _permuted(

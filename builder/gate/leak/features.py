@@ -13,7 +13,7 @@ import re
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 import numpy as np
@@ -25,6 +25,8 @@ from builder.track import AskedFacts
 FIRST_MENTIONED: Final = 6
 """Columns whose pairwise order is a feature: the first so many that the story mentions."""
 HASH_BINS: Final = 16
+REMEMBERED: Final = 4096
+"""Texts that are measured once for all the facts that are about them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +179,7 @@ def _sizes(subjects: Sequence[Subject]) -> list[Floats]:
 
 def _story_sizes(subject: Subject) -> tuple[float, ...]:
     story = subject.scene.story or _frame(_longest_common_story(subject))
-    bare = _without(story, _known_names(subject))
+    bare = _without(story, tuple(_known_names(subject)))
     return (
         len(story),
         len(bare),
@@ -188,6 +190,7 @@ def _story_sizes(subject: Subject) -> tuple[float, ...]:
     )
 
 
+@lru_cache(REMEMBERED)
 def _frame(prompt: str) -> str:
     """The lines of a prompt that are neither data nor rules: without a digit, and no list item."""
     lines = (line for line in prompt.splitlines() if not line.startswith("- "))
@@ -206,14 +209,15 @@ def _prompt_sizes(subject: Subject) -> tuple[float, ...]:
         rest = task.prompt.replace(story, "") if story else _frame(task.prompt)
         beyond.append(len(rest))
         printed = [str(value) for value in task.inputs.values() if isinstance(value, int | float)]
-        bare.append(len(_without(rest, [*_known_names(subject), *printed, task.task_id])))
+        bare.append(len(_without(rest, (*_known_names(subject), *printed, task.task_id))))
         lines.append(rest.count("\n"))
     if not beyond:
         return (0.0, 0.0, 0.0)
     return (float(np.mean(beyond)), float(np.mean(bare)), float(np.mean(lines)))
 
 
-def _without(text: str, words: Sequence[str]) -> str:
+@lru_cache(REMEMBERED)
+def _without(text: str, words: tuple[str, ...]) -> str:
     """``text`` with every occurrence of ``words`` removed, longest first."""
     present = sorted(set(words) - {""}, key=lambda word: (-len(word), word))
     if not present:
