@@ -73,12 +73,11 @@ def open_exam(
 
 
 def open_tasks(
-    public: Path, split: str, only: Collection[str], private: Path | None = None
+    release: Release, split: str, only: Collection[str], private: Path | None = None
 ) -> OpenedExam:
     """Tasks of a public repository by their ids, whatever exams have them, in the order of ids."""
-    release = Release.open(public)
     tasks = release.tasks(split, only=set(only))
-    return OpenedExam(release, split, "", tuple(tasks), public, private)
+    return OpenedExam(release, split, "", tuple(tasks), release.public.path, private)
 
 
 def iterate_scenes(

@@ -164,9 +164,9 @@ def _answered(
         for task, answer in answers(find_system(name), exam):
             yield name, task, text_of(answer)
     best = chosen()
-    public = release / "public" if (release / "public").is_dir() else release
+    shown = Release(Release.open(release).public, None)
     asked = [task.task_id for task in exam.tasks if task.track == TRACK]
-    for rule, task, text in for_the_gate().answers(public, private, exam.split, asked):
+    for rule, task, text in for_the_gate().answers(shown, private, exam.split, asked):
         yield rule, task, text
         if best.get((TRACK, task.spec.key)) == rule:
             yield TOGETHER, task, text

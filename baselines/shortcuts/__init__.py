@@ -17,6 +17,7 @@ from baselines.solving import Answers, Solver
 from baselines.trivial import best_policies
 from baselines.writing import text_of
 from builder.gate.shortcuts import Shortcuts
+from grader.io.release import Release
 from grader.shape import Task
 
 SHORTCUTS: Final[tuple[tuple[str, str, str, Solver], ...]] = (
@@ -45,9 +46,9 @@ def for_the_gate() -> Shortcuts:
 
 
 def _answered(
-    public: Path, private: Path | None, split: str, asked: Collection[str]
+    release: Release, private: Path | None, split: str, asked: Collection[str]
 ) -> Iterator[tuple[str, Task, str]]:
-    opened = open_tasks(public, split, asked, private)
+    opened = open_tasks(release, split, asked, private)
     for track in TRACKS:
         tasks = [task for task in opened.tasks if task.track == track]
         with threadpool_limits(1):

@@ -273,11 +273,11 @@ def _problem(row: Score) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ExamPoints:
-    """What right answers to an exam lost through the whole grader, or what empty ones earned."""
+    """What right answers to an exam lost through the whole grader, and what empty ones earned."""
 
     exam: str
-    wrong: tuple[str, ...] = ()
-    earned: tuple[str, ...] = ()
+    wrong: tuple[str, ...]
+    earned: tuple[str, ...]
 
 
 def graded_exams(opened: Release, split: str, tasks: int) -> tuple[str, ...]:
@@ -286,30 +286,24 @@ def graded_exams(opened: Release, split: str, tasks: int) -> tuple[str, ...]:
     return tuple(opened.exams(split)) or ((WHOLE_SPLIT,) if tasks <= AT_ONCE else ())
 
 
-def points_of_right_answers(opened: Release, split: str, name: str, scratch: Path) -> ExamPoints:
-    """An exam that is answered rightly, through the whole grader.
+def points_of_exam(opened: Release, split: str, name: str, scratch: Path) -> ExamPoints:
+    """An exam that is answered rightly, and one that is not answered, through the whole grader.
 
     The answers are written below ``scratch``, whose owner removes it: a worker may be killed.
     """
     exam = choose_exam(opened, split, name, reveal=True, whole=False)
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
+        # Nobody sees intervals of slices, which cost as much as all the rest.
+        empty = grade(exam, Path(folder), slice_intervals=False, tables=False).report["points"]
         for task in exam.tasks:
             text = task.shape.gold(task, exam.truths[task.task_id])
             (Path(folder) / task.answer_file).write_text(text, encoding="utf-8")
-        # Nobody sees intervals of slices, which cost as much as all the rest.
         gold = grade(exam, Path(folder), slice_intervals=False)
     lost = [f"{row.task_id}: {problem}" for row in gold.scores if (problem := _problem(row))]
     whole = gold.report["points"]
     lost += [f"exam {name}: {whole} points"] if whole != 100.0 else []
-    return ExamPoints(name, wrong=tuple(lost))
-
-
-def points_of_no_answers(opened: Release, split: str, name: str, scratch: Path) -> ExamPoints:
-    """An exam that is not answered at all, through the whole grader."""
-    exam = choose_exam(opened, split, name, reveal=True, whole=False)
-    with tempfile.TemporaryDirectory(dir=scratch) as folder:
-        empty = grade(exam, Path(folder), slice_intervals=False, tables=False).report["points"]
-    return ExamPoints(name, earned=(f"exam {name}: {empty} points",) if empty != 0 else ())
+    earned = [f"exam {name}: {empty} points"] if empty != 0 else []
+    return ExamPoints(name, tuple(lost), tuple(earned))
 
 
 def ceiling_of(pool: str, tasks: int) -> float:

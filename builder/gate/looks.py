@@ -1,8 +1,9 @@
 """What the gate looks at piece by piece: rules of exams, known answers through the whole grader,
 stated floors, shortcuts; and in a build whether each shard holds what was staged.
 
-None of it needs anything of the rest, so workers share it, while the gate does something else; each
-opens the release for itself. What they find is told in one order, whoever was ready first.
+None of it needs anything of the rest, so workers share it, while the gate does something else: it
+checks every shard's hash, and nobody does so here again. What they find is told in one order,
+whoever was ready first.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,12 +15,7 @@ from tempfile import TemporaryDirectory
 
 from builder.gate.exams import Finding, exam_findings
 from builder.gate.floors import StatedFloors, split_floors
-from builder.gate.known_answers import (
-    ExamPoints,
-    graded_exams,
-    points_of_no_answers,
-    points_of_right_answers,
-)
+from builder.gate.known_answers import ExamPoints, graded_exams, points_of_exam
 from builder.gate.same_rows import CompareJob, compare_jobs, differences
 from builder.gate.shortcuts import ShortcutRow, Shortcuts, shortcut_rows
 from builder.release.engine import Workers, map_instances
@@ -123,7 +119,7 @@ def looking_at(
     # Right answers are written here: a worker that is killed would leave them behind.
     with TemporaryDirectory(prefix="causal-exams-gate-") as scratch:
         asked = [
-            *_listed(partial(_looks, release, opened, shortcuts, Path(scratch)), staged=False),
+            *_listed(partial(_looks, opened.vouched(), shortcuts, Path(scratch)), staged=False),
             *_listed(partial(_comparisons, release, opened, parts), staged=True),
         ]
         numbered = enumerate(asked)
@@ -155,22 +151,18 @@ def _comparisons(release: Path, opened: Release, parts: Parts | None) -> Iterato
                 yield _Look(split, f"{job.config}/{job.path.name}", partial(_compared, job), True)
 
 
-def _looks(
-    release: Path, opened: Release, shortcuts: Shortcuts | None, scratch: Path
-) -> Iterator[_Look]:
+def _looks(opened: Release, shortcuts: Shortcuts | None, scratch: Path) -> Iterator[_Look]:
     """Every look at exams; what takes longest comes first, so that nobody waits for it."""
     exams = [(split, exam) for split in opened.splits
              for exam in graded_exams(opened, split, _tasks(opened, split))]  # fmt: skip
     if shortcuts is not None:
         for split in opened.splits:
-            yield _Look(split, "shortcuts", partial(_shortcuts, release, split, shortcuts))
-    for name, points in (("right", points_of_right_answers), ("empty", points_of_no_answers)):
-        for split, exam in exams:
-            find = partial(_points, points, release, split, exam, scratch)
-            yield _Look(split, f"{name} answers to exam {exam}", find)
+            yield _Look(split, "shortcuts", partial(_shortcuts, opened, split, shortcuts))
+    for split, exam in exams:
+        yield _Look(split, f"exam {exam}", partial(_points, opened, split, exam, scratch))
     for split in opened.splits:
-        yield _Look(split, "exams", partial(_rules, release, split))
-        yield _Look(split, "floors", partial(_floors, release, split))
+        yield _Look(split, "exams", partial(_rules, opened, split))
+        yield _Look(split, "floors", partial(_floors, opened, split))
 
 
 def _tasks(opened: Release, split: str) -> int:
@@ -194,22 +186,15 @@ def _name(numbered: tuple[int, _Look]) -> str:
     return f"the gate's look at {look.split}: {look.name}"
 
 
-def _shortcuts(release: Path, split: str, shortcuts: Shortcuts) -> Sequence[ShortcutRow]:
-    return list(shortcut_rows(release, Release.open(release), split, shortcuts))
+def _shortcuts(opened: Release, split: str, shortcuts: Shortcuts) -> Sequence[ShortcutRow]:
+    return list(shortcut_rows(opened, split, shortcuts))
 
 
-def _points(
-    points: Callable[[Release, str, str, Path], ExamPoints],
-    release: Path,
-    split: str,
-    exam: str,
-    scratch: Path,
-) -> Sequence[ExamPoints]:
-    return [points(Release.open(release), split, exam, scratch)]
+def _points(opened: Release, split: str, exam: str, scratch: Path) -> Sequence[ExamPoints]:
+    return [points_of_exam(opened, split, exam, scratch)]
 
 
-def _rules(release: Path, split: str) -> Sequence[Finding]:
-    opened = Release.open(release)
+def _rules(opened: Release, split: str) -> Sequence[Finding]:
     return exam_findings(opened, split, read_manifest(opened.truth_side(split).path))
 
 
@@ -217,5 +202,5 @@ def _compared(job: CompareJob) -> Sequence[Found]:
     return [Difference(problem) for problem in differences(job)]
 
 
-def _floors(release: Path, split: str) -> Sequence[StatedFloors]:
-    return list(split_floors(Release.open(release), split))
+def _floors(opened: Release, split: str) -> Sequence[StatedFloors]:
+    return list(split_floors(opened, split))

@@ -7,9 +7,8 @@ by the floor's policy. Nothing is refused here: limits are about many tasks a va
 does not have.
 """
 
-import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -28,9 +27,9 @@ ENOUGH: Final = 300
 """Tasks of a track and exam that are answered, or a few more: the table is to be read, and limits
 nothing."""
 
-Answered = Callable[[Path, Path | None, str, Collection[str]], Iterable[tuple[str, Task, str]]]
-"""(public side, private side or None, split, ids of tasks) -> rule, task and the text of its
-answer."""
+Answered = Callable[[Release, Path | None, str, Collection[str]], Iterable[tuple[str, Task, str]]]
+"""(release without its private side, where that is or None, split, ids of tasks) -> rule, task and
+the text of its answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +63,10 @@ class ShortcutRow:
     most: tuple[float, str]
 
 
-def shortcut_rows(
-    release: Path, opened: Release, split: str, shortcuts: Shortcuts
-) -> Iterator[ShortcutRow]:
+def shortcut_rows(opened: Release, split: str, shortcuts: Shortcuts) -> Iterator[ShortcutRow]:
     """A row for each exam of a split that states floors, and each rule that speaks of some task."""
-    private = release / "private"
-    side = private if private.is_dir() else None
+    shown = replace(opened, private=None)
+    side = None if opened.private is None else opened.private.path
     hidden = not opened.has_public_truth(split)
     exams: dict[str, tuple[dict[str, list[Task]], Floors]] = {}
     truths: dict[str, Truth] = {}
@@ -82,8 +79,8 @@ def shortcut_rows(
             truths |= {task.task_id: chosen.truths[task.task_id]
                        for tasks in drawn.values() for task in tasks}  # fmt: skip
     points: dict[str, dict[str, float]] = {}
-    # Exams share scenes, and scenes are nearly all there is to read.
-    answers = shortcuts.answers(release / "public", side, split, truths.keys()) if truths else ()
+    # Exams share scenes: what is asked about them is answered once.
+    answers = shortcuts.answers(shown, side, split, truths.keys()) if truths else ()
     for rule, task, text in answers:
         worth = _points(task, truths[task.task_id], text)
         points.setdefault(rule, {})[task.task_id] = worth
@@ -95,13 +92,14 @@ def shortcut_rows(
 
 
 def _drawn(tasks: Iterable[Task], track: str) -> list[Task]:
-    """Those of an exam's tasks of a track that are answered: of whole instances, in the order of
-    hashes of their ids."""
+    """Those of an exam's tasks of a track that are answered: of whole instances, those whose ids
+    come first. Ids tell nothing, and scenes, which stand in their order, are nearly all there is to
+    read."""
     members: dict[str, list[Task]] = {}
     for task in (task for task in tasks if task.track == track):
         members.setdefault(task.instance_id, []).append(task)
     found: list[Task] = []
-    for name in sorted(members, key=lambda n: hashlib.sha256(f"shortcut/{n}".encode()).digest()):
+    for name in sorted(members):
         if len(found) < ENOUGH:
             found += members[name]
     return found
@@ -180,8 +178,8 @@ def shortcut_table(rows: Iterable[ShortcutRow]) -> list[str]:
         "",
         "What rules of thumb earn, as skill: on the tasks that a rule speaks of; in the whole "
         "exam, all else answered by the policies of the floors; and on the variant where it earns "
-        f"most. Of a track with more than {ENOUGH} tasks in an exam about so many are answered, of "
-        "instances that hashes of their ids draw. In brackets 95% intervals. "
+        f"most. Of a track with more than {ENOUGH} tasks in an exam about so many are answered: of "
+        "the instances whose ids, which are drawn, come first. In brackets 95% intervals. "
         f"'{TOGETHER}' takes for every variant the rule that "
         "earned most in a public split of the usual make.",
         "",

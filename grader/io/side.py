@@ -35,6 +35,10 @@ class Side:
             raise UsageError(f"{file}: unreadable manifest; fetch the release again") from None
         return cls(path, manifest)
 
+    def vouched(self) -> Self:
+        """The same side for who reads it while somebody else checks every shard: none is hashed."""
+        return type(self)(self.path, self.manifest, set(self.manifest["shards"]))
+
     def shards(self, config: str, split: str) -> list[Path]:
         """The files of one config and split in order, each checked against its SHA-256."""
         pattern = re.compile(

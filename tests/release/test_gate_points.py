@@ -13,8 +13,7 @@ from builder.gate.known_answers import (
     KnownPoints,
     PointSums,
     graded_exams,
-    points_of_no_answers,
-    points_of_right_answers,
+    points_of_exam,
 )
 from builder.gate.part_check import Findings, findings
 from builder.gate.part_rows import read_part
@@ -67,8 +66,7 @@ def test_a_split_without_exams_goes_through_the_grader_where_it_is_small(
     assert graded_exams(opened, "dev", 10**6) == ("practice",)
     monkeypatch.setattr(Release, "exams", lambda *_: {})
     assert graded_exams(opened, "dev", 10) == ("all",)
-    for points in (points_of_right_answers, points_of_no_answers):
-        assert points(opened, "dev", "all", tmp_path) == ExamPoints("all", (), ())
+    assert points_of_exam(opened, "dev", "all", tmp_path) == ExamPoints("all", (), ())
     assert graded_exams(opened, "dev", 10**6) == ()
 
 
@@ -84,8 +82,7 @@ def test_right_answers_are_written_where_somebody_else_removes_them(
 
     real = known_answers.grade
     monkeypatch.setattr(known_answers, "grade", grade)
-    points_of_no_answers(Release.open(built), "dev", "practice", tmp_path)
-    points_of_right_answers(Release.open(built), "dev", "practice", tmp_path)
+    points_of_exam(Release.open(built), "dev", "practice", tmp_path)
     (parent, none), (same, all_of_them) = given
     assert parent == same == tmp_path and none == 0 < all_of_them
     assert list(tmp_path.iterdir()) == []

@@ -21,10 +21,11 @@ SIGNS = ("association.sign_only", "effect_estimate.ate_sign_only")
 
 
 def _answers(
-    public: Path, private: Path | None, split: str, asked: Collection[str]
+    release: Release, private: Path | None, split: str, asked: Collection[str]
 ) -> Iterator[tuple[str, Task, str]]:
     """One rule is always right about signs of associations, another never about any sign."""
-    opened = Release.open(public, private)
+    assert release.private is None
+    opened = Release.open(release.public.path, private)
     chosen = choose_exam(opened, split, None, reveal=True)
     assert {task.task_id for task in chosen.tasks if task.track == "causalds"} >= set(asked)
     for task in chosen.tasks:
@@ -57,7 +58,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], Shor
         monkeypatch.setattr("builder.gate.shortcuts.Floors.of", stated)
         opened = Release.open(built)
         found = [row for split in opened.splits
-                 for row in shortcut_rows(built, opened, split, RULES)]  # fmt: skip
+                 for row in shortcut_rows(opened, split, RULES)]  # fmt: skip
     return {(row.split, row.rule): row for row in found}
 
 
