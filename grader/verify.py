@@ -86,12 +86,16 @@ def _damage(side: Side, name: str) -> str | None:
 def _tasks(release: Release, split: str, proofs: bool) -> Iterator[Check]:
     """What is wrong with tasks, exams and truths, one task after another."""
     count, doubled, last = 0, 0, ""
+    here = release.has_public_truth(split) or release.private is not None
+    truths = _Truths(release, split, proofs) if here else None
     try:
         listed = release.exams(split)
         strangers = {task_id for members in listed.values() for task_id in members}
         for task in release.each_task(split, TRACKS):
             count, doubled, last = count + 1, doubled + (task.task_id == last), task.task_id
             strangers.discard(last)
+            if truths is not None:
+                truths.see(task)
     except UsageError as error:
         yield Check(f"{split} tasks", False, str(error))
         return
@@ -100,47 +104,66 @@ def _tasks(release: Release, split: str, proofs: bool) -> Iterator[Check]:
     unknown = (f"{exam}: {task_id}" for exam, members in listed.items() for task_id in members
                if task_id in strangers)  # fmt: skip
     yield _check(f"{split} exams", unknown, "name existing tasks")
-    if release.has_public_truth(split) or release.private is not None:
-        yield from _truths(release, split, proofs)
+    if truths is not None:
+        yield from truths.checks()
 
 
-def _truths(release: Release, split: str, proofs: bool) -> Iterator[Check]:
-    """Whether every task has its truth; every claim of a track with a checker, proved again from
-    the record alone."""
-    found, claims = 0, list[Check]()
-    try:
-        for name in TRACKS:
-            certify = TRACKS[name].certify if proofs else None
-            proved, problems = 0, list[str]()
-            for task, truth in _pairs(release, split, name):
-                found += 1
-                problem = None if certify is None else certify(task, truth)
-                proved += certify is not None
-                problems += [f"{task.task_id}: {problem}"] if problem else []
-            if proved:
-                fine = f"{proved} records proved again"
-                claims.append(_check(f"{split} {name} certificates", problems, fine))
-    except UsageError as error:
-        yield Check(f"{split} truths", False, str(error))
-        return
-    yield Check(f"{split} truths", True, f"{found}, one per task")
-    yield from sorted(claims, key=lambda check: check.name)
+class _Truths:
+    """Whether every task of a split has its truth; every claim of a track with a checker, proved
+    again from the record alone.
 
+    Tasks come track by track, in the order of their ids, and truths are read beside them.
+    """
 
-def _pairs(release: Release, split: str, track: str) -> Iterator[tuple[Task, Truth]]:
-    """The tasks of a track with their truths, both in the order of ids; raises ``UsageError`` where
-    one has none."""
-    truths = release.each_truth(split, [track])
-    truth = next(truths, None)
-    for task in release.each_task(split, [track]):
-        while truth is not None and truth.task_id < task.task_id:
-            truth = next(truths, None)
-        if truth is None or truth.task_id != task.task_id:
+    def __init__(self, release: Release, split: str, proofs: bool) -> None:
+        self._release, self._split, self._proofs = release, split, proofs
+        self._track, self._found, self._problem = "", 0, ""
+        self._truths: Iterator[Truth] = iter(())
+        self._next: Truth | None = None
+        self._proved: dict[str, int] = {}
+        self._wrong: dict[str, list[str]] = {}
+
+    def see(self, task: Task) -> None:
+        """Looks for the truth of the next task; after the first that has none, for no more."""
+        if self._problem:
+            return
+        certify = TRACKS[task.track].certify if self._proofs else None
+        try:
+            truth = self._of(task)
+            problem = None if certify is None else certify(task, truth)
+        except UsageError as error:
+            self._problem = str(error)
+            return
+        self._found += 1
+        if certify is not None:
+            self._proved[task.track] = self._proved.get(task.track, 0) + 1
+        if problem:
+            self._wrong.setdefault(task.track, []).append(f"{task.task_id}: {problem}")
+
+    def _of(self, task: Task) -> Truth:
+        """The truth of a task; raises ``UsageError`` where there is none."""
+        if task.track != self._track:
+            self._track = task.track
+            self._truths = self._release.each_truth(self._split, [task.track])
+            self._next = next(self._truths, None)
+        while self._next is not None and self._next.task_id < task.task_id:
+            self._next = next(self._truths, None)
+        if self._next is None or self._next.task_id != task.task_id:
             raise UsageError(
-                f"{release.truth_side(split).path}: no truth for task {task.task_id}; the public "
-                "and private sides do not belong together"
+                f"{self._release.truth_side(self._split).path}: no truth for task {task.task_id}; "
+                "the public and private sides do not belong together"
             )
-        yield task, truth
+        return self._next
+
+    def checks(self) -> Iterator[Check]:
+        """What was found."""
+        if self._problem:
+            yield Check(f"{self._split} truths", False, self._problem)
+            return
+        yield Check(f"{self._split} truths", True, f"{self._found}, one per task")
+        for track, proved in sorted(self._proved.items()):
+            fine, problems = f"{proved} records proved again", self._wrong.get(track, ())
+            yield _check(f"{self._split} {track} certificates", problems, fine)
 
 
 def _commitments(release: Release, split: str) -> Check:
