@@ -124,6 +124,7 @@ def build_gated(
     )
     if outcome.status == "refused by the gate":
         assert outcome.gate is not None
+        reporter.table_of_times()
         print(outcome.gate.markdown, file=sys.stderr)
     return outcome
 
