@@ -91,11 +91,12 @@ def _tasks(release: Release, split: str, proofs: bool) -> Iterator[Check]:
     try:
         listed = release.exams(split)
         strangers = {task_id for members in listed.values() for task_id in members}
-        for task in release.each_task(split, TRACKS):
-            count, doubled, last = count + 1, doubled + (task.task_id == last), task.task_id
-            strangers.discard(last)
-            if truths is not None:
-                truths.see(task)
+        for track in TRACKS:
+            for task in release.each_task(split, [track]):
+                count, doubled, last = count + 1, doubled + (task.task_id == last), task.task_id
+                strangers.discard(last)
+                if truths is not None:
+                    truths.see(track, task)
     except UsageError as error:
         yield Check(f"{split} tasks", False, str(error))
         return
@@ -112,7 +113,8 @@ class _Truths:
     """Whether every task of a split has its truth; every claim of a track with a checker, proved
     again from the record alone.
 
-    Tasks come track by track, in the order of their ids, and truths are read beside them.
+    Tasks come as the tracks' configs list them, and the truths of the same track are read beside
+    them, in the same order.
     """
 
     def __init__(self, release: Release, split: str, proofs: bool) -> None:
@@ -123,28 +125,28 @@ class _Truths:
         self._proved: dict[str, int] = {}
         self._wrong: dict[str, list[str]] = {}
 
-    def see(self, task: Task) -> None:
+    def see(self, track: str, task: Task) -> None:
         """Looks for the truth of the next task; after the first that has none, for no more."""
         if self._problem:
             return
-        certify = TRACKS[task.track].certify if self._proofs else None
+        certify = TRACKS[track].certify if self._proofs else None
         try:
-            truth = self._of(task)
+            truth = self._of(track, task)
             problem = None if certify is None else certify(task, truth)
         except UsageError as error:
             self._problem = str(error)
             return
         self._found += 1
         if certify is not None:
-            self._proved[task.track] = self._proved.get(task.track, 0) + 1
+            self._proved[track] = self._proved.get(track, 0) + 1
         if problem:
-            self._wrong.setdefault(task.track, []).append(f"{task.task_id}: {problem}")
+            self._wrong.setdefault(track, []).append(f"{task.task_id}: {problem}")
 
-    def _of(self, task: Task) -> Truth:
+    def _of(self, track: str, task: Task) -> Truth:
         """The truth of a task; raises ``UsageError`` where there is none."""
-        if task.track != self._track:
-            self._track = task.track
-            self._truths = self._release.each_truth(self._split, [task.track])
+        if track != self._track:
+            self._track = track
+            self._truths = self._release.each_truth(self._split, [track])
             self._next = next(self._truths, None)
         while self._next is not None and self._next.task_id < task.task_id:
             self._next = next(self._truths, None)

@@ -1,7 +1,7 @@
 """A release on disk: its manifest, tasks, exams, truths and labels.
 
-Only shards whose SHA-256 agrees with the manifest are read; whoever opens a release hashes each
-shard once.
+Only shards whose SHA-256 agrees with the manifest are read: whoever opens a release hashes each
+shard once, or has somebody vouch for all of them (:meth:`Release.vouched`).
 """
 
 import os
@@ -69,7 +69,7 @@ class Release:
         return release
 
     def vouched(self) -> Self:
-        """The same release for who reads it while somebody else checks every shard (see
+        """The same release for a reader beside whom somebody else checks every shard (see
         :meth:`grader.io.side.Side.vouched`)."""
         private = None if self.private is None else self.private.vouched()
         return type(self)(self.public.vouched(), private)
@@ -142,6 +142,8 @@ class Release:
                     f"{self.public.path}: task {stated['task_id']} has the variant {key}, unknown "
                     "to this grader; update the grader"
                 ) from None
+            except (ValueError, TypeError) as error:
+                raise _unreadable(self.public, f"task {stated['task_id']}", error) from None
 
     def with_prompts(self, split: str, tasks: Sequence[Task]) -> list[Task]:
         """``tasks`` of a split, in their order, with the prompts that ``tasks()`` left out."""
@@ -221,12 +223,16 @@ class Release:
         return truths
 
     def each_truth(self, split: str, tracks: Iterable[str]) -> Iterator[Truth]:
-        """The truths of some tracks in the order of :meth:`each_task`, without what their labels
-        hold; raises ``UsageError`` if they are not here."""
+        """The truths of some tracks in the order of :meth:`each_task` for the same, without what
+        their labels hold; raises ``UsageError`` if they are not here or cannot be read."""
         side, read = self.truth_side(split), Rows()
         where = _among(None, _order(side, "{}_truth", split, tracks))
         for row in _rows(side, "{}_truth", split, TRUTH_COLUMNS, *where, tracks=tracks):
-            yield read.truth(dict(zip(TRUTH_COLUMNS, row, strict=True)))
+            try:
+                truth = read.truth(dict(zip(TRUTH_COLUMNS, row, strict=True)))
+            except (ValueError, TypeError) as error:
+                raise _unreadable(side, f"the truth of task {row[0]}", error) from None
+            yield truth
 
     def corrections(self, split: str) -> dict[str, dict[str, Any]] | None:
         """Corrected truths by task id: ``should_abstain``, ``value`` and ``target``.
@@ -251,6 +257,10 @@ class Release:
                 for config in (track, f"{track}_exams")
             )
         }
+
+
+def _unreadable(side: Side, what: str, error: Exception) -> UsageError:
+    return UsageError(f"{side.path}: {what} cannot be read ({error}); fetch the release again")
 
 
 def _fitting(task: Task, path: Path) -> Task:

@@ -36,7 +36,8 @@ class Side:
         return cls(path, manifest)
 
     def vouched(self) -> Self:
-        """The same side for who reads it while somebody else checks every shard: none is hashed."""
+        """The same side for a reader beside whom somebody else checks every shard: none is hashed
+        again."""
         return type(self)(self.path, self.manifest, set(self.manifest["shards"]))
 
     def shards(self, config: str, split: str) -> list[Path]:

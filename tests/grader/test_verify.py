@@ -2,7 +2,9 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -88,7 +90,7 @@ def test_verify_sees_a_private_row_changed_with_its_hash(runner: Runner, own_rel
     write_manifest(side, manifest)
     run = runner.run("verify", own_release)
     assert run.code == 1
-    assert f"row {task_id('ett', 'test')} is not what was committed to" in " ".join(run.out.split())
+    assert f"row {task_id('ett', 'test')} is not what was committed to" in one_line(run.out)
 
 
 def test_verify_sees_a_shard_nobody_vouches_for(runner: Runner, own_release: Path) -> None:
@@ -108,14 +110,39 @@ def test_verify_pairs_tasks_and_truths_as_they_are_written(
     assert runner.run("verify", own_release).code == 0
     opened = Release.open(own_release)
     assert [truth.task_id for truth in opened.each_truth("dev", TRACKS)] == sorted(found[0])
-    side, name = own_release / "public", "causalds_truth/dev-00000-of-00001.parquet"
+    rewrite(own_release / "public", lambda rows: rows[1:])
+    run = runner.run("verify", own_release)
+    assert run.code == 1 and "no truth for task" in one_line(run.out)
+
+
+def test_verify_names_a_truth_that_cannot_be_read(runner: Runner, own_release: Path) -> None:
+    """Hash and manifest may fit what no grader can read."""
+
+    def damaged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        rows[1]["target_json"] = "{"
+        return rows
+
+    second = rewrite(own_release / "public", damaged)[1]["task_id"]
+    run = runner.run("verify", own_release)
+    assert run.code == 1 and f"the truth of task {second} cannot be read" in one_line(run.out)
+
+
+def rewrite(
+    side: Path, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]
+) -> list[dict[str, Any]]:
+    """Changes the truths of ``dev``, and the manifest with them; the rows that are there now."""
+    name = "causalds_truth/dev-00000-of-00001.parquet"
     connection = duckdb.connect()
     cursor = connection.execute("FROM read_parquet(?)", [str(side / name)])
     columns = [column[0] for column in cursor.description or ()]
-    rows = [dict(zip(columns, values, strict=True)) for values in cursor.fetchall()][1:]
+    rows = change([dict(zip(columns, values, strict=True)) for values in cursor.fetchall()])
     write_shard(connection, side / name, "causalds_truth", rows)
     manifest = json.loads((side / "manifest.json").read_text("utf-8"))
     manifest["shards"][name] = shard_entry(side / name, rows)
     write_manifest(side, manifest)
-    run = runner.run("verify", own_release)
-    assert run.code == 1 and "no truth for task" in " ".join(run.out.split())
+    return rows
+
+
+def one_line(text: str) -> str:
+    """Without the breaks of a terminal's lines."""
+    return " ".join(text.split())
