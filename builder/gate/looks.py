@@ -2,8 +2,8 @@
 stated floors, shortcuts; and in a build whether each shard holds what was staged.
 
 None of it needs anything of the rest, so workers share it, while the gate does something else: it
-checks every shard's hash, and nobody does so here again. What they find is told in one order,
-whoever was ready first.
+checks every shard's hash, so that here the release is read as it stands. What they find is told in
+one order, whoever was ready first.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

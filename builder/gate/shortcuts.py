@@ -74,10 +74,10 @@ def shortcut_rows(opened: Release, split: str, shortcuts: Shortcuts) -> Iterator
         chosen = choose_exam(opened, split, exam, reveal=True, whole=False)
         floors = Floors.of(opened.public.manifest, exam, chosen.tasks)
         if floors.entries:
-            drawn = {name: _drawn(chosen.tasks, name) for name in floors.entries}
-            exams[exam] = drawn, floors
+            asked = {name: _chosen(chosen.tasks, name) for name in floors.entries}
+            exams[exam] = asked, floors
             truths |= {task.task_id: chosen.truths[task.task_id]
-                       for tasks in drawn.values() for task in tasks}  # fmt: skip
+                       for tasks in asked.values() for task in tasks}  # fmt: skip
     points: dict[str, dict[str, float]] = {}
     # Exams share scenes: what is asked about them is answered once.
     answers = shortcuts.answers(shown, side, split, truths.keys()) if truths else ()
@@ -91,9 +91,9 @@ def shortcut_rows(opened: Release, split: str, shortcuts: Shortcuts) -> Iterator
                 yield _row((split, hidden, exam, track, rule), tasks, found, truths, floors)
 
 
-def _drawn(tasks: Iterable[Task], track: str) -> list[Task]:
+def _chosen(tasks: Iterable[Task], track: str) -> list[Task]:
     """Those of an exam's tasks of a track that are answered: of whole instances, those whose ids
-    come first. Ids tell nothing, and scenes, which stand in their order, are nearly all there is to
+    come first. Ids are random, and scenes, which stand in their order, are nearly all there is to
     read."""
     members: dict[str, list[Task]] = {}
     for task in (task for task in tasks if task.track == track):
@@ -179,7 +179,7 @@ def shortcut_table(rows: Iterable[ShortcutRow]) -> list[str]:
         "What rules of thumb earn, as skill: on the tasks that a rule speaks of; in the whole "
         "exam, all else answered by the policies of the floors; and on the variant where it earns "
         f"most. Of a track with more than {ENOUGH} tasks in an exam about so many are answered: of "
-        "the instances whose ids, which are drawn, come first. In brackets 95% intervals. "
+        "the instances whose ids, which are random, come first. In brackets 95% intervals. "
         f"'{TOGETHER}' takes for every variant the rule that "
         "earned most in a public split of the usual make.",
         "",

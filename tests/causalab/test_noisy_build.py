@@ -132,6 +132,24 @@ def test_undecided_pairs_that_a_few_sessions_hold_are_looked_at_again(
     assert len(found) == problems
 
 
+@pytest.mark.parametrize(("unclear", "problems"), [(20, 0), (60, 1)])
+def test_a_decided_pair_that_20_sessions_leave_unclear_is_looked_at_again(
+    built: Mapping[str, Rows], monkeypatch: pytest.MonkeyPatch, unclear: int, problems: int
+) -> None:
+    """What is clear in 90% of sessions is not clear in 15 of 20 now and then."""
+    _, public, private = built["curved"]
+    count = len(public["variables"])
+
+    def odds(_public: object, _private: object, sessions: int) -> Any:
+        told = np.full((sessions, count + 1, count), 9.0)
+        told[: unclear if sessions == 200 else 6, 0, 1] = 0.0
+        return told
+
+    monkeypatch.setattr(noisy, "odds_again", odds)
+    found = list(noisy._decided(public, {**private, "undecided": []}))
+    assert len(found) == problems and all("clear in 70% of other" in line for line in found)
+
+
 @pytest.mark.parametrize("name", ["curved", "confounded"])
 def test_the_gates_judge_believes_of_properties_what_the_planner_does(
     built: Mapping[str, Rows], name: str

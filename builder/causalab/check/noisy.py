@@ -44,7 +44,7 @@ MOSTLY: Final = 0.75
 into frequency the least was clear in 89% of 100 sessions."""
 MANY: Final = 200
 """Sessions of a second look, whose verdict counts. What is clear in 89% of sessions is so in fewer
-than 15 of 20 once in 60 times, and in fewer than 150 of 200 once in ten million times; what is held
+than 15 of 20 once in 60 times, and in fewer than 150 of 200 once in 100 million times; what is held
 in 19 of 20 sessions is held in all of 20 once in three times, and in 198 of 200 once in 500 times.
 """
 ALWAYS: Final = 0.99
@@ -296,7 +296,8 @@ def _frequency_evidence(told: Told, seen: Floats, chosen: Sequence[int]) -> Floa
     """The same for frequency, a polynomial of its causes.
 
     The steeper it is in a cause, the more that cause's error counts. How steep follows from the
-    coefficients, and these from how much each row counts: both are worked out in turns.
+    coefficients, and these from how much each row counts: both are worked out in turns. They settle
+    for sets that may be the right one; others are far less likely, wherever they stop.
     """
     records = np.repeat(told.records[None], len(seen), axis=0)
     shown = np.concatenate([records, seen], axis=1)
@@ -326,11 +327,11 @@ def _covariance(told: Told, rows: Floats, slopes: Floats) -> Floats:
 def _slopes(bends: Floats, causes: Floats) -> Floats:
     """How steep a polynomial (session, coefficient) is in each of its causes (session, reading,
     cause)."""
-    count, bends = causes.shape[2], bends[:, None]
-    slopes = bends[:, :, 1 : 1 + count] + 2 * bends[:, :, 1 + count : 1 + 2 * count] * causes
+    count, of_rows = causes.shape[2], bends[:, None]
+    slopes = of_rows[:, :, 1 : 1 + count] + 2 * of_rows[:, :, 1 + count : 1 + 2 * count] * causes
     for place, (i, j) in enumerate(combinations(range(count), 2), start=1 + 2 * count):
-        slopes[:, :, i] += bends[:, :, place] * causes[:, :, j]
-        slopes[:, :, j] += bends[:, :, place] * causes[:, :, i]
+        slopes[:, :, i] += of_rows[:, :, place] * causes[:, :, j]
+        slopes[:, :, j] += of_rows[:, :, place] * causes[:, :, i]
     return slopes
 
 

@@ -183,8 +183,8 @@ def _inverse(kernel: Floats, ridge: float) -> Floats:
     general inverse."""
     shifted = kernel.copy()
     shifted[np.diag_indices_from(shifted)] += ridge
-    # LAPACK counts by columns and looks at one triangle: the transpose of what is symmetric is
-    # taken as it lies there.
+    # LAPACK stores columns and reads one triangle: of a symmetric matrix it can take the transpose,
+    # and write over it, without a copy.
     factor, failed = scipy.linalg.lapack.dpotrf(shifted.T, lower=1, clean=0, overwrite_a=1)
     half, singular = scipy.linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
     if failed or singular:

@@ -13,7 +13,7 @@ import re
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property
 from typing import Final
 
 import numpy as np
@@ -25,11 +25,9 @@ from builder.track import AskedFacts
 FIRST_MENTIONED: Final = 6
 """Columns whose pairwise order is a feature: the first so many that the story mentions."""
 HASH_BINS: Final = 16
-REMEMBERED: Final = 4096
-"""Texts that are measured once for all the facts that are about them."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Subject:
     """One row of a test: a scene with the tasks that ask about it, and what the story may count.
 
@@ -61,6 +59,11 @@ class Subject:
     def whole(self) -> bool:
         """Whether the prompt holds all there is."""
         return not self.scene.story
+
+    @cached_property
+    def sizes(self) -> tuple[float, ...]:
+        """How long its texts are, measured once for all facts about it."""
+        return *_story_sizes(self), *_prompt_sizes(self)
 
 
 def disclosures(subject: Subject) -> tuple[object, ...]:
@@ -171,15 +174,13 @@ def _layout(places: Sequence[Sequence[Place]], *, sizes: bool) -> list[Floats]:
 
 def _sizes(subjects: Sequence[Subject]) -> list[Floats]:
     """Lengths of the texts, with and without the names and declared inputs printed in them."""
-    stories = [_story_sizes(subject) for subject in subjects]
-    prompts = [_prompt_sizes(subject) for subject in subjects]
-    measured = np.hstack([np.array(stories, dtype=float), np.array(prompts, dtype=float)])
+    measured = np.array([subject.sizes for subject in subjects], dtype=float)
     return [numeric(column.tolist()) for column in measured.T]
 
 
 def _story_sizes(subject: Subject) -> tuple[float, ...]:
     story = subject.scene.story or _frame(_longest_common_story(subject))
-    bare = _without(story, tuple(_known_names(subject)))
+    bare = _without(story, _known_names(subject))
     return (
         len(story),
         len(bare),
@@ -190,7 +191,6 @@ def _story_sizes(subject: Subject) -> tuple[float, ...]:
     )
 
 
-@lru_cache(REMEMBERED)
 def _frame(prompt: str) -> str:
     """The lines of a prompt that are neither data nor rules: without a digit, and no list item."""
     lines = (line for line in prompt.splitlines() if not line.startswith("- "))
@@ -209,15 +209,14 @@ def _prompt_sizes(subject: Subject) -> tuple[float, ...]:
         rest = task.prompt.replace(story, "") if story else _frame(task.prompt)
         beyond.append(len(rest))
         printed = [str(value) for value in task.inputs.values() if isinstance(value, int | float)]
-        bare.append(len(_without(rest, (*_known_names(subject), *printed, task.task_id))))
+        bare.append(len(_without(rest, [*_known_names(subject), *printed, task.task_id])))
         lines.append(rest.count("\n"))
     if not beyond:
         return (0.0, 0.0, 0.0)
     return (float(np.mean(beyond)), float(np.mean(bare)), float(np.mean(lines)))
 
 
-@lru_cache(REMEMBERED)
-def _without(text: str, words: tuple[str, ...]) -> str:
+def _without(text: str, words: Sequence[str]) -> str:
     """``text`` with every occurrence of ``words`` removed, longest first."""
     present = sorted(set(words) - {""}, key=lambda word: (-len(word), word))
     if not present:
