@@ -27,6 +27,13 @@ _LN2_LOW: Final = float.fromhex("0x1.473de6af278edp-34")
 _LEAST: Final = -700.0
 _MOST: Final = 700.0
 _SMALLEST: Final = 1e-300
+_DIGITS: Final = 52
+"""The bits of a double's fraction, below those of its power of two."""
+_BIAS: Final = 1023
+"""What those of the power say of 2^0."""
+_FRACTION: Final = (1 << _DIGITS) - 1
+_HALF: Final = (_BIAS - 1) << _DIGITS
+"""The bits of 1/2: with a fraction's, a number from 1/2 to 1."""
 
 _BLOCK: Final = 16384
 """Numbers worked off at a time: 128 KiB."""
@@ -63,17 +70,28 @@ def _exp(x: Array) -> Array:
     power = np.rint(rest * _LOG2E)
     rest -= power * _LN2_HIGH
     rest -= power * _LN2_LOW
-    found: Array = np.ldexp(_polynomial(_EXP_TERMS, rest), power.astype(np.int32))
+    found = _polynomial(_EXP_TERMS, rest)
+    # 2^n by its bits: exact, and a quarter of the time of ``ldexp``, which also knows numbers so
+    # small that they lose digits.
+    bits = power.astype(np.int64)
+    bits += _BIAS
+    bits <<= _DIGITS
+    found *= bits.view(np.float64)
     return found
 
 
 def _log(x: Array) -> Array:
-    fraction, power = np.frexp(np.maximum(x, _SMALLEST))
+    # Fraction and power by their bits, as ``frexp`` gives them, in half the time; what is no number
+    # stays none.
+    large = np.maximum(x, _SMALLEST)
+    bits = large.view(np.int64)
+    power = (bits >> _DIGITS) - (_BIAS - 1)
+    fraction = (bits & _FRACTION | _HALF).view(np.float64)
     low = fraction < math.sqrt(0.5)
     fraction, power = fraction * (1.0 + low), power - low
     s = (fraction - 1.0) / (fraction + 1.0)
     tail = s * _polynomial(_ATANH_TERMS, s * s)
-    return np.asarray(power * _LN2_HIGH + (power * _LN2_LOW + tail))
+    return np.asarray(power * _LN2_HIGH + (power * _LN2_LOW + tail) + (large - large))
 
 
 def _log1p(x: Array) -> Array:

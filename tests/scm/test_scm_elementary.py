@@ -53,6 +53,23 @@ def test_the_ends_are_finite_and_scalars_are_welcome():
     assert float(elementary.expit(np.asarray(0.0))) == 0.5
 
 
+def test_powers_of_two_are_right_from_end_to_end() -> None:
+    """They are put together from bits, whose places a wrong shift would move."""
+    powers = np.arange(-990, 991)
+    wanted = np.ldexp(1.0, powers)
+    assert elementary.exp(powers * math.log(2.0)) == pytest.approx(wanted, rel=1e-12)
+    assert elementary.log(wanted) == pytest.approx(powers * math.log(2.0), rel=1e-15)
+    below, above = (elementary.log(np.nextafter(wanted, end)) for end in (0.0, math.inf))
+    assert (below <= elementary.log(wanted)).all() and (above >= elementary.log(wanted)).all()
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+@pytest.mark.parametrize("name", EXACT)
+def test_what_is_no_number_stays_none(name):
+    """Its bits look like a number's."""
+    assert np.isnan(getattr(elementary, name)(np.array([math.nan, -math.nan]))).all()
+
+
 @pytest.mark.parametrize("name", EXACT)
 def test_a_long_array_has_the_bits_of_its_numbers_one_by_one(name):
     """Long arrays are worked off in blocks: a truth must not depend on how many units it is of."""
