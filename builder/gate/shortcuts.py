@@ -74,7 +74,7 @@ def shortcut_rows(opened: Release, split: str, shortcuts: Shortcuts) -> Iterator
         chosen = choose_exam(opened, split, exam, reveal=True, whole=False)
         floors = Floors.of(opened.public.manifest, exam, chosen.tasks)
         if floors.entries:
-            asked = {name: _chosen(chosen.tasks, name) for name in floors.entries}
+            asked = {name: _first_instances(chosen.tasks, name) for name in floors.entries}
             exams[exam] = asked, floors
             truths |= {task.task_id: chosen.truths[task.task_id]
                        for tasks in asked.values() for task in tasks}  # fmt: skip
@@ -91,7 +91,7 @@ def shortcut_rows(opened: Release, split: str, shortcuts: Shortcuts) -> Iterator
                 yield _row((split, hidden, exam, track, rule), tasks, found, truths, floors)
 
 
-def _chosen(tasks: Iterable[Task], track: str) -> list[Task]:
+def _first_instances(tasks: Iterable[Task], track: str) -> list[Task]:
     """Those of an exam's tasks of a track that are answered: of whole instances, those whose ids
     come first. Ids are random, and scenes, which stand in their order, are nearly all there is to
     read."""

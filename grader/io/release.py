@@ -5,7 +5,7 @@ shard once, or has somebody vouch for all of them (:meth:`Release.vouched`).
 """
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -213,7 +213,9 @@ class Release:
                 row, name = dict(zip(TRUTH_COLUMNS, values, strict=True)), task.instance_id
                 own = labels.get(name) if task.shape.kind == "predictions" else None
                 more = models.get(name) if task.shape.kind == "formula" else None
-                truths[task.task_id] = read.truth(row | {"task_id": task.task_id}, own, more)
+                truths[task.task_id] = _truth(
+                    side, read, row | {"task_id": task.task_id}, own, more
+                )
         absent = wanted.keys() - truths.keys()
         if absent:
             raise UsageError(
@@ -228,11 +230,7 @@ class Release:
         side, read = self.truth_side(split), Rows()
         where = _among(None, _order(side, "{}_truth", split, tracks))
         for row in _rows(side, "{}_truth", split, TRUTH_COLUMNS, *where, tracks=tracks):
-            try:
-                truth = read.truth(dict(zip(TRUTH_COLUMNS, row, strict=True)))
-            except (ValueError, TypeError) as error:
-                raise _unreadable(side, f"the truth of task {row[0]}", error) from None
-            yield truth
+            yield _truth(side, read, dict(zip(TRUTH_COLUMNS, row, strict=True)))
 
     def corrections(self, split: str) -> dict[str, dict[str, Any]] | None:
         """Corrected truths by task id: ``should_abstain``, ``value`` and ``target``.
@@ -257,6 +255,20 @@ class Release:
                 for config in (track, f"{track}_exams")
             )
         }
+
+
+def _truth(
+    side: Side,
+    read: Rows,
+    row: Mapping[str, Any],
+    labels: Sequence[float] | None = None,
+    models: str | None = None,
+) -> Truth:
+    """See :meth:`Rows.truth`; raises ``UsageError`` for what cannot be read."""
+    try:
+        return read.truth(row, labels, models)
+    except (ValueError, TypeError) as error:
+        raise _unreadable(side, f"the truth of task {row['task_id']}", error) from None
 
 
 def _unreadable(side: Side, what: str, error: Exception) -> UsageError:

@@ -115,7 +115,9 @@ def test_verify_pairs_tasks_and_truths_as_they_are_written(
     assert run.code == 1 and "no truth for task" in one_line(run.out)
 
 
-def test_verify_names_a_truth_that_cannot_be_read(runner: Runner, own_release: Path) -> None:
+def test_a_truth_that_cannot_be_read_is_named(
+    runner: Runner, own_release: Path, gold: Path
+) -> None:
     """Hash and manifest may fit what no grader can read."""
 
     def damaged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -124,7 +126,9 @@ def test_verify_names_a_truth_that_cannot_be_read(runner: Runner, own_release: P
 
     second = rewrite(own_release / "public", damaged)[1]["task_id"]
     run = runner.run("verify", own_release)
-    assert run.code == 1 and f"the truth of task {second} cannot be read" in one_line(run.out)
+    problem = f"the truth of task {second} cannot be read"
+    assert run.code == 1 and problem in one_line(run.out)
+    assert problem in runner.fails("grade", gold, "--release", own_release, *DEV)
 
 
 def rewrite(

@@ -99,9 +99,9 @@ def test_of_many_tasks_some_instances_are_asked_whole(
     opened = Release.open(build(tmp_path, monkeypatch))
     tasks = choose_exam(opened, "dev", "all", reveal=True).tasks
     mine = [task for task in tasks if task.track == "causalds"]
-    assert sorted(shortcuts._chosen(tasks, "causalds"), key=lambda t: t.task_id) == mine
+    assert sorted(shortcuts._first_instances(tasks, "causalds"), key=lambda t: t.task_id) == mine
     monkeypatch.setattr(shortcuts, "ENOUGH", len(mine) // 3)
-    some, again = ({task.task_id for task in shortcuts._chosen(every, "causalds")}
+    some, again = ({task.task_id for task in shortcuts._first_instances(every, "causalds")}
                    for every in (tasks, tasks[::-1]))  # fmt: skip
     assert some == again and len(mine) // 3 <= len(some) < len(mine)
     asked = {task.instance_id for task in mine if task.task_id in some}
