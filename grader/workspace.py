@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -50,6 +51,14 @@ def write_workspaces(release: Release, split: str, tasks: Sequence[Task], folder
                     scene = _read_scene(connection, *place)
                     _write_scene(connection, scene, scenes[place], folder)
                     progress.advance(bar, len(scenes[place]))
+
+
+def workspace_files(release: Release, split: str, task: Task) -> dict[str, bytes]:
+    """Return the files of one task's workspace by name."""
+    with tempfile.TemporaryDirectory(prefix="workspace-") as name:
+        write_workspaces(release, split, release.with_prompts(split, [task]), Path(name))
+        (place,) = Path(name).iterdir()
+        return {file.name: file.read_bytes() for file in sorted(place.iterdir())}
 
 
 def _progress() -> Progress:

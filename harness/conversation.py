@@ -15,7 +15,6 @@ from grader.shape import Task
 from grader.submission.check import check
 from grader.submission.submission import MAX_BYTES
 from harness.endings import CONTEXT, REFUSED
-from harness.outage import BREAKER
 
 ANSWER: Final = "answer"
 """Where a solver that has no sandbox leaves the text of the answer file, in the sample's store."""
@@ -37,7 +36,7 @@ def begin(state: TaskState, *texts: str) -> None:
 
 async def reply(state: TaskState, tools: list[ToolDef]) -> ModelOutput | None:
     """The model's next reply, appended; None, the ending written down, where it was the last."""
-    output = await BREAKER.ask(get_model().generate(state.messages, tools=tools))
+    output = await get_model().generate(state.messages, tools=tools)
     state.output = output
     state.messages.append(output.message)
     ending = {"model_length": CONTEXT, "content_filter": REFUSED}.get(output.stop_reason)

@@ -1,6 +1,5 @@
-"""From Inspect's logs to the record of a run: answers, usage, the report, the conversations."""
+"""From Inspect's logs to the record of a run: answers, usage, the report."""
 
-import shutil
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,6 @@ from grader.pipeline import Graded, grade
 from grader.report.usage import ENDINGS
 from grader.show.pages import report_page
 from harness import run_card
-from harness.conversations import FOLDER, page_of, write_conversation, write_index
 from harness.endings import ERROR
 from harness.importers.inspect_log import samples, taken
 from harness.importers.taken import Taken, write_answers
@@ -66,15 +64,11 @@ def record(
     """
     attempts = {task.task_id: epochs.get(task.track, 1) for task in exam.tasks}
     outcome = Outcome(sum(attempts.values()), sum(attempts[task_id] for task_id in wanted))
-    shutil.rmtree(out / FOLDER, ignore_errors=True)
-    (out / FOLDER).mkdir(parents=True)
-    listed: list[Taken] = []
     tasks = {task.task_id: task for task in exam.tasks}
     lines = write_answers(
-        out / "answers", _attempts(out, outcome, attempts, wanted, listed), tasks, card,
+        out / "answers", _attempts(out, outcome, attempts, wanted), tasks, card,
         max(epochs.values()),
     )  # fmt: skip
-    write_index(out / FOLDER, listed)
     counted = Counter(str(line["ending"]) for line in lines)
     outcome.endings = {name: counted[name] for name in ENDINGS if counted[name] and name != ERROR}
     told = {**card, "image": run_card.image(card["settings"]["sandbox"])}
@@ -92,15 +86,12 @@ def _attempts(
     outcome: Outcome,
     attempts: Mapping[str, int],
     wanted: Collection[str],
-    listed: list[Taken],
 ) -> Iterator[Taken]:
-    """The attempts that came to an end; each gets its page, and the outcome counts it."""
+    """The attempts that came to an end; the outcome counts each."""
     for sample in samples(out / "logs"):
         one = taken(sample)
         if one.task_id not in attempts or one.attempt > attempts[one.task_id]:
             continue
-        write_conversation(out / FOLDER, sample, one)
-        listed.append(one)
         if sample.error is not None:
             outcome.errors += 1
             outcome.first_error = outcome.first_error or sample.error.message
@@ -117,11 +108,6 @@ def _report(out: Path, exam: Exam) -> Graded | None:
     key = out / "host.key"
     split = replace(exam.split, transcript_key=read_key(key) if key.exists() else None)
     graded = grade(replace(exam, split=split), out / "answers")
-    links = {
-        task.task_id: f"{FOLDER}/{page.name}"
-        for task in exam.tasks
-        if (page := page_of(out / FOLDER, task.task_id, 1)).exists()
-    }
     write_text(out / "report.json", pretty(graded.report))
-    write_text(out / "report.html", report_page(graded.report, graded.scores, {}, links=links))
+    write_text(out / "report.html", report_page(graded.report, graded.scores, {}))
     return graded

@@ -21,7 +21,7 @@ IMAGE: Final = "causal-exams-sandbox"
 _SECRET: Final = ("key", "token", "secret", "password", "header")
 FREE: Final = frozenset({
     "max_connections", "max_retries", "timeout", "attempt_timeout", "max_sandboxes",
-    "give_up_after", "probe_timeout", "retry_on_error", "limit", "sample_ids", "keep_scratch",
+    "retry_on_error", "limit", "sample_ids", "keep_scratch",
 })  # fmt: skip
 """What may differ when a run goes on: it changes no answer, only which, and how soon."""
 

@@ -1,4 +1,4 @@
-"""One run of an exam: the probe, the count, Inspect, the record."""
+"""One run of an exam: the count of tasks, Inspect, the record."""
 
 import fcntl
 import os
@@ -25,12 +25,9 @@ from grader.show.costliest import costliest
 from grader.show.first import first_screen
 from grader.show.terminal import console
 from harness import run_card
-from harness.conversations import FOLDER, page_of
 from harness.lab_session import MAX_SUBMISSION
-from harness.mock import is_mock, mocked
-from harness.outage import BREAKER
+from harness.models import check_config, model_settings, one_line
 from harness.prices import prices
-from harness.probe import check_config, made, problem, told
 from harness.record import Outcome, record
 from harness.settings import MIXED, preset_of
 from harness.tasks import Sitting, exam_task
@@ -67,8 +64,6 @@ class Run:
     config: dict[str, Any] = field(default_factory=dict)
     limits: dict[str, Any] = field(default_factory=dict)
     model_cost_config: str | None = None
-    probe_timeout: int = 25
-    give_up_after: int = 10
     retry_on_error: int | None = None
     max_sandboxes: int | None = None
 
@@ -132,19 +127,14 @@ def sit(run: Run) -> int:
         run_card.check_same(run.out / "run.json", card)
         epochs = _epochs(run, tracks)
         _estimate(exam, wanted, epochs)
-        chosen = _model(run)
-        model = made(chosen["model"], chosen["base_url"], chosen["arguments"])
-        if wrong := problem(model, run.probe_timeout):
-            _say(f"error: the model does not answer: {wrong}")
-            _say(f"{run.out}: nothing was asked and nothing is marked; run the command again")
-            return 1
+        model = model_settings(run.model, run.model_base_url, run.model_args)
         if not run.key.exists():
             descriptor = os.open(run.key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             os.write(descriptor, secrets.token_bytes(32))
             os.close(descriptor)
         run_card.write(run.out / "run.json", {**card, "partial": "it has not ended yet"})
         try:
-            _ask(run, [exam_task(track, run.sitting) for track in tracks], costs)
+            _ask(run, model, [exam_task(track, run.sitting) for track in tracks], costs)
         except BaseException:
             if list_eval_logs(str(run.out / "logs")):  # it was stopped: what is there is kept
                 record(run.out, exam, card, epochs, wanted)
@@ -233,27 +223,17 @@ def _estimate(exam: Exam, wanted: frozenset[str], epochs: dict[str, int]) -> Non
     )
 
 
-def _model(run: Run) -> dict[str, Any]:
-    """The model as Inspect takes it."""
-    arguments = dict(run.model_args)
-    if is_mock(run.model):
-        arguments.setdefault("custom_outputs", mocked)
-    return {"model": run.model, "base_url": run.model_base_url, "arguments": arguments}
-
-
-def _ask(run: Run, tasks: list[Task], costs: dict[str, ModelCost] | None) -> None:
+def _ask(
+    run: Run, model: dict[str, Any], tasks: list[Task], costs: dict[str, ModelCost] | None
+) -> None:
     """Let Inspect ask what is not answered yet."""
-    chosen, roles = _model(run), {name: get_model(to) for name, to in run.model_roles.items()}
-    BREAKER.reset(run.give_up_after)
+    roles = {name: get_model(to) for name, to in run.model_roles.items()}
     try:
         eval_set(
             tasks,
             log_dir=str(run.out / "logs"),
             retry_attempts=0,
             retry_immediate=False,
-            model=chosen["model"],
-            model_base_url=chosen["base_url"],
-            model_args=chosen["arguments"],
             model_roles=roles or None,
             limit=run.limit,
             sample_id=run.sample_ids,
@@ -268,11 +248,12 @@ def _ask(run: Run, tasks: list[Task], costs: dict[str, ModelCost] | None) -> Non
             log_buffer=1,
             log_dir_allow_dirty=True,
             display="rich" if sys.stderr.isatty() else "plain",
+            **model,
             **run.limits,
             **run.config,
         )
     except PrerequisiteError as error:
-        words = told(error)
+        words = one_line(error)
         hint = "; --sandbox bubblewrap needs none" if "Docker" in words else ""
         raise UsageError(f"{words}{hint}") from None
     except ValueError as error:
@@ -303,11 +284,10 @@ def _tell(run: Run, outcome: Outcome) -> None:
 
 def _next_steps(run: Run, graded: Graded) -> list[str]:
     """What there is to look at."""
-    asked = [s for s in graded.scores if page_of(run.out / FOLDER, s.task_id, 1).exists()]
-    dearest = costliest(asked, 1)
+    answered = [score for score in graded.scores if score.status != "missing"]
     return [
-        *(f"explain {cost.score.task_id} --run {run.out}" for cost in dearest),
-        f"{run.out / 'report.html'}: every task, with its conversation",
+        *(f"explain {cost.score.task_id} --run {run.out}" for cost in costliest(answered, 1)),
+        f"{run.out / 'report.html'}: every task",
         f"inspect view --log-dir {run.out / 'logs'}",
     ]
 

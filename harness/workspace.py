@@ -10,8 +10,8 @@ from inspect_ai.util import sandbox
 
 from grader.exam import Exam
 from grader.io.paths import inside
+from grader.workspace import workspace_files
 from harness.conversation import FOLDER, task_of
-from harness.exports.files import files_of
 from harness.stack import packages, pinned
 
 _ARCHIVE = ".scratch.tar.gz"
@@ -30,8 +30,8 @@ def workspace(exam: Exam) -> Solver:
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         task = task_of(exam, state)
-        found = await anyio.to_thread.run_sync(partial(files_of, exam, task))
-        for name, data in found.items():
+        read = partial(workspace_files, exam.split.release, exam.split.name, task)
+        for name, data in (await anyio.to_thread.run_sync(read)).items():
             await sandbox().write_file(name, data)
         await sandbox().exec(["mkdir", "-p", FOLDER])
         return state

@@ -11,11 +11,9 @@ examples:
 """
 
 import argparse
-import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from grader.commands.common import add, open_split
 from grader.errors import UsageError
@@ -31,10 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("release", type=Path, metavar="RELEASE", help="release folder")
     whose = parser.add_mutually_exclusive_group()
     whose.add_argument("--answers", type=Path, metavar="DIR", help="the answers to show")
-    whose.add_argument(
-        "--run", type=Path, metavar="DIR",
-        help="a run: its answers, and links to its conversations",
-    )  # fmt: skip
+    whose.add_argument("--run", type=Path, metavar="DIR", help="a run, whose answers to show")
     add(parser, "--private", "--split", "--exam", "--track", "--reading")
     parser.add_argument(
         "--reveal", action="store_true", help="of a private split: show truths and scores as well"
@@ -63,8 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     whose = "" if graded is None else f", answered by {graded.report['submission']['system']}"
     subtitle = f"split {split.name}, exam {exam.name}: {len(exam.tasks)} tasks{whose}"
-    talks = {} if run is None else _conversations(run / "conversations", folder)
-    shown = list(_shown(exam, graded, talks))
+    shown = list(_shown(exam, graded))
     for name, text in pages(split.release.name, subtitle, shown, arguments.reading):
         write_text(inside(folder, name), text)
     print(f"{folder / INDEX}: {len(shown)} tasks to read")
@@ -83,20 +77,7 @@ def _graded(split: Split, answers: Path) -> "Graded":
     return grade(exam, submission, slice_intervals=False)
 
 
-def _conversations(pages: Path, site: Path) -> dict[str, list[str]]:
-    """By task the pages of its conversations, one an attempt, as paths from the site."""
-    found: dict[str, list[str]] = {}
-    for page in sorted(pages.glob("*.html")):
-        task_id, _, attempt = page.stem.rpartition("-")
-        if attempt.isdecimal():
-            path = os.path.relpath(page.absolute(), site.absolute())
-            found.setdefault(task_id, []).append(quote(path))
-    return found
-
-
-def _shown(
-    exam: Exam, graded: "Graded | None", talks: Mapping[str, Sequence[str]]
-) -> "Iterator[Shown]":
+def _shown(exam: Exam, graded: "Graded | None") -> "Iterator[Shown]":
     """Every task of the exam with what may be seen of it."""
     from grader.io.beside import scenes, sources, worlds
     from grader.show.browse import Shown
@@ -120,5 +101,4 @@ def _shown(
             world,
             scores.get(task.task_id),
             answers.get(task.task_id),
-            talks.get(task.task_id, ()),
         )

@@ -16,7 +16,6 @@ from grader.draw.words import number
 from grader.errors import UsageError
 from grader.exam import Exam
 from grader.io.jsonio import BadJson, canonical
-from grader.io.paths import inside
 from grader.model import Checked, Truth
 from grader.names import did_you_mean
 from grader.score import score
@@ -118,7 +117,7 @@ def _first_attempt(answers: Path) -> Path:
 
 
 def _ended(run: Path, task_id: str) -> list[Line]:
-    """Why each attempt of a run at a task ended, what it cost, and where its conversation is.
+    """Why each attempt of a run at a task ended, and what it cost.
 
     Raises ``UsageError`` where the folder holds no run.
     """
@@ -128,12 +127,9 @@ def _ended(run: Path, task_id: str) -> list[Line]:
         raise UsageError(f"--run {run}: holds no run; name the folder that `run` wrote") from None
     found: list[Line] = []
     for line in (line for line in lines if line.get("task_id") == task_id):
-        attempt = str(line.get("attempt"))
         told = [f"{key} {line[key]}" for key in USAGE_FIGURES if key in line]
-        found.append(("ended", f"{line.get('ending')} (attempt {attempt}): {', '.join(told)}"))
-        if attempt.isdecimal():
-            page = inside(run / "conversations", f"{task_id}-{attempt}", ".html")
-            found.append(("said", f"{page}"))
+        how = f"{line.get('ending')} (attempt {line.get('attempt')})"
+        found.append(("ended", f"{how}: {', '.join(told)}"))
     return found or [("ended", "not taken, or in an error that is not the model's")]
 
 

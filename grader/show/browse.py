@@ -53,10 +53,7 @@ INDEX: Final = "index.html"
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """All there is to show of a task; what may not be seen is ``None``.
-
-    ``talks`` are paths to the pages of its conversations, one an attempt.
-    """
+    """All there is to show of a task; what may not be seen is ``None``."""
 
     task: Task
     scene: Scene | None
@@ -64,7 +61,6 @@ class Shown:
     world: Mapping[str, Any]
     score: Score | None
     answer: RawAnswer | None
-    talks: Sequence[str] = ()
 
 
 def pages(
@@ -293,10 +289,6 @@ def _answer(one: Shown, first: str) -> list[Block]:
     blocks: list[Block] = [Paragraph([Strong(told)]), Paragraph(f"{'; '.join(counted)}.")]
     if score.reason or score.message:
         blocks.append(Paragraph(": ".join(filter(None, (score.reason, score.message)))))
-    if one.talks:
-        links = (f'<a href="{safe(path, 2_000)}">attempt {k}</a>'
-                 for k, path in enumerate(one.talks, start=1))  # fmt: skip
-        blocks.append(Markup(f'<p class="way">conversations: {" ".join(links)}</p>'))
     data = one.answer.data if one.answer else None
     if data is not None:
         blocks.append(Code(clipped(data[:_ANSWER].decode("utf-8", errors="replace"), _ANSWER)))

@@ -57,15 +57,14 @@ def report_page(
     scores: Sequence[Score] = (),
     truths: Mapping[str, Truth] | None = None,
     more: Sequence[Section] = (),
-    links: Mapping[str, str] | None = None,
     ahead: str = "",
 ) -> str:
     """The page of one submission.
 
     ``scores`` are its tasks where each may be seen, ``truths`` what is to be revealed of them,
-    ``links`` files of a task's own, such as its conversation, by its id; ``ahead`` is the way back.
+    ``ahead`` is the way back.
     """
-    listed = tasks(scores, truths or {}, links or {})
+    listed = tasks(scores, truths or {})
     sections = [
         Section("Summary", [_card(report)]),
         Section("What went wrong", _dearest(scores)),

@@ -113,11 +113,8 @@ def _why(score: Score) -> str:
     return ": ".join(filter(None, (told, score.message)))
 
 
-def tasks(scores: Sequence[Score], truths: Mapping[str, Truth], links: Mapping[str, str]) -> Table:
-    """One row per task; ``truths`` is empty unless they are to be revealed.
-
-    ``links`` are the files that a task's id leads to, where it has one.
-    """
+def tasks(scores: Sequence[Score], truths: Mapping[str, Truth]) -> Table:
+    """One row per task; ``truths`` is empty unless they are to be revealed."""
     head = ["task", "variant", "view", "status", "points", "loss", "value", "why"]
     note = "" if len(scores) <= LISTED else f"The first {LISTED:,} tasks, and the costliest."
     shown = list(scores[:LISTED])
@@ -130,7 +127,7 @@ def tasks(scores: Sequence[Score], truths: Mapping[str, Truth], links: Mapping[s
         revealed = [truth_json(truths[score.task_id])] if truths else []
         rows.append(
             [
-                Cell(score.task_id, "id", "", links.get(score.task_id, ""), score.task_id),
+                Cell(score.task_id, "id", anchor=score.task_id),
                 f"{score.family}.{score.variant}",
                 score.view,
                 score.status + (" (abstained)" if score.abstained else ""),

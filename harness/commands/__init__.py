@@ -5,6 +5,6 @@ from typing import Final
 COMMANDS: Final[dict[str, str]] = {
     "run": "sit an exam with a model: sandbox, answers, report",
     "lab": "experiment in a causalab episode",
-    "export": "an exam as task folders of Harbor, or as lines of JSON",
+    "export": "an exam as task folders of Harbor",
     "answers-from": "answers out of a record of Inspect, Harbor or mini-swe-agent",
 }

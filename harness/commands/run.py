@@ -10,7 +10,7 @@ examples:
 Options named like those of `inspect eval` mean the same; -M are arguments of the model, -G further
 options of its generation, such as -G cache=true or -G batch=true. The same command goes on with a
 run that was interrupted: what was answered is not asked again. runs/NAME then holds Inspect's logs,
-answers/, run.json, usage.jsonl, report.json, report.html and the conversations.
+answers/, run.json, usage.jsonl, report.json and report.html; `inspect view` shows conversations.
 
 exit codes: 0 the run is complete; 1 tasks are left, because the model could not be reached or
 something else that is no fault of the model's; 2 unusable input
@@ -80,16 +80,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     for name, kind in LIMITS.items():
         limits.add_argument(_option(name), type=kind, metavar=kind.__name__.upper())
     limits.add_argument("--model-cost-config", metavar="FILE", help="prices, for --cost-limit")
-    errors = parser.add_argument_group("errors that are not the model's")
-    errors.add_argument(
-        "--give-up-after", type=int, default=10, metavar="N",
-        help="failures of the model in a row, then nothing more is asked (default: %(default)d)",
-    )  # fmt: skip
-    errors.add_argument(
-        "--probe-timeout", type=int, default=25, metavar="S",
-        help="seconds for the first short question (default: %(default)d); more for a slow model",
-    )  # fmt: skip
-    errors.add_argument("--retry-on-error", type=int, metavar="N", help="tries of a task at once")
+    parser.add_argument("--retry-on-error", type=int, metavar="N", help="tries of a task at once")
     parser.add_argument("--max-sandboxes", type=int, metavar="N")
     parser.add_argument("--system", metavar="NAME", help="name on boards (default: the model)")
 
@@ -147,8 +138,6 @@ def run(arguments: argparse.Namespace) -> int:
                 name: value for name in LIMITS if (value := getattr(arguments, name)) is not None
             },
             model_cost_config=arguments.model_cost_config,
-            give_up_after=arguments.give_up_after,
-            probe_timeout=arguments.probe_timeout,
             retry_on_error=arguments.retry_on_error,
             max_sandboxes=arguments.max_sandboxes,
         )

@@ -32,7 +32,6 @@ from harness.conversation import ANSWER, end
 from harness.endings import CONTEXT, REFUSED
 from harness.extraction import yes_or_no
 from harness.lab_host import Host
-from harness.outage import BREAKER
 from harness.questions import answer_of, questions, with_examples
 from harness.solvers.one_reply import one_reply
 from harness.words import told
@@ -51,9 +50,7 @@ def make(exam: Exam, host: Host, variant: str = "") -> Solver:
             return await single(state, generate)
         texts = [with_examples(q.text) if variant == "examples" else q.text for q in asked]
         model = get_model()
-        outputs: list[ModelOutput] = await collect(
-            *(BREAKER.ask(model.generate(text)) for text in texts)
-        )
+        outputs: list[ModelOutput] = await collect(*(model.generate(text) for text in texts))
         said = await collect(
             *(_meaning(q.text, output) for q, output in zip(asked, outputs, strict=True))
         )

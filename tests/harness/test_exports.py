@@ -1,6 +1,5 @@
 """Exams for other harnesses: Harbor's folders grade as we do, and lines hold all that is public."""
 
-import base64
 import json
 import os
 import subprocess
@@ -11,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from causal_exams.cli import main
 from grader.exam import Exam, choose_exam
 from grader.io.release import Release
-from harness.exports.harbor import exportable, write_harbor
+from harness.harbor import exportable, write_harbor
 
 pytestmark = pytest.mark.slow
 
@@ -89,18 +87,3 @@ def test_without_the_truth_answers_are_collected(
     broken.write_text("{")
     assert reward(copied, tmp_path / "broken") == 0.0
     assert (tmp_path / "gold" / "logs" / "answer" / broken.name).exists()
-
-
-def test_lines_hold_what_is_public(mini_release: Path, exam: Exam, tmp_path: Path) -> None:
-    out = tmp_path / "exam.jsonl"
-    words = ["export", "jsonl", str(out), "--release", str(mini_release), "--exam", "mini"]
-    assert main([*words, "--track", "causalds"]) == 0
-    lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-    asked = [task for task in exam.tasks if task.track == "causalds"]
-    assert [line["task_id"] for line in lines] == [task.task_id for task in asked]
-    for line, task in zip(lines, asked, strict=True):
-        assert line["prompt"].startswith("# Task") and line["answer_file"] == task.answer_file
-        assert ("data.parquet" in line["files"]) == (task.input_mode == "data")
-        assert not {"truth", "target", "gold", "instance_id"} & line.keys()
-    table = next(line["files"]["data.parquet"] for line in lines if "data.parquet" in line["files"])
-    assert base64.b64decode(table["content"]).startswith(b"PAR1")

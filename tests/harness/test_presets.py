@@ -23,7 +23,6 @@ def play(
     with serve(script) as server:
         options = ("--preset", preset, "--sample-id", task_id, "--sandbox", "bubblewrap", *more)
         assert sit(release, out, server, "--track", track_of(preset), *options) == 0
-        server.requests[:] = server.requests[1:]  # the probe
     return server, lines(out / "usage.jsonl")[0]
 
 

@@ -1,4 +1,4 @@
-"""What a run leaves: endings, conversations, scratch files, boards, and no truth in any log."""
+"""What a run leaves: endings, scratch files, boards, and no truth in any log."""
 
 import json
 import shutil
@@ -51,12 +51,7 @@ def test_an_agent_works_in_a_sandbox_and_all_of_it_is_on_record(
     assert "data.parquet" in told and f"no file answers/{task.answer_file}" in told
     assert "not valid" in told
     assert json.loads((out / "answers" / task.answer_file).read_text()) == {"ate": 1.5}
-    page = (out / "conversations" / f"{task.task_id}-1.html").read_text(encoding="utf-8")
-    assert '<a href="index.html">← all conversations</a>' in page
-    assert f'href="{task.task_id}-1.html"' in (out / "conversations" / "index.html").read_text()
-    assert "I look." in page and "note.txt" in page and "<script>" not in page
-    report = (out / "report.html").read_text(encoding="utf-8")
-    assert f'href="conversations/{task.task_id}-1.html"' in report
+    assert task.task_id in (out / "report.html").read_text(encoding="utf-8")
     with tarfile.open(out / "scratch" / f"{task.task_id}-1.tar.gz") as archive:
         assert {"./note.txt", f"./answers/{task.answer_file}"} <= set(archive.getnames())
     (usage,) = lines(out / "usage.jsonl")
@@ -67,7 +62,7 @@ def test_an_agent_works_in_a_sandbox_and_all_of_it_is_on_record(
     words = ["explain", task.task_id, "--release", str(mini_release), "--run", str(out)]
     assert main(words) == 0
     shown = capsys.readouterr().out
-    assert "answered (attempt 1)" in shown and "1.5" in shown and f"{task.task_id}-1.html" in shown
+    assert "answered (attempt 1)" in shown and "1.5" in shown
 
 
 @pytest.mark.parametrize(
@@ -116,23 +111,6 @@ def test_what_a_local_model_costs_is_counted_and_can_be_limited(
             assert sit(small, out, server, *chosen, *prices, "--cost-limit", limit) == 0
             (usage,) = lines(out / "usage.jsonl")
             assert usage["cost_usd"] == 20 and usage["ending"] == ending
-
-
-def test_after_failures_in_a_row_nothing_more_is_asked(mini_release: Path, tmp_path: Path) -> None:
-    """An endpoint that dies in the middle of a thousand tasks is not asked a thousand times."""
-
-    def script(messages: list[dict[str, Any]]) -> Reply:
-        if "ready" in json.dumps(messages):
-            return Reply("ready")
-        return Reply("gone", status=500)
-
-    with serve(script) as server:
-        options = ("--max-retries", "0", "--give-up-after", "4", "--max-connections", "2")
-        chosen = ("--track", "ccr", "--limit", "30", "--setting", "closed")
-        assert sit(mini_release, tmp_path / "run", server, *chosen, *options) == 1
-    # The client of openai asks three times by itself; two were at work when it was given up.
-    assert len(server.requests) <= 1 + 3 * (4 + 2)
-    assert lines(tmp_path / "run" / "usage.jsonl") == []
 
 
 def test_logs_hold_no_truth(mini_release: Path, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from grader.io.paths import inside
 from grader.io.schemas import folder as schemas
 from grader.model import Truth
 from grader.shape import Task
-from harness.exports.files import files_of
+from grader.workspace import workspace_files
 from harness.stack import FOLDER
 from harness.words import told
 
@@ -91,7 +91,7 @@ def _write_task(exam: Exam, task: Task, truth: Truth | None, place: Path, archiv
     (place / "instruction.md").write_text(f"{task.prompt}\n\n{rest}\n", encoding="utf-8")
     for source in (_HERE / "Dockerfile", FOLDER / "requirements.txt"):
         inside(environment, source.name).write_bytes(source.read_bytes())
-    for name, data in files_of(exam, task).items():
+    for name, data in workspace_files(exam.split.release, exam.split.name, task).items():
         inside(environment / "files", name).write_bytes(data)
     (environment / "files" / "answers" / ".keep").touch()
     for source in (_HERE / "test.sh", _HERE / "grade.py"):
