@@ -165,7 +165,7 @@ class Ledger:
         return with_figure(report, figure, ladder.interval(figure), ladder.step)
 
     def teams(self, ladder: Ladder) -> list[dict[str, Any]]:
-        """What each team used and can have learnt, by name."""
+        """Return of each team, by name, its submissions and figures, both out of how many."""
         rows = []
         for team, entries in sorted(self._teams.items()):
             figures = {entry["figure"] for entry in entries} - {None}
@@ -175,8 +175,6 @@ class Ledger:
                     "submissions": f"{len(entries)}/{SUBMISSIONS}",
                     "figures": f"{len(figures)}/{ladder.figures}",
                     "points": max(figures, default=None),
-                    "bits": ladder.bits(len(entries)),
-                    "climb": ladder.bound(len(entries), ladder.figures),
                 }
             )
         return rows

@@ -6,14 +6,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from itertools import count
 from pathlib import Path
 
 import pytest
 from smaller_splits import write_splits
 
 ROOT = Path(__file__).resolve().parent.parent
-_TESTS = count()
 
 _FIRST = (
     "release/test_gate_answers.py",
@@ -62,15 +60,6 @@ def pytest_unconfigure() -> None:
     about leaks."""
     gc.callbacks.clear()
     gc.unfreeze()
-
-
-@pytest.fixture(autouse=True)
-def _gradings_of_its_own(
-    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    """No test may reuse what another graded, perhaps with a part of the grader replaced."""
-    folder = tmp_path_factory.getbasetemp() / "gradings" / str(next(_TESTS))
-    monkeypatch.setenv("CAUSAL_EXAMS_CACHE", str(folder))
 
 
 @pytest.fixture(autouse=True, scope="session")

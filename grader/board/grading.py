@@ -1,4 +1,4 @@
-"""One submission of a board: graded in a worker, or known from before, and what the board keeps.
+"""One submission of a board: graded in a worker, and what the board keeps.
 
 A report of a large exam is a hundred thousand characters, of which a table needs a few thousand:
 the board keeps those at hand, and the whole packed.
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
-from grader.board.cache import Cache, submission_sha256
 from grader.board.workers import Failed, Limits, run_limited, run_patiently
 from grader.exam import Exam
 from grader.ledger import close, held, show_all
@@ -69,7 +68,6 @@ def grade_all(
     workers: int,
     limits: Limits,
     budget: Budget | None = None,
-    cache: Cache | None = None,
     documents: bool = False,
     patient: bool = False,
     refuse: Callable[[Graded], None] = lambda _graded: None,
@@ -86,16 +84,10 @@ def grade_all(
     _ = exam.truths, exam.floors, exam.arms, exam.differing
 
     def work(source: Path) -> bytes:
-        known = None if cache is None else submission_sha256(source)
-        if cache is not None and known is not None and (text := cache.find(known)) is not None:
-            return text
         graded = grade(
             exam, source, slice_intervals=documents, tables=documents, limits=budget, identify=True
         )
-        text = json.dumps(_told(graded, source, refuse)).encode("ascii")
-        if cache is not None and known is not None:
-            cache.keep(known, text)
-        return text
+        return json.dumps(_told(graded, source, refuse)).encode("ascii")
 
     found: dict[int, Result] = {}
     run = run_patiently if patient else run_limited

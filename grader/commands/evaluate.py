@@ -5,11 +5,15 @@ hashes and the report (redacted where truth is private) goes to the dataset of r
 to its log, the file into the dataset of submissions, a comment to the submitter; then the pull
 request is closed. A run can be killed at any time: the next one goes on. What fails for want of
 time or memory is tried again, by three runs at most. Only submissions to --release are looked
-at.
+at. After an erratum --again grades stored submissions, which an older version of the same release
+graded, by --release: a row keeps what it said before, the log gets a line, and what changed is
+printed (--table FILE writes it as Markdown).
 
 examples:
   causal-exams evaluate --from org/submissions --results org/results --release hf://org/exams@v1
   causal-exams evaluate --from org/submissions --results org/results --private /safe/private
+  causal-exams evaluate --from org/submissions --results org/results --release hf://org/exams@v2 \\
+      --again
 """
 
 import argparse
@@ -24,7 +28,11 @@ from grader.errors import UsageError
 from grader.processors import processors
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grader.draw.table import Table
     from grader.hub.evaluate import Desk
+    from grader.hub.rescore import Change
 
 MEMORY: Final = 2048
 SECONDS: Final = 300
@@ -49,6 +57,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"submissions of one team that are looked at on one day (default {PER_DAY}); others "
         "wait",
     )  # fmt: skip
+    parser.add_argument(
+        "--again", action="store_true", help="grade stored submissions by a new version, --release"
+    )
+    parser.add_argument(
+        "--table", type=Path, metavar="FILE", help="with --again: what changed, as Markdown"
+    )
     effort = parser.add_argument_group("effort")
     effort.add_argument("--workers", type=int, default=processors(), metavar="N")
     effort.add_argument("--memory", type=int, default=MEMORY, metavar="MIB", help="of one")
@@ -64,6 +78,10 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.hub.results import Results
 
     inbox, kept, desk = read(arguments)
+    if arguments.again:
+        return _grade_again(inbox, kept, desk, arguments)
+    if arguments.table is not None:
+        raise UsageError("--table: goes with --again")
     with alone(arguments.work):
         api = connect()
         with told(inbox):  # before the dataset of results is made
@@ -75,6 +93,53 @@ def run(arguments: argparse.Namespace) -> int:
         f"{tally.again} to be tried again"
     )
     return 0
+
+
+def _grade_again(inbox: str, kept: str, desk: "Desk", arguments: argparse.Namespace) -> int:
+    """Grade stored submissions by another version of the release, and say what changed."""
+    from grader.draw.table import in_terminal
+    from grader.hub.client import connect
+    from grader.hub.rescore import rescore
+    from grader.hub.results import Results
+    from grader.io.files import write_text
+    from grader.show.terminal import console
+
+    with alone(arguments.work):
+        api = connect()
+        changes = rescore(api, inbox, Results(api, kept), desk, print)
+    table = _changes_table(changes, desk.release.name)
+    console().print(in_terminal(table))
+    if arguments.table is not None:
+        write_text(arguments.table, _markdown(table))
+    return 0
+
+
+def _changes_table(changes: "Sequence[Change]", release: str) -> "Table":
+    """Return figures and places before and after, of everyone who was graded again."""
+    from grader.draw.table import Cell, Table
+    from grader.draw.words import points
+
+    head = ["system", "team", "place", "was", "skill", "was", "points", "was"]
+    rows: list[list[str | Cell]] = [
+        [
+            Cell(change["system"], "name"),
+            change["team"],
+            *(str(change[when]["place"]) for when in ("after", "before")),
+            *(points(change[when][f]) for f in ("skill", "points") for when in ("after", "before")),
+        ]
+        for change in changes
+    ]
+    return Table(f"Rescored by {release}", head, rows, left=2)
+
+
+def _markdown(table: "Table") -> str:
+    """Return the table for an entry of ERRATA.md, with names as they are, not as markup."""
+    lines = [list(map(str, row)) for row in (table.head, ["---"] * len(table.head), *table.rows)]
+    safe = (
+        [cell.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ") for cell in line]
+        for line in lines
+    )
+    return f"{table.title}\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in safe)
 
 
 def read(arguments: argparse.Namespace) -> "tuple[str, str, Desk]":

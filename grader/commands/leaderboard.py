@@ -2,8 +2,8 @@
 
 A submission is a packed .parquet file or a folder of answers. Each is graded on its own, in a
 process with a limit on memory and time; one that cannot be graded is shown as failed, with the
-reason, and never stops the others. Gradings are kept (--cache) and reused where submission,
-release, grader and options are the same.
+reason, and never stops the others. Of a private exam the ledger follows: who submitted how often,
+and which figures were shown.
 
 examples:
   python -m grader leaderboard submissions/
@@ -12,7 +12,6 @@ examples:
 """
 
 import argparse
-import hashlib
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -43,19 +42,14 @@ from grader.submission.collect import submissions_in
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from grader.board.cache import Cache
     from grader.board.grading import Entry
     from grader.board.sessions import Started
+    from grader.draw.table import Table
 
 NOTICES: Final = 3
 """Of each submission so many notes are told; ``grade`` tells them all."""
 MEMORY: Final = 2048
 SECONDS: Final = 300
-_NO_MATTER: Final = frozenset(
-    ("submissions", "release", "private", "transcript_key", "ledger", "json", "html", "workers",
-     "memory", "wall", "cache", "no_cache", "sessions", "setting", "reading")
-)  # fmt: skip
-"""Options that change no report, or that the key of a grading has by their content."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -88,12 +82,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--seconds", dest="wall", type=_positive, default=SECONDS, metavar="S",
         help=f"of one submission (default {SECONDS})",
     )  # fmt: skip
-    effort.add_argument(
-        "--cache", type=Path, metavar="DIR",
-        help="where gradings are kept, a folder of yours alone (default: $CAUSAL_EXAMS_CACHE, "
-        "then causal-exams in $XDG_CACHE_HOME or ~/.cache)",
-    )  # fmt: skip
-    effort.add_argument("--no-cache", action="store_true", help="grade anew and keep nothing")
     add_limits(parser)
     add_documents(
         parser, "all reports, best first", "full reports of a private split, for your eyes only"
@@ -125,7 +113,6 @@ def run(arguments: argparse.Namespace) -> int:
         exam = exam.final()
         refuse_several(sources)
     counted = _sessions(arguments, exam)
-    cache = _cache(arguments, exam)
     with _progress() as progress:
         bar = progress.add_task("submissions", total=len(sources))
 
@@ -139,8 +126,7 @@ def run(arguments: argparse.Namespace) -> int:
             workers=arguments.workers,
             limits=Limits(arguments.memory << 20, arguments.wall),
             budget=limits_of(arguments),
-            cache=cache,
-            documents=_detailed(arguments),
+            documents=bool(arguments.json or arguments.html),
             refuse=refuse_others,
             advance=advance,
         )
@@ -172,7 +158,31 @@ def run(arguments: argparse.Namespace) -> int:
         out.print(in_terminal(table.without("shows from")))
     if failed:
         out.print(in_terminal(failures(failed)))
+    if exam.keeps_ledger:
+        out.print(in_terminal(_ledger_table(exam, arguments.ledger)))
     return 0
+
+
+def _ledger_table(exam: Exam, path: Path | None) -> "Table":
+    """Return a line for each team of a private exam: its submissions and the figures shown."""
+    from grader.draw.table import Table, figure, word
+    from grader.draw.words import points
+    from grader.ledger import Ledger, default_path, ladder_of
+    from grader.pipeline import grade
+    from grader.submission.submission import Submission
+
+    ladder = ladder_of(grade(exam, Submission(Path("nobody")), slice_intervals=False))
+    ledger = Ledger(path or default_path(exam), exam)
+    columns = (
+        word("team"),
+        word("submissions"),
+        word("figures"),
+        figure("points", "points shown", points),
+    )
+    note = f"A figure comes in steps of {ladder.step:g} points, about half of the instances."
+    if ledger.is_closed:
+        note += " The final ranking was made: no new figure is shown."
+    return Table.of(f"Ledger of {exam.name}", columns, ledger.teams(ladder), note=note)
 
 
 def _of_setting(entries: "list[Entry]", setting: str | None) -> "list[Entry]":
@@ -200,31 +210,6 @@ def _sessions(arguments: argparse.Namespace, exam: Exam) -> "Started":
     if key is None:
         raise UsageError("--sessions: give --transcript-key too; only sessions it signed count")
     return started(arguments.sessions, key)
-
-
-def _detailed(arguments: argparse.Namespace) -> bool:
-    """Whether anyone will see more of a report than the board's table."""
-    return bool(arguments.json or arguments.html)
-
-
-def _cache(arguments: argparse.Namespace, exam: Exam) -> "Cache | None":
-    """Where gradings of this exam with these options are kept; ``None`` for nowhere."""
-    from grader.board.cache import Cache, context_sha256, default_folder
-
-    if arguments.no_cache:
-        return None
-    key = exam.split.transcript_key
-    asked = {name: value for name, value in vars(arguments).items() if name not in _NO_MATTER}
-    asked |= {"exam": exam.name, "split": exam.split.name, "detailed": _detailed(arguments)}
-    asked["key"] = "" if key is None else hashlib.sha256(key).hexdigest()
-    context = context_sha256(exam.split.release, asked)
-    try:
-        return Cache(arguments.cache or default_folder(), context)
-    except UsageError as error:
-        if arguments.cache is not None:
-            raise
-        print(f"note: {error}", file=sys.stderr)
-        return None
 
 
 def _progress() -> "Progress":

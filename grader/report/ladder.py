@@ -1,16 +1,10 @@
-"""The figure of a private exam that is shown, and what a submitter can have learnt from it.
+"""The figure of a private exam that is shown to a team.
 
 A ladder (Blum and Hardt 2015): of a team's submissions a new figure is shown only where it beats
 the team's best by a step that noise would not make, and figures are multiples of that step. It is
 about one fixed half of the instances, which the private side's salt picks; the other half alone
-counts in the final ranking, and nothing was ever said of it.
-
-How far a client without knowledge can climb is bounded by how many different things it can be told
-(Russo and Zou 2016, with Hoeffding's variance): where ``N`` is that number, and the figure is the
-mean over ``n`` independent instances of points between 0 and 1, the points of whatever it hands in
-last exceed what these answers would earn on fresh tasks by at most sqrt(ln N / 2n) in expectation.
-So a team is shown as few figures as keep that bound under :data:`CLIMB` points of the whole exam
-after :data:`SUBMISSIONS` submissions, and none after these.
+counts in the final ranking, and nothing was ever said of it. A team is shown :data:`FIGURES`
+different figures at most, and none after :data:`SUBMISSIONS` submissions.
 """
 
 import hashlib
@@ -24,7 +18,9 @@ from grader.model import Unit
 from grader.report.skill import WHOLE
 
 SUBMISSIONS: Final = 100
-CLIMB: Final = 10.0
+FIGURES: Final = 3
+_COARSEST: Final = 33.0
+"""The largest step, in points, in which figures are worth being shown."""
 
 
 def shown_half(instances: Iterable[str], salt: bytes) -> frozenset[str]:
@@ -78,7 +74,7 @@ class Ladder:
     @property
     def step(self) -> float:
         """What the best of :data:`SUBMISSIONS` submissions gains by noise, in points."""
-        return min(WHOLE, math.ceil(WHOLE * self._climb(math.log(SUBMISSIONS))))
+        return min(WHOLE, math.ceil(WHOLE * self._deviation(math.log(SUBMISSIONS))))
 
     @property
     def levels(self) -> int:
@@ -88,10 +84,7 @@ class Ladder:
     @property
     def figures(self) -> int:
         """How many figures one team may be shown; 0 where the exam is too small for any."""
-        allowed = 0
-        while allowed < self.levels and self.bound(SUBMISSIONS, allowed + 1) < CLIMB:
-            allowed += 1
-        return allowed
+        return FIGURES if self.step <= _COARSEST else 0
 
     def shown(self, earlier: Sequence[float | None], points: float) -> float | None:
         """The figure after one more submission of ``points``, given those after earlier ones."""
@@ -103,32 +96,13 @@ class Ladder:
             return best
         return min(self.levels - 1, math.floor(points / self.step)) * self.step
 
-    def stories(self, submissions: int, figures: int) -> int:
-        """In how many ways so many submissions can be answered with at most so many figures.
-
-        Figures rise, and the first one comes with the first submission.
-        """
-        later = max(0, min(submissions, SUBMISSIONS) - 1)
-        most = min(figures, submissions)
-        return (
-            sum(math.comb(later, k - 1) * math.comb(self.levels, k) for k in range(1, most + 1))
-            or 1
-        )
-
-    def bits(self, submissions: int) -> float:
-        """The most that so many submissions can have told of the truth."""
-        return math.log2(self.stories(submissions, self.figures))
-
-    def bound(self, submissions: int, figures: int) -> float:
-        """Points of the whole exam by which that can have helped: half of it was never shown."""
-        return WHOLE / 2 * self._climb(math.log(self.stories(submissions, figures)))
-
-    def _climb(self, nats: float) -> float:
+    def _deviation(self, nats: float) -> float:
+        """Return sqrt(nats / 2n), Hoeffding's deviation of a mean of n points from 0 to 1."""
         return math.sqrt(nats / (2 * self.instances))
 
     def interval(self, figure: float) -> list[float]:
         """What the points of the whole exam may be: the step, and the error of so few instances."""
-        error = WHOLE * self._climb(math.log(2 / 0.05))
+        error = WHOLE * self._deviation(math.log(2 / 0.05))
         return [
             round(max(0.0, figure - error), 1),
             round(min(WHOLE, figure + self.step + error), 1),

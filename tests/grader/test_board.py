@@ -1,4 +1,4 @@
-"""A board of many submissions: none stops it, each is graded apart, and once."""
+"""A board of many submissions: none stops it, and each is graded apart."""
 
 import csv
 import json
@@ -14,10 +14,8 @@ import pytest
 from grading import Runner, put
 from small_release import TASKS
 
-from grader.board import cache as gradings
 from grader.board.grading import Entry, NotGraded, Result, grade_all
 from grader.board.workers import Failed, Limits, run_limited, run_patiently
-from grader.cli import main
 from grader.draw.table import in_terminal
 from grader.errors import UsageError
 from grader.exam import Exam
@@ -121,33 +119,6 @@ def test_workers_grade_as_one_process_does(dev: Exam, board: Path) -> None:
     assert in_terminal(leaderboard([(1, briefs[0][0])]))
 
 
-def test_a_grading_is_reused_where_all_agrees(
-    runner: Runner, board: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Same bytes on the board; a changed answer, option or name is graded anew."""
-    kept = tmp_path / "kept"
-    dev = ("--release", runner.release, "--split", "dev", "--cache", kept)
-    first, again = tmp_path / "1.json", tmp_path / "2.json"
-    assert runner.run("leaderboard", board, *dev, "--json", first).code == 0
-    assert kept.stat().st_mode & 0o777 == 0o700
-    assert len(list(kept.iterdir())) == 3, "what failed is not kept"
-    (board / "broken.parquet").unlink()
-    assert runner.run("leaderboard", board, *dev, "--json", first).code == 0
-
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("graded again")
-
-    with monkeypatch.context() as patch:
-        patch.setattr("grader.board.grading.grade", refuse)
-        assert runner.run("leaderboard", board, *dev, "--json", again).code == 0
-        assert first.read_bytes() == again.read_bytes()
-        put(board / "a", "ate", "{}")
-        assert "failed: a:" in runner.run("leaderboard", board, *dev, "--json", again).err
-        for words in ((*dev[:-2], "--no-cache"), (*dev, "--exam", "all")):
-            assert main(["leaderboard", str(board), *map(str, words)]) == 2
-            assert "graded again" in runner.capsys.readouterr().err
-
-
 def test_what_every_report_remarks_is_said_once(
     runner: Runner, board: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,7 +132,7 @@ def test_what_every_report_remarks_is_said_once(
 
 
 def test_a_board_has_a_budget_for_each_submission(runner: Runner, board: Path) -> None:
-    """As ``grade`` has, with the same options; it is part of what a kept grading is of."""
+    """As ``grade`` has, with the same options."""
     file = runner.place / "board.json"
     dev = ("--release", runner.release, "--split", "dev", "--json", file)
     counts = []
@@ -170,50 +141,6 @@ def test_a_board_has_a_budget_for_each_submission(runner: Runner, board: Path) -
         first = json.loads(file.read_text("utf-8"))[0]
         counts.append(first["report"]["census"]["invalid_reasons"].get("budget", 0))
     assert counts[0] == 0 < counts[1]
-
-
-def test_a_damaged_or_foreign_grading_is_not_believed(tmp_path: Path) -> None:
-    """Cut, changed or exchanged: it is made again."""
-    kept = gradings.Cache(tmp_path / "kept", "context")
-    kept.keep("submission", b'{"points": 1}')
-    (file,) = (tmp_path / "kept").iterdir()
-    assert kept.find("submission") == b'{"points": 1}'
-    assert kept.find("another") is None
-    assert gradings.Cache(tmp_path / "kept", "other").find("submission") is None
-    file.write_bytes(file.read_bytes()[:-1])
-    assert kept.find("submission") is None
-    file.unlink()
-    file.symlink_to(tmp_path / "elsewhere")
-    assert kept.find("submission") is None
-
-
-def test_gradings_are_kept_where_nobody_else_can_write(runner: Runner, board: Path) -> None:
-    """What is kept is believed; whoever may write it could write a first place."""
-    shared = board.parent / "shared"
-    shared.mkdir()
-    shared.chmod(0o777)
-    dev = ("--release", runner.release, "--split", "dev")
-    message = runner.fails("leaderboard", board, *dev, "--cache", shared)
-    assert "nobody else can write" in message
-    assert list(shared.iterdir()) == []
-
-
-def test_what_a_submission_is_called_and_holds_is_its_key(tmp_path: Path) -> None:
-    """Bytes, names of files and its own name; links are told from files, and not read."""
-    seen = set()
-    for number, (name, content) in enumerate([("x", b"1"), ("x", b"2"), ("y", b"1")]):
-        folder = tmp_path / str(number) / "team"
-        folder.mkdir(parents=True)
-        (folder / name).write_bytes(content)
-        seen.add(gradings.submission_sha256(folder))
-    other = Path(shutil.copytree(tmp_path / "0" / "team", tmp_path / "0" / "other"))
-    linked = tmp_path / "3" / "team"
-    linked.mkdir(parents=True)
-    (linked / "x").symlink_to(tmp_path / "0" / "team" / "x")
-    seen |= {gradings.submission_sha256(other), gradings.submission_sha256(linked)}
-    assert len(seen) == 5 and None not in seen
-    same = Path(shutil.copytree(tmp_path / "0" / "team", tmp_path / "4" / "team"))
-    assert gradings.submission_sha256(same) in seen
 
 
 @pytest.mark.parametrize("formula", ["=1+1", "+1", "-1+2", "@SUM(A1)", "\t=1", "\r=1"])

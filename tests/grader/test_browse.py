@@ -202,7 +202,7 @@ def test_pages_open_in_a_browser_without_an_error_or_a_clipped_label(
     report, board = tmp_path / "report.html", tmp_path / "board.html"
     at = ["--release", str(mini_release), "--exam", "mini", "--html"]
     assert main(["grade", str(answers / "gold"), *at, str(report)]) == 0
-    assert main(["leaderboard", str(answers), "--no-cache", *at, str(board)]) == 0
+    assert main(["leaderboard", str(answers), *at, str(board)]) == 0
     tasks = [sorted(site.glob(f"{start}-*.html"))[0] for start in ("cds", "ccr", "lab", "rscm")]
     found, said = opened([report, board, *tasks], tmp_path)
     assert len(found) == 6 * len(WIDTHS) and not said, said

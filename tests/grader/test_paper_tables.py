@@ -280,6 +280,6 @@ def boards(mini_release: Path, tmp_path_factory: pytest.TempPathFactory) -> dict
 
 
 def drawn(page: Path, answers: Path, at: list[str]) -> str:
-    words = ["leaderboard", str(answers), *at, "--no-cache", "--html", str(page)]
+    words = ["leaderboard", str(answers), *at, "--html", str(page)]
     assert main(words) == 0
     return page.read_text("utf-8")

@@ -78,7 +78,7 @@ def test_all_that_a_board_shows_follows_from_the_figures_that_are_shown(
 
         monkeypatch.setattr(pipeline, "score", marked)
         page, data, told = (tmp_path / f"{number}.{end}" for end in ("html", "json", "ledger"))
-        kept = ("--ledger", told, "--no-cache", "--html", page, "--json", data)
+        kept = ("--ledger", told, "--html", page, "--json", data)
         run = runner.run("leaderboard", tmp_path / "in", *at, *kept)
         assert run.code == 0 and json.loads(data.read_bytes())[0]["report"]["points"] is not None
         return run.out + run.err, page.read_bytes(), data.read_bytes()

@@ -150,7 +150,7 @@ def test_boards_label_and_filter_by_setting(
     other.write_text(json.dumps(card))
     capsys.readouterr()
     words = ["leaderboard", str(tmp_path / "board"), "--release", str(mini_release)]
-    words += ["--exam", "mini", "--track", "ccr", "--no-cache", "--workers", "1"]
+    words += ["--exam", "mini", "--track", "ccr", "--workers", "1"]
     assert main(words) == 0
     out, err = capsys.readouterr()
     assert "· closed" in out and "· open" in out

@@ -108,7 +108,7 @@ def test_stored_submissions_are_rescored_and_the_table_says_what_changed(
     assert not [r for r in hub.uploads() if r.method == "PUT"], "no shard travels again"
     assert "ERRATA.md" in hub.repo("org/exams").files("v0.1.1")
     table = tmp_path / "table.md"
-    code, out, err = says("rescore", *loop, *NEW, *private, "--table", table)
+    code, out, err = says("evaluate", "--again", *loop, *NEW, *private, "--table", table)
     assert code == 0 and out.count("rescored") == 2, err
     files = hub.repo("org/results").files("main")
     rows = [json.loads(b.data) for path, b in files.items() if path.startswith("results/")]
@@ -119,6 +119,6 @@ def test_stored_submissions_are_rescored_and_the_table_says_what_changed(
     assert [line["event"] for line in lines] == ["evaluated"] * 2 + ["rescored"] * 2
     assert "| Right | ann | 1 | 2 |" in table.read_text(encoding="utf-8")
     hub.uploads()
-    code, out, _ = says("rescore", *loop, *NEW, *private)
+    code, out, _ = says("evaluate", "--again", *loop, *NEW, *private)
     assert code == 0 and "rescored" not in out.replace("Rescored", "")
     assert hub.uploads() == []

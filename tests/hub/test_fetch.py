@@ -45,7 +45,6 @@ def test_an_address_is_taken_wherever_a_folder_is(
         *SPLIT,
         "--workers",
         1,
-        "--no-cache",
     )
     assert says(*board)[0] == 0
     put(shown, "org/exams-private", release / "private", "v1")

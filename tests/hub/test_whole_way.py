@@ -41,7 +41,7 @@ class People:
         environment = os.environ | {
             "HF_ENDPOINT": self.hub.endpoint, "HF_TOKEN": f"hf_{user}", "PYTHONPATH": str(ROOT),
             "HF_HOME": str(self.folder / user), "HF_HUB_DISABLE_XET": "1",
-            "CAUSAL_EXAMS_SECRET": SECRET, "CAUSAL_EXAMS_CACHE": str(self.folder / "gradings"),
+            "CAUSAL_EXAMS_SECRET": SECRET,
         }  # fmt: skip
         environment.pop("HF_HUB_CACHE", None)
         command = [sys.executable, *map(str, words)]
