@@ -3,7 +3,6 @@
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from benchmarks.timing import MAIN, median_seconds
@@ -29,11 +28,10 @@ def task_row(task: Task) -> dict[str, Any]:
 
 
 def main_config() -> Config:
-    """The causalds table of the split ``dev`` of splits/main.toml, without the scenes that only
-    frontier exams ask."""
+    """The causalds table of the split ``dev`` of splits/main.toml."""
     config = dict(load_config(MAIN).splits[0].tracks)["causalds"]
     assert isinstance(config, Config)
-    return replace(config, wild=None, drawn=None)
+    return config
 
 
 def pairs_of(built: Built, track: str) -> list[tuple[Task, Truth]]:

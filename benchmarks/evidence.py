@@ -81,7 +81,6 @@ class TruthReport:
     """Counts over all stored numbers."""
 
     scenes: int = 0
-    wild: int = 0
     compared: int = 0
     within: int = 0
     over_bound: int = 0
@@ -97,16 +96,11 @@ class TruthReport:
         return enough and not self.over_bound and not self.bad_zeros
 
 
-def check_truths(
-    count: int, seed: str = "truths 1", batches: int = BATCHES, wild: int = 0
-) -> TruthReport:
-    """Every stored number of some scenes, ``wild`` of them on wild graphs, against an independent
-    estimate."""
+def check_truths(count: int, seed: str = "truths 1", batches: int = BATCHES) -> TruthReport:
+    """Every stored number of some scenes against an independent estimate."""
     report = TruthReport()
-    table = {"wild": {"scenes": wild}} if wild else {}
-    for number, scene in enumerate(scenes(count - wild, seed, **table)):
+    for number, scene in enumerate(scenes(count, seed)):
         report.scenes += 1
-        report.wild += scene.plan.wild is not None
         record = json.loads(json.dumps(scene.world.to_json()))
         populations = [
             Population(record, stream(f"evidence {number}/{b}".encode(), "population"))
@@ -292,16 +286,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.evidence")
     parser.add_argument("check", choices=("truths", "estimability", "views"))
     parser.add_argument("--scenes", type=int, default=0)
-    parser.add_argument("--wild", type=int, help="of the scenes of truths (default: a quarter)")
     parser.add_argument("--seed", default="truths 1", help="of the scenes of truths")
     parser.add_argument("--replicates", type=int, default=20)
     chosen = parser.parse_args(arguments)
     if chosen.check == "truths":
         count = chosen.scenes or 200
-        wild = count // 4 if chosen.wild is None else chosen.wild
-        truths = check_truths(count, chosen.seed, wild=wild)
+        truths = check_truths(count, chosen.seed)
         print(
-            f"{truths.compared} stored numbers of {truths.scenes} scenes ({truths.wild} wild): "
+            f"{truths.compared} stored numbers of {truths.scenes} scenes: "
             f"{truths.within / truths.compared:.2%} within 4 combined standard errors "
             f"(largest {truths.worst:.2f}); {truths.over_bound} errors above their bound; "
             f"{truths.zeros} structural zeros, {truths.bad_zeros} not exactly 0"

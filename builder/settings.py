@@ -22,9 +22,6 @@ LARGEST_WEIGHT: Final = 1e9
 UNLESS_SET: Final[Mapping[str, bool]] = {"unless_set": True}
 """Metadata of a setting's field that counts among a twin's rules (``builder.release.floors``) only
 where it is set: one that came later leaves the rules of older exams as they were."""
-NO_FLOOR: Final[Mapping[str, bool]] = {"no_floor": True}
-"""Metadata of a setting's field that is none of a twin's rules: it changes what is seen in a task,
-which no uninformed answer looks at, and no right answer."""
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 Name = TypeVar("Name", bound=str)

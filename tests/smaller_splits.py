@@ -1,7 +1,7 @@
 """The split files of the repository, made small enough to build in a test.
 
-Every track, variant, view and exam is still there, and so are scenes on wild graphs; what the whole
-files give is the business of ``make demo`` and of the slow tests.
+Every track, variant, view and exam is still there; what the whole files give is the business of
+``make demo`` and of the slow tests.
 """
 
 import shutil
@@ -11,16 +11,6 @@ SMALLER = {
     "mini.toml": {
         "scenes = 36": "scenes = 18",
         "rows = { train = 2000, test = 500 }": "rows = { train = 800, test = 200 }",
-        # Graphs and wishes that are soon met: how hard they are to meet is no matter here.
-        "scenes = 12\nmotifs = 6": "scenes = 3\nmotifs = 3\nstrata = { several_controls = 1, "
-        "hidden_cause = 1, natural_kept = 1 }\nmeasured = [4, 6]\nmisled = 0\nindirect = 0",
-    },
-    "exams/frontier-mini.toml": {
-        "tasks = 20": "tasks = 8",
-        "estimand_formula = 3\n": "",
-        "ate_point = 3\n": "",
-        "[variants.bias_diagnostic]\ncollider_bias_boolean = 3\n": "",
-        "[variants.counterfactual_identification]\nidentifiable_boolean = 3\n": "",
     },
     "private-example.toml": {"scenes = 30": "scenes = 2", "scenes = 66": "scenes = 11"},
     "exams/private-example.toml": {"tasks = 66": "tasks = 11"},

@@ -43,8 +43,3 @@ def opens_collider_bias(g: LatentDAG, x: str, y: str, z: str) -> bool:
         return False
 
     return extend(x_index, 1 << x_index, False, False)
-
-
-def has_bow(g: LatentDAG, x: str, y: str) -> bool:
-    """Whether a latent variable affects both `x` and `y` directly."""
-    return any({x, y} <= set(g.children(u)) for u in g.latent)

@@ -21,13 +21,11 @@ from builder.causalds.exams.assign import planned_composition
 from builder.causalds.exams.built import built_tasks
 from builder.causalds.exams.cells import label_class
 from builder.causalds.exams.draw import draw_exam
-from builder.causalds.exams.frontier import leaves_out
 from builder.causalds.exams.model import parse_exam
 from builder.causalds.exams.shares import drawn_shares
 from builder.causalds.make.ahead import tell_ahead
 from builder.causalds.make.observe import Observation, observe
 from builder.causalds.make.predictor import BestPredictor
-from builder.causalds.make.prior import PRIOR
 from builder.causalds.make.scene import (
     Scene,
     column_order,
@@ -41,7 +39,6 @@ from builder.causalds.plan.realised import composition_table
 from builder.causalds.plan.scenes import TRACK_NAME, plan_scenes
 from builder.causalds.plan.types import ScenePlan
 from builder.causalds.plan.views import CLEAN
-from builder.causalds.plan.wanted import Wanted
 from builder.seeds import attempt_key, stream
 from builder.track import Built, ExamFiles, Floors, InstanceSpec, Row, Track
 from builder.words.llm.settings import published
@@ -51,15 +48,11 @@ MAX_ATTEMPTS: Final = 60
 """Tries at one scene before its plan is declared infeasible."""
 
 WANTED_ATTEMPTS: Final = 30
-"""Tries at an answer of the class that an exam wants, at an effect that is to its reasons as
-planned, and at equations of a wild graph that do what is wanted of them, before any will do."""
+"""Tries at an answer of the class that an exam wants, before any will do."""
 
 PROFILE_ATTEMPTS: Final = 30
 """Tries at a world with the planned mechanisms, before the plainest ones take their place: for one
 dense graph in several hundred none is in range."""
-
-WILD_PROFILE_ATTEMPTS: Final = 3
-"""The same for a wild graph, of which more is wanted: each of its attempts draws several worlds."""
 
 PLAINEST: Final = ("linear_additive", "single_regulator_logistic")
 """Continuous and binary profile that find a world in range for any graph."""
@@ -100,12 +93,9 @@ def build(spec: InstanceSpec) -> Built:
 
 
 def plan_of_attempt(plan: ScenePlan, attempt: int) -> ScenePlan:
-    """The plan as an attempt follows it: with the plainest equations once many have failed, and at
-    last, on a wild graph, with nothing wanted of them beyond effects of the usual size."""
-    if attempt < (PROFILE_ATTEMPTS if plan.wild is None else WILD_PROFILE_ATTEMPTS):
+    """The plan as an attempt follows it: with the plainest equations once many have failed."""
+    if attempt < PROFILE_ATTEMPTS:
         return plan
-    if plan.wild is not None and attempt >= WANTED_ATTEMPTS:
-        plan = replace(plan, wild=replace(plan.wild, wanted=Wanted()))
     return replace(plan, continuous=PLAINEST[0], binary=PLAINEST[1])
 
 
@@ -153,14 +143,11 @@ def _questions(scene: Scene, key: bytes, view: str, attempt: int) -> list[tuple[
         for name in _eligible(plan, attempt)
         if ASKERS[name].can_host(plan)
         for question in ASKERS[name].ask(scene, stream(key, f"order/{name}{suffix}"))
-        if not (plan.frontier and leaves_out(name, plan.query, question.detail))
     ]
     if plan.variant is None or not found:
         return found
     if plan.wanted is not None and attempt < WANTED_ATTEMPTS:
         found = [(name, question) for name, question in found if _class(question) == plan.wanted]
-    if plan.prior is not None and attempt < WANTED_ATTEMPTS:
-        found = [one for one in found if one[1].truth.target.get(PRIOR) == plan.prior]
     return found and [found[int(stream(key, "pick").integers(len(found)))]]
 
 

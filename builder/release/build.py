@@ -176,7 +176,7 @@ def _draw_exams(
     """The exams of a track in a split, from the instances that are looked at for them."""
     names = (row["instance_id"] for row in staged_rows(parts, f"{track}_worlds", ("instance_id",)))
     kept = looked_at(split, track, names, root)
-    # The last block has what there is a fixed number of, such as wild scenes.
+    # The last block has what there is a fixed number of, such as scenes that are told again.
     kept += blocks_of(specs)[-1].names() if len(kept) < len(specs) else []
     only = pa.array(kept, pa.string()) if len(kept) < len(specs) else None
     read = partial(staged_rows, parts, only=only)

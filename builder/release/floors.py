@@ -42,8 +42,7 @@ class Floors:
 @dataclass(frozen=True, slots=True)
 class Twin:
     """What the floors of an exam's track are measured on: the settings of a batch of its twin, and
-    the exam's model (None: every task alike; ``for_floors`` of it, where it has that, is what
-    floors depend on). ``variants`` are those that the exam asks, None all.
+    the exam's model (None: every task alike). ``variants`` are those that the exam asks, None all.
     They are not part of the rules: what a variant's floor is does not depend on the others."""
 
     settings: Any
@@ -52,21 +51,19 @@ class Twin:
 
     def sha256(self, track: str) -> str:
         """Identifies the rules by which the exam's tasks are drawn."""
-        model = getattr(self.model, "for_floors", self.model)
-        text = canonical({"track": track, "twin": plain(self.settings), "model": plain(model)})
+        text = canonical({"track": track, "twin": plain(self.settings), "model": plain(self.model)})
         return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def plain(value: Any) -> Any:
-    """Settings as JSON values, without what no floor depends on (``NO_FLOOR``), and without what
-    counts only where it is set (``UNLESS_SET``) elsewhere."""
+    """Settings as JSON values, without what counts only where it is set (``UNLESS_SET``)
+    elsewhere."""
     if is_dataclass(value) and not isinstance(value, type):
         members = {one: getattr(value, one.name) for one in fields(value)}
         return {
             one.name: plain(member)
             for one, member in members.items()
-            if not one.metadata.get("no_floor")
-            and not (one.metadata.get("unless_set") and member is None)
+            if not (one.metadata.get("unless_set") and member is None)
         }
     if isinstance(value, Mapping):
         return {key: plain(member) for key, member in value.items()}
@@ -91,8 +88,7 @@ def twins_of(
         if twin is not None:
             known = frozenset(variant.key for variant in GRADED[draw.track].variants)
             batch = twin(settings[draw.track], draw.model, draw.variants or known)
-            asked = draw.variants or getattr(draw.model, "asked", None)
-            found[draw.track] = Twin(batch, draw.model, asked)
+            found[draw.track] = Twin(batch, draw.model, draw.variants)
     return found
 
 

@@ -8,7 +8,7 @@ families make up a scene is decided by the profiles of ``builder.scm.profiles``.
 from collections.abc import Mapping
 from typing import Final
 
-from builder.scm import curves, switches, turning
+from builder.scm import curves, switches
 from builder.scm.equation import MechanismFamily
 
 MECHANISMS: Final[Mapping[str, MechanismFamily]] = {
@@ -17,44 +17,31 @@ MECHANISMS: Final[Mapping[str, MechanismFamily]] = {
         curves.draw_linear,
         curves.linear_mean,
         curves.as_affine,
-        turn=turning.parts("weights"),
     ),
     "handcrafted": MechanismFamily(
         "continuous",
         curves.draw_handcrafted,
         curves.handcrafted_mean,
         slope=curves.handcrafted_slope,
-        turn=turning.parts("weights", "bends"),
     ),
-    "product": MechanismFamily(
-        "continuous", curves.draw_product, curves.product_mean, turn=turning.whole
-    ),
+    "product": MechanismFamily("continuous", curves.draw_product, curves.product_mean),
     "saturating": MechanismFamily(
         "continuous",
         curves.draw_saturating,
         curves.response_mean,
-        turn=turning.parts("strengths"),
     ),
     "cooperative": MechanismFamily(
         "continuous",
         curves.draw_cooperative,
         curves.response_mean,
-        turn=turning.parts("strengths"),
     ),
-    "rational": MechanismFamily(
-        "continuous", curves.draw_rational, curves.rational_mean, turn=turning.parts("weights")
-    ),
-    "power": MechanismFamily(
-        "continuous", curves.draw_power, curves.power_mean, turn=turning.parts("strengths")
-    ),
-    "exp_log": MechanismFamily(
-        "continuous", curves.draw_exp_log, curves.exp_log_mean, turn=turning.parts("strengths")
-    ),
+    "rational": MechanismFamily("continuous", curves.draw_rational, curves.rational_mean),
+    "power": MechanismFamily("continuous", curves.draw_power, curves.power_mean),
+    "exp_log": MechanismFamily("continuous", curves.draw_exp_log, curves.exp_log_mean),
     "piecewise": MechanismFamily(
         "continuous",
         curves.draw_piecewise,
         curves.piecewise_mean,
-        turn=turning.parts("strengths"),
         jump=curves.piecewise_jump,
     ),
     "neural": MechanismFamily(
@@ -62,23 +49,18 @@ MECHANISMS: Final[Mapping[str, MechanismFamily]] = {
         curves.draw_neural,
         curves.neural_mean,
         slope=curves.neural_slope,
-        turn=turning.first_layer,
     ),
-    "logistic": MechanismFamily(
-        "binary", switches.draw_logistic, switches.logistic_mean, turn=turning.log_odds
-    ),
+    "logistic": MechanismFamily("binary", switches.draw_logistic, switches.logistic_mean),
     "shifted_logistic": MechanismFamily(
         "binary",
         switches.draw_shifted_logistic,
         switches.shifted_logistic_mean,
         slope=switches.shifted_logistic_slope,
-        turn=turning.parts("weights", "bends"),
     ),
     "sharp_threshold": MechanismFamily(
         "binary",
         switches.draw_sharp_threshold,
         switches.sharp_threshold_mean,
-        turn=turning.parts("weights"),
     ),
     "noisy_or": MechanismFamily(
         "binary", switches.gate_draw((0.0,), 0.0), switches.gate_mean, jump=switches.gate_jump
@@ -90,14 +72,12 @@ MECHANISMS: Final[Mapping[str, MechanismFamily]] = {
         "binary",
         switches.gate_draw((0.0, 1.0), 0.25),
         switches.gate_mean,
-        turn=turning.gate,
         jump=switches.gate_jump,
     ),
     "signed_gate": MechanismFamily(
         "binary",
         switches.gate_draw((0.0, 1.0), 0.75),
         switches.gate_mean,
-        turn=turning.gate,
         jump=switches.gate_jump,
     ),
 }

@@ -18,14 +18,14 @@ Parameters are rounded as they are drawn, and the world is built from the rounde
 processor, whose sums differ in their last bits, draws the same world.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
 from builder.causal.graph import LatentDAG
-from builder.scm.equation import Array, Kind, Parent, summary, written
+from builder.scm.equation import Array, Kind, Parent, written
 from builder.scm.mechanisms import MECHANISMS
 from builder.scm.noise import Noise, Spread, draw_noise_law
 from builder.scm.profiles import DEFAULT_PROFILE, Profile
@@ -42,16 +42,9 @@ MIN_STRENGTH: Final = 0.1
 MIN_NOISE_SHARE: Final = 0.2
 
 _PILOT_UNITS: Final = 4096
-_GLANCE: Final = 128
-"""Units that show in which direction a mechanism goes, and how far."""
-_CHOICES: Final = 2
-"""Mechanisms drawn where strengths are wanted, of which the nearer is looked at further: more make
-worlds hardly likelier to do, and take longer."""
 _SAFETY: Final = 0.06
 """Relative margin of the accepted range: several errors of a pilot sd, heavy tails included."""
 _MAX_DRAWS: Final = 1000
-_NEAR: Final = 0.15
-"""Strengths that differ by no more, in the mean square, are near enough."""
 _RESPONSES: Final = ("saturating", "cooperative")
 """What takes the place of a product of one parent, or of more than three."""
 
@@ -67,7 +60,6 @@ def sample_world(
     *,
     outcome: str,
     profile: Profile = DEFAULT_PROFILE,
-    strengths: Mapping[tuple[str, str], float] | None = None,
 ) -> World:
     """Draw a world over ``graph``; equal generators give equal worlds.
 
@@ -80,9 +72,6 @@ def sample_world(
         kinds: kind of every node; nodes not listed are continuous.
         outcome: the node held to the tighter range of the outcome.
         profile: admissible mechanisms and noise families.
-        strengths: edge -> how far, in standard deviations, the child's mean should move with a
-            standard deviation of that parent, on average. Every edge goes in the direction of its
-            sign; sizes are those of the nearest of a few draws. Edges not listed are free.
 
     Raises:
         ValueError: ``kinds`` or ``outcome`` names a node that the graph does not have.
@@ -97,10 +86,7 @@ def sample_world(
         kind: Kind = kinds.get(name, "continuous")
         bounds = OUTCOME_SD_RANGE if name == outcome else SD_RANGE
         parents = graph.parents(name)
-        wanted = [(strengths or {}).get((parent, name), 0.0) for parent in parents]
-        nodes[name], pilot[name] = _draw_node(
-            rng, name, kind, parents, profile, pilot, bounds, wanted
-        )
+        nodes[name], pilot[name] = _draw_node(rng, name, kind, parents, profile, pilot, bounds)
     return World(graph, tuple(nodes[name] for name in graph.nodes))
 
 
@@ -112,24 +98,11 @@ def _draw_node(
     profile: Profile,
     pilot: Values,
     bounds: tuple[float, float],
-    wanted: Sequence[float],
 ) -> tuple[Node, Array]:
     columns = [pilot[parent] for parent in parents]
     summaries = [Parent.seen_in(column) for column in columns]
-    few = [column[:_GLANCE] for column in columns]
-
-    def draw() -> Node:
-        return _candidate(rng, name, kind, parents, profile, summaries)
-
     for _ in range(_MAX_DRAWS):
-        if any(wanted):
-            choices = (_directed(draw(), few, summaries, wanted) for _ in range(_CHOICES))
-            choice = _nearest(choices)
-            if choice is None:
-                continue
-            node = choice
-        else:
-            node = draw()
+        node = _candidate(rng, name, kind, parents, profile, summaries)
         mean = MECHANISMS[node.mechanism].mean(node.parameters, columns)
         if node.noise is None:
             values = np.asarray(rng.random(_PILOT_UNITS) < mean, dtype=np.float64)
@@ -201,62 +174,6 @@ def _accepted(
     return all(
         strength * (1 - _SAFETY) >= MIN_STRENGTH for strength in _strengths(node, columns, sd)
     )
-
-
-def _nearest(choices: Iterable[tuple[Node, float] | None]) -> Node | None:
-    """The first that is near enough to what is wanted, else the nearest; None if there is none."""
-    best: tuple[Node, float] | None = None
-    for choice in choices:
-        if choice is not None and (best is None or choice[1] < best[1]):
-            best = choice
-            if choice[1] <= _NEAR:
-                break
-    return best and best[0]
-
-
-def _directed(
-    node: Node, few: Sequence[Array], parents: Sequence[Parent], wanted: Sequence[float]
-) -> tuple[Node, float] | None:
-    """The node, or as it is with some parents' parts turned round, if its mean moves with every
-    parent in the wanted direction (0: either), on average, and how far it is from the strengths
-    wanted; None otherwise. ``few`` units show it."""
-    moves = _moves(node, few)
-    wrong = [place for place, move in enumerate(moves) if wanted[place] * move < 0.0]
-    if wrong:
-        turn = MECHANISMS[node.mechanism].turn
-        parameters = None if turn is None else turn(node.parameters, wrong, parents)
-        if parameters is None:
-            return None
-        node = replace(node, parameters=written(parameters))
-        moves = _moves(node, few)
-        if any(want * move < 0.0 for want, move in zip(wanted, moves, strict=True)):
-            return None
-    gaps = [(want - move) ** 2 for want, move in zip(wanted, moves, strict=True) if want]
-    return node, summary((sum(gaps) / len(gaps)) ** 0.5)
-
-
-def _moves(node: Node, few: Sequence[Array]) -> list[float]:
-    """How far the child's mean moves with a standard deviation of each parent, on average, in its
-    own standard deviations."""
-    mean = MECHANISMS[node.mechanism].mean
-    ends = [_ends(column) for column in few]
-    size, cases = len(few[0]), 2 * len(few) + 1
-    # All in one call: that so few units take time is the number of calls.
-    columns = [np.tile(column, cases) for column in few]
-    for place, (low, high, _) in enumerate(ends):
-        columns[place][2 * place * size : (2 * place + 2) * size] = np.concatenate([low, high])
-    found = mean(node.parameters, columns).reshape(cases, size)
-    own = 0.0
-    if node.noise is not None:
-        own = float(np.mean(node.noise.scale_at(few) ** 2))
-    centre = float(np.mean(found[-1]))
-    spread = (
-        centre * (1.0 - centre) if node.noise is None else float(np.var(found[-1])) + own
-    ) ** 0.5
-    return [
-        summary(float(np.mean(found[2 * place + 1] - found[2 * place])) * weight / spread)
-        for place, (_, _, weight) in enumerate(ends)
-    ]
 
 
 def edge_strengths(node: Node, columns: Sequence[Array], sd: float) -> list[float]:

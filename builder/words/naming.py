@@ -12,7 +12,7 @@ none of them can meet another, whatever the seeds.
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
@@ -22,7 +22,7 @@ import numpy as np
 from builder.causal.bits import members
 from builder.causal.graph import LatentDAG
 from builder.seeds import shuffled
-from builder.words.knowledge import Domain, domains, implied_sign
+from builder.words.knowledge import Domain, domains
 from builder.words.matching import Pattern, matches, pattern
 from builder.words.regions import grown
 from builder.words.types import Kind
@@ -68,10 +68,9 @@ def part_of(domain: str, names: Sequence[str]) -> Part:
 class Namer:
     """Deals domains to the scenes of a split and finds names for each, none twice.
 
-    ``scenes`` is their number, ``taken`` holds sets of names given out already, each with its
-    domain; ``dealt`` are the domains that the scenes start with, by number, where they are not
-    dealt here. The order of calls matters, so a split, or a block of a large one, is named as a
-    whole, while it is planned.
+    ``scenes`` is their number; ``dealt`` are the domains that they start with, by number, where
+    they are not dealt here. The order of calls matters, so a split, or a block of a large one, is
+    named as a whole, while it is planned.
     """
 
     def __init__(
@@ -79,7 +78,6 @@ class Namer:
         rng: np.random.Generator,
         scenes: int,
         part: Part,
-        taken: Iterable[tuple[str | None, frozenset[str]]] = (),
         dealt: Sequence[int] | None = None,
     ) -> None:
         self._rng = rng
@@ -87,7 +85,7 @@ class Namer:
         self._cap = max(1, int(LARGEST_SHARE * scenes))
         self._dealt = _rounds(rng, scenes) if dealt is None else list(reversed(dealt))
         self._told: Counter[int] = Counter()
-        self._sets: set[tuple[str | None, frozenset[str]]] = set(taken)
+        self._sets: set[tuple[str, frozenset[str]]] = set()
         self._matches: set[Naming] = set()
 
     def deal(self) -> int:
@@ -127,19 +125,16 @@ class Namer:
         graph: LatentDAG,
         kinds: Mapping[str, Kind],
         first: int,
-        leads: tuple[str, str] | None = None,
     ) -> Naming | None:
         """Names that do not depend on the graph's edges: a connected set of concepts of a domain,
         ``first`` if it can be, dealt to the nodes by lot. Kinds are allowed, and unmeasured nodes
-        are variables that could be; of two nodes, of which one ``leads`` to the other in every
-        scene of the kind, the domain's reasons imply one sign of that effect, whatever becomes of
-        it. None where no domain has a set that is still free."""
+        are variables that could be. None where no domain has a set that is still free."""
         for number in self._order(first):
             domain = domains()[number]
             for _ in range(_LOTS if self._told[number] < self._cap else 0):
                 inside = grown(self._rng, domain, len(graph.nodes))
                 names = None if inside is None else self._dealt_names(graph, kinds, domain, inside)
-                if names is None or (leads is not None and not _sounds(domain, names, leads)):
+                if names is None:
                     continue
                 key = domain.key, frozenset(names.values())
                 if key not in self._sets and part_of(domain.key, list(key[1])) == self._part:
@@ -198,11 +193,6 @@ def _rounds(rng: np.random.Generator, scenes: int) -> list[int]:
     count = len(domains())
     rounds = -(-scenes // count)
     return [int(i) for _ in range(rounds) for i in rng.permutation(count)][:scenes]
-
-
-def _sounds(domain: Domain, names: Mapping[str, str], ends: tuple[str, str]) -> bool:
-    """Whether one expects an effect of the one on the other, and of which sign."""
-    return implied_sign(domain.signs, *(names[node] for node in ends)) != 0
 
 
 @lru_cache(maxsize=4096)

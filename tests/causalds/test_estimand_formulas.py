@@ -26,9 +26,9 @@ from builder.causal.proof.expression import (
 from builder.causal.proof.sampling import random_query
 from builder.causalds.check.formula import close, formula_values, models_again
 from builder.causalds.exams.draw import BuiltTask, draw_exam
-from builder.causalds.exams.model import FAMILIES, ExamModel, parse_exam
+from builder.causalds.exams.model import FAMILIES, ExamModel
 from builder.causalds.make.models import DiscreteModels, draw_tables, has_models, joint, models_of
-from builder.causalds.plan.config import parse_config, with_exams
+from builder.causalds.plan.config import parse_config
 from builder.causalds.track import TRACK
 from builder.floors.twin import asked
 from builder.settings import TomlTable
@@ -260,33 +260,6 @@ def test_the_exams_of_the_paper_never_ask_it(kind: str) -> None:
     assert not any(KEY in task for task in drawn.task_ids)
     usual = [task for task in tasks if task.key != KEY]
     assert drawn == draw_exam(model, usual, b"k" * 32, "exam")
-
-
-def test_a_private_frontier_exam_is_planned_and_built_for_it() -> None:
-    """One scene a task, one of three not identifiable; labels hold the models and no outcome."""
-    asked_for = {"identification": {"estimand_formula": 3}}
-    exam = {
-        "kind": "frontier",
-        "tasks": 3,
-        "wild": 0.0,
-        "variants": asked_for,
-        "views": {"clean": 1},
-    }
-    model = parse_exam(TomlTable(exam, "frontier.toml: "))
-    assert model.by_name == (KEY,)
-    config = with_exams(parse_config(_split(scenes=3)), (("frontier", model),), "x.toml")
-    specs = TRACK.plan(config, "test", b"formulas" * 4, True)
-    found = [TRACK.build(spec).rows for spec in specs]
-    due = [rows["causalds_truth"][0]["should_abstain"] for rows in found]
-    assert sorted(due) == [False, False, True]
-    for rows, abstain in zip(found, due, strict=True):
-        assert [row["variant"] for row in rows["causalds"]] == ["estimand_formula"]
-        assert ("models" in json.loads(str(rows["causalds_worlds"][0]["world_json"]))) != abstain
-        if abstain:
-            assert not rows["causalds_labels"]
-            continue
-        (label,) = rows["causalds_labels"]
-        assert label["values"] == [] and len(json.loads(str(label["models_json"]))["tables"]) == 3
 
 
 def test_what_is_said_of_an_answer_names_what_was_evaluated() -> None:

@@ -35,12 +35,12 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("private", [False, True])
 def test_blocks_follow_each_other_and_are_planned_alike_again(private: bool) -> None:
     """A worker that is lost is replaced by one that gets the same specs."""
-    more = {} if private else {"tellings": 1, "wild": {"scenes": 1}}
+    more = {} if private else {"tellings": 1}
     found = plan_scenes(_config(24, **more), "s", ROOT, private)
     assert isinstance(found, BlockSpecs)
     specs = list(found)
     assert [spec.index for spec in specs] == list(range(len(found)))
-    assert len(specs) == (24 if private else 24 + 3 + 1)
+    assert len(specs) == (24 if private else 24 + 3)
     assert [len(list(block)) for block in blocks_of(found)][:2] == [8, 8]
     again = plan_scenes(_config(24, **more), "s", ROOT, private)
     assert (again[17], again[3], again[-1]) == (specs[17], specs[3], specs[-1])

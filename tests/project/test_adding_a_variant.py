@@ -19,11 +19,9 @@ BY_CHOICE = (
     "baselines/causalds/naive.py",
     "baselines/causalds/lazy.py",
     "baselines/shortcuts/chosen.toml",
-    "builder/causalds/exams/frontier.py",
 )
-"""Where ``naive`` answers better than by kind, rules of thumb that are about one question, the best
-rule for each, and where a frontier exam asks otherwise for such a rule's sake: a new variant needs
-none of them."""
+"""Where ``naive`` answers better than by kind, rules of thumb that are about one question, and the
+best rule for each: a new variant needs none of them."""
 
 
 def listed(root: Path, title: str) -> dict[int, str]:

@@ -78,7 +78,7 @@ def test_grafted_graphs_are_found_too_in_any_order_of_search() -> None:
 
 
 def test_a_graph_that_no_domain_holds_has_no_match() -> None:
-    """Nothing must be found where there is nothing: a clique of six would be a wild graph."""
+    """Nothing must be found where there is nothing: a clique of six occurs in no domain."""
     names = tuple("abcdef")
     clique = LatentDAG(names, tuple((a, b) for a in names for b in names if a < b))
     shape = pattern(clique, _kinds(clique, ""))

@@ -5,7 +5,7 @@ cell chooses so that every answer is common: otherwise "the association is there
 bias" would nearly always be right. Of each kind it is the first in table order, which is random.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -19,7 +19,7 @@ from builder.causalds.ask.association import (
     sign_list,
     spellings,
 )
-from builder.causalds.ask.conditional import MOST_NAMED, partial, turned_first
+from builder.causalds.ask.conditional import MOST_NAMED, partial
 from builder.causalds.ask.eligible import (
     VALUE,
     association_vanishes,
@@ -74,22 +74,6 @@ def _opens_or_seems_to(motif: Motif, plan: ScenePlan) -> bool:
     return any(_opens(motif, z) or _seems_to_open(motif, z) for z in motif.others)
 
 
-def _bias_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
-    if plan.wild is None:
-        return (str(opens_path(motif, plan)),)
-    openers = {z for z in motif.others if _opens(motif, z)}
-    innocent = any(_seems_to_open(motif, z) for z in motif.others if z not in openers)
-    asked = _past_the_outcome(motif, openers)
-    return (*(("True",) if asked else ()), *(("False",) if innocent else ()))
-
-
-def _past_the_outcome(motif: Motif, openers: Collection[str]) -> list[str]:
-    """Those that the outcome does not affect: what it affects brings bias as a rule, and what
-    brings bias and is asked about on a wild graph is an exception to it."""
-    below = motif.graph.descendants(motif.outcome)
-    return [node for node in openers if node not in below]
-
-
 def _presence_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
     present, absent = opens_path(motif, plan), association_vanishes(motif, plan)
     return (*(("True",) if present else ()), *(("False",) if absent else ()))
@@ -106,12 +90,9 @@ def induced_association_boolean(scene: Scene, rng: np.random.Generator) -> Itera
     """Whether treatment and outcome are associated given a named variable: one given which they
     are not, and one that opens a path. Of scenes that have only the latter, five times as many as
     have the former, public-truth splits ask a quarter: otherwise "they are" would be right more
-    than five times in six. The scenes of frontier exams are asked about one of each, or not at all;
-    private exams plan their answers."""
+    than five times in six. Private exams plan their answers."""
     unassociated = [n for n in scene.others if is_structural_zero(scene.truths.partial[n])][:1]
     openers = [n for n in scene.others if _opens(scene.motif, n)][:1]
-    if not (unassociated and openers) and (scene.plan.aside or scene.plan.frontier):
-        return
     if not unassociated and scene.plan.variant is None and not _asked_alone(scene):
         return
     for node in (*openers, *unassociated):
@@ -142,7 +123,7 @@ def induced_association_boolean(scene: Scene, rng: np.random.Generator) -> Itera
 )
 def induced_association_sign_only(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """The sign of the partial correlation given a named variable."""
-    for node in turned_first(scene, _named(scene)):
+    for node in _named(scene):
         margin = margin_of(scene, node)
         label = clear_sign(scene.truths.partial[node], margin)
         if label is None:
@@ -189,22 +170,16 @@ def induced_association_strength_point(
     "bias_diagnostic.collider_bias_boolean",
     rank=0,
     inputs=_NAMED,
-    classes=_bias_classes,
+    classes=lambda motif, plan: (str(opens_path(motif, plan)),),
     hosts=_opens_or_seems_to,
-    anywhere=True,
 )
 def collider_bias_boolean(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Whether controlling for a named variable opens a non-causal path: about those that do, where
-    there are any, else about one that might seem to. On a wild graph about one of each, not
-    affected by the outcome if it opens one."""
+    there are any, else about one that might seem to."""
     openers = _openers(scene)
     seeming = [node for node in scene.others if _seems_to_open(scene.motif, node)]
-    asked = openers[:MOST_NAMED] or seeming[:1]
-    if scene.plan.wild is not None:
-        asked = _past_the_outcome(scene.motif, openers)[:1]
-        asked += [node for node in seeming if node not in openers][:1]
     x_name, y_name = scene.treatment.name, scene.outcome.name
-    for node in asked:
+    for node in openers[:MOST_NAMED] or seeming[:1]:
         z = bold(scene.variables[node])
         yield Question(
             question=(

@@ -31,7 +31,7 @@ from builder.causalds.ask.wording import (
 )
 from builder.causalds.make.scene import Scene
 from builder.causalds.plan.types import ScenePlan
-from builder.scm.margins import association_margin, clear_largest_change, clear_sign
+from builder.scm.margins import clear_largest_change, clear_sign
 
 MOST_NAMED: Final = 3
 """A scene's questions name at most so many variables to condition on."""
@@ -64,7 +64,6 @@ def _change_sign_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
     inputs=_NAMED,
     classes=lambda motif, plan: ("same", "different"),
     hosts=other_variable,
-    says={"same": {"flipped": False}, "different": {"flipped": True}},
 )
 def sign_before_after(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Both signs: of the correlation and of the partial correlation given a named variable."""
@@ -186,37 +185,7 @@ def named(scene: Scene) -> list[str]:
 
     That order is random and the same in every view and every telling of a scene.
     """
-    wild = scene.plan.wild
-    every = wild is not None and wild.wanted.flipped is not None
-    return turned_first(scene, scene.others if every else scene.others[:MOST_NAMED])[:MOST_NAMED]
-
-
-def turned_first(scene: Scene, usual: list[str]) -> list[str]:
-    """The nodes that a question names, ``usual`` ones where nothing more is wanted.
-
-    Of a wild graph planned for the sign of the association to change, or not to, those given which
-    it does, or does not; of scenes that only frontier exams ask, one given which it changes before
-    the usual ones.
-    """
-    wild = scene.plan.wild
-    wanted = None if wild is None else wild.wanted.flipped
-    if wanted is None and not scene.plan.aside:
-        return usual
-    turned = [node for node in scene.others if _turns(scene, node)]
-    if wanted is None:
-        return [*turned[:1], *(node for node in usual if node not in turned[:1])]
-    rest = [node for node in usual if node not in turned]
-    return turned if wanted else rest
-
-
-def _turns(scene: Scene, node: str) -> bool:
-    """Whether the association changes sign given a node, clearly in every view."""
-    margin = association_margin(measured=True)
-    signs = [
-        clear_sign(quantity, margin)
-        for quantity in (scene.truths.association, scene.truths.partial[node])
-    ]
-    return set(signs) == {"+", "-"}
+    return scene.others[:MOST_NAMED]
 
 
 def partial(scene: Scene, node: str) -> str:

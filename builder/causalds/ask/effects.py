@@ -69,7 +69,6 @@ def _match_classes(motif: Motif, plan: ScenePlan) -> tuple[str, ...]:
     rank=3,
     inputs=LEVELS,
     classes=_match_classes,
-    says={"True": {"reversed": False}, "False": {"reversed": True}},
 )
 def ate_vs_assoc_sign_match(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Whether the association points the way the effect does."""

@@ -69,7 +69,6 @@ asks_effects(
         ("direct", "indirect") if all(natural_verdicts(motif)) else ("None",)
     ),
     hosts=mediated_and_direct,
-    says={"direct": {"indirect": False}, "indirect": {"indirect": True}},
 )
 def direct_vs_indirect_dominance(scene: Scene, rng: np.random.Generator) -> Iterator[Question]:
     """Which of the two natural effects is larger in absolute value."""

@@ -9,7 +9,6 @@ second derivation of its truths (``check.tasks``) and the points of uninformed a
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -74,8 +73,7 @@ class Asker:
     design. ``hosts`` and ``classes`` say what the graph and the kinds alone decide, so that
     planning knows it before any world is drawn: whether a scene can be asked the variant, and, if
     so, which classes (``exams.cells``) its answer can have. A class that also depends on the
-    numbers may turn out to be rare: ``says`` gives what each class says of the numbers (members of
-    ``plan.wanted.Wanted``). ``anywhere``: what is identified in a graph does not bear on it.
+    numbers may turn out to be rare.
     """
 
     key: str
@@ -84,8 +82,6 @@ class Asker:
     inputs: frozenset[str]
     classes: Classes
     hosts: Hosts
-    says: Mapping[str, Mapping[str, bool]]
-    anywhere: bool
 
     def can_host(self, plan: ScenePlan) -> bool:
         """Whether a scene of this plan can be asked the variant."""
@@ -111,15 +107,13 @@ def asks(
     inputs: frozenset[str],
     classes: Classes,
     hosts: Hosts = any_scene,
-    says: Mapping[str, Mapping[str, bool]] = MappingProxyType({}),
-    anywhere: bool = False,
 ) -> Callable[[Ask], Ask]:
     """Registers the decorated function as the asker of the variant ``key``."""
 
     def register(ask: Ask) -> Ask:
         if key in _FOUND:
             raise ValueError(f"two askers for {key}")
-        _FOUND[key] = Asker(key, ask, rank, inputs, classes, hosts, says, anywhere)
+        _FOUND[key] = Asker(key, ask, rank, inputs, classes, hosts)
         return ask
 
     return register

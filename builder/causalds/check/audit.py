@@ -24,7 +24,6 @@ from builder.causalds.check.prior import audit_reasons
 from builder.causalds.check.quantities import TOLERANCE, audit_quantities
 from builder.causalds.check.rows import audit_scene
 from builder.causalds.check.tasks import Case, audit_task
-from builder.causalds.check.wild import audit_wild
 from builder.implied.verify import verify_implied
 from builder.words.attested import verify_attested
 from builder.words.types import Attestation, facts_from_json
@@ -109,7 +108,6 @@ def _audit_world(hidden: Hidden, story: str) -> tuple[str, ...]:
         problems += [f"quantities: {text}" for text in audit_quantities(hidden)]
         problems += [f"story: {text}" for text in audit_moved(hidden)]
         problems += _levels(hidden)
-        problems += [f"wild graph: {text}" for text in audit_wild(hidden)]
         problems += [f"reasons: {text}" for text in audit_reasons(hidden)]
     except NotAuditable as error:  # unknown equations are reported by ``audit_scene``, too
         problems.append(f"cannot be audited: {error}")

@@ -15,7 +15,6 @@ from typing import Final
 from builder.causal.graph import LatentDAG, shape_of
 from builder.causal.growth import HOSTS, confounded, confounding_spoils, single_grafts
 from builder.causal.motifs import MOTIFS, PLANTED, Motif
-from builder.causalds.plan.config import Config
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.plan.types import ScenePlan
 from builder.release.config import load_config
@@ -135,22 +134,11 @@ def main_needs() -> Counter[str]:
     """
     needs: Counter[str] = Counter()
     for split in load_config(MAIN).splits:
-        config = _named_by_graph(dict(split.tracks)["causalds"])
+        config = replace(dict(split.tracks)["causalds"], words="fictional")
         for spec in plan_scenes(config, split.name, bytes(32), False):
             plan = ScenePlan.from_json(spec.config_json)
             needs[shape_of(plan.query.graph, plan.kinds)] += 1
     return needs
-
-
-def _named_by_graph(config: Config) -> Config:
-    """What of a split gets names that match its graphs. Wild graphs, and motifs whose stories only
-    imply them, are named blindly."""
-    exams = tuple(
-        (name, model)
-        for name, model in config.exams
-        if model.frontier is None or model.frontier.implied is None
-    )
-    return replace(config, words="fictional", wild=None, drawn=None, exams=exams)
 
 
 def _graft_label(host: Motif, grown: Motif) -> str:

@@ -11,10 +11,8 @@ from typing import Final, assert_never
 
 from builder.causalds.check.formula import guessed_formulas
 from builder.causalds.exams.model import ExamModel
-from builder.causalds.plan.config import Config, parse_config
-from builder.causalds.plan.views import CLEAN, VIEWS
-from builder.causalds.plan.wild_settings import WildSettings
-from builder.settings import TomlTable
+from builder.causalds.plan.config import Config
+from builder.causalds.plan.views import CLEAN
 from builder.words.verbalise import DEFAULT
 from grader.io.jsonio import canonical
 from grader.model import Truth
@@ -29,14 +27,6 @@ _PREDICTED: Final = (0.0, 0.5, -0.5, 1.0, -1.0)
 _CHANCES: Final = (0.5, 0.3, 0.4, 0.6, 0.7)
 
 _SCENES: Final = 200
-_USUAL: Final = {
-    "composition": "full",
-    "treatment_binary": 0.75,
-    "outcome_binary": 0.4,
-    "outcome_measured": 0.1,
-    "views": list(VIEWS),
-}
-"""The composition of a frontier exam's scenes on motifs, in its twin."""
 _BUNDLES: Final = 50
 _SPARE: Final = 30
 """Not every scene has names in a second domain, so that it can be told again."""
@@ -49,10 +39,7 @@ Policy = tuple[str, Sequence[str]]
 
 def twin(config: Config, model: ExamModel | None, asked: frozenset[str]) -> Config:
     """A batch of a twin: the composition as it is, few rows, all views; told again only where an
-    exam compares tellings, variants by name only where it asks about them. A frontier exam has a
-    twin of the usual composition beside its wild graphs, so that splits share its floors."""
-    if model is not None and model.frontier is not None:
-        return _frontier_twin(config, model, model.frontier.wild)
+    exam compares tellings, variants by name only where it asks about them."""
     told = model is not None and model.kind == "tellings"
     return replace(
         config,
@@ -65,19 +52,9 @@ def twin(config: Config, model: ExamModel | None, asked: frozenset[str]) -> Conf
         words=DEFAULT,
         tellings=_BUNDLES if told else 0,
         llm=None,
-        wild=None,
         implied=None,
-        drawn=None,
         also=_by_name(config, model, asked) or None,
     )
-
-
-def _frontier_twin(config: Config, model: ExamModel, share: float) -> Config:
-    """A batch of a frontier exam's twin. How a story is told makes no difference to constants."""
-    wild, few = round(_SCENES * share), (_ROWS[0], _ROWS[0])
-    settings = replace(config.wild or WildSettings(), scenes=wild, motifs=0, rows=few, implied=None)
-    usual = parse_config(TomlTable({**_USUAL, "scenes": _SCENES - wild}, "twin "))
-    return replace(usual, train=_ROWS[0], test=_ROWS[1], wild=settings, also=model.by_name or None)
 
 
 def _by_name(config: Config, model: ExamModel | None, asked: frozenset[str]) -> tuple[str, ...]:

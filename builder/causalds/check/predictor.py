@@ -20,7 +20,7 @@ and one of these was accepted only because nothing could be told of it.
 
 How much is seen at a first look, of 320 ceilings with 100 rows: one that is 0.03 off in all numbers
 and 99% of intervals, one that is 0.01 off in 56% and 34%. Where a first look leaves doubt, a second
-takes more draws: of 128 ceilings on wild graphs, with some hundred rows, one that is 0.03 off is
+takes more draws: of 128 ceilings, with some hundred rows, one that is 0.03 off is
 seen in 125. Under measurements alone a wrong one is seen for sure from 0.1 on.
 """
 

@@ -16,13 +16,11 @@ from builder.causal.identification import is_identifiable
 from builder.causalds.ask import ASKERS
 from builder.causalds.exams.cells import Cell, Hosts
 from builder.causalds.exams.draw import composition
-from builder.causalds.exams.frontier_plan import frontier_composition, plan_frontier
 from builder.causalds.exams.model import FAMILIES, ExamModel
 from builder.causalds.exams.quotas import deal_cells
 from builder.causalds.plan.beside import ByAxis, beside
 from builder.causalds.plan.blueprint import largest_remainder
 from builder.causalds.plan.types import ScenePlan
-from builder.causalds.plan.wild import Regions
 from builder.seeds import pick
 from grader.errors import UsageError
 
@@ -34,16 +32,13 @@ DrawPlans = Callable[[int], list[ScenePlan]]
 
 
 def assign(
-    exam: str, model: ExamModel, plans: DrawPlans, rng: np.random.Generator, regions: Regions
+    exam: str, model: ExamModel, plans: DrawPlans, rng: np.random.Generator
 ) -> list[ScenePlan]:
-    """The plans of an exam's scenes, each with its variant, view and exam; ``regions`` draws wild
-    graphs.
+    """The plans of an exam's scenes, each with its variant, view and exam.
 
     Raises ``UsageError`` where no scene of the composition can be asked some variant.
     """
-    if model.kind == "frontier":
-        found = plan_frontier(exam, model, plans(SPARE * model.tasks), regions, rng)
-    elif model.kind == "composed":
+    if model.kind == "composed":
         found = _composed(model, plans(model.tasks), rng)
     else:
         found = list(_balanced(exam, model, plans(SPARE * model.tasks), rng))
@@ -55,8 +50,6 @@ def planned_composition(
 ) -> ByAxis:
     """Requested beside realised, as planned; ``there`` are the views of the split."""
     cells = [Cell.of(plan.variant, plan.views[0].name) for plan in plans if plan.variant]
-    if model.kind == "frontier":
-        return frontier_composition(model, plans)
     if model.kind == "composed":
         return composition(model, [plan.structure for plan in plans], cells, there)
     counts = Counter(cell.key for cell in cells)

@@ -8,9 +8,6 @@ from typing import Any
 from builder.causal.graph import LatentDAG
 from builder.causal.motifs import Motif
 from builder.causalds.exams.cells import Cell, label_class
-from builder.causalds.exams.frontier import leaves_out
-from builder.causalds.make.prior import PRIOR
-from builder.causalds.plan.wanted import WILD
 from builder.track import Read
 
 
@@ -20,13 +17,7 @@ class BuiltTask:
 
     ``question`` is the same for the tasks of a scene that differ in their view only; ``bundle``
     names the scenes that tell one formal problem, "" for most, and ``telling`` how this one tells
-    it; ``world`` is the key of their hidden world. ``aside``: only frontier exams ask it. What they
-    look at: whether the graph is ``wild``, and whether its story implies it (``implied``);
-    ``left_out``, what they never ask; whether signs differ, those of effect and association
-    (``reversed``), and of the association before and after the variable that the question names
-    (``turned``): None where that means nothing; and whether the effect agrees with its reasons
-    (``prior``, see ``make.prior``; "" of what is no effect). ``abstains``: abstaining is right.
-    ``misled``: the equations are made so that plain estimates miss the effect.
+    it; ``world`` is the key of their hidden world. ``abstains``: abstaining is right.
     """
 
     task_id: str
@@ -39,15 +30,7 @@ class BuiltTask:
     bundle: str = ""
     telling: str = ""
     world: str = ""
-    aside: bool = False
-    wild: bool = False
-    implied: bool = False
-    left_out: bool = False
-    reversed: bool | None = None
-    turned: bool | None = None
-    prior: str = ""
     abstains: bool = False
-    misled: bool = False
 
     @property
     def cell(self) -> Cell:
@@ -114,15 +97,7 @@ def built_tasks(read: Read) -> list[BuiltTask]:
                 plan.get("bundle") or "",
                 plan.get("telling") or "",
                 scene.key,
-                bool(plan.get("aside")),
-                scene.query.name == WILD,
-                plan.get("implied") is not None,
-                leaves_out(key, scene.query, detail),
-                scene.reversed(),
-                scene.turned(detail),
-                target.get(PRIOR, ""),
                 truth["should_abstain"],
-                bool((plan.get("wild") or {"wanted": {}})["wanted"].get("misled")),
             )
         )
     return found

@@ -20,7 +20,6 @@ from builder.causalds.exams.cells import (
     variant_weights,
     view_weights,
 )
-from builder.causalds.exams.frontier_draw import draw_frontier
 from builder.causalds.exams.model import ExamModel
 from builder.causalds.exams.quotas import deal_cells
 from builder.causalds.plan.beside import ByAxis, beside
@@ -34,13 +33,8 @@ Shares = dict[str, dict[str, float]]
 
 
 def draw_exam(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: str) -> DrawnExam:
-    """Draw an exam; raises ``UsageError`` at ``where`` when there are too few scenes or tasks.
-
-    What is aside is a frontier exam's alone: the papers' exams are drawn as if it were not there.
-    """
-    if model.kind == "frontier":
-        return draw_frontier(model, tasks, key, where)
-    tasks = [task for task in tasks if not task.aside and task.key not in BY_NAME]
+    """Draw an exam; raises ``UsageError`` at ``where`` when there are too few scenes or tasks."""
+    tasks = [task for task in tasks if task.key not in BY_NAME]
     match model.kind:
         case "composed":
             return _composed(model, tasks, key, where)

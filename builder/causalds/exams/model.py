@@ -7,27 +7,23 @@
 - ``balanced``: every variant equally often and, inside it, every answer;
 - ``views``: the matched observation-layer ablation, the same tasks under every view;
 - ``tellings``: the matched verbalisation-swap ablation, the same tasks under every telling (both
-  may be restricted, ``only``: A.13 asks identifiable targets from data, numbers alone);
-- ``frontier``: fixed numbers of tasks by variant, most of them on wild graphs, what shortcuts
-  answer left out (``frontier``).
+  may be restricted, ``only``: A.13 asks identifiable targets from data, numbers alone).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Final, Literal, get_args
 
 from builder.causal.motifs import MOTIFS, PLANTED
 from builder.causalds.complete import BY_NAME
-from builder.causalds.plan.blueprint import largest_remainder
 from builder.causalds.plan.views import VIEWS
-from builder.implied.choose import SHARES
 from builder.settings import UNLESS_SET, TomlTable
 from grader.model import InputMode
 from grader.tracks import variant as variant_of
 from grader.tracks.causalds.variants import CAUSALDS
 
-Kind = Literal["composed", "balanced", "views", "tellings", "frontier"]
+Kind = Literal["composed", "balanced", "views", "tellings"]
 
 GRAFTED: Final = "grafted"
 """The structure of every scene with a graft, whatever its host."""
@@ -40,35 +36,12 @@ FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The paper's variants by family; others are asked by exams that name them."""
 
-DUE: Final = (0.25, 0.4)
-"""Least and largest share of abstentions in a variant that allows them."""
-
-EVERY: Final[Mapping[str, tuple[str, ...]]] = {
-    family: tuple(v.name for v in CAUSALDS if v.family == family) for family in FAMILIES
-}
-"""All variants by family."""
-
 Weights = Mapping[str, float]
 
 _STRUCTURES: Final = (*MOTIFS, *PLANTED, GRAFTED, OTHERWISE)
 _MOST_TASKS: Final = 1_000_000
-_FRONTIER: Final = ("wild", "abstain", "implied")
 _MATCHED: Final = ("variants", "identifiable", "input_mode")
-_USUAL_VIEWS: Final = {"clean": 0.5, "proxy": 0.3, "proxy_hard": 0.2}
 _STRONGEST: Final = 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class Frontier:
-    """Shares of the tasks of a frontier exam: on ``wild`` graphs, and, of every variant that allows
-    abstention, of those in which it is due; weights of views. ``implied`` are the least and the
-    largest share of edges that a story leaves to be worked out (None: it tells them all), where
-    scenes are planned for the exam."""
-
-    wild: float
-    abstain: float
-    views: Weights
-    implied: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,19 +79,7 @@ class ExamModel:
     families: Mapping[str, Weights] | None = None
     variants: Mapping[str, Weights] | None = None
     views: Mapping[str, Weights] | None = None
-    frontier: Frontier | None = field(default=None, metadata=UNLESS_SET)
     only: Only | None = field(default=None, metadata=UNLESS_SET)
-
-    @property
-    def for_floors(self) -> "ExamModel":
-        """What the floors of its variants depend on: of a frontier exam neither how many tasks it
-        asks nor of which variants, so that a small one has the floors of a large one."""
-        return self if self.frontier is None else replace(self, tasks=0, variants=None)
-
-    @property
-    def asked(self) -> frozenset[str] | None:
-        """The variants that a frontier exam asks; None of others, which may ask all."""
-        return None if self.frontier is None else frozenset(counts(self))
 
     @property
     def by_name(self) -> tuple[str, ...]:
@@ -127,54 +88,26 @@ class ExamModel:
         return tuple(key for key in map(".".join, named) if key in BY_NAME)
 
 
-def counts(model: ExamModel) -> dict[str, int]:
-    """Tasks by variant."""
-    weights = {
-        f"{family}.{name}": weight
-        for family, table in (model.variants or {}).items()
-        for name, weight in table.items()
-    }
-    return {key: n for key, n in largest_remainder(weights, model.tasks).items() if n}
-
-
-def abstainable(key: str) -> bool:
-    """Whether a variant allows abstention."""
-    return variant_of("causalds", key).shape.abstainable
-
-
-def due(key: str, count: int, share: float) -> int:
-    """How many of a variant's tasks abstain: the number inside ``DUE`` that is nearest to the
-    share. Raises ``ValueError`` where there is none."""
-    if not abstainable(key):
-        return 0
-    fitting = [n for n in range(count + 1) if DUE[0] * count <= n <= DUE[1] * count]
-    if not fitting:
-        raise ValueError(f"of {count} tasks of {key} no number is 25% to 40%")
-    return min(fitting, key=lambda n: abs(n - share * count))
-
-
 def parse_exam(table: TomlTable) -> ExamModel:
     """The checked exam; raises ``UsageError`` naming the key and the fix."""
     composed = ("difficulty", "strength", "families", "variants", "views")
-    table.only("kind", "tasks", *composed, *_FRONTIER, *_MATCHED)
+    table.only("kind", "tasks", *composed, *_MATCHED)
     kinds: tuple[Kind, ...] = get_args(Kind)
     kind = table.choice("kind", kinds)
     tasks = table.whole("tasks", 1, _MOST_TASKS)
-    if kind == "frontier":
-        return _frontier(table, tasks)
     if kind in ("views", "tellings"):
-        for key in (*composed, *_FRONTIER):
+        for key in composed:
             if key in table and key not in _MATCHED:
                 raise table.problem(key, f"a {kind} exam has no such setting; remove it")
         return ExamModel(kind, tasks, only=_only(table))
     if kind != "composed":
-        for key in (*composed, *_FRONTIER, *_MATCHED):
+        for key in (*composed, *_MATCHED):
             if key in table:
                 raise table.problem(key, f"a {kind} exam has no such setting; remove it")
         return ExamModel(kind, tasks)
     strength = table.table("strength", {})
     strength.only("rung", "variant", "view")
-    for key in (*_FRONTIER, *_MATCHED):
+    for key in _MATCHED:
         if key in table and key != "variants":
             raise table.problem(key, "a composed exam has no such setting; remove it")
     return ExamModel(
@@ -217,27 +150,6 @@ def _variants(table: TomlTable, known: Mapping[str, tuple[str, ...]]) -> dict[st
     variants = table.table("variants", {})
     variants.only(*known)
     return {family: variants.weights(family, known[family]) for family in variants.values}
-
-
-def _frontier(table: TomlTable, tasks: int) -> ExamModel:
-    for key in ("difficulty", "strength", "families"):
-        if key in table:
-            raise table.problem(key, "a frontier exam has no such setting; remove it")
-    if not table.values.get("variants"):
-        raise table.problem("variants", "missing; give weights, [variants.<family>] by family")
-    shares = Frontier(
-        table.share("wild", 0.7),
-        table.number("abstain", 0.25, 0.4, 0.33),
-        table.weights("views", tuple(VIEWS)) if "views" in table else dict(_USUAL_VIEWS),
-        table.number_range("implied", *SHARES) if "implied" in table else None,
-    )
-    model = ExamModel("frontier", tasks, variants=_variants(table, EVERY), frontier=shares)
-    try:
-        for key, count in counts(model).items():
-            due(key, count, shares.abstain)
-    except ValueError as problem:
-        raise table.problem("variants", f"{problem}; ask it more or less often") from None
-    return model
 
 
 def _rows(

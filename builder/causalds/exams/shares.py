@@ -7,21 +7,16 @@ from dataclasses import replace
 from builder.causalds.exams.built import BuiltTask
 from builder.causalds.exams.cells import family_weights, view_weights
 from builder.causalds.exams.draw import grouped
-from builder.causalds.exams.frontier import CHANGES, abstains, slot_class, wild_first
-from builder.causalds.exams.model import ExamModel, abstainable, counts
+from builder.causalds.exams.model import ExamModel
 
 
 def drawn_shares(model: ExamModel, tasks: Sequence[BuiltTask]) -> Mapping[str, float]:
     """The expected number of times that a task is drawn, up to one factor for each variant."""
-    if model.kind != "frontier":
-        tasks = [task for task in tasks if not task.aside]
     match model.kind:
         case "composed":
             return _composed(model, tasks)
         case "balanced":
             return _balanced(model, tasks)
-        case "frontier":
-            return _frontier(model, tasks)
         case "views" | "tellings":
             # A twin is several splits, each of which counts its bundles from 0 on.
             tasks = [replace(task, bundle=task.bundle and task.world) for task in tasks]
@@ -41,37 +36,6 @@ def _composed(model: ExamModel, tasks: Sequence[BuiltTask]) -> dict[str, float]:
         view = view_weights(model, cell.family, there)[cell.view]
         found[task.task_id] = prior * view / fitting[task.instance_id, cell]
     return found
-
-
-def _frontier(model: ExamModel, tasks: Sequence[BuiltTask]) -> dict[str, float]:
-    """Abstentions are due as often as the exam says, other classes of a variant's answers alike;
-    inside each, wild graphs take their share, and all where motifs would give the answer away."""
-    assert model.frontier is not None
-    asked = counts(model)
-    cells: dict[str, dict[str, dict[bool, list[BuiltTask]]]] = {}
-    for task in tasks:
-        if task.key in asked and not task.left_out:
-            labels = cells.setdefault(task.key, {})
-            label = slot_class(task.label)
-            labels.setdefault(label, {}).setdefault(task.wild, []).append(task)
-    found = {}
-    for key, labels in cells.items():
-        share = 1.0 if wild_first(key) else model.frontier.wild
-        silent = model.frontier.abstain if abstainable(key) else 0.0
-        quiet = sum(abstains(key, label) for label in labels)
-        for label, graphs in labels.items():
-            alike = silent / quiet if abstains(key, label) else (1 - silent) / (len(labels) - quiet)
-            for wild, members in graphs.items():
-                part = 1.0 if len(graphs) == 1 else share if wild else 1.0 - share
-                turns = Counter(_turn(task) for task in members)
-                for task in members:
-                    found[task.task_id] = alike * part / len(turns) / turns[_turn(task)]
-    return found
-
-
-def _turn(task: BuiltTask) -> bool | None:
-    """Whether the signs differ that take turns in a frontier exam."""
-    return task.turned if task.key in CHANGES else None
 
 
 def _balanced(model: ExamModel, tasks: Sequence[BuiltTask]) -> dict[str, float]:

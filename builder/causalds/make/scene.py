@@ -5,7 +5,6 @@ the others as they were. Truths are population values; the rows, training and te
 enter them.
 """
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
@@ -15,12 +14,9 @@ import numpy.typing as npt
 from builder.attempts import Rejected
 from builder.causal.identification import is_identifiable
 from builder.causal.motifs import Motif
-from builder.causalds.make.looks import Look, acceptable
 from builder.causalds.make.moved import clear_pairs
 from builder.causalds.make.predictor import BestPredictor
-from builder.causalds.make.wild import sample_wild_world
 from builder.causalds.plan.types import ScenePlan
-from builder.causalds.plan.wanted import Wanted
 from builder.release.arrow import round_data
 from builder.scm.association import associations
 from builder.scm.margins import clear_effect_sign
@@ -125,8 +121,7 @@ def sample_hidden_world(plan: ScenePlan, key: bytes) -> tuple[World, Truths]:
     """The world of an attempt and what is true of it.
 
     Raises :class:`Rejected` when no world is in range, the two treatment levels coincide, the
-    numerical error of a truth cannot be brought under its bound, an effect is too close to 0, or a
-    wild graph's truths are not what is wanted of them.
+    numerical error of a truth cannot be brought under its bound, or an effect is too close to 0.
     """
     motif, world = plan.query, _world(plan, stream(key, "world"))
     try:
@@ -135,34 +130,10 @@ def sample_hidden_world(plan: ScenePlan, key: bytes) -> tuple[World, Truths]:
         raise Rejected("numerical error above its bound") from None
     if _accidental_zero(truths):
         raise Rejected("effect too close to zero")
-    if plan.wild is not None and not _as_wanted(plan.query, plan.wild.wanted, truths):
-        raise Rejected("truths are not what the sample showed")
     return world, truths
 
 
-def _as_wanted(query: Motif, wanted: Wanted, truths: Truths) -> bool:
-    """Whether the published numbers are what is wanted, careless estimates apart: they
-    are none."""
-
-    def scaled(effect: Quantity | None) -> float:
-        return 0.0 if effect is None else effect.value / truths.outcome_sd.value
-
-    found = Look(
-        effect=scaled(truths.ate),
-        direct=scaled(truths.nde),
-        indirect=scaled(truths.nie),
-        marginal=truths.association.value,
-        partial=np.array([truths.partial[node].value for node in query.others]),
-        nothing=math.nan,
-        causes=math.nan,
-        everything=math.nan,
-    )
-    return bool(acceptable(found, query, replace(wanted, misled=None, opposed=None)))
-
-
 def _world(plan: ScenePlan, rng: np.random.Generator) -> World:
-    if plan.wild is not None:
-        return sample_wild_world(rng, plan)
     query = plan.query
     try:
         return sample_world(

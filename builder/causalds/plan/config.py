@@ -14,7 +14,6 @@ from builder.causalds.make.recover import need_scikit_learn
 from builder.causalds.plan.blueprint import Composition, Impossible, check
 from builder.causalds.plan.view_settings import check_measured_outcomes, view_settings
 from builder.causalds.plan.views import VIEWS, View
-from builder.causalds.plan.wild_settings import WildSettings, wild_settings
 from builder.implied.choose import SHARES
 from builder.scm.profiles import BINARY_PROFILES, CONTINUOUS_PROFILES, mixture_weights
 from builder.settings import LARGEST_WEIGHT, UNLESS_SET, TomlTable
@@ -44,7 +43,6 @@ _KEYS: Final = (
     "words",
     "tellings",
     "llm",
-    "wild",
     "implied",
     "also",
 )
@@ -67,11 +65,9 @@ class Config:
     ``composition`` says which structures; ``continuous`` and ``binary`` are weights of mechanism
     profiles; ``treatment_binary`` and ``outcome_binary`` are the shares of scenes whose treatment
     or outcome is binary; ``words`` names the verbaliser; ``tellings`` is the number of scenes that
-    are told four ways (with public truth only); ``llm`` says how the verbaliser ``llm`` asks;
-    ``wild`` what the scenes on wild graphs are like, if there are any.
+    are told four ways (with public truth only); ``llm`` says how the verbaliser ``llm`` asks.
     ``implied`` are the least and the largest share of edges that a story leaves to be worked out;
-    ``also`` the variants that are asked by name; ``drawn`` the frontier exams that are drawn from a
-    split with public truth, which must have the scenes for them.
+    ``also`` the variants that are asked by name.
     """
 
     scenes: int
@@ -89,10 +85,8 @@ class Config:
     words: str = DEFAULT
     tellings: int = 0
     llm: Settings | None = None
-    wild: WildSettings | None = field(default=None, metadata=UNLESS_SET)
     implied: tuple[float, float] | None = field(default=None, metadata=UNLESS_SET)
     also: tuple[str, ...] | None = field(default=None, metadata=UNLESS_SET)
-    drawn: tuple[tuple[str, ExamModel], ...] | None = field(default=None, metadata=UNLESS_SET)
 
 
 def with_exams(config: Config, exams: tuple[tuple[str, ExamModel], ...], where: str) -> Config:
@@ -107,7 +101,6 @@ def with_exams(config: Config, exams: tuple[tuple[str, ExamModel], ...], where: 
                 f"{where}: exam {name} asks one scene several times, which would give its truth "
                 "away; keep it to a split with public truth"
             )
-        _need_views(config, name, model, where)
     total = sum(model.tasks for _, model in exams)
     if total != config.scenes:
         raise UsageError(
@@ -118,37 +111,9 @@ def with_exams(config: Config, exams: tuple[tuple[str, ExamModel], ...], where: 
 
 
 def with_named(config: Config, exams: tuple[tuple[str, ExamModel], ...], where: str) -> Config:
-    """The settings of a public-truth split that asks what its exams ask by name, too. Raises
-    ``UsageError`` where a frontier exam asks for scenes or views that the split does not have."""
+    """The settings of a public-truth split that asks what its exams ask by name, too."""
     named = {*(config.also or ()), *(key for _, model in exams for key in model.by_name)}
-    frontier = tuple((name, model) for name, model in exams if model.frontier is not None)
-    for name, model in frontier:
-        _need_views(config, name, model, where)
-        assert model.frontier is not None
-        if model.frontier.wild and not (config.wild and config.wild.scenes):
-            raise UsageError(
-                f"{where}.wild: exam {name} asks about wild graphs, and the split has none; "
-                "write scenes = 60 or more there"
-            )
-        told = config.implied or (config.wild and config.wild.implied)
-        if model.frontier.implied is not None and told is None:
-            raise UsageError(
-                f"{where}.wild.implied: exam {name} asks about stories that imply their graphs, "
-                f"and the split has none; write implied = {list(model.frontier.implied)}"
-            )
-    also = tuple(key for key in BY_NAME if key in named) or None
-    return replace(config, also=also, drawn=frontier or None)
-
-
-def _need_views(config: Config, name: str, model: ExamModel, where: str) -> None:
-    """Raises ``UsageError`` where a frontier exam asks in a view that the split does not have."""
-    there = {view.name for view in config.views}
-    for view, weight in (model.frontier.views if model.frontier else {}).items():
-        if weight and view not in there:
-            raise UsageError(
-                f"{where}.views: exam {name} asks in the view {view}, which the split does not "
-                "have; add it here, or give it no weight in the exam's file"
-            )
+    return replace(config, also=tuple(key for key in BY_NAME if key in named) or None)
 
 
 def parse_config(table: TomlTable) -> Config:
@@ -182,7 +147,6 @@ def parse_config(table: TomlTable) -> Config:
         words=words,
         tellings=table.whole("tellings", 0, scenes, 0),
         llm=settings_for(words, table),
-        wild=wild_settings(table.table("wild")) if "wild" in table else None,
         implied=_implied(table, words),
         also=table.names("also", BY_NAME) if "also" in table else None,
     )

@@ -15,11 +15,6 @@ def dealt(rng: np.random.Generator, weights: Mapping[str, float], total: int) ->
     return shuffled(rng, [name for name, count in counts.items() for _ in range(count)])
 
 
-def flags(rng: np.random.Generator, share: float, total: int) -> list[bool]:
-    """``total`` flags, the nearest whole number of them true, in a random order."""
-    return [name == "yes" for name in dealt(rng, {"yes": share, "no": 1.0 - share}, total)]
-
-
 def spread(rng: np.random.Generator, share: float, total: int) -> list[bool]:
     """``total`` flags, the nearest whole number of them true, evenly spaced from a random start."""
     true = largest_remainder({"yes": share, "no": 1.0 - share}, total)["yes"]

@@ -39,20 +39,19 @@ def name_scenes(
     dealt: Sequence[int] | None = None,
 ) -> list[ScenePlan]:
     """The plans with their names, no two of ``NAMED_TOGETHER`` with the same set of them while the
-    knowledge graph has others. Wild scenes whose stories tell every effect have theirs.
+    knowledge graph has others.
 
     ``drawn(purpose)`` gives random numbers; ``dealt`` are the domains that scenes start with, where
     that is settled. A graph that is drawn again must still be able to host the planned variant.
     Raises :class:`UsageError` when the knowledge graph has no such names.
     """
-    sets = [name_set(plan) for plan in plans if plan.wild and plan.implied is None]
     part: Part = "private" if private else "public"
     named: list[ScenePlan] = []
     for start in range(0, len(plans), NAMED_TOGETHER):
         some = plans[start : start + NAMED_TOGETHER]
         rng = drawn(f"names/{start}" if start else "names")
         first = None if dealt is None else dealt[start : start + NAMED_TOGETHER]
-        named += _named(some, config, rng, Namer(rng, len(some), part, sets, first), split)
+        named += _named(some, config, rng, Namer(rng, len(some), part, first), split)
     return named
 
 
@@ -62,9 +61,6 @@ def _named(
     for plan in plans:
         if plan.implied is not None:
             yield named_blindly(plan, namer, f"splits.{split}.causalds")
-            continue
-        if plan.wild is not None:
-            yield plan
             continue
         first = namer.deal()
         found, naming = plan, namer.name(plan.query.graph, plan.kinds, first)
@@ -89,21 +85,14 @@ def named_blindly(plan: ScenePlan, namer: Namer, where: str) -> ScenePlan:
     """The plan with names that do not depend on its graph, of its domain where it has one. Raises
     ``UsageError`` at ``where`` if there are none."""
     first = next((i for i, one in enumerate(domains()) if one.key == plan.domain), None)
-    # Every wild scene has a chain from treatment to outcome, so that names may sound like one.
-    leads = None if plan.wild is None else (plan.treatment, plan.outcome)
     first = namer.deal() if first is None else first
-    naming = namer.name_blindly(plan.query.graph, plan.kinds, first, leads)
+    naming = namer.name_blindly(plan.query.graph, plan.kinds, first)
     if naming is None:
         raise UsageError(
             f"{where}.words: no names are left in the knowledge graph for another scene of "
             f'{len(plan.nodes)} variables; ask for fewer scenes, or set words = "fictional"'
         )
     return replace(plan, domain=naming.domain, names=naming.names)
-
-
-def name_set(plan: ScenePlan) -> tuple[str | None, frozenset[str]]:
-    """The set of names of a scene, with its domain."""
-    return plan.domain, frozenset(dict(plan.names).values())
 
 
 def _is_drawn(plan: ScenePlan) -> bool:

@@ -14,16 +14,12 @@ from builder.causalds.plan.blueprint import PLANTED_FROM, Composition
 from builder.causalds.plan.config import Config
 from builder.causalds.plan.tellings import retold
 from builder.causalds.plan.types import ScenePlan
-from builder.causalds.plan.wild_realised import wild_table
-from builder.causalds.plan.wild_settings import WildSettings
 from builder.words.knowledge import domains
 
 
 def composition_table(config: Config, plans: Sequence[ScenePlan]) -> ByAxis:
-    """Requested and realised numbers of scenes by axis; one told several times counts once, one
-    that stands aside not at all."""
-    wild = [plan for plan in plans if plan.wild is not None]
-    plans = [plan for plan in plans if not retold(plan) and not plan.aside]
+    """Requested and realised numbers of scenes by axis; one told several times counts once."""
+    plans = [plan for plan in plans if not retold(plan)]
     total = len(plans)
     parts = config.composition
     grafts = {
@@ -61,7 +57,6 @@ def composition_table(config: Config, plans: Sequence[ScenePlan]) -> ByAxis:
         ),
         "outcome": _axis(_kinds(config.outcome_binary), total, [p.outcome_kind for p in plans]),
         **_names(plans),
-        **wild_table(config.wild or WildSettings(), wild),
     }
 
 

@@ -19,16 +19,13 @@ from builder.causalds.ask import ASKERS
 from builder.causalds.ask.eligible import association_vanishes
 from builder.causalds.complete import BY_NAME
 from builder.causalds.exams.assign import assign
-from builder.causalds.exams.frontier_plan import check_scenes, with_priors
 from builder.causalds.plan.blueprint import Impossible, Structure, largest_remainder, structures
 from builder.causalds.plan.config import Config
 from builder.causalds.plan.deal import dealt, kind_of, spread
 from builder.causalds.plan.implied_shares import told_implied
-from builder.causalds.plan.names import KNOWLEDGE, name_scenes, name_set, named_blindly
+from builder.causalds.plan.names import KNOWLEDGE, name_scenes
 from builder.causalds.plan.tellings import told_again
-from builder.causalds.plan.types import ScenePlan, graph_members, wild_rows
-from builder.causalds.plan.wild import Regions, wild_scenes
-from builder.causalds.plan.wild_settings import WildSettings
+from builder.causalds.plan.types import ScenePlan, graph_members
 from builder.permutation import Permutation
 from builder.release.blocks import BlockSpecs
 from builder.release.instance_keys import instance_name, keyed_specs, plan_stream
@@ -37,7 +34,6 @@ from builder.seeds import hmac_key, pick, shuffled
 from builder.track import InstanceSpec
 from builder.words.knowledge import domains
 from builder.words.llm.seeding import Dealer
-from builder.words.naming import Namer
 from builder.words.verbalise import LLM
 from grader.errors import UsageError
 
@@ -104,11 +100,11 @@ def _first_domains(root: bytes, split: str, scenes: range, of: int) -> list[int]
 
 def _of_block(config: Config, number: int, cuts: Sequence[int]) -> Config:
     """What one block of a split asks for. The last one also has what there is a fixed number of:
-    scenes that are told again, and wild ones."""
+    scenes that are told again."""
     scenes = cuts[number + 1] - cuts[number]
     if number == len(cuts) - 2:
         return replace(config, scenes=scenes)
-    return replace(config, scenes=scenes, tellings=0, wild=None, drawn=None)
+    return replace(config, scenes=scenes, tellings=0)
 
 
 def _planned(
@@ -144,13 +140,6 @@ def _planned(
     if config.tellings and not private:
         where = f"splits.{split}.causalds.tellings"
         plans = told_again(plans, config.tellings, drawn("tellings"), count_root, where)
-    if config.wild is not None and not private:
-        # They come last, so that all other scenes are what they were without them.
-        where = f"splits.{split}.{TRACK_NAME}"
-        plans += _wild(drawn("wild"), config, config.wild, plans, where)
-    for name, model in config.drawn or ():
-        misled = (config.wild or WildSettings()).misled
-        check_scenes(name, model, plans, misled, f"splits.{split}.{TRACK_NAME}")
     if config.also:
         plans = [replace(plan, also=config.also) for plan in plans]
     if config.llm is not None:
@@ -161,48 +150,7 @@ def _planned(
             else p
             for p in plans
         ]
-    return with_priors(plans)
-
-
-def _wild(
-    rng: np.random.Generator,
-    config: Config,
-    settings: WildSettings,
-    others: Sequence[ScenePlan],
-    where: str,
-) -> list[ScenePlan]:
-    """The scenes of a public-truth split that are there for frontier exams: those on wild graphs,
-    and those on motifs that are told like them. Raises ``UsageError``."""
-    sets = [name_set(plan) for plan in others]
-    shares = settings.implied or config.implied
-    taken = {names for _, names in sets}
-    try:
-        regions = Regions(rng, config, "public", taken, blindly=shares is not None)
-        found = wild_scenes(rng, config, regions)
-    except Impossible as problem:
-        raise UsageError(f"{where}.{problem.key}: {problem.fix}") from None
-    found += _motifs_aside(rng, config, settings)
-    found = [replace(plan, aside=True) for plan in found]
-    if shares is not None:
-        found = told_implied(rng, shares, found, f"{where}.wild.implied")
-    if config.words != KNOWLEDGE:
-        return found
-    namer = Namer(rng, len(found), "public", [*sets, *map(name_set, found)])
-    return [
-        named_blindly(plan, namer, where) if plan.implied is not None or plan.wild is None else plan
-        for plan in found
-    ]
-
-
-def _motifs_aside(
-    rng: np.random.Generator, config: Config, settings: WildSettings
-) -> list[ScenePlan]:
-    """Scenes of the split's composition beside its wild ones, with as many rows."""
-    if not settings.motifs:
-        return []
-    plans = _both_answers(rng, _plans(replace(config, scenes=settings.motifs), rng))
-    low, high = settings.rows
-    return [wild_rows(plan, int(rng.integers(low, high + 1))) for plan in plans]
+    return plans
 
 
 def _for_exams(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
@@ -212,16 +160,7 @@ def _for_exams(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
         plans = _plans(replace(config, scenes=scenes), rng)
         return shuffled(rng, plans)
 
-    taken = set[frozenset[str]]()
-    found = []
-    for name, model in config.exams:
-        unsaid = (model.frontier.implied if model.frontier else None) or config.implied
-        regions = Regions(rng, config, "private", taken, blindly=unsaid is not None)
-        plans = assign(name, model, draw, rng, regions)
-        if model.frontier is not None and model.frontier.implied is not None:
-            plans = told_implied(rng, model.frontier.implied, plans, f"exam {name}: implied")
-        found += plans
-    return found
+    return [plan for name, model in config.exams for plan in assign(name, model, draw, rng)]
 
 
 def _plans(config: Config, rng: np.random.Generator) -> list[ScenePlan]:

@@ -8,7 +8,6 @@ from typing import Any
 from builder.causal.graph import LatentDAG
 from builder.causal.motifs import Motif
 from builder.causalds.plan.views import CLEAN, View
-from builder.causalds.plan.wanted import Wild
 from builder.track import Asked
 from builder.words.llm.settings import Request, Seed, Settings
 from builder.words.naming import Naming
@@ -48,11 +47,6 @@ class ScenePlan:
     knowledge graph, ``domain`` and ``names`` are what it is told with, and ``redrawn`` says that
     its structure had to be drawn again because the first had no match there. ``llm`` (how a
     language model is asked) and ``seeds`` (pairs it may start from) are set with ``llm`` words.
-    ``wild`` is set for wild graphs (``docs/causalds-scenes.md``), ``frontier`` for the scenes of a
-    frontier exam, which are not asked what a shortcut answers; ``prior`` says whether the effect
-    that such a scene is asked for is to agree with its reasons (``make.prior``; None: any);
-    ``aside`` is set for scenes that frontier exams alone ask, on top of those that a public-truth
-    split is composed of.
     ``implied`` is the share of edges that the story leaves to be worked out (None: it tells all).
     ``also`` are the variants that are asked by name.
     """
@@ -85,12 +79,8 @@ class ScenePlan:
     world_key: str | None = None
     llm: Settings | None = None
     seeds: tuple[Seed, ...] = ()
-    wild: Wild | None = None
     implied: float | None = None
     also: tuple[str, ...] = ()
-    frontier: bool = False
-    prior: str | None = None
-    aside: bool = False
 
     @property
     def asked(self) -> Asked:
@@ -139,7 +129,7 @@ class ScenePlan:
         for seed in members.get("seeds", ()):
             if not seed["support"]:
                 del seed["support"]
-        for key in ("wild", "implied", "also", "frontier", "prior", "aside"):
+        for key in ("implied", "also"):
             if not members[key]:
                 del members[key]
         return members
@@ -157,11 +147,4 @@ class ScenePlan:
         if "llm" in record:
             record["llm"] = Settings.from_json(record["llm"])
             record["seeds"] = tuple(Seed.from_json(seed) for seed in record["seeds"])
-        if "wild" in record:
-            record["wild"] = Wild.from_json(record["wild"])
         return ScenePlan(**record)
-
-
-def wild_rows(plan: ScenePlan, train: int) -> ScenePlan:
-    """The plan with so many training rows, and an eighth as many held out."""
-    return replace(plan, train=train, test=max(20, train // 8))
