@@ -54,10 +54,10 @@ def _naive(scene: ShownScene) -> SolveTask:
     return make_solver(scene)
 
 
-def _informed(scene: ShownScene, *, corrected: bool = False, reasoned: bool = False) -> SolveTask:
+def _informed(scene: ShownScene, *, corrected: bool = False) -> SolveTask:
     from baselines.causalds.informed import make_solver
 
-    return make_solver(scene, corrected=corrected, reasoned=reasoned)
+    return make_solver(scene, corrected=corrected)
 
 
 def inducing(solve: SolveTask) -> Solver:
@@ -77,8 +77,6 @@ def paper_only(solve: SolveTask) -> Solver:
 ONE_TRACK: Final[tuple[tuple[str, str, str, Solver], ...]] = (
     ("causalds", "double-sampling", "informed, with estimates corrected by the calibration rows",
      from_scenes(partial(_informed, corrected=True))),
-    ("causalds", "logician", "double-sampling, and works out graphs that stories only imply",
-     from_scenes(partial(_informed, corrected=True, reasoned=True))),
     ("ccr", "ccr-perfect", "reads every prompt by rules; valid and consistent",
      from_prompts(ccr.perfect)),
     *(
@@ -181,14 +179,14 @@ SYSTEMS: Final = (
 NAMES: Final = tuple(system.name for system in SYSTEMS)
 
 _FOR_FRONTIER: Final = (
-    "enumerator", "lazy", "logician", "planner", *(name for _, name, *_ in SHORTCUTS),
+    "enumerator", "lazy", "planner", *(name for _, name, *_ in SHORTCUTS),
 )  # fmt: skip
 SHOWN: Final[Mapping[str, tuple[str, ...]]] = {
     "all": NAMES,
     "demo": ("informed", "naive", "random", "floor", "symbolic", "gold"),  # the slowest first
     "papers": tuple(name for name in NAMES if name not in _FOR_FRONTIER),
     "frontier": (
-        "gold", "floor", "lazy", "naive", "informed", "logician", "enumerator", "symbolic",
+        "gold", "floor", "lazy", "naive", "informed", "enumerator", "symbolic",
         "planner", "conditioning", "fewest-sets", "least-squares", "direct-causes",
     ),
 }  # fmt: skip

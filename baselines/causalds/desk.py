@@ -6,7 +6,7 @@ which questions came before.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from baselines.causalds.calibration import completed
 from baselines.causalds.correlation import Associations, associations
@@ -18,7 +18,7 @@ from baselines.causalds.regression import is_binary
 from baselines.release import FloatArray, ShownScene
 from baselines.solving import generator
 from builder.causal.graph import LatentDAG
-from builder.reader import Reading, read_story, reason
+from builder.reader import Reading, read_story
 from grader.shape import Task
 
 
@@ -27,13 +27,11 @@ class Desk:
     """What the analyst knows of ``shown``, a scene as it is released.
 
     ``corrected`` says whether estimates are corrected by the calibration rows (double sampling) or
-    take the predictions of measured variables for the variables themselves; ``reasoned`` whether a
-    story that implies its graph is worked out, not read word by word.
+    take the predictions of measured variables for the variables themselves.
     """
 
     shown: ShownScene
     corrected: bool = False
-    reasoned: bool = False
     _graphs: dict[frozenset[str], LatentDAG] = field(default_factory=dict)
     _effects: dict[tuple[str, Contrast], Estimate | None] = field(default_factory=dict)
     _associations: dict[tuple[str, str], Associations] = field(default_factory=dict)
@@ -94,9 +92,7 @@ class Desk:
 
     def _read(self, known: Sequence[str], count: int | None = None) -> Reading:
         """What the story tells, of the names given and of the others that it mentions."""
-        story = self.shown.story
-        implied = _worked_out(story, tuple(known), count) if self.reasoned else None
-        return read_story(story, known, count) if implied is None else implied
+        return read_story(self.shown.story, known, count)
 
     def _associated(self, task: Task) -> Associations:
         """Correlations of treatment and outcome, plain and given any third variable."""
@@ -112,12 +108,6 @@ class Desk:
             return None if plan is None else ZERO
         found = draws(self.tables, plan.names, plan.estimator, self.weights)
         return summary(found, plan.widen)
-
-
-@lru_cache(maxsize=256)
-def _worked_out(story: str, known: tuple[str, ...], count: int | None) -> Reading | None:
-    """``reason``, once for all who ask about a story."""
-    return reason(story, known, count)
 
 
 def graph_of(story: str, observed: Sequence[str]) -> LatentDAG:

@@ -39,15 +39,12 @@ from grader.shape import Task
 Solve = Callable[[Task, Desk], Answer]
 
 
-def make_solver(
-    scene: ShownScene, *, corrected: bool = False, reasoned: bool = False
-) -> Callable[[Task], Answer]:
+def make_solver(scene: ShownScene, *, corrected: bool = False) -> Callable[[Task], Answer]:
     """The analyst at work on one scene: answers its tasks, reading and fitting once.
 
-    ``corrected`` takes out of every estimate what the calibration rows show of measurement error;
-    ``reasoned`` works out the graph of a story that implies it.
+    ``corrected`` takes out of every estimate what the calibration rows show of measurement error.
     """
-    desk = Desk(scene, corrected, reasoned)
+    desk = Desk(scene, corrected)
     return lambda task: SOLVERS[task.spec.key](task, desk)
 
 

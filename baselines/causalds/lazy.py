@@ -1,7 +1,7 @@
 """A lazy expert, who is told the graph, has the correlations at hand, and works nothing out: the
 rules behind the shortcuts of ``baselines/shortcuts/causalds.py``.
 
-The graph is the one that the story tells or implies; only ``lookup`` takes it from the published
+The graph is the one that the story tells; only ``lookup`` takes it from the published
 domains instead. Numbers are correlations and straight lines over the table, measurements replaced
 by what they predict. A rule leaves unanswered what it does not speak of.
 """
@@ -37,7 +37,7 @@ class LazyDesk(NaiveDesk):
 
     @cached_property
     def _told(self) -> Desk:
-        return Desk(self.shown, reasoned=True)
+        return Desk(self.shown)
 
     def graph(self, task: Task) -> LatentDAG:
         """The graph that the story tells, over the variables that the task says are measured."""

@@ -12,8 +12,6 @@ from builder.causalds.make.prior import ESTIMANDS, Reasons, along
 from builder.words.knowledge import domains, implied_sign
 from grader.shape import Task
 
-_IMPLIED: Final = "How to read the background"
-"""A heading that prompts have where a story tells no reasons."""
 _SIZE: Final = 0.5
 """A usual effect, in standard deviations of the outcome."""
 _HALF: Final = 0.4
@@ -40,8 +38,6 @@ def expected(task: Task, story: str) -> int:
     """The sign that goes with the names; 0 where they sound like nothing."""
     x, y = task.inputs["treatment"], task.inputs["outcome"]
     names, signs = next((one for one in _known() if {x, y} <= one[0]), (frozenset[str](), {}))
-    if _IMPLIED in task.prompt:
-        return implied_sign(signs, x, y)
     told = {name for name in names if name in story}
     reasons = {edge: sign for edge, sign in signs.items() if told.issuperset(edge)}
     return implied_sign(along(reasons, (x, y), task.inputs.get("estimand", "ATE")), x, y)

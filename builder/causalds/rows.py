@@ -21,7 +21,6 @@ from builder.release.schemas import TASKS, TRUTH, labels_schema, scenes_schema, 
 from builder.scm.quantities import Quantity
 from builder.seeds import public_id
 from builder.track import InstanceSpec, Row
-from builder.words.narration import Narration
 from grader.model import MODELS
 from grader.shape import Variant
 
@@ -163,25 +162,12 @@ def _world(
             "nde": _quantity(truths.nde),
             "nie": _quantity(truths.nie),
         },
-        **_implied(narration),
         **_seeded(scene),
         "attestations": [attestation.to_json() for attestation in narration.telling.attestations],
         "views": {shown.view.name: _view(scene, shown) for shown in views},
         "tasks": {name: key for name, (key, _, _) in tasks.items()},
         "task_views": {name: view for name, (_, view, _) in tasks.items()},
         "task_details": {name: detail for name, (_, _, detail) in tasks.items() if detail},
-    }
-
-
-def _implied(narration: Narration) -> dict[str, object]:
-    """What an implied story states, in the order of its attestations' records, and the proof that
-    this leaves one graph."""
-    implied = narration.implied
-    if implied is None:
-        return {}
-    return {
-        "statements": [list(statement.what) for statement in implied.statements],
-        "proof": None if implied.proof is None else [step.to_json() for step in implied.proof],
     }
 
 

@@ -112,7 +112,7 @@ def _try(spec: InstanceSpec, attempt: int, wordless: int, clock: Clock) -> dict[
     with clock("world and truths"):
         world, truths = sample_hidden_world(plan, key)
     with clock("story"):
-        narration = narrate(plan, words, world)
+        narration = narrate(plan, words)
     with clock("data"):
         columns = column_order(plan, key)
         tables = draw_tables(plan, key, world, columns)

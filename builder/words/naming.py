@@ -3,11 +3,9 @@
 No two scenes of a split have the same match, and hardly two the same set of names. A match is found
 by search in a domain. The domains are dealt evenly over the scenes before anything is known of
 their graphs, and a scene takes another domain only where its own holds no match that is still free:
-so the domain carries almost no information about the graph. A scene whose story implies its graph
-is named blindly: neighbours in a domain, dealt to its nodes by lot, so that whoever knows the
-domain knows nothing of the graph. Which sets of names belong to public-truth splits, to
-private-truth splits, and to second tellings of a scene is fixed by a hash of the names, so that
-none of them can meet another, whatever the seeds.
+so the domain carries almost no information about the graph. Which sets of names belong to
+public-truth splits, to private-truth splits, and to second tellings of a scene is fixed by a hash
+of the names, so that none of them can meet another, whatever the seeds.
 """
 
 import hashlib
@@ -19,12 +17,9 @@ from typing import Final, Literal
 
 import numpy as np
 
-from builder.causal.bits import members
 from builder.causal.graph import LatentDAG
-from builder.seeds import shuffled
 from builder.words.knowledge import Domain, domains
 from builder.words.matching import Pattern, matches, pattern
-from builder.words.regions import grown
 from builder.words.types import Kind
 
 Again = Literal["no", "otherwise", "yes"]
@@ -45,9 +40,6 @@ LARGEST_SHARE: Final = 0.06
 
 _TRIED: Final = 4000
 """Matches looked at in one domain before the next is tried."""
-
-_LOTS: Final = 400
-"""Sets of concepts drawn blindly in one domain before the next is tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,53 +112,10 @@ class Namer:
         found = (self._match(shape, domains()[number], "yes") for number in self._order(first))
         return next(filter(None, found), None)
 
-    def name_blindly(
-        self,
-        graph: LatentDAG,
-        kinds: Mapping[str, Kind],
-        first: int,
-    ) -> Naming | None:
-        """Names that do not depend on the graph's edges: a connected set of concepts of a domain,
-        ``first`` if it can be, dealt to the nodes by lot. Kinds are allowed, and unmeasured nodes
-        are variables that could be. None where no domain has a set that is still free."""
-        for number in self._order(first):
-            domain = domains()[number]
-            for _ in range(_LOTS if self._told[number] < self._cap else 0):
-                inside = grown(self._rng, domain, len(graph.nodes))
-                names = None if inside is None else self._dealt_names(graph, kinds, domain, inside)
-                if names is None:
-                    continue
-                key = domain.key, frozenset(names.values())
-                if key not in self._sets and part_of(domain.key, list(key[1])) == self._part:
-                    self._sets.add(key)
-                    self._told[number] += 1
-                    return Naming(domain.key, tuple(sorted(names.items())))
-        return None
-
     def _order(self, first: int) -> list[int]:
         """All domains by number, ``first`` and then the others in random order."""
         others = [int(i) for i in self._rng.permutation(len(domains())) if int(i) != first]
         return [first, *others]
-
-    def _dealt_names(
-        self, graph: LatentDAG, kinds: Mapping[str, Kind], domain: Domain, inside: int
-    ) -> dict[str, str] | None:
-        """The concepts of a mask dealt to the nodes, those first that not every concept can be;
-        None where they cannot be dealt."""
-        free = shuffled(self._rng, list(members(inside)))
-        names = {}
-        choosy = sorted(
-            shuffled(self._rng, graph.nodes),
-            key=lambda node: (kinds[node] != "binary", node not in graph.latent),
-        )
-        for node in choosy:
-            allowed = domain.allowed[kinds[node], node in graph.latent]
-            chosen = next((i for i in free if allowed >> i & 1), None)
-            if chosen is None:
-                return None
-            free.remove(chosen)
-            names[node] = domain.concepts[chosen].name
-        return names
 
     def _match(self, shape: Pattern, domain: Domain, again: Again) -> Naming | None:
         order = self._rng.permutation(len(domain.concepts))

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from builder.causal.graph import LatentDAG
-from builder.implied.choose import Implied
 from builder.words.llm.settings import Request
 from builder.words.naming import Naming
 from builder.words.types import Kind, Setting, Telling, Variable
@@ -20,31 +19,22 @@ class NarrationFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is to be told: a graph, the kinds of its nodes, and what was planned for its words.
-
-    ``implied`` is the share of edges that the story leaves unnamed (None: it names them all);
-    ``clear`` are the pairs of nodes of which it may then say that one makes a difference to the
-    other.
-    """
+    """What is to be told: a graph, the kinds of its nodes, and what was planned for its words."""
 
     graph: LatentDAG
     kinds: Mapping[str, Kind]
     naming: Naming | None = None
     request: Request | None = None
-    implied: float | None = None
-    clear: frozenset[tuple[str, str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Narration:
     """The words of a scene: its place, its variables' names, its mechanisms and its story.
 
-    ``mechanism_clauses`` maps (cause, effect), by name, to the mechanism that the story may give;
-    ``implied`` is what an implied story states.
+    ``mechanism_clauses`` maps (cause, effect), by name, to the mechanism that the story may give.
     """
 
     setting: Setting
     variables: Mapping[str, Variable]
     telling: Telling
     mechanism_clauses: Mapping[tuple[str, str], str]
-    implied: Implied | None = None

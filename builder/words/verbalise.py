@@ -9,15 +9,12 @@ asks a language model (:mod:`builder.words.llm`).
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from builder.causal.graph import LatentDAG
-from builder.implied.choose import CannotImply, imply
-from builder.implied.telling import tell_implied
 from builder.seeds import stream
 from builder.words.fictional import furnish, invent_scene
 from builder.words.knowledge import domain
 from builder.words.letters import letter_scene
 from builder.words.llm.tell import tell_scene
-from builder.words.narration import Narration, NarrationFailed, Subject
+from builder.words.narration import Narration, Subject
 from builder.words.story import tell
 from builder.words.types import Facts, Setting, Variable
 
@@ -41,12 +38,7 @@ def tell_knowledge(subject: Subject, key: bytes) -> Narration:
         node: concepts[names[node]].variable(subject.kinds[node]) for node in subject.graph.nodes
     }
     named_edges = [(names[a], names[b]) for a, b in subject.graph.edges]
-    # Names of an implied story are dealt blindly, so that no mechanism fits; nor is one told.
-    clauses = (
-        {edge: found.mechanism_clauses[edge] for edge in named_edges}
-        if subject.implied is None
-        else {}
-    )
+    clauses = {edge: found.mechanism_clauses[edge] for edge in named_edges}
     return _told(subject, key, furnish(stream(key, "names"), found.theme), variables, clauses)
 
 
@@ -76,27 +68,5 @@ def _told(
     variables: Mapping[str, Variable],
     clauses: Mapping[tuple[str, str], str] | None = None,
 ) -> Narration:
-    if subject.implied is not None:
-        return _implied(subject, key, setting, variables, subject.implied)
     facts = Facts(variables, subject.graph.edges, subject.graph.latent, clauses or {})
     return Narration(setting, variables, tell(stream(key, "story"), setting, facts), clauses or {})
-
-
-def _implied(
-    subject: Subject, key: bytes, setting: Setting, variables: Mapping[str, Variable], share: float
-) -> Narration:
-    """A story that implies its graph, without mechanisms. Raises :class:`NarrationFailed`."""
-    named = {node: variable.name for node, variable in variables.items()}
-    graph = LatentDAG(
-        tuple(named[node] for node in subject.graph.nodes),
-        tuple((named[a], named[b]) for a, b in subject.graph.edges),
-        frozenset(named[node] for node in subject.graph.latent),
-    )
-    clear = frozenset((named[a], named[b]) for a, b in subject.clear)
-    try:
-        implied = imply(stream(key, "statements"), graph, share, clear)
-    except CannotImply as failure:
-        raise NarrationFailed(failure.reason) from None
-    facts = Facts(variables, subject.graph.edges, subject.graph.latent)
-    telling = tell_implied(stream(key, "story"), setting, facts, implied.statements)
-    return Narration(setting, variables, telling, {}, implied)

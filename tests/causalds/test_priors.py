@@ -21,7 +21,6 @@ from builder.causalds.make.prior import (
     reasons_of,
 )
 from builder.causalds.plan.types import ScenePlan
-from builder.causalds.track import TRACK
 from builder.words.knowledge import domains
 from grader.shape import Task
 
@@ -81,8 +80,6 @@ def _hidden(plan: ScenePlan, effect: float) -> Hidden:
         "quantities": {name: {"value": effect} for name in ("ate", "ett", "nde", "nie")},
         "signs": [[*ends, sign] for ends, sign in reasons_of(plan).items()],
     }
-    if plan.implied is not None:
-        record["statements"] = []
     found = object.__new__(Hidden)
     for name, value in {
         "record": record, "names": names, "x": plan.treatment, "y": plan.outcome,
@@ -92,9 +89,9 @@ def _hidden(plan: ScenePlan, effect: float) -> Hidden:
 
 
 def test_signs_along_recursion_and_path_by_path_are_the_same() -> None:
-    """For every pair of every domain, told in part or not at all: products by recursion from the
+    """For every pair of every domain: products by recursion from the
     outcome, and of every simple path that networkx finds."""
-    seen: Counter[tuple[str, bool]] = Counter()
+    seen: Counter[str] = Counter()
     first = ScenePlan.from_json(specs()[0].config_json)
     for number, domain in enumerate(domains()):
         names = tuple((f"V{i}", one.name) for i, one in enumerate(domain.concepts))
@@ -105,23 +102,20 @@ def test_signs_along_recursion_and_path_by_path_are_the_same() -> None:
         for x, y in pairs[number % 7 :: 40]:
             between = (graph.descendants(x) | {x}) & (graph.ancestors(y) | {y})
             kept = tuple(edge for edge in edges if between.issuperset(edge))
-            for implied in (None, 0.7):
-                plan = replace(
-                    first, nodes=graph.nodes, edges=kept, latent=(), treatment=x, outcome=y,
-                    domain=domain.key, names=names, implied=implied,
-                )  # fmt: skip
-                hidden = _hidden(plan, 0.4)
-                assert list(audit_reasons(hidden)) == []
-                for family, estimands in ESTIMANDS.items():
-                    for one in estimands:
-                        key = f"{family}.{'ate_point' if one == 'ATE' else 'effect_point'}"
-                        again = prior_again(hidden, key, one if len(estimands) > 1 else "")
-                        prior = prior_of(plan, one, 0.4)
-                        assert again == {PRIOR: prior}, (domain.key, x, y, one, implied)
-                        seen[prior, implied is None] += 1
-    assert all(
-        seen[prior, told] > 30 for prior in ("agrees", "conflicts", "none") for told in (0, 1)
-    )
+            plan = replace(
+                first, nodes=graph.nodes, edges=kept, latent=(), treatment=x, outcome=y,
+                domain=domain.key, names=names,
+            )  # fmt: skip
+            hidden = _hidden(plan, 0.4)
+            assert list(audit_reasons(hidden)) == []
+            for family, estimands in ESTIMANDS.items():
+                for one in estimands:
+                    key = f"{family}.{'ate_point' if one == 'ATE' else 'effect_point'}"
+                    again = prior_again(hidden, key, one if len(estimands) > 1 else "")
+                    prior = prior_of(plan, one, 0.4)
+                    assert again == {PRIOR: prior}, (domain.key, x, y, one)
+                    seen[prior] += 1
+    assert all(seen[prior] > 30 for prior in ("agrees", "conflicts", "none"))
 
 
 def test_reasons_of_a_world_row_are_held_against_the_domain() -> None:
@@ -163,9 +157,8 @@ def test_truths_of_effects_and_of_nothing_else_have_the_label() -> None:
 def test_the_parrot_expects_what_the_label_says() -> None:
     """From the public side alone, by the names in a story: its sign is the true one where the
     effect agrees with its reasons, and the other one where it conflicts."""
-    unsaid = [TRACK.build(spec) for spec in specs(scenes=4, implied=[0.5, 0.6])]
-    seen: Counter[tuple[str, bool]] = Counter()
-    for built in (*public(), *unsaid):
+    seen: Counter[str] = Counter()
+    for built in public():
         story = rows(built, "_scenes")[0]["story"]
         for key, row, truth in asked(built):
             target = json.loads(truth["target_json"])
@@ -177,10 +170,10 @@ def test_the_parrot_expects_what_the_label_says() -> None:
                 assert (sign == target["accepted"][0]) is (target[PRIOR] == "agrees"), row[
                     "task_id"
                 ]
-                seen[target[PRIOR], built in unsaid] += 1
+                seen[target[PRIOR]] += 1
             elif not truth["should_abstain"] and target["accepted"] != ["0"]:
                 assert sign is None
-    assert min(seen["agrees", False], seen["conflicts", False]) > 3
+    assert min(seen["agrees"], seen["conflicts"]) > 3
 
 
 def _inputs(row: Any) -> Any:

@@ -21,8 +21,6 @@ def write_prompt(
         ("Files", _files(scene, shown, variant)),
         ("Background", scene.narration.telling.story),
     ]
-    if scene.narration.implied is not None:
-        sections.append(("How to read the background", _implied(scene)))
     if variant.shape.input_mode == "data":
         sections.append(("Data", _data(scene, shown)))
         if shown.bundles:
@@ -38,12 +36,6 @@ def write_prompt(
     ]
     body = "\n\n".join(f"## {title}\n\n{text}" for title, text in sections)
     return f"# Task\n\n{_TEXTS(f'introduction.{variant.shape.input_mode}')}\n\n{body}\n"
-
-
-def _implied(scene: Scene) -> str:
-    """What the remarks of an implied story mean, exactly."""
-    hidden = [_TEXTS("implied.unmeasured")] if scene.motif.graph.latent else []
-    return _TEXTS("implied.text", lines=bullets([*_TEXTS.lines("implied.lines"), *hidden]))
 
 
 def _files(scene: Scene, shown: Observation, variant: Variant) -> str:

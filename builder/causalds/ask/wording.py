@@ -31,11 +31,6 @@ _READING: Final = (
     "names: where it tells of no direct effect there is none, and nothing it leaves out affects "
     "two of them."
 )
-_IMPLIED_READING: Final = (
-    "Read the background as explained below it. It names only some of the direct effects; its "
-    "remarks, taken together, leave exactly one possibility for all the others: a direct effect "
-    "that does not follow from them is none."
-)
 _TWO_STATES: Final = (
     " A variable with two states affects others only through which of the two holds, its value of "
     "0 or 1, never through anything finer behind it."
@@ -45,8 +40,7 @@ _TWO_STATES: Final = (
 def reading(scene: Scene) -> str:
     """What licenses conclusions from a story to a graph."""
     binary = any(scene.variables[node].kind == "binary" for node in scene.columns)
-    text = _READING if scene.narration.implied is None else _IMPLIED_READING
-    return text + (_TWO_STATES if binary else "")
+    return _READING + (_TWO_STATES if binary else "")
 
 
 def identifiable(name: str) -> str:

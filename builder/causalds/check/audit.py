@@ -19,12 +19,10 @@ import numpy as np
 
 from builder.causalds.check.equations import Array, NotAuditable
 from builder.causalds.check.hidden import Hidden
-from builder.causalds.check.implied import audit_implied, audit_moved, read_statements
 from builder.causalds.check.prior import audit_reasons
 from builder.causalds.check.quantities import TOLERANCE, audit_quantities
 from builder.causalds.check.rows import audit_scene
 from builder.causalds.check.tasks import Case, audit_task
-from builder.implied.verify import verify_implied
 from builder.words.attested import verify_attested
 from builder.words.types import Attestation, facts_from_json
 from builder.words.verbalise import LLM
@@ -95,18 +93,11 @@ def _audit_world(hidden: Hidden, story: str) -> tuple[str, ...]:
     attestations = [
         Attestation(tuple(item["what"]), item["sentence"]) for item in record["attestations"]
     ]
-    told = story, attestations, facts
-    if "statements" in record:
-        found = [*verify_implied(*told, read_statements(record)), *audit_implied(hidden)]
-    elif record["plan"].get("words") == LLM:
-        # A language model's story fits no frame: it is checked by the sentences given as evidence.
-        found = verify_attested(*told)
-    else:
-        found = verify(*told)
-    problems = [f"story: {text}" for text in found]
+    # A language model's story fits no frame: it is checked by the sentences given as evidence.
+    check = verify_attested if record["plan"].get("words") == LLM else verify
+    problems = [f"story: {text}" for text in check(story, attestations, facts)]
     try:
         problems += [f"quantities: {text}" for text in audit_quantities(hidden)]
-        problems += [f"story: {text}" for text in audit_moved(hidden)]
         problems += _levels(hidden)
         problems += [f"reasons: {text}" for text in audit_reasons(hidden)]
     except NotAuditable as error:  # unknown equations are reported by ``audit_scene``, too

@@ -31,13 +31,7 @@ def _hidden(world_row: Mapping[str, Any]) -> HiddenFacts | None:
     kinds = {node["name"]: node["kind"] for node in world["nodes"]}
     binary = kinds[treatment] == "binary"
     return HiddenFacts(
-        # A story that implies its graph is as long as it has statements.
-        told=(
-            len(graph.nodes),
-            len(graph.edges),
-            len(graph.latent),
-            len(record.get("statements", ())),
-        ),
+        told=(len(graph.nodes), len(graph.edges), len(graph.latent)),
         facts={
             "structure": world_row["structure"],
             "motif": world_row["motif"],

@@ -52,7 +52,6 @@ def twin(config: Config, model: ExamModel | None, asked: frozenset[str]) -> Conf
         words=DEFAULT,
         tellings=_BUNDLES if told else 0,
         llm=None,
-        implied=None,
         also=_by_name(config, model, asked) or None,
     )
 

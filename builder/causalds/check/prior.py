@@ -44,15 +44,14 @@ def _expected(hidden: Hidden, estimand: str) -> bool | None:
     if not graph.has_node(ends[0]) or not graph.has_node(ends[1]):
         return None
     paths = [list(pairwise(chain)) for chain in nx.all_simple_paths(graph, *ends)]
-    if estimand in ("nde", "nie") and "statements" not in hidden.record:
+    if estimand in ("nde", "nie"):
         paths = [path for path in paths if (len(path) == 1) is (estimand == "nde")]
     products = {math.prod(factors[edge] for edge in path) for path in paths}
     return None if len(products) != 1 or products == {0} else products == {1}
 
 
 def audit_reasons(hidden: Hidden) -> Iterator[str]:
-    """Problems of the reasons of a world row: they are those of its domain, of every effect that is
-    told, or from the treatment to the outcome where none is."""
+    """Problems of the reasons of a world row: they are those of its domain, of every effect."""
     domain = hidden.record["plan"].get("domain")
     if domain is None:
         if "signs" in hidden.record:
@@ -60,13 +59,7 @@ def audit_reasons(hidden: Hidden) -> Iterator[str]:
         return
     found = {(a, b): sign for a, b, sign in hidden.record.get("signs", ())}
     known = dict(knowledge.domain(domain).signs)
-    if "statements" in hidden.record:
-        chains = nx.all_simple_paths(
-            nx.DiGraph(list(known)), hidden.names[hidden.x], hidden.names[hidden.y]
-        )
-        edges = {edge for chain in chains for edge in pairwise(chain)}
-    else:
-        edges = {(hidden.names[a], hidden.names[b]) for a, b in hidden.record["world"]["edges"]}
+    edges = {(hidden.names[a], hidden.names[b]) for a, b in hidden.record["world"]["edges"]}
     if set(found) != edges:
         yield "the reasons are not those of the effects that are told"
     elif found != {edge: known[edge] for edge in edges}:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from builder.reader import Reading, claims_of, deduce, read_story, told_unmeasured
+from builder.reader import Reading, read_story, told_unmeasured
 from builder.track import StoryReading
 from builder.words.verbalise import LLM
 
@@ -36,11 +36,7 @@ def reading(world_row: Mapping[str, Any], scene_row: Mapping[str, Any]) -> Story
 def _reading(world_json: str, story: str) -> StoryReading:
     """Kept while the views of a scene, which share its story, are read one after another."""
     record = json.loads(world_json)
-    if "statements" in record:
-        problems = tuple(_implied_problems(record, story))
-    else:
-        problems = tuple(_problems(record, story))
-    return StoryReading(problems, certain=record["plan"].get("words") != LLM)
+    return StoryReading(tuple(_problems(record, story)), certain=record["plan"].get("words") != LLM)
 
 
 def _problems(record: Mapping[str, Any], story: str) -> Iterator[str]:
@@ -59,27 +55,6 @@ def _problems(record: Mapping[str, Any], story: str) -> Iterator[str]:
     unmeasured = {names[node] for node in world["latent"]}
     for name in sorted(hidden ^ unmeasured):
         yield f"{name} reads as {'' if name in hidden else 'not '}unmeasured, which is not so"
-
-
-def _implied_problems(record: Mapping[str, Any], story: str) -> Iterator[str]:
-    """What an implied story is read to say otherwise than it states, and what follows from that."""
-    variables, world = record["variables"], record["world"]
-    names = {node: str(variable["name"]) for node, variable in variables.items()}
-    claims = claims_of(story, tuple(sorted(names.values())))
-    stated = {tuple(what) for what in record["statements"]}
-    yield from (f"cannot be read: {' / '.join(what)}" for what in sorted(stated - {*claims}))
-    yield from (f"reads, but is not so: {' / '.join(what)}" for what in sorted({*claims} - stated))
-    measured = sorted(names[node] for node in names if node not in world["latent"])
-    values = [text for one in variables.values() for text in one["states"] or [one["unit"]] if text]
-    hidden = told_unmeasured(story, sorted(names.values()), values)
-    for name in sorted(hidden ^ {names[node] for node in world["latent"]}):
-        yield f"{name} reads as {'' if name in hidden else 'not '}unmeasured, which is not so"
-    if {*claims} == stated:
-        found = deduce(measured, claims)
-        if found.graphs != 1:
-            yield f"what it says leaves {'no graph' if not found.graphs else 'several graphs'}"
-        elif found.edges != {(names[a], names[b]) for a, b in world["edges"]}:
-            yield "what it says leaves another graph"
 
 
 def _edge_problems(

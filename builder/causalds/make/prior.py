@@ -8,7 +8,6 @@ with its reasons or conflicts with them: a label that stays private.
 from collections.abc import Mapping
 from typing import Final, Literal
 
-from builder.causal.graph import LatentDAG
 from builder.causalds.plan.types import ScenePlan
 from builder.words.knowledge import Sign, domain, implied_sign
 
@@ -29,32 +28,21 @@ Reasons = Mapping[tuple[str, str], Sign]
 
 
 def reasons_of(plan: ScenePlan) -> Reasons:
-    """The reasons that bear on a scene's effects: those of the effects that its story tells; where
-    it implies them and tells no reasons, those in its domain that lead from the treatment to the
-    outcome. Empty in words other than a domain's."""
+    """The reasons of the effects that a story tells. Empty in words other than a domain's."""
     if plan.domain is None:
         return {}
     names, found = dict(plan.names), domain(plan.domain)
-    if plan.implied is None:
-        edges = [(names[a], names[b]) for a, b in plan.edges]
-    else:
-        graph = LatentDAG(tuple(one.name for one in found.concepts), tuple(found.signs))
-        x, y = names[plan.treatment], names[plan.outcome]
-        between = (graph.descendants(x) | {x}) & (graph.ancestors(y) | {y})
-        edges = [edge for edge in found.signs if between.issuperset(edge)]
+    edges = [(names[a], names[b]) for a, b in plan.edges]
     return {edge: found.signs[edge] for edge in edges}
 
 
 def expected_sign(plan: ScenePlan, estimand: str) -> int:
-    """The sign that a scene's reasons imply of an effect, 1 or -1; 0 where they imply none.
-
-    Where no reason is told, what all of a domain's chains imply is expected of every effect.
-    """
+    """The sign that a scene's reasons imply of an effect, 1 or -1; 0 where they imply none."""
     if plan.domain is None:
         return 0
     names, reasons = dict(plan.names), reasons_of(plan)
     ends = names[plan.treatment], names[plan.outcome]
-    return implied_sign(along(reasons, ends, estimand) if plan.implied is None else reasons, *ends)
+    return implied_sign(along(reasons, ends, estimand), *ends)
 
 
 def along(reasons: Reasons, ends: tuple[str, str], estimand: str) -> Reasons:

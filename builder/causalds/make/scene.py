@@ -6,7 +6,7 @@ enter them.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,6 @@ import numpy.typing as npt
 from builder.attempts import Rejected
 from builder.causal.identification import is_identifiable
 from builder.causal.motifs import Motif
-from builder.causalds.make.moved import clear_pairs
 from builder.causalds.make.predictor import BestPredictor
 from builder.causalds.plan.types import ScenePlan
 from builder.release.arrow import round_data
@@ -196,17 +195,13 @@ def _truths(motif: Motif, world: World, binary_treatment: bool, key: bytes) -> T
     )
 
 
-def narrate(plan: ScenePlan, key: bytes, world: World | None = None) -> Narration:
+def narrate(plan: ScenePlan, key: bytes) -> Narration:
     """Names the variables of a planned scene and tells its story.
 
-    An implied story says only of pairs with a clear effect in ``world`` that one makes a difference
-    to the other; no other story depends on it. Raises :class:`Rejected` when a language model does
-    not manage it within its budgets, or no story within the limits implies the graph, and
+    Raises :class:`Rejected` when a language model does not manage it within its budgets, and
     ``ValueError`` (our bug) when an answer could spell two of the names by one word.
     """
-    subject = Subject(plan.query.graph, plan.kinds, plan.naming, plan.request, plan.implied)
-    if plan.implied is not None and world is not None:
-        subject = replace(subject, clear=clear_pairs(world, stream(key, "moved")))
+    subject = Subject(plan.query.graph, plan.kinds, plan.naming, plan.request)
     try:
         narration = VERBALISERS[plan.words](subject, key)
     except NarrationFailed as failure:

@@ -14,7 +14,6 @@ from builder.causalds.make.recover import need_scikit_learn
 from builder.causalds.plan.blueprint import Composition, Impossible, check
 from builder.causalds.plan.view_settings import check_measured_outcomes, view_settings
 from builder.causalds.plan.views import VIEWS, View
-from builder.implied.choose import SHARES
 from builder.scm.profiles import BINARY_PROFILES, CONTINUOUS_PROFILES, mixture_weights
 from builder.settings import LARGEST_WEIGHT, UNLESS_SET, TomlTable
 from builder.words.llm.settings import Settings, settings_for
@@ -43,7 +42,6 @@ _KEYS: Final = (
     "words",
     "tellings",
     "llm",
-    "implied",
     "also",
 )
 
@@ -66,7 +64,6 @@ class Config:
     profiles; ``treatment_binary`` and ``outcome_binary`` are the shares of scenes whose treatment
     or outcome is binary; ``words`` names the verbaliser; ``tellings`` is the number of scenes that
     are told four ways (with public truth only); ``llm`` says how the verbaliser ``llm`` asks.
-    ``implied`` are the least and the largest share of edges that a story leaves to be worked out;
     ``also`` the variants that are asked by name.
     """
 
@@ -85,7 +82,6 @@ class Config:
     words: str = DEFAULT
     tellings: int = 0
     llm: Settings | None = None
-    implied: tuple[float, float] | None = field(default=None, metadata=UNLESS_SET)
     also: tuple[str, ...] | None = field(default=None, metadata=UNLESS_SET)
 
 
@@ -147,7 +143,6 @@ def parse_config(table: TomlTable) -> Config:
         words=words,
         tellings=table.whole("tellings", 0, scenes, 0),
         llm=settings_for(words, table),
-        implied=_implied(table, words),
         also=table.names("also", BY_NAME) if "also" in table else None,
     )
     if config.diagnostics:
@@ -166,20 +161,6 @@ def parse_config(table: TomlTable) -> Config:
     except Impossible as problem:
         raise table.problem(problem.key, problem.fix) from None
     return config
-
-
-def _implied(table: TomlTable, words: str) -> tuple[float, float] | None:
-    """The shares of edges that stories leave to be worked out: one for all, or a range."""
-    if "implied" not in table:
-        return None
-    if words == LLM:
-        raise table.problem(
-            "implied", "a language model tells every edge; remove the key, or use other words"
-        )
-    if isinstance(table.values["implied"], list):
-        return table.number_range("implied", *SHARES)
-    share = table.number("implied", *SHARES)
-    return share, share
 
 
 def _composition(table: TomlTable) -> Composition:

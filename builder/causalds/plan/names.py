@@ -2,8 +2,7 @@
 
 A scene whose graph occurs in no domain with names that are still free gets another graph of the
 same motif, with as many grafts, the same verdict and the same kind of injected variable; how often
-that happened is in the manifest. A scene whose story implies its graph is named blindly instead:
-its names say nothing of its graph, not even to those who know their domain by heart.
+that happened is in the manifest.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +17,6 @@ from builder.causal.motifs import MOTIFS, PLANTED, Motif
 from builder.causalds.ask import ASKERS
 from builder.causalds.plan.config import Config
 from builder.causalds.plan.types import ScenePlan, graph_members
-from builder.words.knowledge import domains
 from builder.words.naming import Namer, Part
 from grader.errors import UsageError
 
@@ -59,9 +57,6 @@ def _named(
     plans: Sequence[ScenePlan], config: Config, rng: np.random.Generator, namer: Namer, split: str
 ) -> Iterator[ScenePlan]:
     for plan in plans:
-        if plan.implied is not None:
-            yield named_blindly(plan, namer, f"splits.{split}.causalds")
-            continue
         first = namer.deal()
         found, naming = plan, namer.name(plan.query.graph, plan.kinds, first)
         for _ in range(_REDRAWS if _is_drawn(plan) else 0):
@@ -79,20 +74,6 @@ def _named(
                 f'outcome {plan.outcome_kind}); give it less weight, or set words = "fictional"'
             )
         yield replace(found, domain=naming.domain, names=naming.names)
-
-
-def named_blindly(plan: ScenePlan, namer: Namer, where: str) -> ScenePlan:
-    """The plan with names that do not depend on its graph, of its domain where it has one. Raises
-    ``UsageError`` at ``where`` if there are none."""
-    first = next((i for i, one in enumerate(domains()) if one.key == plan.domain), None)
-    first = namer.deal() if first is None else first
-    naming = namer.name_blindly(plan.query.graph, plan.kinds, first)
-    if naming is None:
-        raise UsageError(
-            f"{where}.words: no names are left in the knowledge graph for another scene of "
-            f'{len(plan.nodes)} variables; ask for fewer scenes, or set words = "fictional"'
-        )
-    return replace(plan, domain=naming.domain, names=naming.names)
 
 
 def _is_drawn(plan: ScenePlan) -> bool:

@@ -22,7 +22,6 @@ from builder.causalds.exams.assign import assign
 from builder.causalds.plan.blueprint import Impossible, Structure, largest_remainder, structures
 from builder.causalds.plan.config import Config
 from builder.causalds.plan.deal import dealt, kind_of, spread
-from builder.causalds.plan.implied_shares import told_implied
 from builder.causalds.plan.names import KNOWLEDGE, name_scenes
 from builder.causalds.plan.tellings import told_again
 from builder.causalds.plan.types import ScenePlan, graph_members
@@ -132,9 +131,6 @@ def _planned(
     if private and not config.exams:
         plans = _with_views(rng, _with_variants(rng, plans, config.also or ()))
     plans = shuffled(rng, plans)
-    if config.implied is not None:
-        where = f"splits.{split}.{TRACK_NAME}.implied"
-        plans = told_implied(drawn("implied"), config.implied, plans, where)
     if config.words == KNOWLEDGE:
         plans = name_scenes(plans, config, drawn, split, private, first)
     if config.tellings and not private:

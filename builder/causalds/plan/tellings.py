@@ -68,8 +68,7 @@ def _second(plan: ScenePlan, namer: Namer, rng: np.random.Generator) -> Naming |
     for _ in range(_TRIES):
         first = int(rng.integers(len(domains())))
         if domains()[first].key != plan.domain:
-            name = namer.name if plan.implied is None else namer.name_blindly
-            naming = name(plan.query.graph, plan.kinds, first)
+            naming = namer.name(plan.query.graph, plan.kinds, first)
             if naming is None or naming.domain != plan.domain:
                 return naming
     return None

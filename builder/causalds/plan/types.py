@@ -47,7 +47,6 @@ class ScenePlan:
     knowledge graph, ``domain`` and ``names`` are what it is told with, and ``redrawn`` says that
     its structure had to be drawn again because the first had no match there. ``llm`` (how a
     language model is asked) and ``seeds`` (pairs it may start from) are set with ``llm`` words.
-    ``implied`` is the share of edges that the story leaves to be worked out (None: it tells all).
     ``also`` are the variants that are asked by name.
     """
 
@@ -79,7 +78,6 @@ class ScenePlan:
     world_key: str | None = None
     llm: Settings | None = None
     seeds: tuple[Seed, ...] = ()
-    implied: float | None = None
     also: tuple[str, ...] = ()
 
     @property
@@ -129,9 +127,8 @@ class ScenePlan:
         for seed in members.get("seeds", ()):
             if not seed["support"]:
                 del seed["support"]
-        for key in ("implied", "also"):
-            if not members[key]:
-                del members[key]
+        if not self.also:
+            del members["also"]
         return members
 
     @staticmethod

@@ -7,12 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from builder.causal.graph import LatentDAG
 from builder.causalds.show.inspection import no_worlds
 from builder.causalds.show.pictures import graph_picture
-from builder.implied.cores import cores
-from builder.implied.reasoning import Step
-from builder.implied.statements import Statement
 from builder.release.reader import every_shard, rows
 from grader.draw import page as draw
 from grader.draw.page import Beside, Block, Paragraph, Section, Strong
@@ -33,7 +29,7 @@ def stories_page(release: Path, number: int) -> str:
     title = f"{len(chosen)} of {len(worlds)} stories of {release.name}"
     note = (
         "Names are set in bold here only. Blue: treatment. Orange: outcome. Dashed: never "
-        "measured. Below each graph, the mechanisms that may be told, or what forces each effect."
+        "measured. Below each graph, the mechanisms that may be told."
     )
     sections = [_section(place, world) for place, world in enumerate(chosen, 1)]
     return draw.page(title, note, sections, f"Drawn from {release.name}.", _STYLE)
@@ -76,48 +72,18 @@ def _section(place: int, world: Row) -> Section:
     domain = record["plan"].get("domain") or record["plan"].get("words", "")
     return Section(
         f"{place}. {world['motif']}{structure} · {world['instance_id']} · {domain}",
-        [Beside([_paragraphs(world["story"], names), [graph_picture(record), *_reasons(record)]])],
+        [
+            Beside(
+                [_paragraphs(world["story"], names), [graph_picture(record), _mechanisms(record)]]
+            )
+        ],
     )
 
 
-def _reasons(record: Mapping[str, Any]) -> list[Block]:
-    """Why each effect is one: its mechanism, or the statements that force it, and the steps by
-    which the graph is worked out."""
-    if "statements" not in record:
-        rows = [[cause, effect, Cell(told, "long")] for cause, effect, told in record["hows"]]
-        return [Table("", ["cause", "effect", "mechanism"], rows, left=3)]
-    names = {node: str(variable["name"]) for node, variable in record["variables"].items()}
-    world = record["world"]
-    graph = LatentDAG(
-        tuple(names[node["name"]] for node in world["nodes"]),
-        tuple((names[a], names[b]) for a, b in world["edges"]),
-        frozenset(names[node] for node in world["latent"]),
-    )
-    found = cores(graph, [Statement.read(what) for what in record["statements"]])
-    rows = [
-        [cause, effect, Cell("; ".join(map(str, why)) + ("" if smallest else " (minimal)"), "long")]
-        for (cause, effect), (why, smallest) in found.items()
-    ]
-    heads = ["cause", "effect", "a smallest set of statements that forces it"]
-    return [Table("", heads, rows, left=3), Paragraph(_steps(record["proof"]), note=True)]
-
-
-def _steps(proof: Sequence[Any] | None) -> str:
-    """The published proof in words."""
-    if proof is None:
-        return "That no other graph fits is shown by a solver alone."
-    if not proof:
-        return "Everything follows without a supposition."
-    told = "; ".join(_step(Step.read(record)) for record in proof)
-    return f"Worked out in {len(proof)} steps; each supposes the contrary and refutes it: {told}."
-
-
-def _step(step: Step) -> str:
-    cause, effect = step.edge
-    found = f"{cause} {'→' if step.there else '↛'} {effect}"
-    if not step.under:
-        return found
-    return f"{found} (otherwise {', '.join(map(_step, step.under))}, and that cannot be)"
+def _mechanisms(record: Mapping[str, Any]) -> Block:
+    """The mechanism of each effect."""
+    rows = [[cause, effect, Cell(told, "long")] for cause, effect, told in record["hows"]]
+    return Table("", ["cause", "effect", "mechanism"], rows, left=3)
 
 
 def _paragraphs(story: str, names: Sequence[str]) -> list[Paragraph]:
