@@ -37,17 +37,6 @@ def adjustable(g: LatentDAG, x: str, y: str) -> bool:
     return not connected(x_bit, parents, children, given) & y_bit
 
 
-def one_is_enough(g: LatentDAG, x: str, y: str) -> bool:
-    """Tell whether some set of one member, or the empty one, is a valid adjustment set."""
-    endpoints(g, x, y)
-    usable, parents, children = _back_door(g, x, y)
-    x_bit, y_bit = 1 << g.index[x], 1 << g.index[y]
-    return any(
-        not connected(x_bit, parents, children, given) & y_bit
-        for given in (0, *(1 << node for node in members(usable)))
-    )
-
-
 def minimal_adjustment_sets(g: LatentDAG, x: str, y: str) -> tuple[frozenset[str], ...]:
     """Return the valid adjustment sets that contain no other valid set, in the same order.
 

@@ -4,7 +4,7 @@ A mechanism maps the values of a node's parents to its conditional mean: the loc
 continuous variable (to which noise is added), the probability of a binary one.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -69,9 +69,6 @@ class MechanismFamily:
     ``affine(parameters)`` is the same equation in affine form, for families that have one.
     ``slope(parameters, column)`` is the derivative of the mean in the only parent, shape (n,), for
     families that serve as measurements; at a kink or a cut-off it is the value on the flat side.
-    ``turn(parameters, which, parents)`` is an equation that is as likely, and moves the other way
-    with the parents in these places (:mod:`builder.scm.turning`), for families whose signs fall
-    either way; None where only others can be turned.
     ``jump(parameters, place)`` is the value of the parent in this place at which the mean jumps,
     for families that have such; None where it does not.
     """
@@ -81,7 +78,6 @@ class MechanismFamily:
     mean: Callable[[Parameters, Sequence[Array]], Array]
     affine: Callable[[Parameters], Affine] | None = None
     slope: Callable[[Parameters, Array], Array] | None = None
-    turn: Callable[[Parameters, Collection[int], Sequence[Parent]], Parameters | None] | None = None
     jump: Callable[[Parameters, int], float | None] | None = None
 
 

@@ -172,33 +172,24 @@ def _accepted(
     if not bounds[0] * (1 + _SAFETY) <= sd <= bounds[1] * (1 - _SAFETY):
         return False
     return all(
-        strength * (1 - _SAFETY) >= MIN_STRENGTH for strength in _strengths(node, columns, sd)
+        strength * (1 - _SAFETY) >= MIN_STRENGTH for strength in edge_strengths(node, columns, sd)
     )
 
 
-def edge_strengths(node: Node, columns: Sequence[Array], sd: float) -> list[float]:
-    """Strength of the edge from each parent, given samples (n,) of the parents and the child's sd.
+def edge_strengths(node: Node, columns: Sequence[Array], sd: float) -> Iterator[float]:
+    """Yield the strength of the edge from each parent, given samples (n,) of the parents and the
+    child's sd.
 
     Mean absolute change of the child's conditional mean as one parent moves by one of its standard
     deviations around its sampled values (a binary parent: from 0 to 1, times its sd), over ``sd``.
     """
-    return list(_strengths(node, columns, sd))
-
-
-def _strengths(node: Node, columns: Sequence[Array], sd: float) -> Iterator[float]:
-    for change, weight in _changes(node, columns):
-        yield float(np.mean(np.abs(change))) * weight / sd
-
-
-def _changes(node: Node, columns: Sequence[Array]) -> Iterator[tuple[Array, float]]:
-    """What moving one parent does to the child's mean, (n,), and the weight of that: by parent."""
     mean = MECHANISMS[node.mechanism].mean
     for i, column in enumerate(columns):
         low, high, weight = _ends(column)
         ends = [
             mean(node.parameters, [*columns[:i], moved, *columns[i + 1 :]]) for moved in (low, high)
         ]
-        yield np.asarray(ends[1] - ends[0]), weight
+        yield float(np.mean(np.abs(ends[1] - ends[0]))) * weight / sd
 
 
 def _ends(column: Array) -> tuple[Array, Array, float]:

@@ -46,7 +46,8 @@ def test_strength_of_a_linear_edge_is_its_standardised_coefficient(cases) -> Non
                 continue
             sds = np.sqrt(np.diag(moments[1]))
             values = case.world.simulate(case.rng(), 50_000)
-            strengths = sampling.edge_strengths(spec, [values[p] for p in spec.parents], sds[0])
+            columns = [values[p] for p in spec.parents]
+            strengths = list(sampling.edge_strengths(spec, columns, sds[0]))
             expected = np.abs(spec.affine.weights) * sds[1:] / sds[0]
             assert np.allclose(strengths, expected, rtol=0.05)
             checked += 1

@@ -120,7 +120,7 @@ def parse_exam(table: TomlTable) -> ExamModel:
             strength.number("view", 0.0, _STRONGEST, 1.0),
         ),
         _rows(table, "families", _STRUCTURES, tuple(FAMILIES)),
-        _variants(table, FAMILIES),
+        _variants(table),
         _rows(table, "views", tuple(FAMILIES), tuple(VIEWS)),
     )
 
@@ -146,10 +146,10 @@ def _only(table: TomlTable) -> Only | None:
     )
 
 
-def _variants(table: TomlTable, known: Mapping[str, tuple[str, ...]]) -> dict[str, Weights]:
+def _variants(table: TomlTable) -> dict[str, Weights]:
     variants = table.table("variants", {})
-    variants.only(*known)
-    return {family: variants.weights(family, known[family]) for family in variants.values}
+    variants.only(*FAMILIES)
+    return {family: variants.weights(family, FAMILIES[family]) for family in variants.values}
 
 
 def _rows(
