@@ -127,9 +127,9 @@ def _stored(scene: Drawn) -> Iterator[tuple[str, Quantity, float, Find]]:
     sd = truths.outcome_sd
     yield "outcome sd", sd, SPREAD_BOUND * sd.value, lambda p: p.sd(y)
     for z, given in truths.partial.items():
-        yield "partial", given, PARTIAL_BOUND, partial(Population.partial, x=x, y=y, z=z)
+        yield "partial", given, PARTIAL_BOUND, partial(_given, x=x, y=y, z=z, place=0)
     for z, given in truths.change.items():
-        yield "change", given, PARTIAL_BOUND, partial(Population.change, x=x, y=y, z=z)
+        yield "change", given, PARTIAL_BOUND, partial(_given, x=x, y=y, z=z, place=1)
     effects: tuple[tuple[str, Quantity | None, Find], ...] = (
         ("ate", truths.ate, lambda p: p.ate(x, y, levels)),
         ("ett", truths.ett, lambda p: p.ett(x, y, levels)),
@@ -139,6 +139,10 @@ def _stored(scene: Drawn) -> Iterator[tuple[str, Quantity, float, Find]]:
     for kind, stored, find in effects:
         if stored is not None:
             yield kind, stored, EFFECT_BOUND * (1.0 + abs(stored.value)), find
+
+
+def _given(population: Population, *, x: str, y: str, z: str, place: int) -> Estimate:
+    return population.partial_and_change(x, y, z)[place]
 
 
 def _compare(report: TruthReport, stored: Quantity, found: Sequence[Estimate]) -> None:

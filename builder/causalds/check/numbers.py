@@ -7,10 +7,10 @@ treatment) or density-weighted units (continuous), correlations plain sample cor
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, wraps
-from typing import Any, Concatenate, Final, ParamSpec, TypeVar
+from functools import cached_property
+from typing import Any, Final
 
 import numpy as np
 
@@ -26,26 +26,6 @@ class Estimate:
 
     value: float
     se: float
-
-
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-def _once(
-    find: Callable[Concatenate["Population", P], T],
-) -> Callable[Concatenate["Population", P], T]:
-    """``find``, whose result is kept for every question that it is asked."""
-
-    @wraps(find)
-    def kept(self: "Population", /, *args: P.args, **kwargs: P.kwargs) -> T:
-        question = (find.__name__, *args)
-        if question not in self.kept:
-            self.kept[question] = find(self, *args, **kwargs)
-        found: T = self.kept[question]
-        return found
-
-    return kept
 
 
 @dataclass(frozen=True)
@@ -78,10 +58,8 @@ class Population:
         return self.run({})
 
     def run(self, do: Mapping[str, float | Array]) -> dict[str, Array]:
-        """The same units under an intervention: one value for all, or one for each. What it does
-        not reach is as it was."""
+        """The same units under an intervention: one value for all, or one for each."""
         values: dict[str, Array] = {}
-        reached = set(do)
         waiting = list(self.world["nodes"])
         while waiting:
             node = next(n for n in waiting if all(p in values for p in n["parents"]))
@@ -90,10 +68,6 @@ class Population:
             if name in do:
                 values[name] = np.full(self.draws, do[name])
                 continue
-            if do and reached.isdisjoint(node["parents"]):
-                values[name] = self.factual[name]
-                continue
-            reached.add(name)
             columns = [values[parent] for parent in node["parents"]]
             mean = conditional_mean(node, columns, self.draws)
             if node["noise"] is None:
@@ -102,31 +76,19 @@ class Population:
                 values[name] = mean + noise_scale(node, columns, self.draws) * self.noise[name]
         return values
 
-    @cached_property
-    def kept(self) -> dict[tuple[object, ...], Any]:
-        """What was found so far, by question: several tasks and views ask the same."""
-        return {}
-
-    @_once
-    def _standardised(self, v: str) -> Array:
-        return _zscore(self.factual[v])
-
-    @_once
     def correlation(self, x: str, y: str) -> Estimate:
         """Pearson correlation, with the error of its influence function."""
-        r, influence = _correlated(self._standardised(x), self._standardised(y))
+        r, influence = _correlated(_zscore(self.factual[x]), _zscore(self.factual[y]))
         return Estimate(r, float(influence.std()) / math.sqrt(self.draws))
 
     def differences(self, x: str, y: str, levels: tuple[float, float]) -> Array:
         """Y(x1) - Y(x0) of every unit."""
         return self.run({x: levels[1]})[y] - self.run({x: levels[0]})[y]
 
-    @_once
     def ate(self, x: str, y: str, levels: tuple[float, float]) -> Estimate:
         """The average difference."""
         return _weighted_mean(self.differences(x, y, levels), np.ones(self.draws))
 
-    @_once
     def ett(self, x: str, y: str, levels: tuple[float, float]) -> Estimate:
         """The average difference among those with X = x1."""
         node = next(n for n in self.world["nodes"] if n["name"] == x)
@@ -139,7 +101,6 @@ class Population:
             weights = noise_law(node["noise"]).pdf(gap) / scale
         return _weighted_mean(self.differences(x, y, levels), weights)
 
-    @_once
     def natural(
         self, effect: str, x: str, y: str, between: tuple[str, ...], levels: tuple[float, float]
     ) -> Estimate:
@@ -154,17 +115,10 @@ class Population:
         crossed = self.run({x: seen, **{m: behind[m] for m in between}})
         return _weighted_mean(crossed[y] - base[y], np.ones(self.draws))
 
-    def partial(self, x: str, y: str, z: str) -> Estimate:
-        """The correlation of the residuals of X and Y from their sample regressions on Z."""
-        return self._partial_and_change(x, y, z)[0]
-
-    def change(self, x: str, y: str, z: str) -> Estimate:
-        """That minus their correlation, on the same units."""
-        return self._partial_and_change(x, y, z)[1]
-
-    @_once
-    def _partial_and_change(self, x: str, y: str, z: str) -> tuple[Estimate, Estimate]:
-        zx, zy, zz = (self._standardised(v) for v in (x, y, z))
+    def partial_and_change(self, x: str, y: str, z: str) -> tuple[Estimate, Estimate]:
+        """The correlation of the residuals of X and Y from their sample regressions on Z; and that
+        minus their correlation, on the same units."""
+        zx, zy, zz = (_zscore(self.factual[v]) for v in (x, y, z))
         r, plain = _correlated(zx, zy)
         ex, ey = (_zscore(v - np.mean(v * zz) * zz) for v in (zx, zy))
         # Estimating the regressions moves a partial correlation by less than its error only.

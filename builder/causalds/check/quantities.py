@@ -89,19 +89,19 @@ def _associations(hidden: Hidden, observed: list[str]) -> Iterator[Row]:
     yield "outcome_sd", told["outcome_sd"], population.sd(y), lambda v: SPREAD_BOUND * v
     for z in observed:
         apart = independent(graph, x, y, z) or independent(graph, y, x, z)
-        partial = None if apart or _zero_by_form(hidden, z) else population.partial(x, y, z)
+        found, moved = population.partial_and_change(x, y, z)
+        partial = None if apart or _zero_by_form(hidden, z, found) else found
         yield f"partial given {z}", told["partial"][z], partial, lambda v: PARTIAL_BOUND
-        unmoved = apart or independent(graph, z, x, y)
-        change = None if unmoved else population.change(x, y, z)
+        change = None if apart or independent(graph, z, x, y) else moved
         yield f"change given {z}", told["change"][z], change, lambda v: PARTIAL_BOUND
 
 
-def _zero_by_form(hidden: Hidden, z: str) -> bool:
+def _zero_by_form(hidden: Hidden, z: str, found: Estimate) -> bool:
     """Whether the partial correlation given ``z``, which separates X and Y, is zero by the graph
     and the form of the equations.
 
     It is where all that bears on the three is a line in its parents with noise of one size. Of
-    other forms the world is believed as long as the simulated units agree.
+    other forms the world is believed as long as what the simulated units give agrees, ``found``.
     """
     graph, x, y = hidden.graph, hidden.x, hidden.y
     if not nx.is_d_separator(graph, {x}, {y}, {z}):
@@ -119,7 +119,6 @@ def _zero_by_form(hidden: Hidden, z: str) -> bool:
     )
     if lines:
         return True
-    found = hidden.population.partial(x, y, z)
     claimed = hidden.record["quantities"]["partial"][z]["source"] == "structural_zero"
     return claimed and abs(found.value) <= _allowed(0.0, found.se)
 

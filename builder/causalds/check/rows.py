@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from itertools import combinations
 from typing import Any, Final
 
@@ -147,13 +146,7 @@ def _correlations(hidden: Hidden, data: Columns, calibration: Columns) -> Iterat
 
 def _ranks(column: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Standardised ranks, ties sharing theirs; all 0 where nothing varies."""
-    return _ranked(np.ascontiguousarray(column, np.float64).tobytes())
-
-
-@lru_cache(maxsize=32)
-def _ranked(column: bytes) -> npt.NDArray[np.float64]:
-    """The same, once for the views of a scene, which share columns."""
-    ranks = scipy.stats.rankdata(np.frombuffer(column))
+    ranks = scipy.stats.rankdata(column)
     spread = ranks.std()
     return np.asarray((ranks - ranks.mean()) / spread if spread > 0 else 0.0 * ranks)
 
