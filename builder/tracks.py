@@ -71,7 +71,6 @@ TRACKS = LazyTracks(
 
 TRACK_COMMANDS: Final = (
     "builder.causalds.show.commands:INSPECT",
-    "builder.causalds.show.commands:READ",
     "builder.causalds.show.commands:NEW_VARIANT",
 )
 """Commands that a track adds to the builder's; their modules import nothing heavy."""

@@ -102,7 +102,6 @@ EXAMPLES: Final = (
     "check release",
     "diff release-a release-b",
     "inspect release dev/0",
-    "read release --n 12",
     "publish release --repo org/exams --dry-run",
     "new-secret > ~/.causal-exams-secret",
 )

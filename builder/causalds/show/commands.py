@@ -1,14 +1,10 @@
-"""``build_dataset.py inspect`` and ``read``: scenes and stories as pages for a person."""
+"""``build_dataset.py inspect`` and ``new-variant``."""
 
 import argparse
 from pathlib import Path
 from typing import Final
 
 from builder.cli.command import OK, Command, add_release, need_release, write_page
-from grader.errors import UsageError
-
-MOST: Final = 1000
-"""Most stories of one page."""
 
 
 def _add_inspect(parser: argparse.ArgumentParser) -> None:
@@ -26,30 +22,6 @@ def _inspect(options: argparse.Namespace) -> int:
     page, summary = inspect_scene(options.release, options.scene)
     file = options.out or Path(f"{summary.splitlines()[0]}.html")
     write_page(file, page, summary)
-    return OK
-
-
-def _add_read(parser: argparse.ArgumentParser) -> None:
-    add_release(parser)
-    parser.add_argument(
-        "--n", type=int, default=12, metavar="N", help="how many stories (default: 12)"
-    )
-    parser.add_argument(
-        "--out",
-        type=Path,
-        default=Path("stories.html"),
-        metavar="FILE",
-        help="the page to write (default: stories.html)",
-    )
-
-
-def _read(options: argparse.Namespace) -> int:
-    if not 1 <= options.n <= MOST:
-        raise UsageError(f"--n {options.n}: must be a number of stories from 1 to {MOST}")
-    need_release(options.release)
-    from builder.causalds.show.stories import stories_page
-
-    write_page(options.out, stories_page(options.release, options.n))
     return OK
 
 
@@ -80,13 +52,6 @@ INSPECT: Final = Command(
     ("inspect release dev/0", "inspect release scene-0123456789abcdef --out scene.html"),
     _add_inspect,
     _inspect,
-)
-READ: Final = Command(
-    "read",
-    "a page of causalds stories beside their graphs, for a person to judge",
-    ("read release --n 12", "read release --n 30 --out stories.html"),
-    _add_read,
-    _read,
 )
 NEW_VARIANT: Final = Command(
     "new-variant",
