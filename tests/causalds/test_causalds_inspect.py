@@ -12,8 +12,8 @@ from test_causalds_views import built_scene, plain, world
 
 from builder.causalds.make.recover import recoverability
 from builder.causalds.plan.scenes import plan_scenes
-from builder.causalds.show.equations import equation
 from builder.causalds.show.inspection import inspect_scene
+from builder.causalds.show.page import equation
 from builder.causalds.show.pictures import graph_picture, recovery_picture
 from builder.causalds.track import TRACK
 from builder.cli.main import main
@@ -71,7 +71,7 @@ def test_the_page_shows_everything_and_needs_nothing_else(release, tmp_path, cap
         assert "recoverability" in text
         shown_text = capsys.readouterr().out
         assert one.rows["causalds_worlds"][0]["instance_id"] in shown_text
-        assert "->" in shown_text and "view proxy" in shown_text
+        assert f"effect of {record['variables'][record['treatment']]['name']} on" in shown_text
 
 
 def test_a_scene_is_found_by_its_id_too(release) -> None:
@@ -132,7 +132,7 @@ def test_every_mechanism_has_an_equation(name) -> None:
         "noise": None if MECHANISMS[name].kind == "binary" else noise,
     }
     text = equation(node, {"V": "Vee", "A": "Aye", "B": "Bee"})
-    assert "Vee" in text and "Aye" in text and "Bee" in text and name not in text
+    assert "Vee" in text and "Aye" in text and "Bee" in text and f"{name}(" in text
 
 
 def test_recoverability_is_that_of_a_case_worked_by_hand() -> None:

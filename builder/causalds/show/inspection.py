@@ -1,16 +1,17 @@
 """Finding one scene in a release and showing it: ``build_dataset.py inspect RELEASE SCENE``."""
 
+import json
 from pathlib import Path
 from typing import Any
 
-from builder.causalds.show.page import SceneRows, page, summary
+from builder.causalds.show.page import SceneRows, headline, page
 from builder.release.reader import every_shard, rows, rows_where
 from grader.errors import UsageError
 from grader.names import did_you_mean
 
 
 def inspect_scene(release: Path, scene: str) -> tuple[str, str]:
-    """(HTML page, summary for a terminal) of a scene, by its id or as ``split/index``.
+    """(HTML page, headline) of a scene, by its id or as ``split/index``.
 
     Raises ``UsageError`` when the release holds no worlds, or not this one.
     """
@@ -28,15 +29,8 @@ def inspect_scene(release: Path, scene: str) -> tuple[str, str]:
         of_scene("causalds"),
         {row["task_id"]: row for row in of_scene("causalds_truth")},
     )
-    return page(found), summary(found)
-
-
-def no_worlds(release: Path) -> UsageError:
-    """The complaint about a release that hides its worlds."""
-    return UsageError(
-        f"{release}: holds no causalds_worlds; name a release with public truth, or one with its "
-        "private side"
-    )
+    name, record = str(world["instance_id"]), json.loads(world["world_json"])
+    return page(found), f"{name}\n{headline(world, record)}"
 
 
 def _find(release: Path, scene: str) -> tuple[dict[str, Any], str]:
@@ -53,7 +47,10 @@ def _find(release: Path, scene: str) -> tuple[dict[str, Any], str]:
         row["instance_id"] for paths in worlds.values() for row in rows(paths, ["instance_id"])
     ]
     if not known:
-        raise no_worlds(release)
+        raise UsageError(
+            f"{release}: holds no causalds_worlds; name a release with public truth, or one with "
+            "its private side"
+        )
     raise UsageError(
         f"{scene}: not among the {len(known)} scenes of {release}{did_you_mean(scene, known)}; "
         f"name a scene such as {known[0]}, or split/index such as {min(worlds)}/0"

@@ -1,11 +1,10 @@
-"""One scene for a person to look at: a self-contained HTML page, and a summary for a terminal."""
+"""One scene for a person to look at: a self-contained HTML page."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from builder.causalds.show.equations import equation
 from builder.causalds.show.pictures import graph_picture, recovery_picture
 from grader.draw import page as draw
 from grader.draw.page import Block, Paragraph, Section, Strong
@@ -46,28 +45,31 @@ def page(rows: SceneRows) -> str:
         ),
     ]
     name = str(rows.world["instance_id"])
-    return draw.page(name, _headline(rows.world, record), sections, "Hidden from test takers.")
+    return draw.page(name, headline(rows.world, record), sections, "Hidden from test takers.")
 
 
-def summary(rows: SceneRows) -> str:
-    """The same in short, for a terminal."""
-    record = json.loads(rows.world["world_json"])
-    names = {node: variable["name"] for node, variable in record["variables"].items()}
-    lines = [str(rows.world["instance_id"]), _headline(rows.world, record), ""]
-    lines += [f"  {names[a]} -> {names[b]}" for a, b in record["world"]["edges"]]
-    lines += ["", *(f"  {equation(node, names)}" for node in record["world"]["nodes"]), ""]
-    lines += [f"  {' | '.join(row)}" for row in _truths(record)]
-    for view, shown in record["views"].items():
-        bundles = [
-            f"{names[node]} by {len(bundle['measurements'])} columns "
-            f"(least information {bundle['information']['least']:.3g})"
-            for node, bundle in shown["bundles"].items()
-        ]
-        lines.append(f"  view {view}: {'; '.join(bundles) or 'every variable as it is'}")
-    return "\n".join(lines)
+def equation(node: Row, names: Mapping[str, str]) -> str:
+    """Return a node's equation: mechanism, direct causes, parameters and noise, by story names."""
+    told = [", ".join(names[parent] for parent in node["parents"]), *_told(node["parameters"])]
+    formula = f"{node['mechanism']}({'; '.join(filter(None, told))})"
+    if node["noise"] is None:
+        return f"P({names[node['name']]} = 1) = {formula}"
+    law = {key: value for key, value in node["noise"].items() if key != "family"}
+    return f"{names[node['name']]} = {formula} + {node['noise']['family']}({'; '.join(_told(law))})"
 
 
-def _headline(world: Row, record: Mapping[str, Any]) -> str:
+def _told(parameters: Row) -> Iterator[str]:
+    """Each parameter by its name, to three digits; what is absent is left out."""
+    for key, value in parameters.items():
+        if isinstance(value, Mapping):
+            yield from _told(value)
+        elif value is not None and value != []:
+            numbers = value if isinstance(value, Sequence) else [value]
+            yield f"{key} {' '.join(f'{number:.3g}' for number in numbers)}"
+
+
+def headline(world: Row, record: Row) -> str:
+    """Return what a scene is, in a sentence: structure, effect, unmeasured variables, profiles."""
     latent = [record["variables"][node]["name"] for node in record["world"]["latent"]]
     plan, (x0, x1) = record["plan"], record["levels"]
     return (
