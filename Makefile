@@ -85,7 +85,7 @@ bench: $(VENV)/.dev
 	$(RUN) -m benchmarks.causalab
 
 SECONDS_EACH ?= 600
-TARGETS = json csv parquet transcripts programs formulas manifests toml replies desk
+TARGETS = json csv parquet transcripts programs formulas manifests toml replies
 
 $(VENV)/.fuzz: $(VENV)/.dev
 	$(PIP) install $(LOCKED) --editable '.[dev,fuzz]'

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     import numpy as np
     import pyarrow as pa
 
@@ -87,16 +85,6 @@ class Built:
     rows: dict[str, list[Row]]
     rejections: Mapping[str, int] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
-
-
-class Progress(Protocol):
-    """Who is told how a build gets on."""
-
-    def note(self, text: str) -> None:
-        """One line of information."""
-
-    def stage(self, title: str, total: int) -> AbstractContextManager[Callable[[], None]]:
-        """A stage of ``total`` steps; the function is called after each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,8 +214,6 @@ class Track:
     ``plan(config, split, count_root, private)`` gives the instances of a split in index order (of a
     large one, :class:`builder.release.blocks.BlockSpecs`);
     ``build(spec)`` builds one of them, a pure function of ``spec``.
-    ``prepare(specs, progress)`` runs once before instances are built, in the process that a person
-    looks at: what must be waited for is waited for there.
 
     ``audit(world, truths, labels, shown)`` derives every truth of an instance a second time and
     returns one line per problem: ``world`` is its world row, ``truths`` its truth rows, ``labels``
@@ -256,7 +242,6 @@ class Track:
     parse: Callable[[TomlTable], Any]
     plan: Callable[[Any, str, bytes, bool], Sequence[InstanceSpec]]
     build: Callable[[InstanceSpec], Built]
-    prepare: Callable[[Sequence[InstanceSpec], Progress], None] = lambda _specs, _progress: None
     audit: Callable[
         [Mapping[str, Any], Sequence[Mapping[str, Any]], Mapping[str, Any] | None, Any], list[str]
     ]

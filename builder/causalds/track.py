@@ -23,7 +23,6 @@ from builder.causalds.exams.cells import label_class
 from builder.causalds.exams.draw import draw_exam
 from builder.causalds.exams.model import parse_exam
 from builder.causalds.exams.shares import drawn_shares
-from builder.causalds.make.ahead import tell_ahead
 from builder.causalds.make.observe import Observation, observe
 from builder.causalds.make.predictor import BestPredictor
 from builder.causalds.make.scene import (
@@ -208,7 +207,6 @@ TRACK: Final = Track(
     parse=parse_config,
     plan=plan_scenes,
     build=build,
-    prepare=partial(tell_ahead, most=MAX_ATTEMPTS),
     audit=audit_instance,
     read=reading,
     floors=Floors(

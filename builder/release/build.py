@@ -115,8 +115,6 @@ def build_release(
     with opened(workspace, mark, fresh) as resuming:
         if store is not None and fresh:
             store.clear()
-        for (_, track), members in specs.items():
-            TRACKS[track].prepare(members, reporter)
         asked = Staging(workspace.parts, store, resuming or store is not None, check)
         parts = build_parts(specs, asked, workers, reporter)
         # What follows needs all parts together: where they lie behind an address, on this machine.
@@ -280,7 +278,6 @@ def build_alone(
 ) -> dict[str, Any]:
     """Builds the instance called ``track/split/index`` by itself and describes its rows."""
     spec = find_spec(plan_specs(config, roots), label)
-    TRACKS[spec.track].prepare([spec], reporter)
     tables, built = build_instance(TRACKS[spec.track], spec)
     return {
         "instance": spec.label,

@@ -208,8 +208,9 @@ def _telling(manifest: Mapping[str, Any]) -> str:
     told: dict[str, str] = {}
     for name, split in manifest["configuration"].get("splits", {}).items():
         for table in split.values():
-            if isinstance(table, Mapping) and "llm" in table:
-                told[f"`{name}`"] = _model(table["llm"])
+            for key in ("llm", "stored"):
+                if isinstance(table, Mapping) and key in table:
+                    told[f"`{name}`"] = _model(table[key])
     if not told:
         return str(texts["rules"])
     models = " and ".join(dict.fromkeys(told.values()))
@@ -217,6 +218,5 @@ def _telling(manifest: Mapping[str, Any]) -> str:
 
 
 def _model(llm: Mapping[str, str]) -> str:
-    """A model's name, by which way it was asked, and when."""
-    way = f", through the {llm['provider']} provider" if "provider" in llm else ""
-    return f"`{llm['model']}`{way}" + (f", on {llm['told_on']}" if "told_on" in llm else "")
+    """A model's name, and when it was asked."""
+    return f"`{llm['model']}`" + (f", on {llm['told_on']}" if "told_on" in llm else "")

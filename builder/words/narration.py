@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from builder.causal.graph import LatentDAG
 from builder.words.llm.settings import Request
 from builder.words.naming import Naming
+from builder.words.stored import StoredScene
 from builder.words.types import Kind, Setting, Telling, Variable
 
 
@@ -25,6 +26,7 @@ class Subject:
     kinds: Mapping[str, Kind]
     naming: Naming | None = None
     request: Request | None = None
+    stored: StoredScene | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 A verbaliser takes what is to be told and a key, and returns names and story; it is a pure function
 of both (and, for ``llm``, of the transcripts). ``knowledge`` needs the names that were planned for
 the scene (:mod:`builder.words.naming`); ``fictional`` and ``anonymous`` make their own; ``llm``
-asks a language model (:mod:`builder.words.llm`).
+asks a language model (:mod:`builder.words.llm`), ``stored`` repeats what one told once.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,10 +16,13 @@ from builder.words.letters import letter_scene
 from builder.words.llm.tell import tell_scene
 from builder.words.narration import Narration, Subject
 from builder.words.story import tell
-from builder.words.types import Facts, Setting, Variable
+from builder.words.types import Facts, Setting, Telling, Theme, Variable
 
 DEFAULT: Final = "knowledge"
 LLM: Final = "llm"
+STORED: Final = "stored"
+BY_MODEL: Final = frozenset({LLM, STORED})
+"""Words of a language model, which fit no frame."""
 
 Verbaliser = Callable[[Subject, bytes], Narration]
 
@@ -52,11 +55,25 @@ def tell_anonymous(subject: Subject, key: bytes) -> Narration:
     return _told(subject, key, *letter_scene(stream(key, "names"), subject.kinds))
 
 
+def tell_stored(subject: Subject, key: bytes) -> Narration:
+    """Return the names and the story of a stored scene; ``key`` changes nothing.
+
+    Raises ``ValueError`` for a subject without one.
+    """
+    scene = subject.stored
+    if scene is None:
+        raise ValueError("words = stored needs a stored scene")
+    theme = Theme("stored", scene.record, scene.records, "", "", (), ())
+    telling = Telling(scene.story, scene.record, scene.attestations)
+    return Narration(Setting(theme, "", ""), dict(scene.variables), telling, {})
+
+
 VERBALISERS: Final[Mapping[str, Verbaliser]] = {
     "knowledge": tell_knowledge,
     "fictional": tell_fictional,
     "anonymous": tell_anonymous,
     LLM: tell_scene,
+    STORED: tell_stored,
 }
 """Verbaliser by the value of the split file's key ``words``."""
 

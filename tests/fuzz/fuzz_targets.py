@@ -5,7 +5,6 @@ finding. Formulas of mechanisms have no reader but that of programs, so they are
 """
 
 import json
-import os
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,9 +14,6 @@ from typing import Final
 import duckdb
 
 from builder.release.config import load_config
-from builder.words.llm.client import Malformed, json_object
-from builder.words.llm.desk import MOST_BYTES, Desk
-from builder.words.llm.naming import read_proposal
 from grader.errors import Invalid, UsageError
 from grader.io.jsonio import BadJson, canonical, parse_strict
 from grader.io.release import Release
@@ -124,18 +120,6 @@ def fuzz_replies(data: bytes) -> None:
         answer = answer_in(reply, kind)
         assert answer is None or answer in (whole, reply) or answer in whole
     assert yes_or_no(reply) in (True, False, None)
-
-
-def fuzz_desk(data: bytes) -> None:
-    """A reply at a desk, and the names that a model proposes in it."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / f"{REQUEST}.reply.txt"
-        file.write_bytes(data)
-        os.utime(file, (0, 0))  # it has lain there for long
-        with suppress(UsageError, Malformed):
-            reply = Desk(Path(folder), "llm").ask(REQUEST, [])
-            assert reply and len(reply) <= MOST_BYTES
-            read_proposal(json_object(reply))
 
 
 TARGETS: Final[dict[str, Callable[[bytes], None]]] = {

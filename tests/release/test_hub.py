@@ -136,8 +136,8 @@ def test_the_card_says_by_whom_the_stories_are_told(tiny):
     manifest["configuration"]["splits"]["dev"]["causalds"] = {**table, "llm": {"model": "some-1"}}
     told = " ".join(card.text(manifest, folder("public")).split())
     assert "those of `dev` by a language model (`some-1`)" in told
-    by_hand = {"model": "some-1", "provider": "desk", "told_on": "2026-11-22"}
-    manifest["configuration"]["splits"]["dev"]["causalds"]["llm"] = by_hand
+    dated = {"model": "some-1", "told_on": "2026-11-22"}
+    manifest["configuration"]["splits"]["dev"]["causalds"]["llm"] = dated
     told = " ".join(card.text(manifest, folder("public")).split())
-    assert "(`some-1`, through the desk provider, on 2026-11-22)" in told
+    assert "(`some-1`, on 2026-11-22)" in told
     assert "without a language model" not in told

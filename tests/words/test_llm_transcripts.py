@@ -220,7 +220,7 @@ GOOD = {"endpoint": "http://127.0.0.1:8000/v1", "model": "m"}
         ({"endpoint": "127.0.0.1:8000"}, "must be an http"),
         ({"endpoint": "http://me:pw@host/v1"}, "holds a user, password or query"),
         ({"endpoint": "http://host/v1?key=1"}, "holds a user, password or query"),
-        ({"endpoint_env": "URL"}, "one of endpoint, endpoint_env and desk"),
+        ({"endpoint_env": "URL"}, "one of endpoint and endpoint_env"),
         ({"key_env": "sk-abc-def"}, "must be the name of an environment variable"),
         ({"modle": "x"}, "unknown key; did you mean|unknown key"),
         ({"seconds": 0}, "seconds: must be a number from"),

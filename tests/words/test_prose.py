@@ -3,12 +3,12 @@
 import json
 import subprocess
 import sys
-from collections import Counter
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from benchmarks.prose import REJECTIONS, rejections
 from builder.causalds.make.scene import narrate, sample_hidden_world
 from builder.causalds.plan.types import ScenePlan
 from builder.causalds.track import TRACK
@@ -16,25 +16,23 @@ from builder.release.config import load_config
 from builder.release.planning import plan_specs
 from builder.release.roots import read_roots
 from builder.release.show.lock import lock_document
-from builder.release.show.progress import Reporter
 from builder.seeds import attempt_key
+from builder.settings import TomlTable
 from builder.words.attested import verify_attested
 from builder.words.frames import NO_DIRECTION
 from builder.words.types import Facts
+from grader.errors import UsageError
 
 
 @pytest.mark.parametrize("file", ["prose.toml", "prose-swap.toml"])
-def test_the_transcripts_tell_every_scene_from_anywhere(
+def test_every_stored_story_tells_its_scene(
     file: str, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever edits a prompt, a rule of naming or the planner finds here that nothing matches any
-    more: the stories would have to be told again."""
+    """From anywhere, with the sentence of every fact and none besides."""
     monkeypatch.chdir(tmp_path)
     config = load_config(root / "splits" / file)
     specs = plan_specs(config, read_roots(config)[0])["dev", "causalds"]
-    TRACK.prepare(specs, Reporter(quiet=True))
-    assert not Path("desk").exists(), "nothing is asked"
-    specs = [spec for spec in specs if ScenePlan.from_json(spec.config_json).words == "llm"]
+    specs = [spec for spec in specs if ScenePlan.from_json(spec.config_json).words == "stored"]
     plans = [ScenePlan.from_json(spec.config_json) for spec in specs]
     told = [narrate(plan, attempt_key(s.key, 0)) for plan, s in zip(plans, specs, strict=True)]
     for plan, one in zip(plans, told, strict=True):
@@ -45,19 +43,6 @@ def test_the_transcripts_tell_every_scene_from_anywhere(
     assert len(set(motifs)) == 12 and all(motifs.count(motif) == 2 for motif in motifs)
     names = [variable.name for one in told for variable in one.variables.values()]
     assert len(set(names)) > 0.9 * len(names), "the scenes are of different fields"
-
-
-def test_what_was_sent_back_is_counted() -> None:
-    """By the auditor's verdicts, and by who replied before the writer was asked once more."""
-    pair, effect = {"direct": False}, {"plausible": True}
-    good = {"stage": "auditor", "reply": json.dumps({"pairs": [pair], "effects": [effect]})}
-    bad = {"pairs": [{"direct": True}], "effects": [effect]}
-    doubted = {"pairs": [pair], "effects": [{"plausible": False}]}
-    calls = [
-        *({"stage": "auditor", "reply": json.dumps(one)} for one in (bad, doubted)), good,
-        *({"stage": stage, "reply": "{}"} for stage in ("writer", "writer", "verifier", "writer")),
-    ]  # fmt: skip
-    assert Counter(rejections(calls)) == dict(zip(REJECTIONS, (2, 1, 1), strict=True))
 
 
 def test_prose_and_rules_tell_one_problem(root: Path) -> None:
@@ -72,17 +57,44 @@ def test_prose_and_rules_tell_one_problem(root: Path) -> None:
     for members in bundles.values():
         assert list(members) == ["llm", "rules", "fictional", "anonymous"]
         assert [plan.words for plan in members.values()] == [
-            "llm", "knowledge", "fictional", "anonymous"
+            "stored", "knowledge", "fictional", "anonymous"
         ]  # fmt: skip
         assert (
             len({(plan.world_key, plan.query, str(plan.kinds)) for plan in members.values()}) == 1
         )
-        assert [plan.request is None for plan in members.values()] == [False, True, True, True]
+        assert [plan.stored is None for plan in members.values()] == [False, True, True, True]
     first = next(iter(bundles.values()))
     keys = [bytes.fromhex(plan.world_key or "") for plan in first.values()]
     truths = {sample_hidden_world(plan, attempt_key(key, 0))[1].association.value
               for plan, key in zip(first.values(), keys, strict=True)}  # fmt: skip
     assert len(truths) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"motifs": {"chain": 1}}, "motifs: comes with the stored scenes"),
+        ({"scenes": 25}, "scenes: 24 scenes are stored"),
+        ({"words": "knowledge", "composition": "full"}, "stored: serves words = 'stored' alone"),
+        ({"stored": {"file": "none.json", "model": "m", "told_on": "d"}}, "cannot be read"),
+        ({"stored": {"file": "prose.toml", "model": "m", "told_on": "d"}}, "no file of stored"),
+    ],
+)
+def test_what_stored_scenes_cannot_do_is_said(
+    change: dict[str, Any], says: str, root: Path
+) -> None:
+    table = tomllib.loads((root / "splits" / "prose.toml").read_text(encoding="utf-8"))
+    values = table["splits"]["dev"]["causalds"] | change
+    with pytest.raises(UsageError, match=says) as caught:
+        TRACK.parse(TomlTable(values, "x.toml: splits.dev.causalds.", root / "splits"))
+    assert "\n" not in str(caught.value)
+
+
+def test_stored_stories_are_for_public_splits(root: Path) -> None:
+    """Everybody can read them."""
+    ((_, settings), *_) = load_config(root / "splits" / "prose.toml").splits[0].tracks
+    with pytest.raises(UsageError, match="stored stories are public"):
+        TRACK.plan(settings, "test", bytes(32), True)
 
 
 @pytest.mark.slow
@@ -101,4 +113,4 @@ def test_the_split_is_built_again_byte_for_byte(name: str, root: Path, tmp_path:
     gate = (tmp_path / "release/GATE.md").read_text()
     assert "| dev: gold answers | ok | " in gate and " tasks, 100 points" in gate
     card = " ".join((tmp_path / "release/public/README.md").read_text().split())
-    assert "(`a large language model`, through the desk provider, on 2026-11-22)" in card
+    assert "(`a large language model`, on 2026-11-22)" in card

@@ -25,7 +25,7 @@ from builder.causalds.check.rows import audit_scene
 from builder.causalds.check.tasks import Case, audit_task
 from builder.words.attested import verify_attested
 from builder.words.types import Attestation, facts_from_json
-from builder.words.verbalise import LLM
+from builder.words.verbalise import BY_MODEL
 from builder.words.verify import verify
 
 Row = Mapping[str, Any]
@@ -94,7 +94,7 @@ def _audit_world(hidden: Hidden, story: str) -> tuple[str, ...]:
         Attestation(tuple(item["what"]), item["sentence"]) for item in record["attestations"]
     ]
     # A language model's story fits no frame: it is checked by the sentences given as evidence.
-    check = verify_attested if record["plan"].get("words") == LLM else verify
+    check = verify_attested if record["plan"].get("words") in BY_MODEL else verify
     problems = [f"story: {text}" for text in check(story, attestations, facts)]
     try:
         problems += [f"quantities: {text}" for text in audit_quantities(hidden)]

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from builder.reader import Reading, read_story, told_unmeasured
 from builder.track import StoryReading
-from builder.words.verbalise import LLM
+from builder.words.verbalise import BY_MODEL
 
 _REASON: Final = "so it is"
 """What stands where a mechanism stood: a clause without a name."""
@@ -36,7 +36,9 @@ def reading(world_row: Mapping[str, Any], scene_row: Mapping[str, Any]) -> Story
 def _reading(world_json: str, story: str) -> StoryReading:
     """Kept while the views of a scene, which share its story, are read one after another."""
     record = json.loads(world_json)
-    return StoryReading(tuple(_problems(record, story)), certain=record["plan"].get("words") != LLM)
+    return StoryReading(
+        tuple(_problems(record, story)), certain=record["plan"].get("words") not in BY_MODEL
+    )
 
 
 def _problems(record: Mapping[str, Any], story: str) -> Iterator[str]:

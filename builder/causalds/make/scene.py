@@ -201,7 +201,7 @@ def narrate(plan: ScenePlan, key: bytes) -> Narration:
     Raises :class:`Rejected` when a language model does not manage it within its budgets, and
     ``ValueError`` (our bug) when an answer could spell two of the names by one word.
     """
-    subject = Subject(plan.query.graph, plan.kinds, plan.naming, plan.request)
+    subject = Subject(plan.query.graph, plan.kinds, plan.naming, plan.request, plan.stored)
     try:
         narration = VERBALISERS[plan.words](subject, key)
     except NarrationFailed as failure:

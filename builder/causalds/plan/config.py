@@ -17,7 +17,8 @@ from builder.causalds.plan.views import VIEWS, View
 from builder.scm.profiles import BINARY_PROFILES, CONTINUOUS_PROFILES, mixture_weights
 from builder.settings import LARGEST_WEIGHT, UNLESS_SET, TomlTable
 from builder.words.llm.settings import Settings, settings_for
-from builder.words.verbalise import DEFAULT, LLM, VERBALISERS
+from builder.words.stored import StoredScene, read_stored
+from builder.words.verbalise import DEFAULT, LLM, STORED, VERBALISERS
 from grader.errors import UsageError
 
 _MOST: Final = 1_000_000
@@ -42,8 +43,23 @@ _KEYS: Final = (
     "words",
     "tellings",
     "llm",
+    "stored",
     "also",
 )
+
+
+_OF_STRUCTURES: Final = (
+    "composition",
+    "motifs",
+    "grafts",
+    "auxiliary",
+    "confounded",
+    "planted",
+    "harmless",
+    "treatment_binary",
+    "outcome_binary",
+)
+"""Keys about graphs and kinds, which stored scenes bring along."""
 
 
 _FILE: Final = tomllib.loads(Path(__file__).with_name("presets.toml").read_text(encoding="utf-8"))
@@ -63,8 +79,9 @@ class Config:
     ``composition`` says which structures; ``continuous`` and ``binary`` are weights of mechanism
     profiles; ``treatment_binary`` and ``outcome_binary`` are the shares of scenes whose treatment
     or outcome is binary; ``words`` names the verbaliser; ``tellings`` is the number of scenes that
-    are told four ways (with public truth only); ``llm`` says how the verbaliser ``llm`` asks.
-    ``also`` the variants that are asked by name.
+    are told four ways (with public truth only); ``llm`` says how the verbaliser ``llm`` asks;
+    ``stored`` are the scenes whose structure and words the verbaliser ``stored`` repeats; ``also``
+    are the variants that are asked by name.
     """
 
     scenes: int
@@ -82,6 +99,7 @@ class Config:
     words: str = DEFAULT
     tellings: int = 0
     llm: Settings | None = None
+    stored: tuple[StoredScene, ...] = ()
     also: tuple[str, ...] | None = field(default=None, metadata=UNLESS_SET)
 
 
@@ -122,12 +140,13 @@ def parse_config(table: TomlTable) -> Config:
     table.only(*_KEYS)
     rows = table.table("rows", {}, "a table such as { train = 2000, test = 500 }")
     rows.only("train", "test")
-    preset = PRESETS[table.choice("composition", tuple(PRESETS), "motifs")]
+    words = table.choice("words", tuple(VERBALISERS), DEFAULT)
+    default = "full" if words == STORED else "motifs"
+    preset = PRESETS[table.choice("composition", tuple(PRESETS), default)]
     scenes = table.whole("scenes", 1, _MOST)
     profiles = table.table("profiles", {})
     profiles.only("continuous", "binary")
     profiles = replace(profiles, values={**preset.get("profiles", {}), **profiles.values})
-    words = table.choice("words", tuple(VERBALISERS), DEFAULT)
     config = Config(
         scenes=scenes,
         train=rows.whole("train", 50, _MOST, 16000),
@@ -143,6 +162,7 @@ def parse_config(table: TomlTable) -> Config:
         words=words,
         tellings=table.whole("tellings", 0, scenes, 0),
         llm=settings_for(words, table),
+        stored=_stored(table, words, scenes),
         also=table.names("also", BY_NAME) if "also" in table else None,
     )
     if config.diagnostics:
@@ -150,7 +170,7 @@ def parse_config(table: TomlTable) -> Config:
     if config.outcome_measured:
         check_measured_outcomes(config.views, table.table("observation", {}))
     clean = "clean" in {view.name for view in config.views}
-    if config.tellings and not (clean and words in (DEFAULT, LLM)):
+    if config.tellings and not (clean and words in (DEFAULT, LLM, STORED)):
         raise table.problem(
             "tellings",
             f"scenes are told again from the clean view and from '{DEFAULT}' or '{LLM}' words; use "
@@ -161,6 +181,25 @@ def parse_config(table: TomlTable) -> Config:
     except Impossible as problem:
         raise table.problem(problem.key, problem.fix) from None
     return config
+
+
+def _stored(table: TomlTable, words: str, scenes: int) -> tuple[StoredScene, ...]:
+    """Return the first ``scenes`` stored scenes; there are some exactly with ``stored`` words."""
+    if words != STORED:
+        if "stored" in table:
+            raise table.problem("stored", f"serves words = '{STORED}' alone; remove the table")
+        return ()
+    for key in _OF_STRUCTURES:
+        if key in table:
+            raise table.problem(key, "comes with the stored scenes; remove the key")
+    stored = table.table("stored", what='a table such as { file = "model-stories.json" }')
+    stored.only("file", "model", "told_on")
+    for key in ("model", "told_on"):  # for the dataset card
+        stored.text(key)
+    found = read_stored(table.beside / stored.text("file"))
+    if scenes > len(found):
+        raise table.problem("scenes", f"{len(found)} scenes are stored; ask for no more")
+    return found[:scenes]
 
 
 def _composition(table: TomlTable) -> Composition:

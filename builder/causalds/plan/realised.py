@@ -35,6 +35,12 @@ def composition_table(config: Config, plans: Sequence[ScenePlan]) -> ByAxis:
         verdict for plan, verdict in zip(plans, verdicts, strict=True) if plan.latent
     )
     hidden = unmeasured.total()
+    profiles = {
+        "continuous profile": _axis(config.continuous, total, [p.continuous for p in plans]),
+        "binary profile": _axis(config.binary, total, [p.binary for p in plans]),
+    }
+    if config.stored:
+        return profiles
     return {
         "motif": _axis(_motif_shares(parts), total, [plan.motif for plan in plans]),
         "grafts": _axis(
@@ -50,8 +56,7 @@ def composition_table(config: Config, plans: Sequence[ScenePlan]) -> ByAxis:
             },
             unmeasured,
         ),
-        "continuous profile": _axis(config.continuous, total, [p.continuous for p in plans]),
-        "binary profile": _axis(config.binary, total, [p.binary for p in plans]),
+        **profiles,
         "treatment": _axis(
             _kinds(config.treatment_binary), total, [p.treatment_kind for p in plans]
         ),

@@ -121,8 +121,14 @@ def _planned(
         return plan_stream(count_root, TRACK_NAME, split, f"{purpose}{block}")
 
     rng = drawn("plan")
+    if config.stored and private:
+        where = f"splits.{split}.{TRACK_NAME}.words"
+        raise UsageError(f"{where}: stored stories are public; use other words in a private split")
     try:
-        plans = _for_exams(config, rng) if config.exams else _plans(config, rng)
+        if config.stored:
+            plans = _stored_plans(config, rng)
+        else:
+            plans = _for_exams(config, rng) if config.exams else _plans(config, rng)
     except Impossible as problem:
         where = f"splits.{split}.{TRACK_NAME}.{problem.key}"
         raise UsageError(f"{where}: {problem.fix}") from None
@@ -157,6 +163,38 @@ def _for_exams(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
         return shuffled(rng, plans)
 
     return [plan for name, model in config.exams for plan in assign(name, model, draw, rng)]
+
+
+def _stored_plans(config: Config, rng: np.random.Generator) -> list[ScenePlan]:
+    """One plan per stored scene: only its equations, and what is measured, are drawn."""
+    measured = spread(rng, config.outcome_measured, config.scenes)
+    continuous = dealt(rng, config.continuous, config.scenes)
+    binary = dealt(rng, config.binary, config.scenes)
+    return [
+        ScenePlan(
+            motif=scene.motif,
+            structure=scene.structure,
+            nodes=scene.nodes,
+            edges=scene.edges,
+            latent=scene.latent,
+            treatment=scene.treatment,
+            outcome=scene.outcome,
+            continuous=continuous[turn],
+            binary=binary[turn],
+            treatment_kind=scene.kind(scene.treatment),
+            outcome_kind=scene.kind(scene.outcome),
+            variant=None,
+            train=config.train,
+            test=config.test,
+            views=config.views,
+            outcome_measured=measured[turn],
+            diagnostics=config.diagnostics,
+            words=config.words,
+            stored=scene,
+            seeds=() if scene.seed is None else (scene.seed,),
+        )
+        for turn, scene in enumerate(config.stored)
+    ]
 
 
 def _plans(config: Config, rng: np.random.Generator) -> list[ScenePlan]:

@@ -2,7 +2,7 @@
 
 The members of a bundle are instances of their own with one world, one table and one order of
 columns; names and story differ: two domains of the knowledge graph, invented names, letters. A
-scene that a language model tells has three tellings by rule beside it: a domain, invented names,
+scene that a language model told has three tellings by rule beside it: a domain, invented names,
 letters. Only splits with public truth have them, since each member tells what the others ask.
 """
 
@@ -17,12 +17,12 @@ from builder.causalds.plan.views import CLEAN
 from builder.seeds import hmac_key
 from builder.words.knowledge import domains
 from builder.words.naming import Namer, Naming
+from builder.words.verbalise import BY_MODEL, LLM
 from builder.words.verbalise import DEFAULT as KNOWLEDGE
-from builder.words.verbalise import LLM
 from grader.errors import UsageError
 
 FIRST: Final = frozenset({KNOWLEDGE, LLM})
-"""How a scene as planned may be told; the other tellings are added."""
+"""Tellings of a scene as planned; the others are added."""
 
 _TRIES: Final = 20
 
@@ -47,7 +47,8 @@ def told_again(
         number = len(added) // 3
         key = hmac_key(root, f"{where}/{number}").hex()
         plan = plans[place]
-        first = replace(plan, bundle=f"told-{number:03d}", telling=plan.words, world_key=key)
+        telling = LLM if plan.words in BY_MODEL else plan.words
+        first = replace(plan, bundle=f"told-{number:03d}", telling=telling, world_key=key)
         found[place] = first
         added += _others(first, second)
     if len(added) < 3 * count:
@@ -75,8 +76,10 @@ def _second(plan: ScenePlan, namer: Namer, rng: np.random.Generator) -> Naming |
 
 
 def _others(first: ScenePlan, second: Naming) -> Iterator[ScenePlan]:
-    clear = replace(first, views=(CLEAN,), outcome_measured=False, words=KNOWLEDGE)
-    told = "rules" if first.words == LLM else "knowledge_second"
+    clear = replace(
+        first, views=(CLEAN,), outcome_measured=False, words=KNOWLEDGE, stored=None, seeds=()
+    )
+    told = "rules" if first.telling == LLM else "knowledge_second"
     yield replace(clear, telling=told, domain=second.domain, names=second.names)
     for words in ("fictional", "anonymous"):
         yield replace(clear, telling=words, words=words, domain=None, names=())

@@ -11,6 +11,7 @@ from builder.causalds.plan.views import CLEAN, View
 from builder.track import Asked
 from builder.words.llm.settings import Request, Seed, Settings
 from builder.words.naming import Naming
+from builder.words.stored import StoredScene
 from builder.words.types import Kind
 from grader.io.jsonio import canonical
 from grader.tracks.causalds.variants import CAUSALDS
@@ -46,7 +47,8 @@ class ScenePlan:
     recoverability to the world row. ``words`` says how the scene is told; in the words of the
     knowledge graph, ``domain`` and ``names`` are what it is told with, and ``redrawn`` says that
     its structure had to be drawn again because the first had no match there. ``llm`` (how a
-    language model is asked) and ``seeds`` (pairs it may start from) are set with ``llm`` words.
+    language model is asked) and ``seeds`` (pairs it may start from) are set with ``llm`` words,
+    ``stored`` (names and story) and its one seed with ``stored`` words.
     ``also`` are the variants that are asked by name.
     """
 
@@ -78,6 +80,7 @@ class ScenePlan:
     world_key: str | None = None
     llm: Settings | None = None
     seeds: tuple[Seed, ...] = ()
+    stored: StoredScene | None = None
     also: tuple[str, ...] = ()
 
     @property
@@ -115,20 +118,21 @@ class ScenePlan:
         return canonical(self._members())
 
     def record(self) -> dict[str, Any]:
-        """The plan as the world row shows it: without the places of one machine."""
-        shown = self if self.llm is None else replace(self, llm=self.llm.without_places())
-        return shown._members()
+        """The plan as the world row shows it: without the places of one machine, and without
+        names and story, which have columns of their own."""
+        llm = self.llm and self.llm.without_places()
+        return replace(self, llm=llm, stored=None)._members()
 
     def _members(self) -> dict[str, Any]:
         members = asdict(self)
-        if self.llm is None:
-            del members["llm"], members["seeds"]
+        members["stored"] = self.stored and self.stored.to_json()
         # Written only where they are set.
-        for seed in members.get("seeds", ()):
+        for seed in members["seeds"]:
             if not seed["support"]:
                 del seed["support"]
-        if not self.also:
-            del members["also"]
+        for name in ("llm", "seeds", "stored", "also"):
+            if not members[name]:
+                del members[name]
         return members
 
     @staticmethod
@@ -143,5 +147,7 @@ class ScenePlan:
         record["views"] = tuple(View.from_json(view) for view in record["views"])
         if "llm" in record:
             record["llm"] = Settings.from_json(record["llm"])
-            record["seeds"] = tuple(Seed.from_json(seed) for seed in record["seeds"])
+        if "stored" in record:
+            record["stored"] = StoredScene.from_json(record["stored"])
+        record["seeds"] = tuple(Seed.from_json(seed) for seed in record.get("seeds", ()))
         return ScenePlan(**record)

@@ -1,4 +1,4 @@
-"""Asking a model, at an endpoint or a desk: cached, capped, patient, and for JSON."""
+"""Asking a model at an endpoint: cached, capped, patient, and for JSON."""
 
 import json
 import os
@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from builder.words.llm.desk import request_name
 from builder.words.llm.prompts import Message, answered
 from builder.words.llm.settings import Settings, check_endpoint
 from builder.words.llm.transcripts import Transcript, request_hash, wait_for_turn
@@ -44,7 +43,6 @@ class Client:
         self._where = where
         self._transcript = Transcript(Path(settings.transcripts), key, where)
         self._calls = 0
-        self._desk = settings.desk_at(where)
         self._openai: OpenAI | None = None
 
     def ask(self, stage: str, messages: Sequence[Message]) -> str:
@@ -52,7 +50,7 @@ class Client:
 
         Raises :class:`NarrationFailed` when the scene's calls are used up, ``UsageError`` when the
         endpoint cannot be asked (no other scene could be told either, so the build stops and can be
-        resumed), and its kind ``Unanswered`` when a reply is to come from a desk.
+        resumed).
         """
         self._calls += 1
         if self._calls > self.settings.budgets.calls:
@@ -60,12 +58,9 @@ class Client:
         request = self._request(messages)
         digest = request_hash(request)
         reply = self._transcript.recall(digest)
-        name = request_name(self._transcript.path.stem, self._calls, stage, digest)
         if reply is None:
-            reply = self._desk.ask(name, messages) if self._desk else self._send(request)
+            reply = self._send(request)
             self._transcript.add(digest, stage, request, reply)
-        if self._desk:
-            self._desk.clear(name)
         return reply
 
     def ask_json(
@@ -124,7 +119,7 @@ class Client:
         request: dict[str, Any] = {"model": settings.model, "messages": list(messages)}
         if settings.temperature is not None:
             request["temperature"] = settings.temperature
-        if settings.reply_tokens and not settings.desk:
+        if settings.reply_tokens:
             request["max_tokens"] = settings.reply_tokens
         if settings.json_mode:
             request["response_format"] = {"type": "json_object"}

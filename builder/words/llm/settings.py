@@ -8,12 +8,9 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from builder.settings import TomlTable
-from builder.words.llm.desk import Desk, is_public
 from grader.errors import UsageError
 
-_LONGEST_WAIT: Final = 30 * 86_400.0
-_DESK_WAIT: Final = 86_400.0
-"""Seconds without any reply at a desk, where nothing else is said."""
+_LONGEST_WAIT: Final = 86_400.0
 
 _BUDGETS: Final = {
     "seeds": (0, 50),
@@ -31,27 +28,17 @@ _KEYS: Final[Mapping[str, Callable[[TomlTable, str], Any]]] = {
     "retries": lambda table, key: table.whole(key, 0, 20),
     "reply_tokens": lambda table, key: table.whole(key, 0, 200_000),
     **dict.fromkeys(("json_mode", "seeding_required", "merged_audit"), TomlTable.flag),
-    **dict.fromkeys(("endpoint", "desk", "transcripts", "causenet"), TomlTable.text),
+    **dict.fromkeys(("endpoint", "transcripts", "causenet"), TomlTable.text),
     "told_on": lambda table, key: _day(table, key),
     **dict.fromkeys(("endpoint_env", "key_env"), TomlTable.variable),
 }
 """How each key but the model and the budgets is read."""
 
-PROVIDERS: Final = ("endpoint", "endpoint_env", "desk")
+PROVIDERS: Final = ("endpoint", "endpoint_env")
 """Keys that say who is asked: exactly one of them is given."""
 
 PLACES: Final = (*PROVIDERS, "key_env", "transcripts", "causenet")
 """Keys that belong to one machine: neither manifest nor world rows show them."""
-
-_OF_ENDPOINTS: Final = (
-    "key_env",
-    "retries",
-    "per_minute",
-    "temperature",
-    "reply_tokens",
-    "json_mode",
-)
-"""Keys that mean nothing at a desk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +64,14 @@ class Settings:
     ``endpoint`` or the variable ``endpoint_env`` gives the address, the variable ``key_env`` the
     key. ``seconds`` is the time limit of one request, ``retries`` how often the client repeats one
     that met 429, 5xx or a time-out, ``per_minute`` the largest number of requests of all workers
-    together (0: no limit), ``reply_tokens`` the cap on one reply (0: not sent). A ``desk`` is a
-    folder where requests are answered by hand (:mod:`builder.words.llm.desk`), ``seconds`` then how
-    long nothing may come. ``causenet`` is the path of a CauseNet file; without it, seeds come from
-    the knowledge graph. ``told_on`` is the day on which the stories were told, for the card.
+    together (0: no limit), ``reply_tokens`` the cap on one reply (0: not sent). ``causenet`` is the
+    path of a CauseNet file; without it, seeds come from the knowledge graph. ``told_on`` is the day
+    on which the stories were told, for the card.
     """
 
     model: str
     endpoint: str = ""
     endpoint_env: str = ""
-    desk: str = ""
     key_env: str = "OPENAI_API_KEY"
     transcripts: str = "llm-transcripts"
     causenet: str | None = None
@@ -100,10 +85,6 @@ class Settings:
     merged_audit: bool = True
     told_on: str = ""
     budgets: Budgets = Budgets()
-
-    def desk_at(self, where: str) -> Desk | None:
-        """The desk, if there is one; ``where`` is the place of the settings in a split file."""
-        return Desk(Path(self.desk), where) if self.desk else None
 
     def without_places(self) -> "Settings":
         """The settings that a world row may show."""
@@ -168,13 +149,9 @@ def parse_settings(table: TomlTable) -> Settings:
     found: dict[str, Any] = {"model": table.text("model", "the model's name at the endpoint")}
     found |= {key: _KEYS[key](table, key) for key in table.values if key in _KEYS}
     tries = {key: budgets.whole(key, *_BUDGETS[key]) for key in budgets.values}
-    if "desk" in found:
-        found.setdefault("seconds", _DESK_WAIT)
     settings = Settings(**found, budgets=Budgets(**tries))
     _check_places(settings, table)
-    # Transcripts that come with a split file lie beside it, wherever a build is started.
-    shipped = table.beside / settings.transcripts
-    return replace(settings, transcripts=str(shipped)) if shipped.is_dir() else settings
+    return settings
 
 
 def published(table: Mapping[str, object]) -> dict[str, object]:
@@ -182,29 +159,30 @@ def published(table: Mapping[str, object]) -> dict[str, object]:
     llm = table.get("llm")
     if not isinstance(llm, Mapping):
         return dict(table)
-    by_hand = {"provider": "desk"} if "desk" in llm else {}
-    return {**table, "llm": {key: llm[key] for key in llm if key not in PLACES} | by_hand}
+    return {**table, "llm": {key: llm[key] for key in llm if key not in PLACES}}
 
 
 def _check_places(settings: Settings, table: TomlTable) -> None:
     if sum(bool(getattr(settings, key)) for key in PROVIDERS) != 1:
         raise table.problem(
             "endpoint",
-            "give one of endpoint, endpoint_env and desk, such as endpoint = "
-            '"http://127.0.0.1:8000/v1", or desk = "desk" to answer by hand',
+            'give one of endpoint and endpoint_env, such as endpoint = "http://127.0.0.1:8000/v1"',
         )
     if settings.endpoint:
         check_endpoint(settings.endpoint, f"{table.where}endpoint")
-    for key in _OF_ENDPOINTS if settings.desk else ():
-        if key in table:
-            raise table.problem(key, "serves an endpoint alone; remove it, or the desk")
-    for key in ("transcripts", "desk"):
-        if (folder := getattr(settings, key)) and is_public(Path(folder)):
-            raise table.problem(
-                key,
-                f"{folder} lies in a public folder; a {key.rstrip('s')} tells the truth, name "
-                "a private one",
-            )
+    if is_public(Path(settings.transcripts)):
+        raise table.problem(
+            "transcripts",
+            f"{settings.transcripts} lies in a public folder; a transcript tells the truth, name "
+            "a private one",
+        )
+
+
+def is_public(folder: Path) -> bool:
+    """Whether a folder is called public on its way, or lies on the public side of a release."""
+    real = folder.resolve()
+    sides = [path for path in (real, *real.parents) if path.name == "public"]
+    return "public" in folder.parts or any((path / "manifest.json").is_file() for path in sides)
 
 
 def _day(table: TomlTable, key: str) -> str:

@@ -1,9 +1,8 @@
 """Private transcripts: what was asked for a scene and what came back, so that none is asked twice.
 
 One JSONL file per attempt at a scene's words, under a name made from its key. A line holds the hash
-of a request, the request and the reply, and never the key or the address of the endpoint; a
-transcript that comes with a split file may leave its requests out, since they follow. The n-th time
-a run makes the same request it gets the n-th recorded reply, so a rebuild repeats the run.
+of a request, the request and the reply, and never the key or the address of the endpoint. The n-th
+time a run makes the same request it gets the n-th recorded reply, so a rebuild repeats the run.
 """
 
 import fcntl
@@ -81,7 +80,7 @@ class Transcript:
             try:
                 entry = json.loads(line)
                 digest, reply = entry["hash"], entry["reply"]
-                good = isinstance(reply, str) and _agree(entry, digest)
+                good = isinstance(reply, str) and request_hash(entry["request"]) == digest
             except (ValueError, LookupError, TypeError):
                 good = False
             if not good:
@@ -90,13 +89,6 @@ class Transcript:
                     "told anew"
                 )
             self._replies.setdefault(digest, []).append(reply)
-
-
-def _agree(entry: Mapping[str, Any], digest: object) -> bool:
-    """Whether a line's hash is that of its request; one that was published need not repeat it."""
-    return isinstance(digest, str) and (
-        "request" not in entry or request_hash(entry["request"]) == digest
-    )
 
 
 def private_folder(folder: Path) -> None:
