@@ -7,7 +7,6 @@ which class each must reach.
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-from baselines.ccr.frontier import enumerator, paper_formulas
 from baselines.ccr.solver import divide, multiply, solve
 from baselines.ccr.story import Simulation, read_simulation
 from baselines.solving import SolveTask, generator
@@ -34,20 +33,14 @@ def simulate(
 
 
 def _simulating(answer: Callable[[Task, Simulation], Answer]) -> SolveTask:
-    """``answer`` for simulation tasks; all others are solved, those of the frontier exam as the
-    paper would."""
+    """Return a solver that gives ``answer`` to simulation tasks and solves all others."""
 
     def solver(task: Task) -> Answer:
         if task.family == "simulation":
             return answer(task, read_simulation(task.prompt))
-        return paper_formulas(task) if task.family == "frontier" else solve(task.prompt)
+        return solve(task.prompt)
 
     return solver
-
-
-def enumerating(task: Task) -> Answer:
-    """Frontier tasks by enumeration, all others as :func:`perfect`."""
-    return enumerator(task) if task.family == "frontier" else perfect(task)
 
 
 @_simulating
@@ -133,6 +126,4 @@ def naive(task: Task) -> Answer:
         return divide(task.prompt)
     if task.spec.key == "inductive.boolean":
         return multiply(task.prompt)
-    if task.family == "frontier":
-        return paper_formulas(task)
     return {"quantities": dict.fromkeys(task.inputs["quantities"], 0.5)}

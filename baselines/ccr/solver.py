@@ -32,12 +32,12 @@ def _product(text: str, value: Any) -> float:
 
 
 def _boolean(prompt: str) -> Any:
-    context = model(read_context(prompt), prompt)
+    context = _model(read_context(prompt), prompt)
     quantities = exact_quantities(context, cut_tree(context.dag))
     return lambda measure, cause, effect: quantities[cause, effect][measure]
 
 
-def model(story: ToldModel, prompt: str) -> BooleanContext:
+def _model(story: ToldModel, prompt: str) -> BooleanContext:
     """The model with the probabilities that the prompt states."""
     odds: dict[tuple[str, str], int] = {}
     for line in re.findall(r"^- (.*: 0\.\d)$", prompt, re.MULTILINE):
@@ -52,10 +52,6 @@ def model(story: ToldModel, prompt: str) -> BooleanContext:
         tuple(rule.own for rule in rules),
         tuple(rule.among for rule in rules),
         tuple(odds[rule.holder, rule.need] for rule in rules),
-        tuple(
-            tuple(dict(zip(rule.parents, rule.denied, strict=True))[p] for p in dag.parents(name))
-            for name, rule in zip(dag.nodes, rules, strict=True)
-        ),
     )
 
 

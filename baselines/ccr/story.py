@@ -39,28 +39,15 @@ _JOINTS: Final[Mapping[str, Operator]] = {" and, besides, ": "and", " or else ":
 _PALETTE: Final = re.compile(r"(\w+) \(((?:\w+, )+\w+)\)")
 
 
-def state_of(clause: str) -> tuple[str, bool]:
-    """The variable that a clause of any theme is about, and whether it says that it holds."""
-    for theme in _THEMES:
-        match = theme.state.fullmatch(clause)
-        if match is not None:
-            return match[1], match["not"] is None
-    raise ValueError(f"no state of any theme: {clause}")
-
-
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One variable's rule: its own condition (whose, and how much) joined with its parents.
-
-    ``denied``, aligned with ``parents``: whether a parent enters by its denial.
-    """
+    """One variable's rule: its own condition (whose, and how much) joined with its parents."""
 
     holder: str
     need: str
     parents: tuple[str, ...]
     own: Operator
     among: Operator
-    denied: tuple[bool, ...]
 
 
 @dataclass(frozen=True)
@@ -129,10 +116,7 @@ class ToldModel:
             if not rule.parents or left == 0:
                 return bits[node]
             steps = None if left is None else left - 1
-            values = [
-                look(p, steps) != denial
-                for p, denial in zip(rule.parents, rule.denied, strict=True)
-            ]
+            values = [look(p, steps) for p in rule.parents]
             joined = any(values) if rule.among == "or" else all(values)
             if node in overlooked:
                 return joined
@@ -167,13 +151,12 @@ def _rule(theme: Theme, body: str) -> Rule:
     everything = [told["own"], *clauses] if told["own"] else clauses
     conditions = [match for clause in everything if (match := theme.own.fullmatch(clause))]
     states = [match for clause in clauses if (match := theme.state.fullmatch(clause))]
-    parents, denied = [match[1] for match in states], [bool(match["not"]) for match in states]
-    if len(conditions) != 1 or len(parents) + 1 != len(everything):
+    if len(conditions) != 1 or len(states) + 1 != len(everything):
         raise ValueError(f"not one condition of its own, or an unknown one: {body}")
     among: Operator = "and" if told["quantity"] == "all of these hold" else "or"
     holder, need = conditions[0].groups()
     own = _JOINTS.get(told["joint"], among)
-    return Rule(holder, need, tuple(parents), own, among, tuple(denied))
+    return Rule(holder, need, tuple(match[1] for match in states), own, among)
 
 
 @dataclass(frozen=True)
@@ -207,7 +190,7 @@ def read_question(story: ToldModel, question: str) -> tuple[dict[str, bool], str
     )
     if suppose is None:
         return {}, _asked(story, question)
-    return dict(map(story.state, suppose[1].split(" and "))), _asked(story, suppose[2])
+    return dict([story.state(suppose[1])]), _asked(story, suppose[2])
 
 
 def _asked(story: ToldModel, question: str) -> str:

@@ -12,7 +12,7 @@ from typing import Final
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from baselines.release import OpenedExam, open_tasks
-from baselines.shortcuts import causalab, causalds, ccr, parrot, replayscm
+from baselines.shortcuts import causalab, causalds, parrot, replayscm
 from baselines.solving import Answers, Solver
 from baselines.trivial import best_policies
 from baselines.writing import text_of
@@ -22,7 +22,6 @@ from grader.shape import Task
 
 SHORTCUTS: Final[tuple[tuple[str, str, str, Solver], ...]] = (
     *causalds.SHORTCUTS,
-    *ccr.SHORTCUTS,
     *replayscm.SHORTCUTS,
     *causalab.SHORTCUTS,
     *parrot.SHORTCUTS,

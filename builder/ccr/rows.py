@@ -8,7 +8,6 @@ import pyarrow as pa
 from builder.ccr.ask.tasks import ContextTask, fractions
 from builder.ccr.make.graph import Pair
 from builder.ccr.make.quantities import Quantities
-from builder.ccr.plan.config import FRONTIER
 from builder.ccr.plan.contexts import TRACK_NAME, ContextPlan
 from builder.release import rows
 from builder.release.schemas import TASKS, TRUTH, worlds_schema
@@ -63,8 +62,6 @@ def world_row(
 
 def structure(plan: ContextPlan) -> str:
     """The slice that a context belongs to."""
-    if plan.purpose == FRONTIER:
-        return FRONTIER
     kind = "linear, " if plan.purpose == "linear" else ""
     return f"{kind}{len(plan.sizes)} components"
 

@@ -23,7 +23,6 @@ from builder.ccr.ask.themes import THEMES, Words
 from builder.ccr.check.audit import audit_instance
 from builder.ccr.check.floors import WHY, floor_points, policies, twin, uninformed_answer, whole
 from builder.ccr.check.leaks import LEAK_FACTS
-from builder.ccr.frontier.tasks import make
 from builder.ccr.make.graph import Pair, cut_tree, numbered
 from builder.ccr.make.quantities import (
     Quantities,
@@ -32,7 +31,7 @@ from builder.ccr.make.quantities import (
 )
 from builder.ccr.make.sampling import Sampled, measurable, references, sample_context, sample_linear
 from builder.ccr.make.units import pair_units
-from builder.ccr.plan.config import FRONTIER, parse_config
+from builder.ccr.plan.config import parse_config
 from builder.ccr.plan.contexts import TRACK_NAME, ContextPlan, plan_contexts
 from builder.seeds import attempt_key, stream
 from builder.track import Built, Floors, InstanceSpec, Track
@@ -40,17 +39,15 @@ from grader.shape import Variant
 
 INPUTS: Final[Mapping[str, frozenset[str]]] = {
     "unit_answers": frozenset({"cause", "effect", "units"}),
-    "case_answers": frozenset({"cause", "effect", "units"}),
     "quantities": frozenset({"quantities"}),
-    "intervals": frozenset({"quantities"}),
     "deduction": frozenset({"measure", "cause", "effect", "cut_tree"}),
 }
 """What ``inputs_json`` declares, by answer shape."""
 
 
 def inputs_of(variant: Variant) -> frozenset[str]:
-    """What the tasks of a variant declare: a graph that is told has no cut tree beside it."""
-    return INPUTS[variant.shape.name] - ({"cut_tree"} if variant.family == FRONTIER else set())
+    """Return what the tasks of a variant declare."""
+    return INPUTS[variant.shape.name]
 
 
 CHECKED_NODES: Final = 16
@@ -67,10 +64,6 @@ def build(spec: InstanceSpec) -> Built:
     with clock("contexts"):
         if plan.purpose == "linear":
             world, tasks = _linear(spec, plan, key)
-        elif plan.purpose == FRONTIER:
-            file = f"{rows.task_id(spec, str(plan.variant))}.json"
-            world, task, rejections = make(plan, file, key, spec.label)
-            tasks = [task]
         else:
             sampled, words = draw(plan, key, spec.label)
             rejections = sampled.rejections

@@ -7,7 +7,6 @@ import pytest
 from ccr_grading import Exam
 
 from builder.ccr.check.floors import WHY, floor_points, uninformed_answer
-from builder.ccr.plan.contexts import FRONTIER_VARIANTS
 from builder.ccr.track import inputs_of
 from grader.model import RawAnswer, Truth
 from grader.score import score
@@ -30,10 +29,6 @@ CONTEXTS = {
         "purpose": "inductive", "variant": "inductive.boolean", "verdict": "value"
     },
     "inductive.stated": {"purpose": "stated", "variant": "inductive.stated"},
-    **{
-        variant: {"purpose": "frontier", "variant": variant, "verdict": "value"}
-        for variant in FRONTIER_VARIANTS
-    },
 }  # fmt: skip
 
 

@@ -156,7 +156,7 @@ def one_path(task: Task) -> bool:
 
 def test_contexts_of_the_later_purposes_follow_and_change_no_other() -> None:
     """Exams that were there keep their instances, their settings and what their floors hang on."""
-    few = {"simulation": 3, "direct": 2, "deductive": 4, "linear": 3, "frontier": 5}
+    few = {"simulation": 3, "direct": 2, "deductive": 4, "linear": 3}
     before = parse_config(table(**few))
     after = parse_config(table(**few, inductive=5, stated=2))
     assert plain(before).keys() == {

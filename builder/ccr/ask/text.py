@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 
@@ -73,10 +73,7 @@ def context_text(context: BooleanContext, words: Words, rng: np.random.Generator
 def _rule(context: BooleanContext, words: Words, node: int, rng: np.random.Generator) -> str:
     state = _capital(words.states[node])
     own = words.owns[node]
-    parents = [
-        (words.negations if denial else words.states)[p]
-        for p, denial in zip(context.parents[node], context.denials(node), strict=True)
-    ]
+    parents = [words.states[p] for p in context.parents[node]]
     parents = [parents[k] for k in rng.permutation(len(parents))]
     if not parents:
         return f"{state} exactly when {own}."
@@ -149,20 +146,6 @@ def simulation_prompt(
     )
 
 
-class Listed(Protocol):
-    """A quantity that a prompt may list."""
-
-    @property
-    def measure(self) -> str:
-        """``pns``, ``pn``, ``ps`` or ``ate``."""
-        ...
-
-    @property
-    def text(self) -> str:
-        """How the prompt calls it."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Quantity:
     """One listed quantity: ``measure`` of a pair, or (``product``) of a path of the cut tree."""
@@ -177,26 +160,19 @@ class Quantity:
         return " x ".join(f"{self.measure.upper()}({a}, {b})" for a, b in steps)
 
 
-def meaning(measure: str) -> str:
-    """What ``PNS(A, B)`` and the others are, in one sentence."""
-    return _TEXTS(f"meaning.{measure}")
-
-
 def direct_prompt(
-    context: BooleanContext, words: Words, story: str, asked: Sequence[Listed], answer_file: str,
-    rng: np.random.Generator, note: str = "",
+    context: BooleanContext, words: Words, story: str, asked: Sequence[Quantity], answer_file: str,
+    rng: np.random.Generator,
 ) -> str:  # fmt: skip
-    """The full model with its probabilities, and the quantities to state; a ``note`` follows what
-    these mean."""
+    """The full model with its probabilities, and the quantities to state."""
     order = rng.permutation(len(words.owns))
-    measures = list(dict.fromkeys(quantity.measure for quantity in asked))
-    meanings = [meaning(measure) for measure in measures]
+    measures = dict.fromkeys(quantity.measure for quantity in asked)
     return _TEXTS(
         "direct",
         story=story,
         odds="\n".join(f"- {words.owns[v]}: {context.tenths[v] / 10:g}" for v in order),
         example=f"{_capital(words.states[0])}: {words.names[0]}",
-        meanings="\n".join([*meanings, note] if note else meanings),
+        meanings="\n".join(_TEXTS(f"meaning.{measure}") for measure in measures),
         state=state_quantities([q.text for q in asked], answer_file),
     )
 

@@ -8,14 +8,13 @@ from path sums, unit answers from a scalar evaluation, deductions from linear al
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
 from builder.ccr.ask.questions import check_deduction
 from builder.ccr.ask.tasks import unpacked
 from builder.ccr.ask.text import Given
-from builder.ccr.frontier.audit import task_problems
 from builder.ccr.make.graph import Pair
 from builder.ccr.make.graph import ancestors as ancestors_of
 from builder.ccr.make.model import BooleanContext, Context, LinearContext, context_from_json
@@ -37,21 +36,6 @@ def audit_instance(
     world = json.loads(world_row["world_json"])
     truths = {row["task_id"]: row for row in truth_rows}
     problems = [f"task {name}: no truth" for name in sorted(world["tasks"].keys() - truths.keys())]
-    problems_of = task_problems if world_row["purpose"] == "frontier" else _paper_problems(world)
-    for name, row in sorted(truths.items()):
-        task, target = world["tasks"].get(name), json.loads(row["target_json"])
-        if task is None:
-            problems.append(f"task {name}: a truth of no task")
-            continue
-        found = list(problems_of(world, task, target, row))
-        if row["should_abstain"]:
-            found.append("no task of this track is an abstention")
-        problems += [f"task {name} ({task['variant']}): {problem}" for problem in found]
-    return problems
-
-
-def _paper_problems(world: Mapping[str, Any]) -> Callable[..., Iterator[str]]:
-    """The check of one task of a context of the paper's exams."""
     context = context_from_json(world["context"])
 
     @cache
@@ -59,7 +43,16 @@ def _paper_problems(world: Mapping[str, Any]) -> Callable[..., Iterator[str]]:
         assert isinstance(context, BooleanContext)
         return twin_quantities(context, pair)
 
-    return partial(_task, context, derived)
+    for name, row in sorted(truths.items()):
+        task, target = world["tasks"].get(name), json.loads(row["target_json"])
+        if task is None:
+            problems.append(f"task {name}: a truth of no task")
+            continue
+        found = list(_task(context, derived, world, task, target, row))
+        if row["should_abstain"]:
+            found.append("no task of this track is an abstention")
+        problems += [f"task {name} ({task['variant']}): {problem}" for problem in found]
+    return problems
 
 
 def _task(

@@ -7,13 +7,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations, product
 from typing import Any, Final, Literal
 
 import numpy as np
 
-from builder.ccr.make.graph import KINDS
-from builder.ccr.plan.config import COMPONENTS, FRONTIER, NODES, RULES, Config
+from builder.ccr.plan.config import Config
 from builder.ccr.plan.contexts import VARIANTS_OF
 from builder.track import Graded
 from grader.io.jsonio import canonical
@@ -23,17 +21,12 @@ from grader.tracks.ccr.contexts import evaluate_context
 
 WHY: Final[Mapping[str, str]] = {
     "unit_answers": "always yes: no effect anywhere, a PNS of 0, never within 0.1",
-    "case_answers": "always yes: the share of cases in which all three suppositions end in yes",
     "quantities": "0 throughout: never within 0.1 of a value that is not 0",
-    "intervals": "0 to 1 throughout: sharp bounds are narrower, or wider where an effect may harm",
     "deduction": "always inconsistent: the share of contradictory givens",
 }
 """Why a constant answer scores what it scores, by answer shape."""
 
-_WORLDS: Final = {
-    "unit_answers": ("factual", "do_true", "do_false"),
-    "case_answers": ("do_true", "do_false", "joint"),
-}
+_WORLDS: Final = ("factual", "do_true", "do_false")
 _WORDS: Final = ("inconsistent", "insufficient")
 
 
@@ -45,17 +38,8 @@ def uninformed_answer(
     match task.shape.kind:
         case "units":
             units = int(task.inputs["units"])
-            worlds = _WORLDS[task.shape.name]
-            drawn = {world: (rng.random(units) < 0.5).tolist() for world in worlds}
-            return canonical(drawn if random else {world: [True] * units for world in worlds})
-        case "quantities" if task.shape.name == "intervals":
-            listed = sorted(task.inputs["quantities"])
-            ends = (
-                np.sort(rng.random((len(listed), 2))).tolist()
-                if random
-                else [[0.0, 1.0]] * len(listed)
-            )
-            return canonical({"intervals": dict(zip(listed, ends, strict=True))})
+            drawn = {world: (rng.random(units) < 0.5).tolist() for world in _WORLDS}
+            return canonical(drawn if random else {world: [True] * units for world in _WORLDS})
         case "quantities":
             names = sorted(task.inputs["quantities"])
             values = rng.random(len(names)).tolist() if random else [0.0] * len(names)
@@ -72,18 +56,8 @@ def floor_points(task: Task, truth: Truth, answer: str) -> float:
     content = json.loads(answer)
     target = truth.target
     match task.shape.kind:
-        case "units" if task.shape.name == "case_answers":
-            lists = [
-                (answers, content[name]) for name, answers in sorted(target["answers"].items())
-            ]
-            count = len(lists[0][0])
-            hits = [all((bits[k] == "1") == told[k] for bits, told in lists) for k in range(count)]
-            return 1 - (1 - hits.count(True) / count)  # a loss, as the grader states it
         case "units":
             return float(_near(target["exact"]["pns"], _pns(target, content)))
-        case "quantities" if task.shape.name == "intervals":
-            told = content["intervals"]
-            return float(all(_attained(q, told[n]) for n, q in target["intervals"].items()))
         case "quantities":
             given = content["quantities"]
             listed = target["quantities"].items()
@@ -114,13 +88,6 @@ def _pns(target: Mapping[str, Any], content: Mapping[str, list[bool]]) -> Fracti
     return total
 
 
-def _attained(interval: Mapping[str, str], told: Sequence[float]) -> bool:
-    ends = Fraction(interval["least"]), Fraction(interval["greatest"])
-    return all(
-        abs(Fraction(a) - end) <= Fraction(1, 100) for a, end in zip(told, ends, strict=True)
-    )
-
-
 def _near(stated: str, value: float | Fraction) -> bool:
     exact = Fraction(stated)
     return abs(exact - Fraction(value)) <= abs(exact) / 10
@@ -130,7 +97,6 @@ def _near(stated: str, value: float | Fraction) -> bool:
 
 _SHARES: Final = tuple(step / 20 for step in range(21))
 _NUMBERS: Final = (*_SHARES, *(-share for share in _SHARES[1:]), 1.5, 2.0)
-_ENDS: Final = tuple(step / 10 for step in range(-5, 11))
 _BATCH: Final = 40
 """Contexts of a purpose in a batch of a twin: whole turns of sizes and verdicts."""
 
@@ -144,34 +110,20 @@ def twin(config: Config, _: object, variants: frozenset[str]) -> Config:
     wanted = {name: _BATCH * bool(asked.get(name)) * len(VARIANTS_OF[name]) for name in counts}
     for name in ("simulation", "long"):
         wanted[name] = round(_BATCH * asked.get(name, 0) / simulated) if simulated else 0
-    if not any(count for name, count in wanted.items() if name != FRONTIER):
-        # Contexts of the frontier exam have sizes, shapes and rules of their own.
-        config = replace(config, components=COMPONENTS, nodes=NODES, kinds=KINDS, operators=RULES)
     return replace(config, counts=tuple(wanted.items()))
 
 
 def policies(task: Task, _: Truth) -> Iterator[tuple[str, Sequence[str]]]:
     """The policies for a task by name, each with its one answer."""
     match task.shape.kind:
-        case "units" if task.shape.name == "case_answers":
-            units = int(task.inputs["units"])
-            worlds = _WORLDS["case_answers"]
-            for said in product((True, False), repeat=len(worlds)):
-                lists = {world: [one] * units for world, one in zip(worlds, said, strict=True)}
-                yield " ".join("yes" if one else "no" for one in said), [canonical(lists)]
         case "units":
             units = int(task.inputs["units"])
             for share in _SHARES:
                 moved = [place < round(share * units) for place in range(units)]
                 effect = {"factual": moved, "do_true": moved, "do_false": [False] * units}
                 yield f"the cause moves {share:.0%} of the units", [canonical(effect)]
-            always = {world: [True] * units for world in _WORLDS["unit_answers"]}
+            always = {world: [True] * units for world in _WORLDS}
             yield "always yes", [canonical(always)]
-        case "quantities" if task.shape.name == "intervals":
-            listed = sorted(task.inputs["quantities"])
-            for least, greatest in combinations(_ENDS, 2):
-                same = dict.fromkeys(listed, (least, greatest))
-                yield f"always {least:g} to {greatest:g}", [canonical({"intervals": same})]
         case "quantities":
             names = sorted(task.inputs["quantities"])
             for value in _NUMBERS:

@@ -21,25 +21,20 @@ TENTHS: Final = 10
 
 @dataclass(frozen=True)
 class BooleanContext:
-    """Binary variables with one exogenous bit each; functions are monotone (CCR Appendix F) unless
-    a parent prevents.
+    """Binary variables with one exogenous bit each; functions are monotone (CCR Appendix F).
 
     A node without parents equals its bit. Any other node is ``bit own[v] (parents joined by
     among[v])``; with equal operators that is one operator over the bit and all parents.
-    ``tenths[v]`` is ten times the probability that the bit of node v is one. ``denied[v]``, aligned
-    with ``parents[v]``, says which parents enter by their denial; empty: none of any node.
+    ``tenths[v]`` is ten times the probability that the bit of node v is one.
     """
 
     dag: LatentDAG
     own: tuple[Operator, ...]
     among: tuple[Operator, ...]
     tenths: tuple[int, ...]
-    denied: tuple[tuple[bool, ...], ...] = ()
 
     def __post_init__(self) -> None:
         _check_order(self.dag)
-        if self.denied and [*map(len, self.denied)] != [*map(len, self.parents)]:
-            raise ValueError("one mark of denial for each parent")
         lengths = {len(self.dag.nodes), len(self.own), len(self.among), len(self.tenths)}
         if len(lengths) != 1:
             raise ValueError("one pair of operators and one probability for each node")
@@ -62,12 +57,7 @@ class BooleanContext:
             "own": list(self.own),
             "among": list(self.among),
             "tenths": list(self.tenths),
-            **({"denied": [list(row) for row in self.denied]} if self.denied else {}),
         }
-
-    def denials(self, node: int) -> tuple[bool, ...]:
-        """Whether each parent of a node enters by its denial."""
-        return self.denied[node] if self.denied else (False,) * len(self.parents[node])
 
 
 @dataclass(frozen=True)
@@ -117,11 +107,7 @@ def context_from_json(record: Mapping[str, Any]) -> Context:
             dag, tuple(tuple(Fraction(value) for value in row) for row in record["coefficients"])
         )
     return BooleanContext(
-        dag,
-        tuple(record["own"]),
-        tuple(record["among"]),
-        tuple(record["tenths"]),
-        tuple(map(tuple, record.get("denied", ()))),
+        dag, tuple(record["own"]), tuple(record["among"]), tuple(record["tenths"])
     )
 
 
@@ -146,7 +132,7 @@ def node_value(context: BooleanContext, node: int, bit: Bits, parents: Sequence[
     if not parents:
         return bit
     among = np.logical_or if context.among[node] == "or" else np.logical_and
-    first, *others = map(np.logical_xor, parents, context.denials(node))
+    first, *others = parents
     joined = first
     for other in others:
         joined = among(joined, other)

@@ -164,18 +164,14 @@ def by_definition(
     }
 
 
-def twin_quantities(
-    context: BooleanContext, pair: Pair, evidence: Mapping[str, bool] | None = None
-) -> Quantities:
+def twin_quantities(context: BooleanContext, pair: Pair) -> Quantities:
     """One pair's quantities by eliminating one node after another: a third route, for any size.
 
     The state is (factual, under do(1), under do(0)) of the nodes still needed; nothing is assumed
-    about components, monotonicity or confounding. With ``evidence`` only cases count in which
-    these nodes have these values, as things are.
+    about components, monotonicity or confounding.
     """
     x, y = (context.dag.index[name] for name in pair)
-    seen = {context.dag.index[name]: level for name, level in (evidence or {}).items()}
-    needed = sorted({v for node in (x, y, *seen) for v in ancestors(context.dag, node)})
+    needed = sorted({*ancestors(context.dag, x), *ancestors(context.dag, y)})
     last = {p: v for v in needed for p in context.parents[v]}
     live: list[int] = []
     states: dict[tuple[tuple[bool, bool, bool], ...], int] = {(): 1}
@@ -186,8 +182,6 @@ def twin_quantities(
             values = dict(zip(live, state, strict=True))
             for bit, mass in ((True, context.tenths[node]), (False, TENTHS - context.tenths[node])):
                 triple = _triple(context, node, bit, values)
-                if triple[0] != seen.get(node, triple[0]):
-                    continue
                 if node == x:
                     triple = (triple[0], True, False)
                 key = (*(state[k] for k in kept), triple)
@@ -204,10 +198,7 @@ def _triple(
 ) -> tuple[bool, bool, bool]:
     if not context.parents[node]:
         return (bit, bit, bit)
-    parents = [
-        tuple(value != denial for value in values[p])
-        for p, denial in zip(context.parents[node], context.denials(node), strict=True)
-    ]
+    parents = [values[p] for p in context.parents[node]]
     among = any if context.among[node] == "or" else all
     own = any if context.own[node] == "or" else all
     first, second, third = (own((bit, among(row))) for row in zip(*parents, strict=True))

@@ -14,8 +14,6 @@ LONG_COMPONENTS: Final = 9
 """Components of a long context."""
 
 PURPOSES: Final = ("simulation", "long", "direct", "deductive", "linear")
-FRONTIER: Final = "frontier"
-"""The purpose of instances of the frontier exam."""
 LATER: Final = ("inductive", "stated")
 """Purposes that came later: contexts of theirs follow all others, which do not depend on them."""
 INCONSISTENT: Final = 3
@@ -77,8 +75,8 @@ def parse_config(table: TomlTable) -> Config:
     Raises ``UsageError`` naming the key and the fix for an unknown key, a wrong type or range, and
     for sizes and operators that cannot reach a measurable PNS, with the bound.
     """
-    table.only(*PURPOSES, FRONTIER, *LATER, *_OTHERS)
-    names = (*PURPOSES, FRONTIER, *(name for name in LATER if table.values.get(name)))
+    table.only(*PURPOSES, *LATER, *_OTHERS)
+    names = (*PURPOSES, *(name for name in LATER if table.values.get(name)))
     counts = tuple((name, table.whole(name, 0, _MOST, 0)) for name in names)
     if not any(count for _, count in counts):
         raise table.problem("simulation", "no context is asked for; write simulation = 6")

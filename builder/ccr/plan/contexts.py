@@ -18,7 +18,6 @@ from builder.ccr.ask.questions import VERDICTS
 from builder.ccr.make.graph import KINDS, PAPER_GRAPHS
 from builder.ccr.make.sampling import Design, draw_kinds
 from builder.ccr.plan.config import (
-    FRONTIER,
     INCONSISTENT,
     LATER,
     LONG_COMPONENTS,
@@ -32,10 +31,6 @@ from builder.track import Asked, InstanceSpec
 from grader.io.jsonio import canonical
 
 TRACK_NAME: Final = "ccr"
-FRONTIER_VARIANTS: Final = (
-    "frontier.direct", "frontier.evidence", "frontier.bounds", "frontier.deductive",
-    "frontier.simulation",
-)  # fmt: skip
 LINEAR_VARIANTS: Final = ("direct.linear", "deductive.linear", "direct.trap")
 VARIANTS_OF: Final[Mapping[str, tuple[str, ...]]] = {
     "simulation": ("simulation.pair",),
@@ -43,7 +38,6 @@ VARIANTS_OF: Final[Mapping[str, tuple[str, ...]]] = {
     "direct": ("direct.boolean",),
     "deductive": ("deductive.boolean",),
     "linear": LINEAR_VARIANTS,
-    FRONTIER: FRONTIER_VARIANTS,
     "inductive": ("inductive.boolean",),
     "stated": ("inductive.stated",),
 }
@@ -103,33 +97,20 @@ def plan_contexts(
 ) -> list[InstanceSpec]:
     """The instance specs of a split, in index order.
 
-    Instances of the frontier exam, then those of the ``LATER`` purposes come after all others, so
-    that these are the same without them.
+    Instances of the ``LATER`` purposes come after all others, so that these are the same without
+    them.
     """
-    rng, frontier = (
-        plan_stream(count_root, TRACK_NAME, split, purpose) for purpose in ("plan", FRONTIER)
-    )
+    rng = plan_stream(count_root, TRACK_NAME, split, "plan")
     counts = dict(config.counts)
     plans = [
         _plan(config, purpose, turn, rng) for purpose in PURPOSES for turn in range(counts[purpose])
     ]
     plans = shuffled(rng, plans)
-    further = [_frontier_plan(config, turn) for turn in range(counts[FRONTIER])]
-    plans += shuffled(frontier, further)
     for purpose in LATER:
         own = plan_stream(count_root, TRACK_NAME, split, purpose)
         turns = range(counts.get(purpose, 0))
         plans += shuffled(own, [_plan(config, purpose, turn, own) for turn in turns])
     return keyed_specs(plans, (TRACK_NAME, split), ("ctx", "context"), count_root, private)
-
-
-def _frontier_plan(config: Config, turn: int) -> ContextPlan:
-    """Variants take turns; themes, and the answers of deductions, once every variant had one."""
-    round_, place = divmod(turn, len(FRONTIER_VARIANTS))
-    variant = FRONTIER_VARIANTS[place]
-    theme = config.themes[round_ % len(config.themes)]
-    verdict = VERDICTS[round_ % len(VERDICTS)] if variant == "frontier.deductive" else None
-    return ContextPlan(FRONTIER, variant, verdict, (), (), "", config.tenths, theme, (1, 1))
 
 
 def _plan(config: Config, purpose: str, turn: int, rng: np.random.Generator) -> ContextPlan:

@@ -16,9 +16,6 @@ from grader.shape import Task
 RUNGS: Final = ("factual", "do_true", "do_false")
 """The three answers to every case: association, and the two interventions."""
 
-SUPPOSITIONS: Final = ("do_true", "do_false", "joint")
-"""The three answers to every case of a frontier simulation."""
-
 INVALID: Final = -1
 """An entry that is neither yes nor no."""
 
@@ -31,16 +28,6 @@ Answers = dict[str, list[int]]
 
 def check_units(task: Task, document: dict[str, Any]) -> tuple[Answers, ...]:
     """The answer set, as the only member of a tuple (:func:`merge_units` joins several)."""
-    return (_aligned(task, document, RUNGS),)
-
-
-def check_cases(task: Task, document: dict[str, Any]) -> Answers:
-    """The answers to the three suppositions of every case."""
-    return _aligned(task, document, SUPPOSITIONS)
-
-
-def _aligned(task: Task, document: dict[str, Any], names: Sequence[str]) -> Answers:
-    """The lists of these names, each with one entry for every case of the task."""
     for role in ("cause", "effect"):
         if role in document and document[role] != task.inputs[role]:
             raise Invalid(
@@ -49,14 +36,14 @@ def _aligned(task: Task, document: dict[str, Any], names: Sequence[str]) -> Answ
                 f"({task.inputs[role]}); is the file named after another task?",
             )
     units = int(task.inputs["units"])
-    for name in names:
+    for name in RUNGS:
         if len(document[name]) != units:
             raise Invalid(
                 "wrong_length",
                 f"at /{name}: {len(document[name])} answers, but there are {units} cases; give "
                 "one for each, in their order",
             )
-    return {name: _entries(document[name]) for name in names}
+    return ({name: _entries(document[name]) for name in RUNGS},)
 
 
 def merge_units(attempts: Sequence[Checked]) -> Checked:
@@ -87,13 +74,12 @@ def _entry(entry: object) -> int:
 
 def check_quantities(task: Task, document: dict[str, Any]) -> dict[str, Any]:
     """Only listed quantities may be stated; one that is absent is merely not right."""
-    field = task.shape.field
     listed = task.inputs["quantities"]
-    for name in document[field]:
+    for name in document["quantities"]:
         if name not in listed:
             raise Invalid(
                 "unknown_quantity",
-                f"at /{field}: {clip(name)} is none of {', '.join(sorted(listed))}",
+                f"at /quantities: {clip(name)} is none of {', '.join(sorted(listed))}",
             )
     return document
 

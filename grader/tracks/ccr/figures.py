@@ -42,7 +42,7 @@ def _classes(table: Literal["contexts", "compositions"]) -> tuple[ContextFigure,
 FIGURES: Final = (
     ContextFigure("points_simulation", "contexts", "100 * avg(share)", "simulation"),
     ContextFigure("points_stated", "stated", "100 * avg(points)"),
-    *map(_stated, ("direct", "inductive", "deductive", "frontier")),
+    *map(_stated, ("direct", "inductive", "deductive")),
     ContextFigure("contexts", "contexts", "count(*)"),
     ContextFigure("complete_share", "contexts", _share("complete"), "complete"),
     *_classes("contexts"),

@@ -9,14 +9,13 @@ from grader.model import Truth
 from grader.shape import Shape, Task
 from grader.submission.check import check_json
 from grader.tracks.ccr.checks import (
-    check_cases,
     check_deduction,
     check_quantities,
     check_units,
     merge_units,
 )
-from grader.tracks.ccr.numbers import score_deduction, score_intervals, score_quantities
-from grader.tracks.ccr.simulation import score_cases, score_pair
+from grader.tracks.ccr.numbers import score_deduction, score_quantities
+from grader.tracks.ccr.simulation import score_pair
 
 
 def _gold_units(task: Task, truth: Truth) -> str:
@@ -27,14 +26,6 @@ def _gold_units(task: Task, truth: Truth) -> str:
 def _gold_quantities(task: Task, truth: Truth) -> str:
     listed = truth.target["quantities"]
     return pretty({"quantities": {n: float(Fraction(q["exact"])) for n, q in listed.items()}})
-
-
-def _gold_intervals(task: Task, truth: Truth) -> str:
-    listed = truth.target["intervals"]
-    ends = {
-        n: [float(Fraction(q[end])) for end in ("least", "greatest")] for n, q in listed.items()
-    }
-    return pretty({"intervals": ends})
 
 
 def _gold_deduction(task: Task, truth: Truth) -> str:
@@ -48,17 +39,9 @@ UNIT_ANSWERS: Final = _shape(
     "unit_answers", "units", "do_true", check=partial(check_json, then=check_units),
     score=score_pair, gold=_gold_units, merge=merge_units,
 )  # fmt: skip
-CASE_ANSWERS: Final = _shape(
-    "case_answers", "units", "do_true", metric="accuracy",
-    check=partial(check_json, then=check_cases), score=score_cases, gold=_gold_units,
-)  # fmt: skip
 QUANTITIES: Final = _shape(
     "quantities", "quantities", "quantities", check=partial(check_json, then=check_quantities),
     score=score_quantities, gold=_gold_quantities,
-)  # fmt: skip
-INTERVALS: Final = _shape(
-    "intervals", "quantities", "intervals", metric="abs_error",
-    check=partial(check_json, then=check_quantities), score=score_intervals, gold=_gold_intervals,
 )  # fmt: skip
 DEDUCTION: Final = _shape(
     "deduction", "deduction", "value", check=partial(check_json, then=check_deduction),

@@ -1,10 +1,10 @@
-"""One simulation task: the answers to one pair, or to the cases of a frontier exam."""
+"""One simulation task: the answers to one pair."""
 
 from collections.abc import Sequence
 
 from grader.model import Mark, Truth
 from grader.shape import Task
-from grader.tracks.ccr.checks import SUPPOSITIONS, Answers
+from grader.tracks.ccr.checks import Answers
 from grader.tracks.ccr.estimates import PairEstimate, estimate, resample
 from grader.tracks.ccr.rae import NEAR_SHARE, VALID_SHARE, within
 
@@ -47,19 +47,3 @@ def valid_share(truth: Truth, sets: Sequence[Answers | None], pair: PairEstimate
         return float(within(exact, pair.estimates["pns"]))
     values = resample(truth.target, sets, truth.instance_id)
     return sum(within(exact, value) for value in values) / len(values)
-
-
-def score_cases(task: Task, truth: Truth, answer: Answers) -> Mark:
-    """The share of cases all of whose answers are right; what is no yes or no is wrong."""
-    right = [
-        [given == int(bit) for given, bit in zip(answer[name], bits, strict=True)]
-        for name, bits in ((name, truth.target["answers"][name]) for name in SUPPOSITIONS)
-    ]
-    cases = [all(row) for row in zip(*right, strict=True)]
-    share = sum(cases) / len(cases)
-    extra = {
-        f"accuracy_{name}": sum(row) / len(row)
-        for name, row in zip(SUPPOSITIONS, right, strict=True)
-    }
-    message = f"{sum(cases)} of {len(cases)} cases have every answer right"
-    return Mark("accuracy", share, 1 - share, extra=extra, message=message)

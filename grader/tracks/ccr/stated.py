@@ -25,7 +25,7 @@ from grader.tracks.ccr.algorithm import (
 from grader.tracks.ccr.rae import DELTA
 
 FAMILIES: Final = frozenset({"direct", "inductive"})
-"""Families whose quantities compose over a cut tree; those of the frontier exam need not."""
+"""Families whose quantities compose over a cut tree."""
 
 COMPOSED: Final = ("pns", "ate")
 """Measures that are products along the paths (Theorem 5.1; the ATE of these models, too)."""

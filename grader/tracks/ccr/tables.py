@@ -45,9 +45,8 @@ def taxonomy(part: Part) -> Table:
 def classes(parts: Sequence[Part]) -> Table:
     """Points by kind of task, and the classes of compositions."""
     kinds = ["simulation", "direct", "deductive"] if any(map(simulates, parts)) else []
-    for name in ("inductive", "frontier"):
-        if any(part["metrics"].get(f"points_{name}") is not None for part in parts):
-            kinds.append(name)
+    if any(part["metrics"].get("points_inductive") is not None for part in parts):
+        kinds.append("inductive")
     shares = [
         *(f"compositions_{name.lower()}" for name in CLASSES),
         "complete_share",

@@ -1,1 +1,0 @@
-"""The frontier exam: contexts where seeing and doing differ, bounds, and deductions on a graph."""
