@@ -75,11 +75,7 @@ TRACK_COMMANDS: Final = (
 )
 """Commands that a track adds to the builder's; their modules import nothing heavy."""
 
-IMPORTERS: Final = (
-    "builder.importing.causalab.commands:IMPORT",
-    "builder.importing.causalds.commands:IMPORT",
-    "builder.importing.ccr.commands:IMPORT",
-)
+IMPORTERS: Final = ("builder.importing.causalds.commands:IMPORT",)
 """Commands that turn what others published into a release."""
 
 SHARED_RULES: Final = (

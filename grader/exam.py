@@ -8,7 +8,7 @@ from typing import Any, Self
 from grader.bundles import Arms, arms
 from grader.errors import UsageError
 from grader.floors import Floors
-from grader.io.release import CORRECTED, PUBLISHED, WHOLE_SPLIT, Release, select_exam
+from grader.io.release import WHOLE_SPLIT, Release, select_exam
 from grader.model import Truth
 from grader.names import did_you_mean
 from grader.report.ladder import shown_half
@@ -21,8 +21,7 @@ class Split:
 
     Its tasks come without their prompts, which grading does not need
     (:meth:`grader.io.release.Release.with_prompts` adds them). ``exam`` is the one asked for,
-    ``None`` for the one that fits the answers; ``track`` restricts it. ``truth`` is the version
-    of the truth of an imported release.
+    ``None`` for the one that fits the answers; ``track`` restricts it.
     """
 
     release: Release
@@ -31,7 +30,6 @@ class Split:
     exam: str | None = None
     track: str | None = None
     reveal: bool = False
-    truth: str = PUBLISHED
     transcript_key: bytes | None = None
 
     @classmethod
@@ -43,7 +41,6 @@ class Split:
         track: str | None = None,
         *,
         reveal: bool = False,
-        truth: str = PUBLISHED,
         transcript_key: bytes | None = None,
         whole: bool = True,
     ) -> Self:
@@ -55,29 +52,15 @@ class Split:
         known = {task.track for task in tasks}
         if track is not None and track not in known:
             raise UsageError(f"--track {track}: not in split {name}{did_you_mean(track, known)}")
-        split = cls(
+        return cls(
             release=release,
             name=name,
             tasks=tasks,
             exam=exam,
             track=track,
             reveal=reveal or release.has_public_truth(name),
-            truth=truth,
             transcript_key=transcript_key,
         )
-        if truth == CORRECTED and split.corrections is None:
-            raise UsageError(
-                f"--truth {truth}: the truths of split {name} are in one version only; leave "
-                "the option out (imported releases have a corrected version)"
-            )
-        return split
-
-    @cached_property
-    def corrections(self) -> Mapping[str, Mapping[str, Any]] | None:
-        """Corrected truths by task id; ``None`` where the truth is in one version or private."""
-        if not self.release.has_public_truth(self.name):
-            return None
-        return self.release.corrections(self.name)
 
     @cached_property
     def bundles(self) -> Mapping[str, Arms]:
@@ -123,13 +106,8 @@ class Exam:
 
     @cached_property
     def truths(self) -> Mapping[str, Truth]:
-        """The truth of each task, in the version asked for; read once."""
-        read = self.split.release.truths(self.split.name, self.tasks)
-        if self.split.truth == CORRECTED:
-            corrections = self.split.corrections or {}
-            for task_id in read.keys() & corrections.keys():
-                read[task_id] = replace(read[task_id], **corrections[task_id])
-        return read
+        """The truth of each task; read once."""
+        return self.split.release.truths(self.split.name, self.tasks)
 
     @cached_property
     def arms(self) -> Arms:
@@ -171,17 +149,6 @@ class Exam:
             raise UsageError(f"--final: nothing of split {self.split.name} is held back; leave it")
         rest = tuple(task for task in self.tasks if task.instance_id not in self.shown)
         return replace(self, tasks=rest, is_final=True)
-
-    @property
-    def differing(self) -> list[str] | None:
-        """The tasks whose published and corrected truths differ.
-
-        ``None`` for a release whose truths are in one version only.
-        """
-        corrections = self.split.corrections
-        if corrections is None:
-            return None
-        return [task.task_id for task in self.tasks if task.task_id in corrections]
 
 
 def choose_exam(

@@ -9,7 +9,6 @@ from typing import Any, Final
 from grader.errors import UsageError
 from grader.exam import Exam
 from grader.io.jsonio import clip
-from grader.io.release import CORRECTED
 from grader.model import Checked, RawAnswer, Score, Unit
 from grader.report.aggregate import Totals, aggregate, with_statuses
 from grader.report.attempts import with_attempts
@@ -351,27 +350,17 @@ def _nothing_found(exam: Exam, submission: Submission) -> str:
 
 
 def _with_exam(exam: Exam, notices: list[str]) -> list[str]:
-    """Which version of the truth was used, where there are two, and which tracks lack floors."""
-    for text in (*_about_truth(exam), *exam.floors.notices):
+    """Add which tracks lack floors."""
+    for text in exam.floors.notices:
         notices = with_notice(notices, text)
     return notices
 
 
 def about_exam(exam: Exam) -> list[str]:
     """The notices that stand in the report of every submission."""
-    return [*_about_tasks(exam), *_about_truth(exam), *exam.floors.notices]
+    return [*_about_tasks(exam), *exam.floors.notices]
 
 
 def _about_tasks(exam: Exam) -> Iterator[str]:
     if exam.deprecated:
         yield f"{exam.deprecated} deprecated tasks of the exam count no more (ERRATA.md)"
-
-
-def _about_truth(exam: Exam) -> Iterator[str]:
-    names = exam.differing
-    count = f"{len(names or ())} of {len(exam.tasks)} tasks"
-    if names is not None and exam.split.truth == CORRECTED:
-        listed = ": " + ", ".join(names) if names else ""
-        yield f"corrected truth; it differs from the published one for {count}{listed}"
-    elif names:
-        yield f"published truth; for {count} there is a corrected one: --truth corrected"

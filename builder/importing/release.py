@@ -90,10 +90,8 @@ def grouped(rows: Iterable[Row], keys: Sequence[str]) -> Group:
     return lambda: [ordered[k : k + GROUP_ROWS] for k in range(0, len(ordered), GROUP_ROWS)]
 
 
-def write_release(
-    out: Path, source: Source, splits: Sequence[ImportedSplit], beside: Mapping[str, str]
-) -> None:
-    """Write ``public`` and the texts ``beside`` it; all of it appears under ``out`` when whole.
+def write_release(out: Path, source: Source, splits: Sequence[ImportedSplit]) -> None:
+    """Write ``public``; it appears under ``out`` when whole.
 
     Raises ``UsageError`` when ``out`` exists or cannot be written.
     """
@@ -108,8 +106,6 @@ def write_release(
             licence=source.licence,
             more={"about": source.about, "licence": source.licence_text, "title": source.title},
         )
-        for name, text in beside.items():
-            (folder / name).write_text(text, encoding="utf-8")
 
 
 def check_free(out: Path) -> None:

@@ -81,7 +81,7 @@ def grade_all(
     submission that must not be on the board; ``advance`` is called for each as it is finished.
     """
     # Read once, before there are workers, which then share it.
-    _ = exam.truths, exam.floors, exam.arms, exam.differing
+    _ = exam.truths, exam.floors, exam.arms
 
     def work(source: Path) -> bytes:
         graded = grade(

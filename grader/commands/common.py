@@ -9,7 +9,7 @@ from grader.errors import UsageError
 from grader.exam import Exam, Split
 from grader.io.files import write_text
 from grader.io.jsonio import pretty
-from grader.io.release import CORRECTED, PUBLISHED, Release
+from grader.io.release import Release
 from grader.route import READINGS
 from grader.submission.attempts import read
 from grader.submission.budget import Limits
@@ -32,11 +32,6 @@ _OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
         "(default: the only one there is, or the only one with every answered task)",
     },
     "--track": {"metavar": "NAME", "help": "this track only"},
-    "--truth": {
-        "choices": (PUBLISHED, CORRECTED),
-        "default": PUBLISHED,
-        "help": "of an imported release: the truth as published (default), or as corrected",
-    },
     "--reading": {
         "choices": READINGS,
         "default": READINGS[0],
@@ -150,7 +145,7 @@ def open_split(arguments: argparse.Namespace) -> Split:
     """The release and split that the options name, and what they ask of it."""
     asked = {
         name: getattr(arguments, name)
-        for name in ("exam", "track", "reveal", "truth")
+        for name in ("exam", "track", "reveal")
         if hasattr(arguments, name)
     }
     key = getattr(arguments, "transcript_key", None)

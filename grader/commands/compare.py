@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``compare``."""
     for name in ("first", "second"):
         parser.add_argument(name, type=Path, help="folder of answers, or a packed .parquet")
-    add(parser, *EXAM, "--truth", "--transcript-key", "--reading")
+    add(parser, *EXAM, "--transcript-key", "--reading")
     add_limits(parser)
     add_documents(
         parser, "the comparison as data", "full figures of a private split, for your eyes only"

@@ -32,7 +32,7 @@ Line = tuple[str, str]
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``explain``."""
     parser.add_argument("task", help="task id")
-    add(parser, *RELEASE, "--truth", "--transcript-key", "--reading")
+    add(parser, *RELEASE, "--transcript-key", "--reading")
     parser.add_argument("--answers", type=Path, metavar="DIR", help="the answers to look at")
     parser.add_argument("--run", type=Path, metavar="DIR", help="the run: its answers, and why the "
                         "task ended")  # fmt: skip

@@ -9,7 +9,6 @@ examples:
   python -m grader answers/ --release release --split dev --exam all
   python -m grader answers/ --json report.json --csv scores.csv --html report.html
   python -m grader answers/ --release release --private /safe/release --split test
-  python -m grader answers/ --release imported --truth corrected
 """
 
 import argparse
@@ -38,7 +37,7 @@ _LONGEST_PATH: Final = 30
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``grade``."""
     add(parser, "answers", *EXAM)
-    add(parser, "--truth", "--transcript-key", "--ledger", "--reading")
+    add(parser, "--transcript-key", "--ledger", "--reading")
     add_limits(parser)
     outputs = parser.add_argument_group("outputs")
     add_documents(

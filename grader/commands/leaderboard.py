@@ -61,7 +61,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="of a private split, once: rank one submission of each team by the half of which no "
         "figure was ever shown",
     )
-    add(parser, *EXAM, "--truth", "--transcript-key", "--ledger", "--reading")
+    add(parser, *EXAM, "--transcript-key", "--ledger", "--reading")
     parser.add_argument(
         "--setting", choices=SETTINGS, help="only systems that sat the exam under this setting"
     )

@@ -13,7 +13,6 @@ from typing import Any, Self
 from grader.errors import UsageError
 from grader.hub.located import local
 from grader.io import parquet
-from grader.io.jsonio import as_mapping
 from grader.io.paths import plain
 from grader.io.rows import TASK_COLUMNS, TRUTH_COLUMNS, Rows
 from grader.io.side import Side
@@ -25,9 +24,6 @@ from grader.tracks import TRACKS
 ENVIRONMENT_VARIABLE = "CAUSAL_EXAMS_RELEASE"
 WHOLE_SPLIT = "all"
 """What stands for an exam's name where every task of a split is meant."""
-PUBLISHED, CORRECTED = "published", "corrected"
-"""The readings of an imported release's truth; a release of our own has one."""
-_CORRECTED_COLUMN = "corrected_json"
 _BY_ID = "ORDER BY task_id"
 _SORTED = 1_000_000
 _FEW = 50_000
@@ -231,18 +227,6 @@ class Release:
         where = _among(None, _order(side, "{}_truth", split, tracks))
         for row in _rows(side, "{}_truth", split, TRUTH_COLUMNS, *where, tracks=tracks):
             yield _truth(side, read, dict(zip(TRUTH_COLUMNS, row, strict=True)))
-
-    def corrections(self, split: str) -> dict[str, dict[str, Any]] | None:
-        """Corrected truths by task id: ``should_abstain``, ``value`` and ``target``.
-
-        Only imported releases have any, in a column of the truth rows that is null where the
-        published truth stands; ``None`` where no truth row has that column.
-        """
-        side, columns = self.truth_side(split), ("task_id", _CORRECTED_COLUMN)
-        rows = dict(_rows(side, "{}_truth", split, columns, optional=_CORRECTED_COLUMN))
-        if not rows:
-            return None
-        return {name: dict(as_mapping(text)) for name, text in rows.items() if text}
 
     def content_hashes(self, split: str) -> dict[str, str]:
         """Content hash per public shard of the split's tasks and exams, for the report."""

@@ -37,8 +37,6 @@ def build_report(
     }
     if endings := count_endings(submission.usage, [task.task_id for task in exam.tasks]):
         report["endings"] = endings
-    if exam.differing is not None:
-        report["truth"] = {"version": exam.split.truth, "differing": exam.differing}
     return finite(report)
 
 

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from grader.exam import Exam
-from grader.model import RawAnswer, Truth
+from grader.model import RawAnswer
 from grader.score import score
 from grader.shape import Task
 from grader.submission.check import check
@@ -20,13 +20,8 @@ def task_of(exam: Exam, name: str) -> Task:
     return next(task for task in exam.split.tasks if task.task_id == name)
 
 
-def truth_of(exam: Exam, name: str) -> Truth:
-    """Its truth, in the session's version."""
-    return exam.truths[name]
-
-
 def graded(exam: Exam, name: str, answer: Any) -> Any:
     """The score of one answer to the task called ``name``."""
     task = task_of(exam, name)
     checked = check(task, RawAnswer(name, text_of(answer)))
-    return score(task, truth_of(exam, name), checked)
+    return score(task, exam.truths[name], checked)

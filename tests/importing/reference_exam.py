@@ -264,25 +264,6 @@ ASKED: list[tuple[str, str, dict[str, Any], list[Case]]] = [
 
 VIEWS: Mapping[str, str] = {ZERO: "proxy_hard", HIDDEN: "proxy"}
 
-WRONG = {
-    (MEDIATED, "identification__one_valid_adjustment_set"),
-    (MEDIATED, "identification__n_valid_adjustment_sets"),
-    (MEDIATED, "bias_diagnostic__forbidden_controls_list"),
-    (ARROWHEAD, "bias_diagnostic__collider_bias_boolean__v2"),
-    (ZERO, "effect_estimate__ate_point"),
-    (ZERO, "effect_estimate__ate_sign_only"),
-    (ZERO, "effect_estimate__ate_vs_assoc_sign_match"),
-}
-"""The tasks whose published truth is wrong, and no others."""
-
-
-def wrong_tasks() -> list[str]:
-    return [
-        f"task{number}"
-        for number, (scene_id, task_id, _, _) in enumerate(ASKED, start=1)
-        if (scene_id, task_id) in WRONG
-    ]
-
 
 def write_reference(folder: Path) -> Path:
     """The whole miniature, like ``data/benchmark/main``."""

@@ -168,7 +168,6 @@ def write_scene(
     view: str | None = "clean",
     tasks: Sequence[Mapping[str, Any]] = (),
     binary: bool = False,
-    binary_treatment: bool = True,
 ) -> None:
     """All files of a scene; without a view they lie beside the story."""
     scene_id = str(truth["scene_id"])
@@ -176,7 +175,7 @@ def write_scene(
     place = public if view is None else public / "variants" / view
     private = folder / "scenes_private" / scene_id
     labels = BINARY_LABELS if binary else LABELS
-    treatment = [0.0, 1.0, 1.0, 0.0] if binary_treatment else [0.25, -1.5, 0.5, 2.0]
+    treatment = [0.0, 1.0, 1.0, 0.0]
     observed = [NAMES[node] for node in truth["graph"]["observed_nodes"]]
     conceptual = {
         name: labels if name == NAMES["Y"] else treatment if name == NAMES["X"] else [0.1] * 4

@@ -1,4 +1,4 @@
-"""A miniature of the public causalds reference: imported, graded, corrected."""
+"""A miniature of the public causalds reference: imported and graded."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from imported import graded, task_of, text_of
-from reference_exam import ASKED, HIDDEN, MEDIATED, VIEWS, write_reference, wrong_tasks
+from reference_exam import ASKED, HIDDEN, MEDIATED, VIEWS, write_reference
 from reference_layout import (
     BINARY_LABELS,
     LABELS,
@@ -122,76 +122,6 @@ def median(values: list[float]) -> float:
     return values[middle] if len(values) % 2 else (values[middle - 1] + values[middle]) / 2
 
 
-def test_the_corrected_truth_differs_for_exactly_the_wrong_tasks(
-    imported: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "answers").mkdir()
-    (tmp_path / "answers" / "task1.csv").write_text("prediction\n1\n3\n5\n7\n")
-    reports = {}
-    for version in ("published", "corrected"):
-        file = tmp_path / f"{version}.json"
-        assert grade([
-            "grade", str(tmp_path / "answers"), "--release", str(imported), "--truth", version,
-            "--json", str(file),
-        ]) == 0  # fmt: skip
-        reports[version] = json.loads(file.read_text())
-        assert reports[version]["truth"] == {"version": version, "differing": wrong_tasks()}
-        assert first_problem("report", reports[version]) is None
-    assert wrong_tasks() == ["task15", "task19", "task26", "task28", "task32", "task34", "task37"]
-    notice = reports["corrected"]["notices"][0]
-    assert f"{len(wrong_tasks())} of {len(ASKED)} tasks: task15, task19" in notice
-    assert "corrected" in capsys.readouterr().out
-
-
-CORRECTED = {
-    "task15": [({"adjust": named("Z")}, 0.0), ({"adjust": named("M", "Z")}, 1.0)],
-    "task19": [({"n": 1}, 0.0), ({"n": 2}, 1.0)],
-    "task26": [({"bias_present": True}, 0.0), ({"bias_present": False}, 1.0)],
-    "task28": [({"forbidden": named("M")}, 0.0), ({"forbidden": []}, 1.0)],
-    "task32": [({"ate": 0}, 0.0), ({"ate": 0.0161}, 0.0161)],
-    "task34": [({"sign": "0"}, 0.0), ({"sign": "+"}, 1.0)],
-    "task37": [({"matches": False}, 0.0), ({"matches": True}, 1.0)],
-}
-
-
-def test_the_corrected_truth_is_what_the_graph_says(imported: Path) -> None:
-    assert list(CORRECTED) == wrong_tasks()
-    exam = choose_exam(Release.open(imported), truth="corrected")
-    for name, answers in CORRECTED.items():
-        for answer, loss in answers:
-            assert graded(exam, name, answer).paper_loss == pytest.approx(loss, abs=1e-9)
-
-
-def test_a_release_of_one_truth_refuses_the_corrected_one(
-    tmp_path: Path, imported: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    public = imported / "public"
-    plain = tmp_path / "plain" / "public"
-    plain.mkdir(parents=True)
-    manifest = json.loads((public / "manifest.json").read_text())
-    for name in list(manifest["shards"]):
-        (plain / name).parent.mkdir(exist_ok=True)
-        table = pq.read_table(public / name)
-        if name.startswith("causalds_truth"):
-            table = table.drop_columns(["corrected_json"])
-        pq.write_table(table, plain / name)
-        manifest["shards"][name]["sha256"] = digest(plain / name)
-    (plain / "manifest.json").write_text(json.dumps(manifest))
-    (tmp_path / "answers").mkdir()
-    place = [str(tmp_path / "answers"), "--release", str(tmp_path / "plain")]
-    assert grade(["grade", *place]) == 0
-    assert grade(["grade", *place, "--truth", "corrected"]) == 2
-    assert "--truth corrected: the truths of split main are in one version only" in (
-        capsys.readouterr().err
-    )
-
-
-def digest(file: Path) -> str:
-    import hashlib
-
-    return hashlib.sha256(file.read_bytes()).hexdigest()
-
-
 def test_gold_answers_of_the_imported_release_are_all_right(imported: Path) -> None:
     everything = choose_exam(Release.open(imported), exam="all")
     for task in everything.tasks:
@@ -265,7 +195,7 @@ def test_tables_labels_and_structures_are_those_of_the_scenes(imported: Path, ex
     assert {row["value_source"] for row in rows if row["value"] is not None} == {"published"}
 
 
-def test_the_summary_counts_scenes_tasks_corrections_and_what_was_left_out(
+def test_the_summary_counts_scenes_tasks_and_what_was_left_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     main = write_reference(tmp_path / "main")
@@ -279,11 +209,8 @@ def test_the_summary_counts_scenes_tasks_corrections_and_what_was_left_out(
     assert build(["import-causalds", str(main), "--out", str(tmp_path / "release")]) == 0
     out = capsys.readouterr().out
     assert f"5 scenes, {len(ASKED) + 1} tasks, {len(ASKED)} of them in the exam" in out
-    assert "corrected truth differs from the published one: 7 tasks, 7 of them in the exam" in out
     assert "not importable: unknown variant mystery.of_life" in out
     assert "conditional_associations_by_id.Q: is absent" in out
-    report = (tmp_path / "release" / "IMPORT.md").read_text()
-    assert "| `task19` | " in report
     assert build(["import-causalds", str(main), "--out", str(tmp_path / "release")]) == 2
     assert "exists already" in capsys.readouterr().err
 
@@ -298,5 +225,4 @@ def test_importing_twice_gives_the_same_bytes(imported: Path, tmp_path: Path) ->
         if file.is_file()
     }
     assert first.keys() == second.keys()
-    public = [name for name in first if name.name != "IMPORT.md"]
-    assert all(first[name].read_bytes() == second[name].read_bytes() for name in public)
+    assert all(first[name].read_bytes() == second[name].read_bytes() for name in first)

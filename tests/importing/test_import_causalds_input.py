@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from reference_exam import MEDIATED, write_reference
-from reference_layout import named
 
 from builder.cli.main import main as build
 from builder.importing.causalds.exams import import_causalds
@@ -49,10 +48,6 @@ DAMAGES: dict[str, tuple[Any, str]] = {
     "no treatment": (
         lambda m: damage_truth(m, lambda d: d["graph"].pop("treatment")),
         "ground_truth.json: graph.treatment: is absent",
-    ),
-    "a cycle": (
-        lambda m: damage_truth(m, lambda d: d["graph"]["edges_named"].append(named("Y", "X"))),
-        "graph: no usable graph",
     ),
     "no labels": (
         lambda m: (m / "scenes_private" / MEDIATED / "test.parquet").unlink(),

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from imported import graded, truth_of
+from imported import graded
 from reference_exam import ASKED, HIDDEN, MEDIATED, write_reference
 from reference_layout import (
     ground_truth,
@@ -115,25 +115,6 @@ def test_views_of_one_scene_are_a_bundle_where_nothing_else_is_said(tmp_path: Pa
         "scene_000009_association__sign_only.json",
         "scene_000009_proxy_association__sign_only.json",
     }
-
-
-def test_a_continuous_treatment_is_read_from_the_table_for_the_ett(tmp_path: Path) -> None:
-    # The napkin: its ATE is identifiable, its ETT only for two levels of treatment.
-    edges = ["Z M", "M X", "X Y", "U Z", "U X", "V1 Z", "V1 Y"]
-    verdicts = {}
-    for binary in (True, False):
-        truth = ground_truth(
-            "scene_000001", edges, latent=["U", "V1"], method="other_id", ate=0.4, ett=0.3
-        )
-        main = tmp_path / f"main{int(binary)}"
-        task = item("scene_000001", "counterfactual_effect__effect_point", 1, x0=0.0, x1=1.0)
-        write_scene(main, truth, tasks=[task], binary_treatment=binary)
-        write_exam(main, [task])
-        out = tmp_path / f"release{int(binary)}"
-        import_causalds(main, out)
-        exam = choose_exam(Release.open(out), truth="corrected")
-        verdicts[binary] = truth_of(exam, "task1").should_abstain
-    assert verdicts == {True: False, False: True}
 
 
 def test_names_are_spelt_as_the_question_spells_them(tmp_path: Path) -> None:

@@ -31,7 +31,6 @@ GOOD_NAMES = {
         "folder / name",  # exam.json
         "inside(self.folder / 'scenes_private', scene_id) / name",  # of the code
     },
-    "builder/importing/release.py": {"folder / name"},  # README.md and the like
 }
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from builder.causalab.check.noisy import noisy_problems
 from builder.causalab.check.pairs import undecided_again
-from builder.causalab.plan.suites import IMPORTED, read_label
+from builder.causalab.plan.suites import read_label
 
 _HALF: Final = Fraction(1, 200)
 """The most that rounding to two decimals changes a value."""
@@ -51,9 +51,8 @@ def _episode(world: Json, label: str, public: Json, private: Json, row: Json) ->
     if label.startswith("noisy/"):
         yield from noisy_problems(world, label, public, private)
         return
-    if not label.startswith(IMPORTED):
-        yield from _design(world, label, public, private)
-        yield from _disturbance(public, private)
+    yield from _design(world, label, public, private)
+    yield from _disturbance(public, private)
     yield from _readings(public, private)
     pairs = [tuple(pair) for pair in private["undecided"]]
     again = undecided_again(public, private)

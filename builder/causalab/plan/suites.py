@@ -95,9 +95,6 @@ PAPER: Final = _read("paper", regime=False)
 REGIMES: Final = _read("regimes", regime=True)
 """The 21 regimes of Tables 9-12."""
 
-IMPORTED: Final = "imported/"
-"""Labels of episodes whose design is another's begin so."""
-
 SUITES: Final = {suite.name: suite for suite in (*PAPER, *REGIMES)}
 """The paper's suites and regimes by name."""
 

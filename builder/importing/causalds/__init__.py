@@ -1,6 +1,6 @@
 """The public CausalDS reference release as a release of ours.
 
 ``layout`` finds the files, ``scene`` reads a scene's private side, ``truth`` states the published
-truth of each variant, ``corrected`` what the graph says, ``tasks`` and ``tables`` make the rows,
+truth of each variant, ``tasks`` and ``tables`` make the rows,
 ``command`` puts a release together.
 """

@@ -1,12 +1,11 @@
 """A task of the reference beside its scene, and what is right."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from builder.importing.causalds.scene import PublishedScene
 from builder.importing.files import Document
-from grader.io.jsonio import canonical
 from grader.shape import Variant
 
 _EFFECT_FAMILIES: Final = ("effect_estimate", "counterfactual_effect", "mediation_effect")
@@ -19,18 +18,6 @@ class Answer:
     target: Mapping[str, Any] = field(default_factory=dict)
     value: float | None = None
     should_abstain: bool = False
-
-    def same_as(self, other: "Answer") -> bool:
-        """Whether both accept the same answers; lists are sets here."""
-        return bool(_unordered(asdict(self)) == _unordered(asdict(other)))
-
-
-def _unordered(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _unordered(member) for key, member in value.items()}
-    if isinstance(value, list | tuple):
-        return sorted((_unordered(member) for member in value), key=canonical)
-    return value
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,11 +24,7 @@ def _import(options: argparse.Namespace) -> int:
             print(line)
     out = shlex.quote(str(options.out))
     several = f" --split {summaries[0].split}" if len(summaries) > 1 else ""
-    print(
-        f"{options.out}: written; corrected truths are listed in {options.out / 'IMPORT.md'}\n"
-        f"next: python -m grader answers/ --release {out}{several}\n"
-        f"      python -m grader answers/ --release {out}{several} --truth corrected"
-    )
+    print(f"{options.out}: written\nnext: python -m grader answers/ --release {out}{several}")
     return OK
 
 

@@ -3,15 +3,14 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from builder.importing.causalds.asked import Answer
-from builder.importing.causalds.corrected import correct
 from builder.importing.causalds.layout import ExamFolder, find_exams, items_of, public_name
 from builder.importing.causalds.scene import PublishedScene
-from builder.importing.causalds.tables import CORRECTED, LABELS, SCENES, TRUTHS, scene_row
+from builder.importing.causalds.tables import LABELS, SCENES, scene_row
 from builder.importing.causalds.tasks import (
     TRACK,
     Item,
@@ -29,12 +28,11 @@ from builder.importing.release import (
     write_release,
 )
 from builder.release.rows import TrueValue, truth_row
+from builder.release.schemas import TRUTH
 from builder.track import DrawnExam, Row
 from grader.errors import UsageError
-from grader.io.jsonio import canonical
 from grader.io.schemas import first_problem
 
-_TRUTH: Final = ("should_abstain", "value", "target_json")
 PUBLISHED: Final = "published"
 """``value_source`` of every number: it cannot be recomputed from what is published."""
 
@@ -54,8 +52,7 @@ class ReadExam:
     """What was read of one exam folder, row by row.
 
     ``order`` are the tasks of the exam, ``views`` says of each scene and view whether a task of the
-    exam needs its data; ``unchecked`` are the tasks whose truth could not be compared with the
-    graph, ``left_out`` counts what could not be imported, by reason.
+    exam needs its data; ``left_out`` counts what could not be imported, by reason.
     """
 
     folder: ExamFolder
@@ -66,7 +63,6 @@ class ReadExam:
     labels: dict[str, Row] = field(default_factory=dict)
     views: dict[tuple[str, str], bool] = field(default_factory=dict)
     bundles: dict[str, tuple[str, str]] = field(default_factory=dict)
-    unchecked: list[str] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -79,16 +75,9 @@ class ReadExam:
         """How many scenes its tasks are about."""
         return len({row["instance_id"] for row in self.tasks})
 
-    @property
-    def corrected(self) -> list[Row]:
-        """The truths that have a corrected one beside them, by task."""
-        rows = (row for row in self.truths if row[CORRECTED] is not None)
-        return sorted(rows, key=lambda row: str(row["task_id"]))
-
     def lines(self) -> Iterator[str]:
         """The summary for a person, a line at a time."""
         numbers = sum(row["value"] is not None for row in self.truths)
-        asked = sum(row["task_id"] in self.order for row in self.corrected)
         yield (
             f"{self.folder.folder}: split {self.split}, exam {self.exam}: {self.scenes} scenes, "
             f"{len(self.tasks)} tasks, {len(self.order)} of them in the exam"
@@ -96,12 +85,6 @@ class ReadExam:
         yield (
             f"  {numbers} numeric truths as published: they cannot be recomputed from what is there"
         )
-        yield (
-            f"  corrected truth differs from the published one: {len(self.corrected)} tasks, "
-            f"{asked} of them in the exam"
-        )
-        for name in self.unchecked:
-            yield f"  not corrected: {name}"
         for reason, count in sorted(self.left_out.items()):
             yield f"  not importable: {reason}: {count} tasks"
         if not self.left_out:
@@ -116,7 +99,7 @@ def import_causalds(folder: Path, out: Path) -> list[ReadExam]:
     """
     check_free(out)
     read = [_read_exam(exam) for exam in find_exams(folder)]
-    write_release(out, SOURCE, [_split(found) for found in read], {"IMPORT.md": _report(read)})
+    write_release(out, SOURCE, [_split(found) for found in read])
     return read
 
 
@@ -191,9 +174,8 @@ def _take(found: ReadExam, item: Item, scene: PublishedScene, *, in_exam: bool) 
     row = task_row(item, scene)
     asked = item.asked(scene)
     answer = published(asked)
-    correction = correct(asked, answer)
     found.tasks.append(row)
-    found.truths.append(_truth_row(item, scene, answer, correction.answer))
+    found.truths.append(_truth_row(item, scene, answer))
     if item.spec.family == "prediction":
         found.labels[item.scene_id] = {
             "instance_id": item.scene_id,
@@ -204,17 +186,14 @@ def _take(found: ReadExam, item: Item, scene: PublishedScene, *, in_exam: bool) 
     place = item.scene_id, item.view
     needed = in_exam and row["input_mode"] == "data"
     found.views[place] = found.views.get(place, False) or needed
-    if correction.unchecked:
-        found.unchecked.append(f"{item.name}: {correction.unchecked}")
 
 
-def _truth_row(item: Item, scene: PublishedScene, answer: Answer, corrected: Answer | None) -> Row:
-    for version in (answer, corrected):
-        problem = version and first_problem("truth/causalds", version.target)
-        if problem:
-            raise item.document.problem((), f"its truth cannot be used ({problem})")
+def _truth_row(item: Item, scene: PublishedScene, answer: Answer) -> Row:
+    problem = first_problem("truth/causalds", answer.target)
+    if problem:
+        raise item.document.problem((), f"its truth cannot be used ({problem})")
     number = None if answer.value is None else TrueValue(answer.value, None, None, PUBLISHED)
-    row = truth_row(
+    return truth_row(
         item.name,
         item.scene_id,
         scene.structure,
@@ -222,7 +201,6 @@ def _truth_row(item: Item, scene: PublishedScene, answer: Answer, corrected: Ans
         number,
         should_abstain=answer.should_abstain,
     )
-    return {**row, CORRECTED: None if corrected is None else canonical(asdict(corrected))}
 
 
 def _bundles(
@@ -263,7 +241,7 @@ def _split(found: ReadExam) -> ImportedSplit:
         track=TRACK,
         seed=str(seed) if seed is not None else found.exam,
         configs={
-            f"{TRACK}_truth": RowSource(TRUTHS, grouped(found.truths, ["task_id"])),
+            f"{TRACK}_truth": RowSource(TRUTH, grouped(found.truths, ["task_id"])),
             f"{TRACK}_labels": RowSource(LABELS, grouped(found.labels.values(), ["instance_id"])),
             f"{TRACK}_scenes": RowSource(SCENES, lambda: _scenes(folder, found.views)),
         },
@@ -278,25 +256,3 @@ def _scenes(folder: ExamFolder, views: Mapping[tuple[str, str], bool]) -> Iterab
     """The tables, one scene and view at a time."""
     for (scene_id, view), with_data in sorted(views.items()):
         yield [scene_row(folder, scene_id, view, with_data=with_data)]
-
-
-def _report(read: Sequence[ReadExam]) -> str:
-    """``IMPORT.md``: the summary, and each corrected truth."""
-    lines = ["# Import", ""]
-    for found in read:
-        lines += ["```", *found.lines(), "```", ""]
-        if found.corrected:
-            lines += [
-                f"Corrected in `{found.split}`:", "",
-                "| task | published | corrected |", "|---|---|---|",
-            ]  # fmt: skip
-        for row in found.corrected:
-            before = canonical({name: row[name] for name in _TRUTH})
-            lines.append(f"| `{row['task_id']}` | {_cell(before)} | {_cell(str(row[CORRECTED]))} |")
-        lines.append("")
-    return "\n".join(lines)
-
-
-def _cell(text: str) -> str:
-    shown = text.replace("|", "\\|").replace("`", "'")
-    return f"`{shown}`"

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from builder.causal.graph import LatentDAG
 from builder.importing.causalds.layout import ExamFolder
 from builder.importing.files import FETCH, Document, Floats, read_columns, read_object
 from grader.errors import UsageError
@@ -106,20 +105,6 @@ class PublishedScene:
         return None
 
     @cached_property
-    def graph(self) -> LatentDAG:
-        """The graph over story names; raises ``UsageError`` where it is no graph."""
-        latent = frozenset(self.nodes) - frozenset(self.observed)
-        edges = tuple((a, b) for a, b in self.edges)
-        try:
-            graph = LatentDAG(tuple(self.nodes), edges, latent)
-            for name in (self.treatment, self.outcome):
-                if name not in graph.observed:
-                    raise ValueError(f"{name!r} is not among the observed nodes")
-        except ValueError as error:
-            raise self.truth.problem(("graph",), f"no usable graph ({error})") from None
-        return graph
-
-    @cached_property
     def test(self) -> dict[str, Floats]:
         """The held-out conceptual variables: one column of shape (rows,) per observed node."""
         return read_columns(self.test_file)
@@ -146,16 +131,6 @@ class PublishedScene:
     def outcome_kind(self) -> str:
         """``binary`` or ``continuous``."""
         return "binary" if self.binary_outcome else "continuous"
-
-    @cached_property
-    def binary_treatment(self) -> bool:
-        """Whether the treatment is 0 or 1: by the table where it is here, else by the contrast."""
-        if self.test_file.is_file():
-            for column in (self.treatment, self._end("treatment")):
-                if column in self.test:
-                    return set(np.unique(self.test[column])) <= BINARY
-        levels = [self.truth.get("causal", "true_ate", level) for level in ("x0", "x1")]
-        return levels == [0, 1]
 
     @cached_property
     def structure(self) -> str:

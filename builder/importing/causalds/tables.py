@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from builder.importing.causalds.layout import ExamFolder
 from builder.importing.files import FETCH, Floats, read_columns, read_object
-from builder.release.schemas import TEXT, TRUTH, labels_schema, scenes_schema
+from builder.release.schemas import labels_schema, scenes_schema
 from builder.track import Row
 from grader.errors import UsageError
 
@@ -16,10 +16,6 @@ SCENES: Final = scenes_schema(pa.float64())
 """As in a built release, in the double precision that was published."""
 
 LABELS: Final = labels_schema(pa.float64())
-
-CORRECTED: Final = "corrected_json"
-TRUTHS: Final = TRUTH.append(pa.field(CORRECTED, TEXT, nullable=True))
-"""With the corrected truth beside the published one: null where they agree."""
 
 
 def scene_row(folder: ExamFolder, scene_id: str, view: str, *, with_data: bool) -> Row:

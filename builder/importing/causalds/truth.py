@@ -118,10 +118,6 @@ class PublishedEffects:
         """The effect, which must be there."""
         return self.scene.truth.number(*_VALUE[kind])
 
-    def exact_zero(self, kind: str) -> bool:
-        """Whether the effect is zero by the graph: never so in what is published."""
-        return False
-
 
 def effect_answer(asked: AskedTask, effects: PublishedEffects) -> Answer:
     """The truth of a variant about an effect or its identifiability."""
@@ -143,8 +139,6 @@ def effect_answer(asked: AskedTask, effects: PublishedEffects) -> Answer:
 
 def _signs(scene: PublishedScene, effects: PublishedEffects, kind: str) -> list[str]:
     """The signs that are right: inside the zero band both "0" and the value's own."""
-    if effects.exact_zero(kind):
-        return ["0"]
     value = effects.value(kind)
     own = _sign(value)
     inside = abs(value) <= zero_band(scene)

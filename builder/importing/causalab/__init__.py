@@ -1,1 +1,0 @@
-"""The public causalab reference's models as a release."""

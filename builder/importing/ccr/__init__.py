@@ -1,1 +1,0 @@
-"""The public ccr reference's tables as a release."""
