@@ -68,8 +68,12 @@ def build(folder: Path, monkeypatch: Any, splits: str = SPLITS) -> Path:
 
 
 def edit(release: Path, side: str, name: str, change: Callable[[Rows], Rows | None]) -> None:
-    """Changes the rows of one shard and puts its new hash and row count into the manifest."""
-    shard = f"{name}-00000-of-00001.parquet"
+    """Changes the rows of a config's first shard and puts its new hash and row count into the
+    manifest; ``name`` is config and split."""
+    (shard,) = (
+        path.relative_to(release / side).as_posix()
+        for path in (release / side).glob(f"{name}-00000-of-*.parquet")
+    )
     path = release / side / shard
     table = pq.read_table(path)
     rows = table.to_pylist()
