@@ -10,7 +10,6 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from baselines import trivial
 from baselines.causalab import agents
 from baselines.causalab.host import in_laboratory
-from baselines.causalab.planner import planner
 from baselines.ccr import reasoners as ccr
 from baselines.release import OpenedExam, ShownScene
 from baselines.replayscm.floors import copy, majority
@@ -94,8 +93,6 @@ ONE_TRACK: Final[tuple[tuple[str, str, str, Solver], ...]] = (
      in_laboratory("solver", lambda _: agents.solver)),
     ("causalab", "observer", "regression on the prior records, no experiment",
      in_laboratory("observer", lambda _: agents.observer)),
-    ("causalab", "planner", "sets what teaches most by a Bayesian model of readings with errors",
-     in_laboratory("planner", lambda _: planner)),
     ("causalab", "greedy-stop", "commits to the first model that fits",
      in_laboratory("greedy-stop", lambda _: agents.greedy_stop)),
     ("replayscm", "symbolic", "exact search, smallest train-exact program; and all open cells",
@@ -177,14 +174,14 @@ SYSTEMS: Final = (
 NAMES: Final = tuple(system.name for system in SYSTEMS)
 
 _FOR_FRONTIER: Final = (
-    "lazy", "planner", *(name for _, name, *_ in SHORTCUTS),
+    "lazy", *(name for _, name, *_ in SHORTCUTS),
 )  # fmt: skip
 SHOWN: Final[Mapping[str, tuple[str, ...]]] = {
     "all": NAMES,
     "demo": ("informed", "naive", "random", "floor", "symbolic", "gold"),  # the slowest first
     "papers": tuple(name for name in NAMES if name not in _FOR_FRONTIER),
     "frontier": (
-        "gold", "floor", "lazy", "naive", "informed", "symbolic", "planner", "fewest-sets",
+        "gold", "floor", "lazy", "naive", "informed", "symbolic", "fewest-sets",
         "least-squares", "direct-causes",
     ),
 }  # fmt: skip

@@ -63,7 +63,7 @@ class Notebook:
         self.target: str = public["target"]["name"]
         self.properties = [entry["name"] for entry in public["variables"]]
         self.quadratic = public["family"] == "quadratic"
-        self.disturbed = bool(public["shifts"]) or "noise" in public
+        self.disturbed = bool(public["shifts"])
         self._mode: str = public["mode"]
         self._may_act = bool(public["frequency_may_be_parent"])
         self._settings: dict[str, tuple[int, float]] = {}

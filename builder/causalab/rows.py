@@ -34,9 +34,7 @@ def task_id(spec: InstanceSpec, suite: Suite, setting: Setting) -> str:
 
 def task_row(spec: InstanceSpec, name: str, parts: Parts) -> Row:
     """A row of ``causalab``: the task called ``name``."""
-    noisy = "noise" in parts.public
-    key = f"frontier.{parts.private['suite']}" if noisy else f"laboratory.{parts.public['family']}"
-    variant = variant_of(TRACK_NAME, key)
+    variant = variant_of(TRACK_NAME, f"laboratory.{parts.public['family']}")
     prompt = write_prompt(parts.public, name, name + variant.shape.suffix)
     view = parts.private["regime"]
     return rows.task_row(name, spec.instance_id, variant, prompt, parts.public, view=view)

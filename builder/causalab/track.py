@@ -9,13 +9,11 @@ from builder.causalab.check.audit import audit_instance
 from builder.causalab.check.floors import WHY, floor_points, policies, twin, uninformed_answer
 from builder.causalab.check.leaks import LEAK_FACTS
 from builder.causalab.make.episode import Parts, draw
-from builder.causalab.noisy.episode import draw_noisy
 from builder.causalab.plan.config import parse_config
 from builder.causalab.plan.graphs import TRACK_NAME, GraphPlan, plan_graphs
 from builder.causalab.plan.suites import Setting, Suite
 from builder.seeds import attempt_key
 from builder.track import Built, Floors, InstanceSpec, Row, Track
-from grader.shape import Variant
 
 INPUTS: Final = frozenset(
     {"variables", "target", "family", "mode", "frequency_may_be_parent", "shifts"}
@@ -23,12 +21,8 @@ INPUTS: Final = frozenset(
 )
 """What ``inputs_json`` declares."""
 
-NOISY_INPUTS: Final = frozenset({"noise", "common_cause", "record_bases"})
-"""What it declares too where readings have errors."""
-
 MAX_ATTEMPTS: Final = 2000
-"""Tries at the numbers of one graph before it is declared infeasible. Where readings have errors it
-may take more than a hundred: of some graphs, the planner decides one try in twenty or fewer."""
+"""Tries at the numbers of one graph before it is declared infeasible."""
 
 
 def build(spec: InstanceSpec) -> Built:
@@ -58,13 +52,7 @@ def _try(
 
 
 def _episode(plan: GraphPlan, suite: Suite, setting: Setting, key: bytes) -> Parts:
-    if suite.errors is not None:
-        return draw_noisy(plan.graph, suite, key)
     return draw(plan.graph, suite, setting, plan.fixed and setting == "wide", plan.mode, key)
-
-
-def _inputs(variant: Variant) -> frozenset[str]:
-    return INPUTS | NOISY_INPUTS if variant.family == "frontier" else INPUTS
 
 
 TRACK: Final = Track(
@@ -83,6 +71,6 @@ TRACK: Final = Track(
         policies=policies,
         twin=twin,
     ),
-    inputs=_inputs,
+    inputs=lambda _: INPUTS,
     effort=0.03,
 )

@@ -12,28 +12,22 @@ from functools import cached_property
 from typing import Any, Final, Literal, Self
 
 from grader.io.jsonio import canonical
-from grader.laboratory.model import MODES, Crystal, CyclicModel, Mode, Model, Product, Term
+from grader.laboratory.model import MODES, Crystal, CyclicModel, Mode, Model, Term
 from grader.laboratory.names import AmbiguousNames, plain, spellings_of
-from grader.laboratory.noise import History, Noise
 
 Reading = dict[str, float]
 """What a crystal shows: value by node."""
 
-FAMILIES: Final = ("linear", "quadratic", "interacting")
+FAMILIES: Final = ("linear", "quadratic")
 _PUBLIC: Final = frozenset(
     ("variables", "target", "family", "mode", "frequency_may_be_parent", "shifts", "records")
 ) | {"chain", "opening", "reactor", "reactor_range", "budget", "tolerance"}
 _PRIVATE: Final = frozenset(
     ("suite", "setting", "regime", "equations", "base", "records", "manipulator", "reactor")
 ) | {"disturbance", "undecided", "frequency"}
-_NOISY: Final = frozenset({"noise", "common_cause", "record_bases"})
-"""What the public side of an episode has too whose readings have errors."""
-_HIDDEN: Final = frozenset({"noise_key", "common_cause", "products", "accurate"})
-"""What its private side has too."""
 _VARIABLE: Final = frozenset({"name", "display", "controllable", "low", "high"})
 MAX_BUDGET: Final = 1000
 MAX_NODES: Final = 12
-MIN_KEY: Final = 16
 
 
 class EpisodeError(ValueError):
@@ -65,21 +59,6 @@ class Disturbance:
         return max(abs(value) for value in self.values)
 
 
-@dataclass(frozen=True, slots=True)
-class CommonCause:
-    """An unmeasured cause of properties: what a unit of it adds to each, and how much of it every
-    crystal has. It is the same in a crystal whatever is set."""
-
-    weights: Mapping[str, float]
-    records: tuple[float, ...]
-    manipulator: float
-    reactor: float
-
-    def adds(self, amount: float) -> dict[str, float]:
-        """What so much of it adds, by property."""
-        return {name: weight * amount for name, weight in self.weights.items()}
-
-
 @dataclass(frozen=True)
 class Episode:
     """One episode; make it with :meth:`load`. ``public`` and ``private`` keep the plain JSON."""
@@ -90,13 +69,11 @@ class Episode:
     variables: tuple[Variable, ...]
     model: Model
     mode: Mode
-    family: Literal["linear", "quadratic", "interacting"]
+    family: Literal["linear", "quadratic"]
     budget: int
     tolerance: float
     reactor_range: tuple[float, float]
     disturbance: Disturbance | None
-    noise: Noise | None
-    common_cause: CommonCause | None
 
     @classmethod
     def load(cls, row: Mapping[str, Any]) -> Self:
@@ -119,9 +96,8 @@ class Episode:
 
     @classmethod
     def _of(cls, task_id: str, public: Mapping[str, Any], private: Mapping[str, Any]) -> Self:
-        noisy = "noise" in public
-        _members(public, _PUBLIC | _NOISY if noisy else _PUBLIC, "public")
-        _members(private, _PRIVATE | _HIDDEN if noisy else _PRIVATE, "private")
+        _members(public, _PUBLIC, "public")
+        _members(private, _PRIVATE, "private")
         variables = tuple(_variable(entry) for entry in public["variables"])
         if not 1 <= len(variables) < MAX_NODES:
             raise EpisodeError(f"public.variables: between 1 and {MAX_NODES - 1} of them")
@@ -144,12 +120,6 @@ class Episode:
             t.quadratic for ts in equations.values() for t in ts
         ):
             raise EpisodeError("private.equations: a square in the linear family")
-        if noisy != (public["family"] == "interacting"):
-            raise EpisodeError(
-                "public.noise: given where the family is interacting, and only there"
-            )
-        if noisy and public["chain"]:
-            raise EpisodeError("public.chain: none where readings have errors")
         low, high = public["reactor_range"]
         budget = public["budget"]
         if not isinstance(budget, int) or not 0 <= budget <= MAX_BUDGET:
@@ -162,15 +132,13 @@ class Episode:
             public,
             private,
             variables,
-            Model.make(names, target, equations, _number(private["base"]), _products(private)),
+            Model.make(names, target, equations, _number(private["base"])),
             public["mode"],
             public["family"],
             budget,
             _number(public["tolerance"]),
             _range(low, high, "public.reactor_range"),
             disturbance,
-            _noise(public, private) if noisy else None,
-            _common_cause(private, set(names)) if noisy else None,
         )
         _agree(episode)
         return episode
@@ -236,13 +204,7 @@ class Episode:
     def manipulator(self) -> Crystal:
         """The manipulator crystal before any intervention."""
         affected = self.disturbance.nodes if self.disturbance else ()
-        common = self.common_cause
-        added = common.adds(common.manipulator) if common else {}
-        return Crystal(self.model, self.private["manipulator"], self.mode, affected, added)
-
-    def shown(self, values: Reading, history: History) -> Reading:
-        """What a reading of the manipulator shows of its ``values`` after the settings so far."""
-        return values if self.noise is None else self.noise.after(history, values)
+        return Crystal(self.model, self.private["manipulator"], self.mode, affected)
 
 
 def _members(part: Mapping[str, Any], expected: frozenset[str], where: str) -> None:
@@ -283,54 +245,18 @@ def _disturbance(entry: Mapping[str, Any] | None, nodes: set[str]) -> Disturbanc
     return Disturbance(tuple(entry["nodes"]), values, sequence)
 
 
-def _products(private: Mapping[str, Any]) -> list[Product]:
-    return [
-        Product(one["first"], one["second"], _number(one["coefficient"]))
-        for one in private.get("products", ())
-    ]
-
-
-def _noise(public: Mapping[str, Any], private: Mapping[str, Any]) -> Noise:
-    spread = _number(public["noise"])
-    if spread <= 0:
-        raise EpisodeError("public.noise: a standard deviation above 0")
-    try:
-        key = bytes.fromhex(private["noise_key"])
-    except ValueError:
-        raise EpisodeError("private.noise_key: not hexadecimal") from None
-    if len(key) < MIN_KEY:
-        raise EpisodeError(f"private.noise_key: under {MIN_KEY} bytes")
-    low, high = public["record_bases"]
-    _range(low, high, "public.record_bases")
-    return Noise(spread, key)
-
-
-def _common_cause(private: Mapping[str, Any], names: set[str]) -> CommonCause | None:
-    entry = private["common_cause"]
-    if entry is None:
-        return None
-    weights = {name: _number(weight) for name, weight in entry["weights"].items()}
-    if not weights.keys() <= names:
-        raise EpisodeError("private.common_cause.weights: not all of them are properties")
-    amounts = tuple(_number(amount) for amount in entry["records"])
-    if len(amounts) != len(private["records"]):
-        raise EpisodeError("private.common_cause.records: not one amount per record")
-    return CommonCause(weights, amounts, _number(entry["manipulator"]), _number(entry["reactor"]))
-
-
 def _agree(episode: Episode) -> None:
     """The stored readings are the ones the model gives; raises :class:`EpisodeError`."""
     public, private, model = episode.public, episode.private, episode.model
     if len(public["records"]) != len(private["records"]):
         raise EpisodeError("private.records: not one base map per record")
     pairs = [
-        (f"records[{k}]", _record(episode, k), shown) for k, shown in enumerate(public["records"])
+        (f"records[{k}]", model.read(private["records"][k]), shown)
+        for k, shown in enumerate(public["records"])
     ]
     if public["opening"] is not None:
-        read = episode.shown(episode.manipulator().read(), ())
-        pairs.append(("opening", read, public["opening"]))
-    common = episode.common_cause
-    reactor = model.read(private["reactor"], common.adds(common.reactor) if common else {})
+        pairs.append(("opening", episode.manipulator().read(), public["opening"]))
+    reactor = model.read(private["reactor"])
     pairs.append(("reactor", reactor, {**public["reactor"], episode.target: private["frequency"]}))
     if public["chain"]:
         crystal = Crystal(model, private["records"][0], episode.mode)
@@ -346,17 +272,7 @@ def _agree(episode: Episode) -> None:
     hidden = episode.disturbance
     if list(public["shifts"]) != list(hidden.values if hidden else ()):
         raise EpisodeError("public.shifts: not the values of private.disturbance")
-    if bool(public.get("common_cause")) != (common is not None):
-        raise EpisodeError("public.common_cause: not what private.common_cause has")
     if not public["frequency_may_be_parent"] and any(a == episode.target for a, _ in episode.edges):
         raise EpisodeError("public.frequency_may_be_parent: frequency acts, though it may not")
     if not episode.undecided <= {(a, b) for a in episode.nodes for b in episode.nodes if a != b}:
         raise EpisodeError("private.undecided: a pair that is none of two nodes")
-
-
-def _record(episode: Episode, number: int) -> Reading:
-    """What measurement ``number`` shows."""
-    common, noise = episode.common_cause, episode.noise
-    added = common.adds(common.records[number]) if common else {}
-    values = episode.model.read(episode.private["records"][number], added)
-    return values if noise is None else noise.of_record(number, values)

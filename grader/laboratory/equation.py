@@ -10,7 +10,7 @@ from grader.io.jsonio import clip
 
 Token = tuple[str, str]
 Term = tuple[str, int]
-"""A parent and its power; of a product of two, ``product_of`` its parents and 1."""
+"""A parent and its power."""
 Factor = Callable[[str], tuple[str, Term]]
 
 BASE: Final = ("", 0)
@@ -24,16 +24,6 @@ _TOKEN: Final = re.compile(
 
 class BadHypothesis(ValueError):
     """A hypothesis that does not follow the schema; the message says what to change."""
-
-
-def product_of(parents: Iterable[str]) -> str:
-    """What a product of two parents is called."""
-    return "*".join(sorted(parents))
-
-
-def causes_of(term: Term) -> list[str]:
-    """The parents in a term."""
-    return term[0].split("*")
 
 
 @dataclass(slots=True)
@@ -73,10 +63,10 @@ class Equation:
         )
 
 
-def read_equation(tokens: Iterable[Token], factor: Factor, products: bool = False) -> Equation:
+def read_equation(tokens: Iterable[Token], factor: Factor) -> Equation:
     """The equation that ``tokens`` spell; ``factor`` says what a name is.
 
-    With ``products`` terms may have two variables. Raises :class:`BadHypothesis`.
+    Raises :class:`BadHypothesis`.
     """
     equation = Equation(False, None, {})
     rest = deque(tokens)
@@ -84,7 +74,7 @@ def read_equation(tokens: Iterable[Token], factor: Factor, products: bool = Fals
         sign = 1.0
         while rest and rest[0] in _SIGNS:
             sign *= _SIGNS[rest.popleft()]
-        equation.add(sign, *_product(rest, factor, products))
+        equation.add(sign, *_product(rest, factor))
         if rest and rest[0] not in _SIGNS:
             raise BadHypothesis(
                 f"freq_equation: {clip(rest[0][1])} is not expected there; "
@@ -93,9 +83,7 @@ def read_equation(tokens: Iterable[Token], factor: Factor, products: bool = Fals
     return equation
 
 
-def _product(
-    rest: deque[Token], factor: Factor, products: bool
-) -> tuple[float | None, Term | None, Term | None]:
+def _product(rest: deque[Token], factor: Factor) -> tuple[float | None, Term | None, Term | None]:
     """The number, the coefficient's name and the variable of the product that ``rest`` begins."""
     number: float | None = None
     symbol: Term | None = None
@@ -107,9 +95,9 @@ def _product(
         elif kind == "name":
             what, term = factor(text)
             if what == "variable":
-                power = _power(rest)
-                found = term[0], power
-                variable = found if variable is None else _both(variable, found, products)
+                if variable is not None:
+                    raise BadHypothesis("freq_equation: a product of two variables")
+                variable = term[0], _power(rest)
             elif symbol is not None:
                 raise BadHypothesis("freq_equation: two coefficients in one term")
             else:
@@ -121,18 +109,6 @@ def _product(
         if not rest or rest[0] != ("operator", "*"):
             return number, symbol, variable
         rest.popleft()
-
-
-def _both(first: Term, second: Term, products: bool) -> Term:
-    """The product of two variables as a term."""
-    if not products:
-        raise BadHypothesis("freq_equation: a product of two variables")
-    if (first[1], second[1]) != (1, 1) or "*" in first[0] or first == second:
-        raise BadHypothesis(
-            "freq_equation: a product is of two different variables, each once; "
-            "write a square as name^2"
-        )
-    return product_of((first[0], second[0])), 1
 
 
 def tokens_of(text: str) -> list[Token]:

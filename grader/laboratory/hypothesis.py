@@ -7,9 +7,8 @@ past data, hypothesis, experiment), of which only the hypothesis is read.
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
-from types import MappingProxyType
 from typing import Any, Final
 
 from grader.io.jsonio import clip
@@ -19,8 +18,6 @@ from grader.laboratory.equation import (
     BadHypothesis,
     Equation,
     Term,
-    causes_of,
-    product_of,
     read_equation,
     tokens_of,
 )
@@ -38,14 +35,12 @@ class Hypothesis:
 
     ``edges`` are (parent, child) without repeats. ``terms`` maps every declared parent of the
     target to its coefficients ``(linear, quadratic)``; ``None`` stands for a coefficient that is
-    not known yet, as does ``base``. A term the equation does not have is 0. ``products`` maps two
-    parents, called by :func:`~grader.laboratory.equation.product_of`, to their coefficient.
+    not known yet, as does ``base``. A term the equation does not have is 0.
     """
 
     edges: frozenset[tuple[str, str]]
     base: float | None
     terms: Mapping[str, tuple[float | None, float | None]]
-    products: Mapping[str, float | None] = field(default_factory=dict)
 
     def predict(self, values: Mapping[str, float]) -> float | None:
         """The target for property ``values``; ``None`` while a coefficient is unknown."""
@@ -54,11 +49,6 @@ class Hypothesis:
             if total is None or linear is None or quadratic is None:
                 return None
             total += quadratic * values[parent] ** 2 + linear * values[parent]
-        for pair, coefficient in self.products.items():
-            if total is None or coefficient is None:
-                return None
-            first, second = causes_of((pair, 1))
-            total += coefficient * values[first] * values[second]
         return total
 
 
@@ -87,8 +77,7 @@ def parse_hypothesis(
 
 class _Parser:
     def __init__(self, public: Mapping[str, Any], spellings: Mapping[str, str]) -> None:
-        self._products = public["family"] == "interacting"
-        self._quadratic = self._products or public["family"] == "quadratic"
+        self._quadratic = public["family"] == "quadratic"
         self._target = public["target"]["name"]
         self._target_acts = public["frequency_may_be_parent"]
         self._spellings = spellings
@@ -114,12 +103,9 @@ class _Parser:
             raise BadHypothesis("freq_equation: the base is missing; write base + …")
         terms = {
             parent: (coefficients.get((parent, 1), 0.0), coefficients.get((parent, 2), 0.0))
-            for parent in sorted({parent for term in coefficients for parent in causes_of(term)})
+            for parent in sorted({parent for parent, _ in coefficients})
         }
-        products = {
-            pair: number for (pair, _), number in sorted(coefficients.items()) if "*" in pair
-        }
-        return Hypothesis(edges, base, terms, products)
+        return Hypothesis(edges, base, terms)
 
     def _node(self, name: object, where: str) -> str:
         node = self._spellings.get(plain(name)) if isinstance(name, str) else None
@@ -171,7 +157,6 @@ class _Parser:
         found = self._term_or_none(key)
         if found is None:
             forms = "c_<name>, c2_<name>" if self._quadratic else "c_<name>"
-            forms += " and cx_<name>_<name>" if self._products else ""
             declared = ", ".join(self._properties())
             raise BadHypothesis(
                 f"coefficients: {clip(key)} names no term; write base, {forms}, "
@@ -195,17 +180,6 @@ class _Parser:
             node = self._spellings.get(plain(name))
             if node is not None and node != self._target:
                 return node, power
-        return self._product_or_none(key) if self._products else None
-
-    def _product_or_none(self, key: str) -> Term | None:
-        """The product that a coefficient ``cx_<name>_<name>`` belongs to."""
-        if not key.startswith("cx_"):
-            return None
-        spelled = plain(key[3 : 2 * MAX_NAME + 4])
-        for start, first in self._spellings.items():
-            second = self._spellings.get(spelled.removeprefix(start))
-            if spelled.startswith(start) and second and self._target not in (first, second):
-                return (product_of((first, second)), 1) if first != second else None
         return None
 
     def _properties(self) -> Iterable[str]:
@@ -219,7 +193,7 @@ class _Parser:
             if self._spellings.get(plain(tokens[0][1])) != self._target:
                 raise BadHypothesis(f"freq_equation: its left side is not {self._target}")
             tokens = tokens[2:]
-        return read_equation(tokens, self._factor, self._products)
+        return read_equation(tokens, self._factor)
 
     def _factor(self, name: str) -> tuple[str, Term]:
         """What a name in the equation is: ``base``, a ``symbol`` of a term, or a ``variable``."""
@@ -246,7 +220,7 @@ class _Parser:
     ) -> None:
         """Parents in edges, equation and coefficients are the same."""
         parents = {parent for parent, child in edges if child == self._target}
-        in_equation = {parent for term in equation.terms for parent in causes_of(term)}
+        in_equation = {parent for parent, _ in equation.terms}
         if parents != in_equation:
             odd = min(parents ^ in_equation)
             sides = ("edges", "freq_equation") if odd in parents else ("freq_equation", "edges")
@@ -266,8 +240,7 @@ class _Parser:
                 term = f"{parent}^2" if power == 2 else parent
                 _same(f"the coefficient of {term}", number, coefficients[parent, power])
         for parent in sorted(parents):
-            if not any(value != 0 for term, value in coefficients.items()
-                       if parent in causes_of(term)):  # fmt: skip
+            if not any(value != 0 for (name, _), value in coefficients.items() if name == parent):
                 raise BadHypothesis(
                     f"coefficients: {parent} adds 0, so it is no parent of {self._target}; leave "
                     "out its edge and term, or write null for what is not known"
@@ -312,12 +285,10 @@ def write_hypothesis(
     edges: Iterable[tuple[str, str]],
     base: float | None,
     terms: Mapping[str, tuple[float | None, float | None]],
-    products: Mapping[str, float | None] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """A hypothesis in the language: ``terms`` maps the target's parents to (linear, quadratic).
 
-    ``products`` maps what :func:`~grader.laboratory.equation.product_of` calls two parents to their
-    coefficient. Coefficients that are exactly zero are left out, and with all of them the parent.
+    Coefficients that are exactly zero are left out, and with all of them the parent.
     """
     parts, coefficients = ["base"], {"base": base}
     kept = {edge for edge in edges if edge[1] != target}
@@ -330,12 +301,6 @@ def write_hypothesis(
             parts.append(f"c_{parent}*{parent}")
             coefficients[f"c_{parent}"] = linear
             kept.add((parent, target))
-    for pair, coefficient in products.items():
-        if coefficient != 0:
-            first, second = causes_of((pair, 1))
-            parts.append(f"cx_{first}_{second}*{pair}")
-            coefficients[f"cx_{first}_{second}"] = coefficient
-            kept |= {(first, target), (second, target)}
     return {
         "edges": [{"from": parent, "to": child} for parent, child in sorted(kept)],
         "freq_equation": " + ".join(parts),

@@ -9,7 +9,6 @@ moment, ``do`` holds the node at the value and cuts its parents off.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
-from types import MappingProxyType
 from typing import Final, Literal, Self
 
 Mode = Literal["shift", "pin", "do"]
@@ -35,15 +34,6 @@ class Term:
     quadratic: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
-    """What two parents of the target add together, ``coefficient · first · second``."""
-
-    first: str
-    second: str
-    coefficient: float
-
-
 Plan = tuple[tuple[int, tuple[tuple[int, float, float], ...]], ...]
 """Node indices in topological order, each with its terms by index."""
 
@@ -57,17 +47,14 @@ def rounded(value: float) -> float:
 class Model:
     """Structural equations over ``nodes``, the target last.
 
-    ``equations`` holds the terms of each node in the order they are summed, ``products`` what pairs
-    of the target's parents add to it; ``base`` is the target's own base, the only one that all
-    crystals share. ``plan`` and ``pairs`` are the compiled forms.
+    ``equations`` holds the terms of each node in the order they are summed; ``base`` is the
+    target's own base, the only one that all crystals share. ``plan`` is the compiled form.
     """
 
     nodes: tuple[str, ...]
     equations: Mapping[str, tuple[Term, ...]]
     base: float
-    products: tuple[Product, ...]
     plan: Plan = field(repr=False)
-    pairs: tuple[tuple[int, int, float], ...] = field(repr=False)
 
     @classmethod
     def make(
@@ -76,12 +63,11 @@ class Model:
         target: str,
         equations: Mapping[str, Sequence[Term]],
         base: float,
-        products: Sequence[Product] = (),
     ) -> Self:
         """The model over properties ``names`` and ``target``.
 
         Raises :class:`CyclicModel` for circular equations and ``KeyError`` for a parent that is
-        no node, or a product of what are no two parents of the target.
+        no node.
         """
         nodes = (*names, target)
         place = {node: index for index, node in enumerate(nodes)}
@@ -90,12 +76,7 @@ class Model:
             (place[node], tuple((place[t.parent], t.linear, t.quadratic) for t in terms[node]))
             for node in _in_order(nodes, terms)
         )
-        causes = {term.parent for term in terms[target]}
-        for one in products:
-            if one.first == one.second or not {one.first, one.second} <= causes:
-                raise KeyError(f"{one.first} times {one.second}: not two parents of {target}")
-        pairs = tuple((place[one.first], place[one.second], one.coefficient) for one in products)
-        return cls(nodes, terms, float(base), tuple(products), plan, pairs)
+        return cls(nodes, terms, float(base), plan)
 
     @property
     def edges(self) -> frozenset[tuple[str, str]]:
@@ -115,7 +96,6 @@ class Model:
         the sum is rounded again. All of shape (nodes,).
         """
         found = [0.0] * len(bases)
-        last = len(bases) - 1
         for node, terms in self.plan:
             if held is not None and (fixed := held[node]) is not None:
                 found[node] = fixed
@@ -126,28 +106,20 @@ class Model:
                 if quadratic:
                     total += quadratic * value * value
                 total += linear * value
-            if self.pairs and node == last:
-                for first, second, coefficient in self.pairs:
-                    total += coefficient * found[first] * found[second]
             total = round(total, DECIMALS)
             if shifts is not None and shifts[node]:
                 total = round(total + shifts[node], DECIMALS)
             found[node] = total + 0.0
         return found
 
-    def read(
-        self, bases: Mapping[str, float], added: Mapping[str, float] = MappingProxyType({})
-    ) -> dict[str, float]:
-        """A crystal of its own with the given property bases, read once: value by node.
-
-        ``added`` is what an unmeasured cause adds to properties.
-        """
-        values = self.values(self.starting(bases, added))
+    def read(self, bases: Mapping[str, float]) -> dict[str, float]:
+        """A crystal of its own with the given property bases, read once: value by node."""
+        values = self.values(self.starting(bases))
         return dict(zip(self.nodes, values, strict=True))
 
-    def starting(self, bases: Mapping[str, float], added: Mapping[str, float]) -> list[float]:
-        """Every node's constant: its base and what is ``added`` to it."""
-        return [*(float(bases[n]) + added.get(n, 0.0) for n in self.nodes[:-1]), self.base]
+    def starting(self, bases: Mapping[str, float]) -> list[float]:
+        """Every node's base, in the order of ``nodes``."""
+        return [*(float(bases[n]) for n in self.nodes[:-1]), self.base]
 
 
 def _in_order(nodes: Sequence[str], equations: Mapping[str, Sequence[Term]]) -> list[str]:
@@ -165,7 +137,7 @@ def _in_order(nodes: Sequence[str], equations: Mapping[str, Sequence[Term]]) -> 
 class Crystal:
     """One crystal under successive interventions; their effects persist."""
 
-    __slots__ = ("_added", "_affected", "_held", "_mode", "_place", "bases", "model", "values")
+    __slots__ = ("_affected", "_held", "_mode", "_place", "bases", "model", "values")
 
     def __init__(
         self,
@@ -173,15 +145,10 @@ class Crystal:
         bases: Mapping[str, float],
         mode: Mode,
         affected: Sequence[str] = (),
-        added: Mapping[str, float] = MappingProxyType({}),
     ) -> None:
-        """A fresh crystal: ``bases`` by property, ``affected`` the nodes a disturbance shifts.
-
-        ``added`` is what the crystal's unmeasured cause adds to properties, whatever is set.
-        """
+        """A fresh crystal: ``bases`` by property, ``affected`` the nodes a disturbance shifts."""
         self.model = model
-        self.bases = model.starting(bases, added)
-        self._added = added
+        self.bases = model.starting(bases)
         self.values = model.values(self.bases)
         self._mode = mode
         self._held: list[float | None] | None = [None] * len(self.bases) if mode == "do" else None
@@ -197,7 +164,7 @@ class Crystal:
         node = self._place[name]
         value = rounded(value)
         if self._mode == "shift":
-            self.bases[node] = value + self._added.get(name, 0.0)
+            self.bases[node] = value
         elif self._held is not None:
             self._held[node] = value
         else:

@@ -98,8 +98,7 @@ class Laboratory:
         done = len(self.readings)
         hidden = self.episode.disturbance
         self._crystal.set(node, number, hidden.sequence[done] if hidden else 0.0)
-        history = [*((name, value) for name, value, _ in self.readings), (node, number)]
-        reading = self.episode.shown(self._crystal.read(), history)
+        reading = self._crystal.read()
         self.readings.append((node, number, reading))
         self._failed_attempts = self._records_in_step = 0
         self._append(

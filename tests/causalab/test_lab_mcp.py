@@ -1,6 +1,5 @@
 """The laboratory as MCP tools: the same protocol, over pipes and over HTTP."""
 
-import json
 import socket
 import sys
 import time
@@ -13,7 +12,6 @@ import pytest
 from causalab_episodes import chain_episode
 from lab_process import ROOT, start
 from lab_verification import verify
-from noisy_episodes import noisy_episode
 
 from grader.laboratory.transcript import read_lines
 from grader.tracks.causalab.gold import true_hypothesis
@@ -61,28 +59,6 @@ def test_an_agent_may_run_the_laboratory_as_mcp_tools(tmp_path: Path) -> None:
     assert "from 0 to 100" in replies[2]["error"] and replies[2]["remaining"] == 7
     verified = verify(episode, path.read_bytes(), KEY)
     assert (verified.prediction, verified.refusals) == (episode.frequency, 3)
-
-
-def test_errors_do_not_depend_on_the_front_end() -> None:
-    """The history draws them: over MCP an agent reads what it would read over JSON lines."""
-    mcp_client = pytest.importorskip("mcp.client.client")
-    from harness.lab_mcp import make_server
-
-    episode = noisy_episode()
-    replies: list[Any] = []
-
-    async def agent() -> None:
-        async with mcp_client.Client(make_server(Session(episode))) as client:
-            for value in (40, 40):
-                arguments = {"name": "density", "value": value}
-                found = await client.call_tool("intervene", arguments)
-                replies.append(found.structured_content)
-
-    anyio.run(agent)
-    lines = Session(episode)
-    request = b'{"op": "intervene", "name": "density", "value": 40}'
-    assert [json.loads(reply_to(lines, request)) for _ in replies] == replies
-    assert replies[0]["reading"] != replies[1]["reading"]
 
 
 def test_both_front_ends_write_the_same_transcript() -> None:

@@ -22,11 +22,9 @@ def write_prompt(public: Mapping[str, Any], task_id: str, answer_file: str) -> s
     fields = _fields(public) | {"task_id": task_id, "answer_file": answer_file}
     acts = "may_act" if public["frequency_may_be_parent"] else "may_not_act"
     experiments = "experiments" if public["budget"] else "no_experiments"
-    noisy = ["errors"] if "noise" in public else []
-    noisy += ["common_cause"] if public.get("common_cause") else []
     return "\n\n".join(
         [
-            *(_TEXTS(name, **fields).strip("\n") for name in ("law", *noisy, acts)),
+            *(_TEXTS(name, **fields).strip("\n") for name in ("law", acts)),
             *_told(public, fields),
             *(_TEXTS(name, **fields) for name in (experiments, "answer")),
         ]
@@ -58,17 +56,10 @@ def _fields(public: Mapping[str, Any]) -> dict[str, object]:
         "fixed": ", ".join(fixed),
         "shifts": _any_of([_number(value) for value in public["shifts"]]),
     }
-    noisy = "noise" in public
-    if noisy:
-        fields["noise"] = _number(public["noise"])
-        fields["record_low"], fields["record_high"] = map(_number, public["record_bases"])
-    fields["more"] = _TEXTS("edges.interacting", **fields) if noisy else ""
     for name in ("equation", "numbers", "terms"):
         fields[name] = _TEXTS(f"{name}.{family}", **fields)
     fields["hypothesis"] = _TEXTS("hypothesis", **fields)
     optional = {
-        "again": noisy,
-        "counted": noisy,
         "barred": fixed,
         "held": public["mode"] == "do",
         "hidden": public["shifts"],
@@ -101,7 +92,7 @@ def _told(public: Mapping[str, Any], fields: Mapping[str, object]) -> list[str]:
     for name, (columns, rows) in tables.items():
         if rows:
             parts += [_TEXTS(name, **fields), _table(columns, rows)]
-    return [*parts, _TEXTS("own_bases", **fields)] if "noise" in public else parts
+    return parts
 
 
 def _table(nodes: Sequence[str], rows: Rows) -> str:

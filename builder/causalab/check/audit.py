@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
-from builder.causalab.check.noisy import noisy_problems
 from builder.causalab.check.pairs import undecided_again
 from builder.causalab.plan.suites import read_label
 
@@ -48,9 +47,6 @@ def _episode(world: Json, label: str, public: Json, private: Json, row: Json) ->
     low, high = public["reactor_range"]
     if not low <= private["frequency"] <= high:
         yield "the target is outside the reactor's range"
-    if label.startswith("noisy/"):
-        yield from noisy_problems(world, label, public, private)
-        return
     yield from _design(world, label, public, private)
     yield from _disturbance(public, private)
     yield from _readings(public, private)

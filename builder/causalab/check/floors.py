@@ -13,7 +13,6 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from builder.causalab.plan.config import Config
-from builder.causalab.plan.suites import NOISY
 from grader.io.jsonio import canonical
 from grader.laboratory.session import ENGINE_VERSION
 from grader.laboratory.transcript import seal, write_line
@@ -113,10 +112,7 @@ _BATCH: Final = 10
 def twin(config: Config, _: object, variants: frozenset[str]) -> Config:
     """A batch of a twin: the same suites and settings, as far as their variants are asked."""
     episodes = tuple(one for one in config.episodes if one[0].variant in variants)
-    noisy = _BATCH if any(suite.variant in variants for suite in NOISY.values()) else 0
-    return Config(
-        0, _BATCH if episodes else 0, episodes, config.mode, noisy if config.frontier else 0
-    )
+    return Config(0, _BATCH, episodes, config.mode)
 
 
 def policies(task: Task, _: Truth) -> Iterator[tuple[str, Sequence[str]]]:

@@ -13,7 +13,7 @@ from builder.track import AskedFacts, HiddenFacts, LeakFacts
 
 _DISCLOSED: Final = (
     "budget", "family", "frequency_may_be_parent", "mode", "reactor_range", "shifts",
-    "tolerance", "noise", "common_cause", "record_bases",
+    "tolerance",
 )  # fmt: skip
 
 
@@ -23,7 +23,7 @@ def _asked(task: TaskRow, truth: Mapping[str, Any], _world: Mapping[str, Any]) -
     barred = [one["name"] for one in inputs["variables"] if not one["controllable"]]
     orders = [inputs["reactor"], *inputs["records"]]
     disclosed = (
-        *(repr(inputs.get(name)) for name in _DISCLOSED),
+        *(repr(inputs[name]) for name in _DISCLOSED),
         len(names), len(barred), len(inputs["records"]), len(inputs["chain"]),
         inputs["opening"] is None,
     )  # fmt: skip
@@ -46,8 +46,6 @@ def _facts(
     parents = {
         name: [term["parent"] for term in terms] for name, terms in target["equations"].items()
     }
-    multiplied = [one[end] for one in target.get("products", ()) for end in ("first", "second")]
-    common = (target.get("common_cause") or {"weights": ()})["weights"]
     shifted = target["disturbance"] or {"nodes": (), "sequence": (0.0,)}
     facts = {
         "edges": str(sum(map(len, parents.values()))),
@@ -64,8 +62,6 @@ def _facts(
         facts[f"{which} is a cause"] = str(name in parents[asked])
         facts[f"{which} is a root"] = str(not parents[name])
         facts[f"{which} is disturbed"] = str(name in shifted["nodes"])
-        facts[f"{which} is in a product"] = str(name in multiplied)
-        facts[f"{which} has the unmeasured cause"] = str(name in common)
     facts["the barred is a cause"] = str(barred[0] in parents[asked]) if len(barred) == 1 else ""
     return facts
 
@@ -76,8 +72,6 @@ LEAK_FACTS: Final = LeakFacts(
     untested=(
         ("coefficients, bases and the frequency from readings", "readings are the evidence, and "
          "what they cannot tell is derived twice"),
-        ("errors of readings", "the key is in no public file, and errors made by it are seen in "
-         "readings alone"),
         ("what a session says beyond readings", "it is in no file: tests look at every reply"),
         ("sizes in bytes", "they count the digits of the readings, which are meaning"),
         ("episodes of one graph from each other", "public truth shares graphs on purpose; private "

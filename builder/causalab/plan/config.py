@@ -17,23 +17,18 @@ class Config:
     """Which suites, and how many episodes of each.
 
     Either ``graphs`` topologies a size that matched suites share, or ``per_suite`` episodes a
-    suite, each with a graph of its own. ``mode`` says what an intervention does. ``frontier`` is
-    the number of episodes of each suite whose readings have errors, each with a graph of its own.
+    suite, each with a graph of its own. ``mode`` says what an intervention does.
     """
 
     graphs: int
     per_suite: int
     episodes: tuple[tuple[Suite, Setting], ...]
     mode: Mode
-    frontier: int = 0
 
 
 def parse_config(table: TomlTable) -> Config:
     """The checked table; raises :class:`UsageError` naming the key and the fix."""
-    table.only("graphs", "per_suite", "suites", "settings", "mode", "frontier")
-    frontier = table.whole("frontier", 0, _MOST) if "frontier" in table else 0
-    if frontier and not any(key in table for key in ("graphs", "per_suite", "suites", "settings")):
-        return Config(0, 0, (), table.choice("mode", ("shift",), "shift"), frontier)
+    table.only("graphs", "per_suite", "suites", "settings", "mode")
     if ("graphs" in table) == ("per_suite" in table):
         raise table.problem(
             "graphs",
@@ -59,7 +54,7 @@ def parse_config(table: TomlTable) -> Config:
             f"more than {_FEWEST_NAMED} different graphs of three named nodes are too many; use "
             "fewer, or leave main-3 out",
         )
-    return Config(graphs, per_suite, episodes, table.choice("mode", MODES, "shift"), frontier)
+    return Config(graphs, per_suite, episodes, table.choice("mode", MODES, "shift"))
 
 
 def _suites(table: TomlTable) -> tuple[Suite, ...]:

@@ -13,8 +13,8 @@ from typing import Final
 
 from builder.causal.graph import LatentDAG
 from builder.causalab.plan.config import Config
-from builder.causalab.plan.suites import NOISY, Setting, Suite, label, read_label
-from builder.causalab.plan.topology import sample_graphs, sample_sparse_graphs
+from builder.causalab.plan.suites import Setting, Suite, label, read_label
+from builder.causalab.plan.topology import sample_graphs
 from builder.release.instance_keys import keyed_specs, plan_stream
 from builder.seeds import hmac_key, shuffled, stream
 from builder.track import Asked, InstanceSpec
@@ -72,8 +72,7 @@ class GraphPlan:
 def plan_graphs(config: Config, split: str, count_root: bytes, private: bool) -> list[InstanceSpec]:
     """The instance specs of a split, in index order.
 
-    The order is random, so the index carries no information about the suites; episodes whose
-    readings have errors come after the others, which do not depend on them.
+    The order is random, so the index carries no information about the suites.
 
     Raises ``UsageError`` for shared graphs in a private-truth split.
     """
@@ -93,19 +92,4 @@ def plan_graphs(config: Config, split: str, count_root: bytes, private: bool) ->
             own = members if config.graphs else members[turn // config.per_suite :][:1]
             plans.append(GraphPlan(graph, tuple(own), turn % 2 == 1, config.mode))
     ordered = shuffled(plan_stream(count_root, TRACK_NAME, split, "plan"), plans)
-    ordered += _noisy_plans(config, split, count_root, seen)
     return keyed_specs(ordered, (TRACK_NAME, split), ("graph", "graph"), count_root, private)
-
-
-def _noisy_plans(
-    config: Config, split: str, count_root: bytes, seen: set[object]
-) -> list[GraphPlan]:
-    """One graph an episode, of none before."""
-    plans = []
-    for suite in NOISY.values() if config.frontier else ():
-        assert suite.errors is not None
-        key = hmac_key(count_root, f"{TRACK_NAME}/{split}/graphs/{suite.name}")
-        rng = stream(key, "graphs")
-        graphs = sample_sparse_graphs(suite.size, suite.errors.edges, config.frontier, rng, seen)
-        plans += [GraphPlan(graph, ((suite, "noisy"),), False) for graph in graphs]
-    return shuffled(plan_stream(count_root, TRACK_NAME, split, "noisy"), plans)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
-Family = Literal["linear", "quadratic", "interacting"]
-Setting = Literal["reference", "wide", "noisy"]
+Family = Literal["linear", "quadratic"]
+Setting = Literal["reference", "wide"]
 
 SETTINGS: Final[tuple[Setting, ...]] = ("reference", "wide")
 SIZES: Final = (3, 4, 5, 6, 7)
@@ -27,27 +27,12 @@ class Hidden:
 
 
 @dataclass(frozen=True, slots=True)
-class Errors:
-    """What a noisy suite has beside: readings have errors with standard deviation ``noise``.
-
-    ``edges`` are the numbers of edges that its graphs may have; with ``common_cause`` an unmeasured
-    cause acts on two properties; ``tolerance`` is that of the prediction.
-    """
-
-    noise: float
-    tolerance: float
-    edges: tuple[int, ...]
-    common_cause: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Suite:
     """What all episodes of a suite have in common.
 
     ``observations`` and ``budget`` are the numbers of prior records and interventions; a
     ``golden`` suite has the trace of an earlier experiment instead of a budget; with ``acts``
-    frequency may be a cause; a ``regime`` is a view of the main suite of its size. Readings of a
-    suite with ``errors`` have some.
+    frequency may be a cause; a ``regime`` is a view of the main suite of its size.
     """
 
     name: str
@@ -60,12 +45,11 @@ class Suite:
     acts: bool = False
     regime: bool = False
     settings: tuple[Setting, ...] = ("reference",)
-    errors: Errors | None = None
 
     @property
     def variant(self) -> str:
         """The key of the variant that its episodes are."""
-        return f"frontier.{self.name}" if self.errors else f"laboratory.{self.family}"
+        return f"laboratory.{self.family}"
 
     @property
     def topology(self) -> tuple[int, bool]:
@@ -97,21 +81,6 @@ REGIMES: Final = _read("regimes", regime=True)
 
 SUITES: Final = {suite.name: suite for suite in (*PAPER, *REGIMES)}
 """The paper's suites and regimes by name."""
-
-
-def _read_noisy() -> tuple[Suite, ...]:
-    path = Path(__file__).with_name("suites.toml")
-    found = []
-    for entry in tomllib.loads(path.read_text(encoding="utf-8"))["noisy"]:
-        told = dict(entry)
-        errors = told.pop("errors")
-        errors = Errors(**{**errors, "edges": tuple(errors["edges"])})
-        found.append(Suite(**told, family="interacting", settings=("noisy",), errors=errors))
-    return tuple(found)
-
-
-NOISY: Final = {suite.name: suite for suite in _read_noisy()}
-"""The suites whose readings have errors, by name: none of them is the paper's."""
 
 
 _COUNT: Final = "(0|[1-9][0-9]*)"
@@ -171,8 +140,6 @@ def label(suite: Suite, setting: Setting) -> str:
 def read_label(text: str) -> tuple[Suite, Setting]:
     """What :func:`label` wrote."""
     setting, _, name = text.partition("/")
-    if setting == "noisy":
-        return NOISY[name], "noisy"
     suite = suite_of(name)
     assert suite is not None, name
     return suite, "wide" if setting == "wide" else "reference"

@@ -22,9 +22,6 @@ PROPERTIES: Final[tuple[str, ...]] = (
 )  # fmt: skip
 """The eight properties; an episode has k - 1 of them (the reference's vocabulary)."""
 
-MOST_CAUSES: Final = 3
-"""Direct causes of a node where readings have errors."""
-
 Edge = tuple[str, str]
 
 
@@ -69,22 +66,6 @@ def sample_graphs(
         graph = sample_graph(size, wanted, acts, rng)
         key = (frozenset(graph.nodes), frozenset(graph.edges))
         if key not in seen:
-            seen.add(key)
-            found.append(graph)
-    return found
-
-
-def sample_sparse_graphs(
-    size: int, edges: Sequence[int], count: int, rng: np.random.Generator, seen: set[object]
-) -> list[LatentDAG]:
-    """``count`` different named graphs in which nothing has more than :data:`MOST_CAUSES` causes,
-    and frequency at least two; ``edges`` take turns. ``seen`` is as in :func:`sample_graphs`."""
-    found: list[LatentDAG] = []
-    while len(found) < count:
-        graph = sample_graph(size, edges[len(found) % len(edges)], False, rng)
-        causes = [len(graph.parents(node)) for node in graph.nodes]
-        key = (frozenset(graph.nodes), frozenset(graph.edges))
-        if max(causes) <= MOST_CAUSES and causes[-1] > 1 and key not in seen:
             seen.add(key)
             found.append(graph)
     return found

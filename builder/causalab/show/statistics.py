@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from statistics import mean, median, pvariance
 from typing import Final
 
-from builder.causalab.plan.suites import NOISY, SIZES, SUITES, label, read_label
+from builder.causalab.plan.suites import SIZES, SUITES, label, read_label
 from builder.causalab.plan.topology import FREQUENCY, colliders, forks
 from builder.release.show.generation_report import Record, markdown_table, print_report
 from grader.io.pipe import exit_with
@@ -35,7 +35,7 @@ def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
     targets: dict[str, list[Record]] = {}
     for task, target in truths.items():
         targets.setdefault(labels[task], []).append(target)
-    suites = [*SUITES, *NOISY]
+    suites = [*SUITES]
     # Regimes of one's own have no place among the paper's: after them.
     placed = [
         (suites.index(name) if (name := read_label(text)[0].name) in suites else len(suites), text)

@@ -10,7 +10,7 @@ from grader.tracks.causalab.scoring import episode_of, verify_checked
 from grader.tracks.causalab.submission import sign
 from grader.tracks.causalab.variants import CAUSALAB
 
-SETTINGS: Final = ("reference", "wide", "noisy")
+SETTINGS: Final = ("reference", "wide")
 
 
 def facts(truth: Truth) -> dict[str, Any]:

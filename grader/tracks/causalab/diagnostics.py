@@ -3,12 +3,10 @@
 Only verified readings are used, never an agent's own notes of them.
 """
 
-import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from grader.laboratory.episode import Episode
-from grader.laboratory.equation import causes_of
 from grader.laboratory.hypothesis import EMPTY, Hypothesis
 from grader.laboratory.model import ROUNDING
 from grader.tracks.causalab.equivalence import class_size
@@ -27,9 +25,6 @@ _PROGRESS = (
     "root_f1",
     "coefficient_f1",
 )
-
-_ERRORS: Final = 3.0
-"""Standard deviations that a residual may have."""
 
 SHARES = (0, 25, 50, 75)
 """Percent of a session's interventions; its end is scored anyway."""
@@ -100,8 +95,7 @@ def equation_fits(evidence: Evidence, hypothesis: Hypothesis) -> list[bool]:
     """Whether the hypothesised target equation fits, reading by reading.
 
     A residual is allowed the reading's rounding and what a coefficient within tolerance may
-    cause, and the bound of a hidden disturbance where one can shift the target. Where readings
-    have errors it is allowed three standard deviations of what they do to it, and no more.
+    cause, and the bound of a hidden disturbance where one can shift the target.
     """
     episode = evidence.episode
     fits = []
@@ -110,10 +104,7 @@ def equation_fits(evidence: Evidence, hypothesis: Hypothesis) -> list[bool]:
         if predicted is None:
             fits.append(False)
             continue
-        if episode.noise is None:
-            bound = _rounding_bound(episode, hypothesis, step, reading)
-        else:
-            bound = _ERRORS * episode.noise.sd * math.sqrt(1 + _steepness(hypothesis, reading))
+        bound = _rounding_bound(episode, hypothesis, step, reading)
         fits.append(abs(reading[episode.target] - predicted) <= bound)
     return fits
 
@@ -130,26 +121,8 @@ def _rounding_bound(episode: Episode, hypothesis: Hypothesis, step: int, reading
     return bound
 
 
-def _steepness(hypothesis: Hypothesis, reading: Reading) -> float:
-    """The squared length of the hypothesised target's gradient where the reading is."""
-    slopes = {
-        parent: (linear or 0.0) + 2 * (quadratic or 0.0) * reading[parent]
-        for parent, (linear, quadratic) in hypothesis.terms.items()
-    }
-    for pair, coefficient in hypothesis.products.items():
-        first, second = causes_of((pair, 1))
-        slopes[first] += (coefficient or 0.0) * reading[second]
-        slopes[second] += (coefficient or 0.0) * reading[first]
-    return sum(slope * slope for slope in slopes.values())
-
-
-def graph_fits(evidence: Evidence, hypothesis: Hypothesis) -> bool | None:
-    """Whether some coefficients make the hypothesised graph fit every reading.
-
-    ``None`` where readings have errors: any graph fits some of them.
-    """
-    if evidence.episode.noise is not None:
-        return None
+def graph_fits(evidence: Evidence, hypothesis: Hypothesis) -> bool:
+    """Whether some coefficients make the hypothesised graph fit every reading."""
     episode = evidence.episode
     place = {node: index for index, node in enumerate(episode.nodes)}
     return all(
@@ -166,8 +139,8 @@ def diagnose(evidence: Evidence, hypothesis: Hypothesis, *, committed: bool) -> 
     """Budget, identification, consistency and premature stopping, as score figures.
 
     ``committed`` is whether a prediction was made. Identification and premature stopping are
-    ``None`` under a hidden disturbance and where readings have errors, premature stopping also
-    where nothing can be set: who has no experiment cannot stop too early.
+    ``None`` under a hidden disturbance, premature stopping also where nothing can be set: who has
+    no experiment cannot stop too early.
     """
     episode = evidence.episode
     used, remaining = evidence.steps, episode.budget - evidence.steps
@@ -181,8 +154,8 @@ def diagnose(evidence: Evidence, hypothesis: Hypothesis, *, committed: bool) -> 
         "budget_share": used / episode.budget if episode.budget else None,
         "class_size": sizes[-1],
         "consistency": sum(fits) / len(fits) if fits else None,
-        "consistent": None if graph_ok is None else int(graph_ok and all(fits)),
-        "graph_consistent": None if graph_ok is None else int(graph_ok),
+        "consistent": int(graph_ok and all(fits)),
+        "graph_consistent": int(graph_ok),
         "graph_step": None,
         "equation_step": None,
         "steps_after": None,

@@ -4,7 +4,6 @@ from typing import Any
 
 from grader.io.jsonio import canonical
 from grader.laboratory.episode import Episode
-from grader.laboratory.equation import product_of
 from grader.laboratory.hypothesis import write_hypothesis
 from grader.laboratory.session import Laboratory
 from grader.model import Truth
@@ -15,11 +14,8 @@ from grader.tracks.causalab.scoring import episode_of
 def true_hypothesis(episode: Episode) -> dict[str, Any]:
     """The true mechanism in the hypothesis language."""
     terms = {t.parent: (t.linear, t.quadratic) for t in episode.model.equations[episode.target]}
-    products = {
-        product_of((one.first, one.second)): one.coefficient for one in episode.model.products
-    }
     return write_hypothesis(
-        episode.target, episode.family, episode.edges, episode.model.base, terms, products
+        episode.target, episode.family, episode.edges, episode.model.base, terms
     )
 
 

@@ -30,8 +30,8 @@ class Identification:
 
 
 def identify(evidence: Evidence) -> Identification | None:
-    """Both steps; ``None`` where a hidden disturbance or errors make them meaningless."""
-    if evidence.episode.disturbance is not None or evidence.episode.noise is not None:
+    """Both steps; ``None`` where a hidden disturbance makes them meaningless."""
+    if evidence.episode.disturbance is not None:
         return None
     judge = _Judge(evidence)
     return Identification(

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from grader.laboratory.episode import Episode
-from grader.laboratory.equation import product_of
 from grader.laboratory.hypothesis import Hypothesis
 from grader.laboratory.model import ROUNDING
 
@@ -17,8 +16,6 @@ Edge = tuple[str, str]
 Node = TypeVar("Node", bound=Hashable)
 
 RELATIVE_TOLERANCE: Final = 1e-3
-NOISY_TOLERANCE: Final = 0.1
-"""The same where readings have errors."""
 REFERENCE_TOLERANCE: Final = 1e-6
 
 
@@ -77,29 +74,25 @@ def roots(edges: Collection[Edge], target: str) -> set[str]:
 
 
 def reading_slack(episode: Episode, parent: str, power: int) -> float:
-    """What the errors of readings do to a coefficient, absolutely.
+    """What the rounding of readings does to a coefficient, absolutely.
 
     It is the error of the best single-parent experiment over the parent's declared range: two
-    readings at its ends for a line, three equally spaced ones for a parabola, each ±0.005, or two
-    standard deviations of its error. A product counts as a parabola of a parent.
+    readings at its ends for a line, three equally spaced ones for a parabola, each ±0.005.
     """
     spans = {v.name: v.high - v.low for v in episode.variables}
     span = spans.get(parent) or min(spans.values())
-    error = ROUNDING if episode.noise is None else 2 * episode.noise.sd
     if episode.family == "linear":
-        return 2 * error / span
-    return 8 * error / (span * span if power == 2 or "*" in parent else span)
+        return 2 * ROUNDING / span
+    return 8 * ROUNDING / (span * span if power == 2 else span)
 
 
 def tolerance(episode: Episode, parent: str, power: int, value: float) -> float:
-    """How far a coefficient may be from its true ``value``: relative 1e-3 and rounding, or a tenth
-    and errors."""
-    relative = RELATIVE_TOLERANCE if episode.noise is None else NOISY_TOLERANCE
-    return relative * abs(value) + reading_slack(episode, parent, power)
+    """How far a coefficient may be from its true ``value``: relative 1e-3 and rounding."""
+    return RELATIVE_TOLERANCE * abs(value) + reading_slack(episode, parent, power)
 
 
 def coefficient_rates(episode: Episode, hypothesis: Hypothesis) -> Rates:
-    """Terms of the target's equation, both of a quadratic and products, within :func:`tolerance`.
+    """Terms of the target's equation, both of a quadratic, within :func:`tolerance`.
 
     A term that is declared but unknown (null) counts as predicted and wrong; one that is declared
     zero is no term.
@@ -110,16 +103,12 @@ def coefficient_rates(episode: Episode, hypothesis: Hypothesis) -> Rates:
         for power, value in ((1, term.linear), (2, term.quadratic))
         if value
     }
-    true |= {
-        (product_of((one.first, one.second)), 1): one.coefficient for one in episode.model.products
-    }
     declared = {
         (parent, power): value
         for parent, pair in hypothesis.terms.items()
         for power, value in enumerate(pair, start=1)
         if value != 0
     }
-    declared |= {(pair, 1): value for pair, value in hypothesis.products.items() if value != 0}
     hits = sum(
         value is not None
         and term in true

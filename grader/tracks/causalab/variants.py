@@ -10,20 +10,9 @@ _RULE: Final = (
     "½ task accuracy (the prediction within the stated tolerance of the reactor's frequency) "
     "+ ½ F1 of the directed edges over the pairs that experiments can decide."
 )
-_NOISY_RULE: Final = (
-    "½ task accuracy (the prediction within the stated tolerance of the reactor's frequency) "
-    "+ ½ F1 of the directed edges over the pairs that the planner's experiments decide at 95% (in "
-    "190 of 200 draws of the readings' errors)."
-)
-
 _variant = partial(Variant, "causalab", "laboratory", rung=2, shape=LABORATORY, rule=_RULE)
-_noisy = partial(Variant, "causalab", "frontier", rung=2, shape=LABORATORY, rule=_NOISY_RULE)
 
 CAUSALAB: Final[tuple[Variant, ...]] = (
     _variant("linear"),
     _variant("quadratic"),
-    _noisy("curved"),
-    _noisy("confounded"),
-    _noisy("replicated"),
-    _noisy("tight"),
 )

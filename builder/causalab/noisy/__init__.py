@@ -1,1 +1,0 @@
-"""Episodes whose readings have errors: the planner, and what its policy decides."""
