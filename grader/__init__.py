@@ -1,7 +1,7 @@
 """The standalone grader: reads a release and a folder of answers, writes scores.
 
-It runs with ``duckdb``, ``jsonschema`` and ``rich`` alone and never imports the builder. From
-Python::
+It runs with ``duckdb``, ``jsonschema``, ``numpy`` and ``rich`` alone and never imports the
+builder. From Python::
 
     from grader import Release, grade
 

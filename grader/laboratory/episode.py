@@ -24,7 +24,7 @@ _PUBLIC: Final = frozenset(
 ) | {"chain", "opening", "reactor", "reactor_range", "budget", "tolerance"}
 _PRIVATE: Final = frozenset(
     ("suite", "setting", "regime", "equations", "base", "records", "manipulator", "reactor")
-) | {"disturbance", "undecided", "frequency"}
+) | {"disturbance", "frequency"}
 _VARIABLE: Final = frozenset({"name", "display", "controllable", "low", "high"})
 MAX_BUDGET: Final = 1000
 MAX_NODES: Final = 12
@@ -168,11 +168,6 @@ class Episode:
         """The true edges as (parent, child)."""
         return self.model.edges
 
-    @cached_property
-    def undecided(self) -> frozenset[tuple[str, str]]:
-        """The ordered pairs that no legal experiment decides."""
-        return frozenset((parent, child) for parent, child in self.private["undecided"])
-
     @property
     def frequency(self) -> float:
         """What is to be predicted: the reactor crystal's target value."""
@@ -274,5 +269,3 @@ def _agree(episode: Episode) -> None:
         raise EpisodeError("public.shifts: not the values of private.disturbance")
     if not public["frequency_may_be_parent"] and any(a == episode.target for a, _ in episode.edges):
         raise EpisodeError("public.frequency_may_be_parent: frequency acts, though it may not")
-    if not episode.undecided <= {(a, b) for a in episode.nodes for b in episode.nodes if a != b}:
-        raise EpisodeError("private.undecided: a pair that is none of two nodes")

@@ -142,4 +142,4 @@ def test_the_list_names_every_baseline(capsys: pytest.CaptureFixture[str]) -> No
     for exam in ("papers", "frontier"):
         assert main(["--names", exam]) == 0
         shown = capsys.readouterr().out.split()
-        assert set(shown) < set(NAMES) and ("enumerator" in shown) == (exam == "frontier")
+        assert set(shown) < set(NAMES) and ("lazy" in shown) == (exam == "frontier")

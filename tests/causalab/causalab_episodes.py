@@ -32,7 +32,6 @@ def make_row(
     budget: int | None = None,
     uncontrollable: Sequence[str] = (),
     disturbance: Mapping[str, Any] | None = None,
-    undecided: Sequence[Sequence[str]] = (),
     manipulator: Mapping[str, float] | None = None,
     opening: bool = True,
     frequency_may_be_parent: bool = False,
@@ -114,7 +113,6 @@ def make_row(
             "manipulator": start,
             "reactor": reactor_bases,
             "disturbance": dict(disturbance) if disturbance else None,
-            "undecided": [list(pair) for pair in undecided],
             "frequency": frequency,
         },
     }

@@ -71,8 +71,9 @@ def solved(figures: Figures) -> bool:
 
 
 def all_solved(setting: Setting, name: str, count: int) -> list[tuple[Episode, Figures]]:
-    """The episodes of a suite whose edges can all be decided, all of them solved."""
-    found = [e for e in episodes(name, setting, count, seed="agents") if not e.undecided]
+    """The episodes of a suite whose properties can all be set, all of them solved."""
+    drawn = episodes(name, setting, count, seed="agents")
+    found = [e for e in drawn if len(e.controllable) == len(e.names)]
     pairs = list(zip(found, play("solver", found), strict=True))
     unsolved = [e.task_id for e, figures in pairs if not solved(figures)]
     assert not unsolved, (name, setting, unsolved)
@@ -85,7 +86,7 @@ def frugal(pairs: Sequence[tuple[Episode, Figures]]) -> float:
 
 
 def test_the_solver_recovers_linear_episodes_with_about_one_experiment_a_property() -> None:
-    """Graph, equation and target wherever all edges can be decided; k experiments nearly always."""
+    """Graph, equation and target wherever all can be set; k experiments nearly always."""
     pairs = [pair for name, setting in LINEAR for pair in all_solved(setting, name, 4)]
     assert len(pairs) > 40
     assert frugal(pairs) >= 0.9
@@ -109,18 +110,11 @@ def test_the_solver_recovers_fifty_quadratic_graphs() -> None:
     assert len(all_solved("reference", "quad-hard", 50)) == 50
 
 
-def test_where_pairs_are_undecided_the_solver_recovers_all_others() -> None:
-    found = [e for e in episodes("freqparent-4", "wide", 16, seed="agents") if e.undecided]
-    assert len(found) >= 4
-    for figures in play("solver", found):
-        assert figures["accurate"] and figures["edge_f1"] == 1
-
-
 def test_the_observer_predicts_better_than_it_recovers_edges() -> None:
     """With at least k records the regression is exact, but tells nothing of the other edges."""
     for name in ("6o0i-4", "12o0i-4", "10o0i-6"):
         rows = play("observer", episodes(name, count=12))
-        accuracy, edges = mean(r["accurate"] for r in rows), mean(r["edge_f1_full"] for r in rows)
+        accuracy, edges = mean(r["accurate"] for r in rows), mean(r["edge_f1"] for r in rows)
         assert accuracy == 1 and edges < 0.9, name
 
 
@@ -130,7 +124,7 @@ def test_with_two_records_the_observer_does_neither_well() -> None:
     for size in SIZES:
         rows = play("observer", episodes(f"main-{size}", count=40))
         accuracy.append(mean(r["accurate"] for r in rows))
-        recovery.append(mean(r["edge_f1_full"] for r in rows))
+        recovery.append(mean(r["edge_f1"] for r in rows))
     assert max(accuracy) < 0.5 and mean(accuracy) < 0.25
     assert recovery == sorted(recovery, reverse=True)
     assert 0.6 < recovery[0] < 0.85 and 0.15 < recovery[-1] < 0.45
@@ -139,17 +133,19 @@ def test_with_two_records_the_observer_does_neither_well() -> None:
 def test_mixed_regimes_beat_observation_alone_on_edges() -> None:
     watched = play("observer", episodes("3o0i-4", count=8))
     mixed = play("solver", episodes("3o3i-4", count=8))
-    assert mean(r["edge_f1_full"] for r in mixed) > mean(r["edge_f1_full"] for r in watched) + 0.2
+    assert mean(r["edge_f1"] for r in mixed) > mean(r["edge_f1"] for r in watched) + 0.2
 
 
 def test_greedy_stop_is_flagged_as_premature_and_the_solver_is_not() -> None:
-    """Early stopping hurts: the graph is not recovered either."""
+    """Where its one experiment leaves other graphs equivalent. Early stopping hurts: the graph is
+    not recovered either."""
     for name in ("main-4", "main-5", "main-6"):
         found = episodes(name, count=8)
         greedy, patient = play("greedy-stop", found), play("solver", found)
-        assert mean(r["premature"] for r in greedy) >= 0.9, name
         assert not any(r["premature"] for r in patient), name
-        assert mean(r["edge_f1_full"] for r in greedy) < mean(r["edge_f1_full"] for r in patient)
+        assert mean(r["edge_f1"] for r in greedy) < mean(r["edge_f1"] for r in patient)
+        if greedy[0]["class_size"] is not None:
+            assert mean(r["premature"] for r in greedy) >= 0.4, name
 
 
 def test_greedy_stops_hypothesis_fits_all_it_has_seen() -> None:

@@ -86,7 +86,7 @@ OWN = ["1o0i-3", "0o1i-7", "2o3i-5", "main-5 4o6i", "main-5 2o3i", "quad-hard 3o
 
 def test_regimes_of_ones_own_are_built_and_derived_twice() -> None:
     """Records and budget as the split file says, under the name that curves read, and the gate's
-    second derivation finds the same undecided pairs."""
+    second derivation finds no fault."""
     found = specs(graphs=2, suites=["main-5", *OWN])
     regimes = set()
     worlds_of, truths = [], {}
@@ -226,7 +226,7 @@ def test_the_prompt_says_nothing_that_the_public_side_does_not() -> None:
     """It is a function of the public side, and names neither suite nor mechanism."""
     for parts in [*worlds("hidden-range-50", "wide", 2), *worlds("quad-hard", count=2)]:
         text = write_prompt(parts.public, "lab-0", "lab-0.jsonl")
-        for word in (parts.private["suite"], "hidden-", "wide", "reference", "shift,", "undecided"):
+        for word in (parts.private["suite"], "hidden-", "wide", "reference", "shift,"):
             assert word not in text
         for reading in parts.public["records"]:
             assert all(f"{value:g}" in text for value in reading.values() if value % 1 == 0)

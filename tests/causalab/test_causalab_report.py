@@ -96,7 +96,7 @@ def test_suites_have_one_denominator_and_wilson_intervals(scores: list[Score]) -
     assert main_suite["n_transcripts"] == 2 and main_suite["n_signed"] == 0
     observed = suites["3o0i-4 3o0i"]
     assert observed["n_transcripts"] == 0 and observed["budget_share"] is None
-    assert (observed["accuracy"], observed["edge_f1_full"]) == (0, 1)
+    assert (observed["accuracy"], observed["edge_f1"]) == (0, 1)
 
 
 def test_who_has_no_experiment_is_no_case_of_stopping(scores: list[Score]) -> None:
@@ -110,7 +110,7 @@ def test_who_has_no_experiment_is_no_case_of_stopping(scores: list[Score]) -> No
 
 @pytest.mark.parametrize(
     "name",
-    ["accurate", "exact", "edge_precision", "edge_recall", "edge_f1", "edge_f1_full",
+    ["accurate", "exact", "edge_precision", "edge_recall", "edge_f1",
      "skeleton_f1", "freq_edge_f1", "root_f1", "coefficient_f1", "graph_exact"],
 )  # fmt: skip
 def test_aggregates_are_means_over_all_tasks(scores: list[Score], name: str) -> None:
@@ -156,11 +156,11 @@ def test_the_terminal_shows_every_suite(
 def test_an_arrow_leads_from_observed_to_mixed_of_one_size() -> None:
     """Figure 3: two observed regimes average to (0.9, 0.45), the mixed one is (0.8, 0.8)."""
     suites = {
-        "3o0i-4 3o0i": {"accuracy": 1.0, "edge_f1_full": 0.5, "tasks": 10},
-        "6o0i-4 6o0i": {"accuracy": 0.8, "edge_f1_full": 0.4, "tasks": 10},
-        "3o6i-4 3o6i": {"accuracy": 0.8, "edge_f1_full": 0.8, "tasks": 10},
-        "0o6i-4 0o6i": {"accuracy": 0.1, "edge_f1_full": 0.1, "tasks": 10},
-        "main-6 2o20i": {"accuracy": 0.1, "edge_f1_full": 0.1, "tasks": 10},
+        "3o0i-4 3o0i": {"accuracy": 1.0, "edge_f1": 0.5, "tasks": 10},
+        "6o0i-4 6o0i": {"accuracy": 0.8, "edge_f1": 0.4, "tasks": 10},
+        "3o6i-4 3o6i": {"accuracy": 0.8, "edge_f1": 0.8, "tasks": 10},
+        "0o6i-4 0o6i": {"accuracy": 0.1, "edge_f1": 0.1, "tasks": 10},
+        "main-6 2o20i": {"accuracy": 0.1, "edge_f1": 0.1, "tasks": 10},
     }
     svg = accuracy_against_edges([{"system": "x", "suites": suites}]).markup()
     assert svg.count('class="head"') == 1

@@ -90,14 +90,6 @@ def drop_edge(public: dict[str, Any], private: dict[str, Any]) -> None:
     private["equations"]["frequency"].pop()
 
 
-def claim_undecided(public: dict[str, Any], private: dict[str, Any]) -> None:
-    private["undecided"].append([public["variables"][0]["name"], "frequency"])
-
-
-def forget_undecided(public: dict[str, Any], private: dict[str, Any]) -> None:
-    private["undecided"].pop()
-
-
 def wrong_budget(public: dict[str, Any], private: dict[str, Any]) -> None:
     public["budget"] += 1
 
@@ -135,8 +127,6 @@ def narrow_reactor(public: dict[str, Any], private: dict[str, Any]) -> None:
         ("main-4", scale_coefficient, "is none of its setting"),
         ("quad-hard", scale_coefficient, "frequency is not"),
         ("main-4", drop_edge, "other edges than the graph"),
-        ("main-4", claim_undecided, "undecided pairs .* derived again \\[\\]"),
-        ("3o0i-4", forget_undecided, "undecided pairs"),
         ("main-4", wrong_budget, "not the suite's"),
         ("hidden-range-5", wrong_disturbance, "wrong values"),
         ("hidden-range-5", disturb_another, "wrong nodes"),

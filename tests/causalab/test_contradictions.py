@@ -7,7 +7,7 @@ from statistics import mean
 from typing import Any
 
 import pytest
-from causalab_episodes import CHAIN, TARGET, make_row
+from causalab_episodes import CHAIN, make_row
 from lab_tasks import grade, task_and_truth
 from lab_worlds import episodes
 
@@ -140,18 +140,3 @@ def test_a_hypothesis_that_is_not_read_leaves_the_prediction(broken: object, say
     assert f"{task.answer_file}: the hypothesis is not read: " in result.message
     assert says in result.message and result.message.endswith("no hypothesis was read")
     assert "\n" not in result.message
-
-
-def test_why_counts_the_edges_that_count() -> None:
-    """Two edges are wrong, one of them a pair that nothing decides."""
-    row = make_row(CHAIN, undecided=[["density", "moisture"], ["moisture", "density"]], **FREE)
-    task, truth = task_and_truth(row)
-    stated = {
-        "edges": [["moisture", "density"], ["moisture", TARGET]],
-        "freq_equation": "base + 3*moisture",
-        "coefficients": {"base": 20, "c_moisture": 3},
-    }
-    result = grade(task, truth, json.dumps({"prediction": truth.value, "hypothesis": stated}))
-    assert result.message == "edges missing, extra or reversed: 1"
-    extra = json.loads(result.extra_json)
-    assert (extra["shd"], extra["shd_decided"]) == (2, 1)

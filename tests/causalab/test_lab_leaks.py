@@ -28,13 +28,12 @@ def _twin(seed: int, **options: Any) -> tuple[Episode, Episode]:
     """Two episodes that differ in nothing an agent may see before it experiments.
 
     The second one has another mechanism for the reactor and the later disturbances: its reactor's
-    frequency, hidden suite name, undecided pairs and unused base maps are other ones.
+    frequency, hidden suite name and unused base maps are other ones.
     """
     disturbance = {"nodes": ["ph"], "values": [-5.0, 0.0, 5.0]}
     episode = random_episode(seed, 5, records=0, disturbance=disturbance, **options)
     private = json.loads(canonical(episode.private))
     private["suite"], private["regime"], private["setting"] = "other", "0o0i", "wide"
-    private["undecided"] = [["density", "ph"]]
     return episode, Episode.of(episode.task_id, episode.public, private)
 
 

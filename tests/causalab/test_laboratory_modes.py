@@ -144,7 +144,6 @@ def test_circular_equations_are_no_model() -> None:
         ("private", "equations", {"mystery": []}, "mystery"),
         ("public", "mode", "wish", "mode"),
         ("public", "budget", -1, "budget"),
-        ("private", "undecided", [["density", "nobody"]], "undecided"),
         ("public", "shifts", [-5.0, 0.0, 5.0], "shifts"),
         ("public", "extra", 1, "extra"),
     ],

@@ -161,7 +161,7 @@ def test_curves_of_laboratories_compare_like_with_like() -> None:
     """Sizes from the main suites alone; a variation is held against the main suite of its size."""
 
     def rates(value: float) -> dict[str, Any]:
-        names = ("accuracy", "edge_f1_full", "freq_edge_f1", "coefficient_f1", "root_f1",
+        names = ("accuracy", "edge_f1", "freq_edge_f1", "coefficient_f1", "root_f1",
                  "skeleton_f1")  # fmt: skip
         return {**dict.fromkeys(names, value), "tasks": 2}
 
@@ -182,7 +182,7 @@ def test_regimes_are_drawn_by_what_is_varied() -> None:
     budget; a suite with several regimes has a picture, one with a single one none."""
 
     def rates(value: float) -> dict[str, Any]:
-        names = ("accuracy", "edge_f1_full", "freq_edge_f1", "coefficient_f1", "root_f1",
+        names = ("accuracy", "edge_f1", "freq_edge_f1", "coefficient_f1", "root_f1",
                  "skeleton_f1")  # fmt: skip
         return {**dict.fromkeys(names, value), "tasks": 2, "shd": 8 * (1 - value)}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ALLOWED = {
-    "grader": {"grader", "duckdb", "jsonschema", "rich"},
+    "grader": {"grader", "duckdb", "jsonschema", "numpy", "rich"},
     "harness": {
         "harness", "grader", "rich", "mcp", "pydantic", "inspect_ai", "anyio", "tenacity", "yaml",
     },
@@ -29,7 +29,7 @@ def imported(folder: Path) -> Iterator[tuple[Path, str]]:
 
 @pytest.mark.parametrize("package", sorted(ALLOWED))
 def test_imports_flow_one_way(root: Path, package: str) -> None:
-    """A grader that imports the builder drags NumPy into every leaderboard, and truth code too."""
+    """A grader that imports the builder drags truth code into every leaderboard."""
     import sys
 
     for file, module in imported(root / package):

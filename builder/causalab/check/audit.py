@@ -1,8 +1,7 @@
 """The second derivation of every truth of a graph's episodes, for the gate.
 
 Nothing here runs the engine. Every shown value is checked against its own equation, in exact
-fractions, from the shown values of its causes; the undecided pairs come from total effects or from
-fits to simulated experiments (:mod:`builder.causalab.check.pairs`) instead of a prime field.
+fractions, from the shown values of its causes.
 """
 
 import json
@@ -10,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
-from builder.causalab.check.pairs import undecided_again
 from builder.causalab.plan.suites import read_label
 
 _HALF: Final = Fraction(1, 200)
@@ -50,10 +48,6 @@ def _episode(world: Json, label: str, public: Json, private: Json, row: Json) ->
     yield from _design(world, label, public, private)
     yield from _disturbance(public, private)
     yield from _readings(public, private)
-    pairs = [tuple(pair) for pair in private["undecided"]]
-    again = undecided_again(public, private)
-    if sorted(again) != sorted(pairs):
-        yield f"undecided pairs {sorted(pairs)}, derived again {sorted(again)}"
 
 
 def _design(world: Json, label: str, public: Json, private: Json) -> Iterator[str]:

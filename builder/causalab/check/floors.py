@@ -85,18 +85,17 @@ def _transcript(task: Task, hypothesis: Mapping[str, Any], prediction: float) ->
 
 
 def floor_points(task: Task, truth: Truth, answer: str) -> float:
-    """Half a point for the prediction, half the F1 of the edges over the decidable pairs."""
+    """Half a point for the prediction, half the F1 of the edges."""
     lines = [json.loads(line) for line in answer.splitlines()]
     stated = next(line["record"] for line in lines if line["event"] == "hypothesis")
     prediction = next(line["value"] for line in lines if line["event"] == "prediction")
     near = abs(prediction - truth.target["frequency"]) <= task.inputs["tolerance"]
-    undecided = {tuple(pair) for pair in truth.target["undecided"]}
-    given = {(edge["from"], edge["to"]) for edge in stated["edges"]} - undecided
+    given = {(edge["from"], edge["to"]) for edge in stated["edges"]}
     right = {
         (term["parent"], node)
         for node, terms in truth.target["equations"].items()
         for term in terms
-    } - undecided
+    }
     shared = 2 * len(given & right)
     edges = shared / (len(given) + len(right)) if given or right else 1.0
     return 0.5 * float(near) + 0.5 * float(edges)

@@ -53,7 +53,6 @@ def _facts(
         "roots": str(sum(not parents[name] for name in names)),
         "frequency acts": str(any(asked in causes for causes in parents.values())),
         "suite": target["suite"],
-        "undecided": str(bool(target["undecided"])),
         "disturbed": str(len(shifted["nodes"])),
         "frequency disturbed": str(asked in shifted["nodes"]),
         "first shift": str(shifted["sequence"][0] > 0),

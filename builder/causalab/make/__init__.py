@@ -1,1 +1,1 @@
-"""Sampling: episodes, and what experiments can decide about them."""
+"""Sampling of episodes."""

@@ -20,7 +20,6 @@ from builder.causalab.make.equations import (
     sample_trace_bases,
 )
 from builder.causalab.make.precision import is_precise
-from builder.causalab.make.undecided import Setup, undecided_pairs
 from builder.causalab.plan.suites import Hidden, Setting, Suite
 from builder.causalab.plan.suites import label as label_of
 from builder.causalab.plan.topology import FREQUENCY, properties
@@ -78,27 +77,59 @@ def draw(
         traced = [sample_trace_bases(properties(graph), source) for _ in range(2)]
         trace = _trace(graph, source)
     controllable = _controllable(graph, fixed, stream(key, f"controllable/{setting}"))
-    records, manipulator = _evidence(graph, suite, setting, equations, controllable, key)
-    setup = Setup(
-        equations=equations,
-        family=suite.family,
-        mode=mode,
-        controllable=controllable,
-        budget=suite.budget,
-        disturbed=suite.hidden is not None,
-        target_acts=suite.acts,
-        records=[*traced, *records],
-        chain=trace,
-        manipulator=manipulator,
-    )
-    label = {
+    shown, manipulator = _evidence(graph, suite, setting, equations, controllable, key)
+    records = [*traced, *shown]
+    reactor = _reactor(equations.model, setting, stream(key, f"reactor/{crystals}"))
+    disturbance = _disturbance(graph, suite, setting, key)
+    model, names = equations.model, properties(graph)
+    seen = model.read(reactor)
+    low, high = (float(end) for end in BASES)
+    public = {
+        "variables": [
+            {
+                "name": name,
+                "display": DISPLAY[name],
+                "controllable": name in controllable,
+                "low": low,
+                "high": high,
+            }
+            for name in names
+        ],
+        "target": {"name": FREQUENCY, "display": DISPLAY[FREQUENCY]},
+        "family": suite.family,
+        "mode": mode,
+        "frequency_may_be_parent": suite.acts,
+        "shifts": list(disturbance["values"]) if disturbance else [],
+        "records": [model.read(bases) for bases in records],
+        "chain": _replayed(Crystal(model, records[0], mode), trace) if trace else [],
+        "opening": model.read(manipulator) if suite.budget else None,
+        "reactor": {name: seen[name] for name in names},
+        "reactor_range": list(REACTOR_RANGES[setting]),
+        "budget": suite.budget,
+        "tolerance": TOLERANCE,
+    }
+    private = {
         "suite": suite.name,
         "setting": setting,
         "regime": f"{suite.observations}o{suite.budget}i",
+        "equations": equations.to_json(),
+        "base": equations.base,
+        "records": [dict(bases) for bases in records],
+        "manipulator": manipulator,
+        "reactor": reactor,
+        "disturbance": disturbance,
+        "frequency": seen[FREQUENCY],
     }
-    reactor = draw_reactor(equations.model, setting, stream(key, f"reactor/{crystals}"))
-    disturbance = _disturbance(graph, suite, setting, key)
-    return two_sides(setup, label, DISPLAY, reactor, disturbance)
+    return Parts(public, private)
+
+
+def _replayed(crystal: Crystal, trace: Sequence[tuple[str, float]]) -> list[dict[str, object]]:
+    """The settings of the trace, each with the reading after it."""
+    steps: list[dict[str, object]] = []
+    for name, value in trace:
+        crystal.set(name, value)
+        steps.append({"set": {"name": name, "value": value}, "reading": crystal.read()})
+    return steps
 
 
 def _evidence(
@@ -134,7 +165,7 @@ def _controllable(graph: LatentDAG, fixed: bool, rng: np.random.Generator) -> fr
     return frozenset(names) - {names[int(i)] for i in barred}
 
 
-def draw_reactor(model: Model, setting: Setting, rng: np.random.Generator) -> dict[str, float]:
+def _reactor(model: Model, setting: Setting, rng: np.random.Generator) -> dict[str, float]:
     """The bases of a reactor crystal whose target is within the reactor's range.
 
     Raises :class:`builder.attempts.Rejected` where none is found.
@@ -165,7 +196,8 @@ def _disturbance(
     rng = stream(key, f"disturbance/{label_of(suite, setting)}")
     values = (-hidden.reach, 0.0, hidden.reach)
     sequence = [values[int(i)] for i in rng.integers(len(values), size=suite.budget)]
-    return disturbance_json(_affected(graph, hidden, stream(key, "affected")), values, sequence)
+    nodes = _affected(graph, hidden, stream(key, "affected"))
+    return {"nodes": list(nodes), "values": list(values), "sequence": sequence}
 
 
 def _affected(graph: LatentDAG, hidden: Hidden, rng: np.random.Generator) -> tuple[str, ...]:
@@ -175,78 +207,3 @@ def _affected(graph: LatentDAG, hidden: Hidden, rng: np.random.Generator) -> tup
     others = [name for name in properties(graph) if name != first]
     ranked = (first, *(others[int(i)] for i in rng.permutation(len(others))))
     return (FREQUENCY, *ranked)[: hidden.count] if hidden.frequency else ranked[: hidden.count]
-
-
-def disturbance_json(
-    nodes: Sequence[str], values: Sequence[float], sequence: Sequence[float]
-) -> dict[str, Any]:
-    """A disturbance as the private side holds it; ``sequence`` has its value by intervention."""
-    return {"nodes": list(nodes), "values": list(values), "sequence": list(sequence)}
-
-
-def two_sides(
-    setup: Setup,
-    label: Mapping[str, str],
-    displays: Mapping[str, str],
-    reactor: Mapping[str, float],
-    disturbance: Mapping[str, Any] | None,
-) -> Parts:
-    """What the agent is told and what the laboratory runs on, readings taken from the engine.
-
-    ``label`` names suite, setting and regime, ``displays`` the nodes as a person reads them;
-    ``reactor`` are the bases of the reactor's crystal.
-    """
-    model, target = setup.equations.model, setup.target
-    shown = model.read(reactor)
-    names = model.nodes[:-1]
-    low, high = (float(end) for end in BASES)
-    public = {
-        "variables": [
-            {
-                "name": name,
-                "display": displays[name],
-                "controllable": name in setup.controllable,
-                "low": low,
-                "high": high,
-            }
-            for name in names
-        ],
-        "target": {"name": target, "display": displays[target]},
-        "family": setup.family,
-        "mode": setup.mode,
-        "frequency_may_be_parent": setup.target_acts,
-        "shifts": list(disturbance["values"]) if disturbance else [],
-        "records": [model.read(bases) for bases in setup.records],
-        "chain": replayed(model, setup),
-        "opening": model.read(setup.manipulator) if setup.budget else None,
-        "reactor": {name: shown[name] for name in names},
-        "reactor_range": list(
-            REACTOR_RANGES["wide" if label["setting"] == "wide" else "reference"]
-        ),
-        "budget": setup.budget,
-        "tolerance": TOLERANCE,
-    }
-    private = {
-        **label,
-        "equations": setup.equations.to_json(),
-        "base": setup.equations.base,
-        "records": [dict(bases) for bases in setup.records],
-        "manipulator": dict(setup.manipulator),
-        "reactor": dict(reactor),
-        "disturbance": disturbance,
-        "undecided": [list(pair) for pair in undecided_pairs(setup)],
-        "frequency": shown[target],
-    }
-    return Parts(public, private)
-
-
-def replayed(model: Model, setup: Setup) -> list[dict[str, object]]:
-    """The settings of the chain, each with the reading after it."""
-    if not setup.chain:
-        return []
-    crystal = Crystal(model, setup.records[0], setup.mode)
-    steps: list[dict[str, object]] = []
-    for name, value in setup.chain:
-        crystal.set(name, value)
-        steps.append({"set": {"name": name, "value": value}, "reading": crystal.read()})
-    return steps

@@ -1,7 +1,7 @@
 """Whether an episode's evidence can pin its coefficients down, when a property cannot be set.
 
 A property that nobody can set varies between crystals only. If the records and the opening happen
-to show it at nearly one value, its coefficient is decidable in exact arithmetic but drowns in the
+to show it at nearly one value, its coefficient follows in exact arithmetic but drowns in the
 rounding of the readings; such crystals are drawn again.
 """
 
@@ -29,7 +29,7 @@ def is_precise(
     """Whether setting every property to both ends of its range pins every coefficient down.
 
     Linear, mode ``shift``. Nodes whose coefficients are undetermined in exact arithmetic are left
-    out: their edges are among the undecided.
+    out.
     """
     shown = [equations.model.read(bases) for bases in records]
     session = list(_session(equations, settable, manipulator))

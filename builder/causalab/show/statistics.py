@@ -1,4 +1,4 @@
-"""The generation report: our graphs beside the paper's Table 1, targets and undecided pairs.
+"""The generation report: our graphs beside the paper's Table 1, and targets.
 
     python -m builder.causalab.show.statistics release --split dev
 
@@ -61,7 +61,6 @@ def report(worlds: Sequence[Record], truths: Mapping[str, Record]) -> list[str]:
                 "episodes",
                 "median size of the target",
                 "largest",
-                "with undecided pairs",
             ),
             [_suite(text, targets[text]) for _, text in sorted(placed)],
         ),
@@ -106,10 +105,9 @@ def _acting(worlds: Sequence[Record]) -> list[list[str]]:
 def _suite(text: str, targets: Sequence[Record]) -> list[str]:
     _, setting = read_label(text)
     sizes = [abs(target["frequency"]) for target in targets]
-    undecided = sum(bool(target["undecided"]) for target in targets)
     return [
         text.partition("/")[2], setting, str(len(targets)), f"{median(sizes):.0f}",
-        f"{max(sizes):.0f}", str(undecided),
+        f"{max(sizes):.0f}",
     ]  # fmt: skip
 
 

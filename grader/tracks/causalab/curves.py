@@ -18,13 +18,13 @@ Rates = Mapping[str, Any]
 
 METRICS: Final = {
     "accuracy": "task accuracy",
-    "edge_f1_full": "all-edge F1",
+    "edge_f1": "all-edge F1",
     "freq_edge_f1": "freq. edge F1",
     "coefficient_f1": "coefficient F1",
     "root_f1": "root F1",
     "skeleton_f1": "skeleton F1",
 }
-"""What is drawn, all-pairs edge F1 before anything else of the graph."""
+"""What is drawn, edge F1 before anything else of the graph."""
 
 _MAIN: Final = re.compile(r"main-(\d+) (\d+)o(\d+)i")
 _SCALING: Final = re.compile(r"(\d+)o(\d+)i-(\d+) \S+")
@@ -152,7 +152,7 @@ def scaling(parts: Sequence[Part]) -> list[Block]:
         drawn: list[Block] = []
         for family, modes in _regimes(part).items():
             steps = sorted({step for row in modes.values() for step in row})
-            for key in ("accuracy", "edge_f1_full"):
+            for key in ("accuracy", "edge_f1"):
                 series = [
                     (mode, [Level(row[s][1][key]) if s in row else None for s in steps])
                     for mode, row in modes.items()
@@ -185,7 +185,7 @@ def paths(parts: Sequence[Part]) -> list[Block]:
 STOPPING: Final = {
     "budget_share": "budget used",
     "consistent": "the final equation fits what was read",
-    "premature": "predicted while experiments could still tell",
+    "premature": "predicted too early, with budget left",
 }
 """What a session did before it ended (Figure 14)."""
 
@@ -239,7 +239,7 @@ def against_main(parts: Sequence[Part]) -> list[Block]:
 
 
 def _spot(rates: Rates) -> tuple[float, float]:
-    return rates["accuracy"], rates["edge_f1_full"]
+    return rates["accuracy"], rates["edge_f1"]
 
 
 def _main(part: Part) -> dict[int, Rates]:

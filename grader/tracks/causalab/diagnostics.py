@@ -11,7 +11,6 @@ from grader.laboratory.hypothesis import EMPTY, Hypothesis
 from grader.laboratory.model import ROUNDING
 from grader.tracks.causalab.equivalence import class_size
 from grader.tracks.causalab.evidence import Evidence
-from grader.tracks.causalab.identification import identify
 from grader.tracks.causalab.metrics import hypothesis_metrics, tolerance
 
 Reading = Mapping[str, float]
@@ -122,50 +121,35 @@ def _rounding_bound(episode: Episode, hypothesis: Hypothesis, step: int, reading
 
 
 def graph_fits(evidence: Evidence, hypothesis: Hypothesis) -> bool:
-    """Whether some coefficients make the hypothesised graph fit every reading."""
-    episode = evidence.episode
-    place = {node: index for index, node in enumerate(episode.nodes)}
+    """Return whether each property has some equation over the hypothesised graph that fits."""
     return all(
-        evidence.fit(
-            place[node],
-            tuple(sorted(place[a] for a, b in hypothesis.edges if b == node)),
-            evidence.steps,
-        ).feasible
-        for node in episode.names
+        evidence.explained_by(node, sorted(a for a, b in hypothesis.edges if b == node))
+        for node in evidence.episode.names
     )
 
 
 def diagnose(evidence: Evidence, hypothesis: Hypothesis, *, committed: bool) -> dict[str, Any]:
-    """Budget, identification, consistency and premature stopping, as score figures.
+    """Return the figures of budget, equivalence, consistency and premature stopping.
 
-    ``committed`` is whether a prediction was made. Identification and premature stopping are
-    ``None`` under a hidden disturbance, premature stopping also where nothing can be set: who has
-    no experiment cannot stop too early.
+    ``committed`` is whether a prediction was made. A hypothesis is consistent if its own target
+    equation fits every reading and each property has some equation over its graph that does. It is
+    premature to commit, with budget left, to one that is not, or while the interventions made leave
+    other graphs equivalent to the true one. ``premature`` is None without a prediction, and where
+    nothing can be set: who has no experiment cannot stop too early.
     """
-    episode = evidence.episode
-    used, remaining = evidence.steps, episode.budget - evidence.steps
+    budget = evidence.episode.budget
     fits = equation_fits(evidence, hypothesis)
     graph_ok = graph_fits(evidence, hypothesis)
-    sizes = equivalence_sizes(evidence)
-    found = identify(evidence)
-    figures: dict[str, Any] = {
-        "budget": episode.budget,
-        "used": used,
-        "budget_share": used / episode.budget if episode.budget else None,
-        "class_size": sizes[-1],
+    consistent = graph_ok and all(fits)
+    class_size = equivalence_sizes(evidence)[-1]
+    undone = not consistent or (class_size is not None and class_size > 1)
+    return {
+        "budget": budget,
+        "used": evidence.steps,
+        "budget_share": evidence.steps / budget if budget else None,
+        "class_size": class_size,
         "consistency": sum(fits) / len(fits) if fits else None,
-        "consistent": int(graph_ok and all(fits)),
+        "consistent": int(consistent),
         "graph_consistent": int(graph_ok),
-        "graph_step": None,
-        "equation_step": None,
-        "steps_after": None,
-        "premature": None,
+        "premature": int(evidence.steps < budget and undone) if committed and budget else None,
     }
-    if found is not None:
-        settled = found.graph_step is not None and found.equation_step is not None
-        figures["graph_step"], figures["equation_step"] = found.graph_step, found.equation_step
-        if found.graph_step is not None and found.equation_step is not None:
-            figures["steps_after"] = used - max(found.graph_step, found.equation_step)
-        if committed and episode.budget:
-            figures["premature"] = int(remaining > 0 and not settled)
-    return figures

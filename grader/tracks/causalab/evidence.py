@@ -1,55 +1,55 @@
-"""The verified evidence of a session, as one small linear system per node and parent set.
+"""The verified evidence of a session, and whether some equation of a property explains it.
 
 A property's base differs between crystals, so only the manipulator (and a given chain's crystal)
-says something about its parents; the target's base is shared, so every reading does. What a base
-is after an intervention depends on the mode: ``shift`` makes it the value set, ``pin`` some new
-constant, and under ``do`` the property follows its parents no more.
+says something about its parents. What the base is after an intervention depends on the mode:
+``shift`` makes it the value set, ``pin`` some new constant, and under ``do`` the property follows
+its parents no more.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf, isfinite
+from typing import Final
 
 from grader.laboratory.episode import Episode
 from grader.laboratory.model import ROUNDING
-from grader.tracks.causalab.fitting import Fit, fit, tightest
 
-Setting = tuple[str, float, Mapping[str, float]]
+Reading = Mapping[str, float]
+Setting = tuple[str, float, Reading]
 """An intervention and what was then read: (property, value, reading)."""
+
+_SLOP: Final = 1e-6
+"""Floating-point error of a residual norm, relative to the norm allowed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One reading as an equation for one node.
+    """One reading as an equation for one property.
 
-    ``step`` is the number of interventions made when it was read; ``values`` the whole reading in
-    node order; ``base`` the base if it is known, else ``constant`` names it among the unknown.
+    ``base`` is the property's base if it is known, else ``constant`` numbers it among the unknown
+    ones. ``allowance`` is how far the reading may be from what the equation gives.
     """
 
-    step: int
-    values: Sequence[float]
+    reading: Reading
     base: float | None
     constant: int
-    error: float
+    allowance: float
 
 
 class Evidence:
-    """Everything an agent has seen of one episode, by step.
-
-    ``settings`` are the interventions made, in order. Step 0 is what was given before the first.
-    """
+    """Everything an agent has seen of one episode; ``settings`` are the interventions, in order."""
 
     def __init__(self, episode: Episode, settings: Sequence[Setting]) -> None:
         self.episode = episode
         self.settings = tuple(settings)
         self.steps = len(self.settings)
-        self._powers = 2 if episode.family == "quadratic" else 1
-        self._fits: dict[tuple[int, tuple[int, ...], int], Fit] = {}
 
     @cached_property
-    def readings(self) -> list[tuple[int, Mapping[str, float]]]:
-        """All readings with their steps: records, given chain, opening, interventions."""
+    def readings(self) -> list[tuple[int, Reading]]:
+        """All readings, each after the number of interventions made before it.
+
+        Records, given chain and opening come first, with 0.
+        """
         public = self.episode.public
         given = [*public["records"], *(step["reading"] for step in public["chain"])]
         if public["opening"] is not None:
@@ -57,118 +57,71 @@ class Evidence:
         shown = enumerate((reading for _, _, reading in self.settings), start=1)
         return [*((0, reading) for reading in given), *shown]
 
-    @cached_property
-    def rows(self) -> list[list[Row]]:
-        """The equations of every node, in node order."""
-        return [self._rows_of(node) for node in self.episode.nodes]
+    def explained_by(self, node: str, parents: Sequence[str]) -> bool:
+        """Return whether some coefficients of ``parents`` fit every reading of property ``node``.
 
-    def _rows_of(self, node: str) -> list[Row]:
-        if node == self.episode.target:
-            return [
-                Row(step, self._vector(reading), None, 0, self._error(node, step))
-                for step, reading in self.readings
+        Rows are divided by their allowance. The true coefficients then miss none by more than 1,
+        so the least-squares solution has a residual norm of at most the root of their number.
+        """
+        rows = self.rows(node)
+        if not rows:
+            return True
+        import numpy as np
+
+        powers = (1, 2) if self.episode.family == "quadratic" else (1,)
+        constants = sorted({row.constant for row in rows if row.base is None})
+        matrix = np.array(
+            [
+                [*(row.reading[parent] ** power for power in powers for parent in parents),
+                 *(float(row.base is None and row.constant == c) for c in constants)]
+                for row in rows
             ]
+        ).reshape(len(rows), -1)  # fmt: skip
+        sides = np.array([row.reading[node] - (row.base or 0.0) for row in rows])
+        allowances = np.array([row.allowance for row in rows])
+        matrix, sides = matrix / allowances[:, None], sides / allowances
+        # Columns of one length: squares of readings are thousands of times the readings.
+        lengths = np.sqrt((matrix**2).sum(axis=0))
+        matrix /= np.where(lengths > 0, lengths, 1.0)
+        solution = np.linalg.lstsq(matrix, sides, rcond=None)[0]
+        norm = float(np.linalg.norm(matrix @ solution - sides))
+        return bool(norm <= len(rows) ** 0.5 * (1 + _SLOP))
+
+    def rows(self, node: str) -> list[Row]:
+        """Return the equations that the readings give for property ``node``."""
         public = self.episode.public
         rows: list[Row] = []
         if public["chain"]:
             chain = [(s["set"]["name"], s["set"]["value"], s["reading"]) for s in public["chain"]]
-            rows += self._crystal_rows(node, public["records"][0], chain, 0, 1)
-        rows += self._crystal_rows(node, public["opening"], self.settings, 1, -1)
-        return rows
+            rows += self._crystal_rows(node, public["records"][0], chain, 1, ROUNDING)
+        shifted = ROUNDING
+        hidden = self.episode.disturbance
+        if hidden is not None and node in hidden.nodes:
+            shifted = 2 * ROUNDING + hidden.bound
+        return rows + self._crystal_rows(node, public["opening"], self.settings, -1, shifted)
 
     def _crystal_rows(
         self,
         node: str,
-        first: Mapping[str, float] | None,
+        first: Reading | None,
         settings: Sequence[Setting],
-        pace: int,
         sign: int,
+        allowance: float,
     ) -> list[Row]:
-        """The equations that one crystal gives.
+        """Return the equations that one crystal gives, read ``first`` before its ``settings``.
 
-        Unknown bases get ids +1, +2 … or −1, −2 … by ``sign``, so two crystals never share one.
-        ``pace`` is 1 if every intervention is a step of the session, 0 if they were given.
+        Unknown bases get numbers +1, +2 … or −1, −2 … by ``sign``, so two crystals never share
+        one. ``allowance`` is that of readings after a setting.
         """
         mode = self.episode.mode
-        rows: list[Row] = []
         base: float | None = None
         constant = sign
-        if first is not None:
-            rows.append(Row(0, self._vector(first), None, constant, ROUNDING))
-        for number, (name, value, reading) in enumerate(settings, start=1):
+        rows = [] if first is None else [Row(first, None, constant, ROUNDING)]
+        for name, value, reading in settings:
             if name == node:
                 if mode == "do":
                     break
                 base = value if mode == "shift" else None
                 constant += sign
-            step = pace * number
-            rows.append(Row(step, self._vector(reading), base, constant, self._error(node, step)))
+            rows.append(Row(reading, base, constant, allowance))
         return rows
-
-    def _vector(self, reading: Mapping[str, float]) -> list[float]:
-        return [reading[node] for node in self.episode.nodes]
-
-    def _error(self, node: str, step: int) -> float:
-        """Half a unit of the last decimal, and what a disturbance may add to the node."""
-        hidden = self.episode.disturbance
-        if step and hidden is not None and node in hidden.nodes:
-            return 2 * ROUNDING + hidden.bound
-        return ROUNDING
-
-    def fit(self, node: int, parents: Sequence[int], step: int) -> Fit:
-        """What the evidence up to ``step`` says of ``node`` as a function of ``parents``.
-
-        The first columns are the coefficients: one a parent, or in the quadratic family the
-        linear ones and then the squares.
-        """
-        key = (node, tuple(parents), step)
-        if key not in self._fits:
-            self._fits[key] = self._fit(*key)
-        return self._fits[key]
-
-    def bounds_within(
-        self, node: int, parents: Sequence[int], step: int, column: int, centre: float, slack: float
-    ) -> bool:
-        """Whether a coefficient of :meth:`fit` is certainly within ``slack`` of ``centre``.
-
-        The first bounds come from one square part of the rows; only if they do not suffice are
-        the tightest computed.
-        """
-        found = self.fit(node, parents, step)
-        low, high = found.lower[column], found.upper[column]
-        if isfinite(low) and not (centre - slack <= low and high <= centre + slack):
-            low, high = tightest(*self._system(node, parents, step), column)
-        return centre - slack <= low and high <= centre + slack
-
-    def _fit(self, node: int, parents: Sequence[int], step: int) -> Fit:
-        rows, values, errors = self._system(node, parents, step)
-        width = len(parents) * self._powers
-        if not rows:
-            return Fit(True, (-inf,) * width, (inf,) * width)
-        slopes = [self._slopes(row, len(parents)) for row in rows]
-        found = fit(rows, values, errors, slopes)
-        return Fit(found.feasible, found.lower[:width], found.upper[:width])
-
-    def _slopes(self, row: Sequence[float], parents: int) -> list[float]:
-        """How much the rounding of the readings changes each entry of a row."""
-        slopes = [ROUNDING] * parents
-        if self._powers == 2:
-            slopes += [2 * ROUNDING * abs(value) for value in row[:parents]]
-        return slopes + [0.0] * (len(row) - len(slopes))
-
-    def _system(
-        self, node: int, parents: Sequence[int], step: int
-    ) -> tuple[list[list[float]], list[float], list[float]]:
-        """Rows, values and errors for :func:`~grader.tracks.causalab.fitting.fit`."""
-        used = [row for row in self.rows[node] if row.step <= step]
-        constants = sorted({row.constant for row in used if row.base is None})
-        matrix = []
-        for row in used:
-            entries = [row.values[p] for p in parents]
-            if self._powers == 2:
-                entries += [value * value for value in entries]
-            known = row.base is not None
-            entries += [float(not known and row.constant == c) for c in constants]
-            matrix.append(entries)
-        values = [row.values[node] - (row.base or 0.0) for row in used]
-        return matrix, values, [row.error for row in used]

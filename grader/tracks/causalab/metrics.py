@@ -137,32 +137,20 @@ def reference_coefficient_rates(episode: Episode, hypothesis: Hypothesis) -> Rat
 
 
 def hypothesis_metrics(episode: Episode, hypothesis: Hypothesis) -> dict[str, Any]:
-    """Everything that is said of a hypothesised graph and target equation.
-
-    ``edge_*`` and ``shd_decided`` leave out the pairs that are not decided, on both sides;
-    ``edge_*_full`` and the rest are over all pairs.
-    """
+    """Everything that is said of a hypothesised graph and target equation, over all pairs."""
     edges, base = hypothesis.edges, hypothesis.base
-    true, undecided, target = episode.edges, episode.undecided, episode.target
-    counted = edges - undecided, true - undecided
-    decided = overlap(*counted)
-    full = overlap(edges, true)
+    true, target = episode.edges, episode.target
+    found = overlap(edges, true)
     into = [{edge for edge in side if edge[1] == target} for side in (edges, true)]
     return {
-        "edge_precision": decided.precision,
-        "edge_recall": decided.recall,
-        "edge_f1": decided.f1,
-        "edge_f1_full": full.f1,
-        "edge_precision_full": full.precision,
-        "edge_recall_full": full.recall,
+        "edge_precision": found.precision,
+        "edge_recall": found.recall,
+        "edge_f1": found.f1,
         "skeleton_f1": overlap(set(map(frozenset, edges)), set(map(frozenset, true))).f1,
         "shd": shd(edges, true),
-        "shd_decided": shd(*counted),
         "freq_edge_f1": overlap(*into).f1,
         "root_f1": overlap(roots(edges, target), roots(true, target)).f1,
-        "graph_exact": int(counted[0] == counted[1]),
-        "undecided_pairs": len(undecided),
-        "undecided_right": sum((pair in edges) == (pair in true) for pair in undecided),
+        "graph_exact": int(edges == true),
         "coefficient_f1": coefficient_rates(episode, hypothesis).f1,
         "coefficient_f1_reference": reference_coefficient_rates(episode, hypothesis).f1,
         "base_error": None if base is None else abs(base - episode.model.base),

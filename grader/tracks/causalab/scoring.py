@@ -45,7 +45,7 @@ def verify_checked(task: Task, truth: Truth, checked: Checked) -> Checked:
 
 
 def laboratory_score(task: Task, truth: Truth, submission: LabAnswer) -> Mark:
-    """A session's score: ½ task accuracy + ½ all-edge F1 over decidable pairs."""
+    """A session's score: ½ task accuracy + ½ all-edge F1."""
     # Fits and equivalence classes are loaded only where a session is there to be judged.
     from grader.tracks.causalab.session import open_submission, session_figures
 
@@ -66,7 +66,7 @@ def _why(figures: Mapping[str, Any]) -> str:
     if not figures["hypothesised"]:
         parts.append(f"no hypothesis was {'read' if figures['parse_failures'] else 'given'}")
     elif not figures["graph_exact"]:
-        parts.append(f"edges missing, extra or reversed: {figures['shd_decided']}")
+        parts.append(f"edges missing, extra or reversed: {figures['shd']}")
     if figures["premature"]:
-        parts.append("stopped while experiments could still tell candidates apart")
+        parts.append("stopped early, while the hypothesis or the graph was still open")
     return "; ".join(parts)

@@ -36,13 +36,10 @@ def page(told: Told) -> str:
     outcome = prediction_metrics(episode, told.prediction)
     said = "none" if told.prediction is None else f"{told.prediction:g}"
     verdict = "within" if outcome["accurate"] else "not within"
-    missing = episode.edges - final.edges - episode.undecided
-    extra = final.edges - episode.edges - episode.undecided
+    missing, extra = episode.edges - final.edges, final.edges - episode.edges
     legend = (
         "Solid: in both graphs. Dashed: in this one only "
-        f"({len(missing)} missing, {len(extra)} extra or reversed). "
-        "Dotted: an edge that no legal experiment decides "
-        f"({len(episode.undecided)} ordered pairs)."
+        f"({len(missing)} missing, {len(extra)} extra or reversed)."
     )
     graphs = Beside(
         [
@@ -83,8 +80,6 @@ def _graph(told: Told, title: str, edges: Collection[Edge], other: Collection[Ed
     parts = [words(4, 16, title, "value")]
     for parent, child in sorted(edges):
         kind = "right" if (parent, child) in other else "wrong"
-        if (parent, child) in episode.undecided:
-            kind = "open"
         (x1, y1), (x2, y2) = places[parent], places[child]
         length = math.hypot(x2 - x1, y2 - y1) or 1
         dx, dy = (disc + 2) * (x2 - x1) / length, (disc + 2) * (y2 - y1) / length

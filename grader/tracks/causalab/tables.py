@@ -14,9 +14,9 @@ _UNSIGNED: Final = (
 )
 _NOTE: Final = (
     "Accuracy is within the stated tolerance, with Wilson’s 95% interval; edge F1 is over all "
-    "pairs, and beside it over those that experiments decide, which count. Class size: graphs that "
-    "the interventions made leave equivalent (up to 5 nodes). Premature: predicted although "
-    "experiments left could still tell candidates apart."
+    "pairs. Class size: graphs that the interventions made leave equivalent (up to 5 nodes). "
+    "Premature: predicted with budget left, although the hypothesis contradicts the readings or "
+    "the class is larger than one."
 )
 
 

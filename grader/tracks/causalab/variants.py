@@ -8,7 +8,7 @@ from grader.tracks.causalab.shapes import LABORATORY
 
 _RULE: Final = (
     "½ task accuracy (the prediction within the stated tolerance of the reactor's frequency) "
-    "+ ½ F1 of the directed edges over the pairs that experiments can decide."
+    "+ ½ F1 of the directed edges."
 )
 _variant = partial(Variant, "causalab", "laboratory", rung=2, shape=LABORATORY, rule=_RULE)
 
