@@ -32,7 +32,6 @@ _LEFT_OUT: Final = frozenset({
     "skill", "skill_interval", "skill_detectable", "floor", "ceiling", "usage", "parrot",
     "interval", "intervals", "intervals_determined", "intervals_open", "points_interval",
     "causalds_score_interval", "coverage_interval", "detectable",
-    "undecided_pairs", "undecided_right",
 })  # fmt: skip
 """Members of a report that no paper defines or that come from resampling."""
 
