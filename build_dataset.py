@@ -22,4 +22,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    exit_with(main, at_once=True)
+    exit_with(main)

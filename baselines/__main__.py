@@ -14,7 +14,7 @@ from pathlib import Path
 
 from baselines.answering import Choice, answer_exam, answer_in_its_folder
 from baselines.systems import NAMES, SHOWN, SYSTEMS, named_systems
-from builder.release.engine import map_instances
+from builder.release.engine import Workers
 from grader.errors import UsageError
 from grader.io.pipe import exit_with, interrupted
 from grader.processors import processors
@@ -61,8 +61,9 @@ def run(arguments: argparse.Namespace) -> None:
         print(answer_exam(choice, folder, names[0], shown=True))
         return
     answer = partial(answer_in_its_folder, choice, out)
-    for line in map_instances(answer, names, arguments.workers, ordered=False):
-        print(line, flush=True)
+    with Workers(arguments.workers) as workers:
+        for line in workers.map(answer, names):
+            print(line, flush=True)
 
 
 def _parser() -> argparse.ArgumentParser:

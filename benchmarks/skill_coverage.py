@@ -23,7 +23,7 @@ from builder.floors.measure import measure_exams
 from builder.gate.report import GateReport
 from builder.release.build import build_release
 from builder.release.config import load_config
-from builder.release.engine import map_instances
+from builder.release.engine import Workers
 from builder.release.floors import floors_file, twins_of, write_floors
 from builder.release.roots import read_roots
 from builder.release.show.progress import Reporter
@@ -148,8 +148,8 @@ def coverage(exams: int, workers: int, folder: Path) -> tuple[float, float]:
     write_floors(floors_file(first, EXAM).parent, EXAM, seed, twins[EXAM], found[EXAM])
     jobs = [Job(number, folder) for number in range(exams)]
     rebuilt = []
-    with reporter.stage("small exams", exams) as advance:
-        for one in map_instances(rebuild, jobs, workers):
+    with reporter.stage("small exams", exams) as advance, Workers(workers) as pool:
+        for one in pool.map(rebuild, jobs):
             rebuilt.append(one)
             advance()
     truth = 100 * math.fsum(r.gained for r in rebuilt) / math.fsum(r.room for r in rebuilt)

@@ -211,8 +211,7 @@ class Track:
     private-truth split keeps out of the public repository.
 
     ``parse(table)`` checks the track's TOML table and raises ``UsageError`` naming the key;
-    ``plan(config, split, count_root, private)`` gives the instances of a split in index order (of a
-    large one, :class:`builder.release.blocks.BlockSpecs`);
+    ``plan(config, split, count_root, private)`` gives the instances of a split in index order;
     ``build(spec)`` builds one of them, a pure function of ``spec``.
 
     ``audit(world, truths, labels, shown)`` derives every truth of an instance a second time and

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 
 from builder.cli import command
 from builder.cli.command import BUG, FAILED, OK, PROGRAM, Command, add_domains, add_workers
-from builder.tracks import EXAMPLE
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -35,7 +34,12 @@ def _add_build(parser: argparse.ArgumentParser) -> None:
         help="the release to write (default: release)",
     )
     add_workers(parser)
-    command.add_engine(parser)
+    parser.add_argument(
+        "--engine",
+        default="processes",
+        metavar="ENGINE",
+        help="processes (default), or ray[:ADDRESS]: the workers of a cluster",
+    )
     parser.add_argument(
         "--staging",
         metavar="URL",
@@ -58,20 +62,15 @@ def _add_build(parser: argparse.ArgumentParser) -> None:
 
 
 def _build(options: argparse.Namespace) -> int:
-    if options.only is None:
-        command.engine_of(options).get_ready()
-    with command.importing():
-        from builder.release.arrow import convert_without_pandas
-        from builder.release.build import build_alone
-        from builder.release.config import load_config
-        from builder.release.engine import InstanceFailed, WorkerDied
-        from builder.release.roots import read_roots
-        from builder.release.show.progress import Reporter
-        from grader.io.jsonio import pretty
+    from builder.release.build import build_alone
+    from builder.release.config import load_config
+    from builder.release.engine import InstanceFailed, WorkerDied
+    from builder.release.roots import read_roots
+    from builder.release.show.progress import Reporter
+    from grader.io.jsonio import pretty
 
-        reporter = Reporter(options.quiet)
-        config = load_config(options.toml)  # which imports the tracks
-        convert_without_pandas()
+    reporter = Reporter(options.quiet)
+    config = load_config(options.toml)
     roots, warnings = read_roots(config)
     for warning in warnings:
         reporter.warn(warning)
@@ -88,7 +87,12 @@ def _build(options: argparse.Namespace) -> int:
         )
         return BUG
     except WorkerDied as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(
+            f"error: {error}; finished parts are kept: run the same command again, with fewer "
+            f"--workers if memory ran out, or build one of them alone: {PROGRAM} build "
+            f"{shlex.quote(str(options.toml))} --only TRACK/SPLIT/INDEX",
+            file=sys.stderr,
+        )
         return BUG
     except BrokenPipeError:
         raise
@@ -110,15 +114,15 @@ def build_gated(
     the gate refuses is told."""
     from builder.release.build import build_release
 
-    engine = command.engine_of(options)
     outcome = build_release(
         config,
         options.out,
         roots,
-        partial(command.gate, workers=engine, shortcuts=options.shortcuts),
+        partial(command.gate, workers=options.workers, shortcuts=options.shortcuts),
         check=command.check_part,
+        cluster=command.cluster_of(options),
         staging=getattr(options, "staging", None),
-        workers=engine,
+        workers=options.workers,
         fresh=options.fresh,
         reporter=reporter,
     )
@@ -210,7 +214,7 @@ BUILD: Final = Command(
     (
         "build splits/mini.toml --out release",
         "build splits/mini.toml --out release --workers 8 --fresh",
-        f"build splits/mini.toml --only {EXAMPLE}",
+        "build splits/mini.toml --only TRACK/SPLIT/INDEX",
     ),
     _add_build,
     _build,

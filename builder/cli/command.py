@@ -4,10 +4,8 @@ Heavy imports wait inside the functions that need them: ``--help`` needs no nume
 """
 
 import argparse
-import gc
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -18,9 +16,7 @@ from grader.processors import processors
 if TYPE_CHECKING:
     from builder.gate.report import GateReport
     from builder.gate.shortcuts import Shortcuts
-    from builder.release.engine import Engine, Workers
-    from builder.release.manifest import Parts
-    from builder.release.parts import Part
+    from builder.release.parts import Part, Parts
     from builder.release.show.progress import Reporter
 
 PROGRAM: Final = "python build_dataset.py"
@@ -39,19 +35,6 @@ class Command:
     examples: tuple[str, ...]
     arguments: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace], int]
-
-
-@contextmanager
-def importing() -> Iterator[None]:
-    """Nobody looks for garbage while libraries are imported, who make objects by the hundred
-    thousand to keep."""
-    looking = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if looking:
-            gc.enable()
 
 
 def add_release(parser: argparse.ArgumentParser) -> None:
@@ -77,28 +60,17 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_engine(parser: argparse.ArgumentParser) -> None:
-    """``--engine``."""
-    parser.add_argument(
-        "--engine",
-        default="processes",
-        metavar="ENGINE",
-        help="processes (default), or ray[:ADDRESS]: the workers of a cluster",
-    )
-
-
-def engine_of(options: argparse.Namespace) -> "Engine":
-    """The engine that the options ask for; raises ``UsageError``."""
-    from builder.release.engine import Engine
-
-    kind, _, address = options.engine.partition(":")
+def cluster_of(options: argparse.Namespace) -> str | None:
+    """The address of the Ray cluster that ``--engine`` names, None for processes of this machine;
+    raises ``UsageError``."""
+    kind, _, address = getattr(options, "engine", "processes").partition(":")
     if kind == "ray":
-        return Engine("ray", options.workers, address)
+        return str(address)
     if options.engine != "processes":
         raise UsageError(
             f"--engine {options.engine}: no such engine; write processes, ray or ray:ADDRESS"
         )
-    return Engine("processes", options.workers)
+    return None
 
 
 def add_domains(parser: argparse.ArgumentParser) -> None:
@@ -150,7 +122,7 @@ def gate(
     reporter: "Reporter",
     parts: "Parts | None" = None,
     *,
-    workers: "Workers",
+    workers: int,
     shortcuts: "Callable[[], Shortcuts] | None" = None,
 ) -> "GateReport":
     """Runs the gate over a release folder, of which ``parts`` are staged and checked, with the

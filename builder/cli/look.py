@@ -10,10 +10,8 @@ from builder.cli.command import (
     OK,
     Command,
     add_domains,
-    add_engine,
     add_release,
     add_workers,
-    engine_of,
     need_release,
 )
 
@@ -22,7 +20,6 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
     add_release(parser)
     add_domains(parser)
     add_workers(parser)
-    add_engine(parser)
     parser.add_argument("--quiet", action="store_true", help="show the report only")
 
 
@@ -35,7 +32,7 @@ def _check(options: argparse.Namespace) -> int:
     report = command.gate(
         options.release,
         Reporter(options.quiet),
-        workers=engine_of(options),
+        workers=options.workers,
         shortcuts=options.shortcuts,
     )
     for text in (report.markdown, report.private_markdown):

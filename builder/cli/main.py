@@ -14,7 +14,7 @@ from builder.cli.floors import FLOORS
 from builder.cli.look import CHECK, DIFF
 from builder.cli.new import NEW_DOMAIN
 from builder.cli.publish import PUBLISH
-from builder.tracks import IMPORTERS, TRACK_COMMANDS, load
+from builder.importing import COMMANDS
 from grader.errors import UsageError
 from grader.io.pipe import interrupted, unwritable
 from grader.names import did_you_mean
@@ -109,10 +109,8 @@ EXAMPLES: Final = (
 
 def _commands() -> list[Command]:
     """Every command, in the order of ``--help``."""
-    of_tracks: list[Command] = [load(reference) for reference in TRACK_COMMANDS]
-    importers: list[Command] = [load(reference) for reference in IMPORTERS]
     ours = [EXAM, FLOORS, DEPRECATE, PUBLISH, NEW_DOMAIN, NEW_SECRET]
-    return [BUILD, PLAN, CHECK, DIFF, *of_tracks, *ours, *importers]
+    return [BUILD, PLAN, CHECK, DIFF, *COMMANDS, *ours]
 
 
 def _parser() -> argparse.ArgumentParser:

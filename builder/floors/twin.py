@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from builder.release.engine import map_instances
+from builder.release.engine import Workers
 from builder.release.show.progress import Reporter
 from builder.track import Built, Graded, InstanceSpec, Track
-from builder.tracks import TRACKS, load_track
+from builder.tracks import TRACKS
 from grader.errors import UsageError
 from grader.io.files import replacing
 from grader.io.jsonio import canonical
@@ -60,7 +60,7 @@ class TwinPart:
 class TwinJob:
     """Some instances to build and grade; cells in ``enough`` are left out."""
 
-    reference: str
+    track: str
     specs: tuple[InstanceSpec, ...]
     composed: bool
     enough: frozenset[Cell]
@@ -95,7 +95,7 @@ def draw_twin(
         specs = TRACKS[name].plan(settings, f"floors_{batch}", seed.encode("utf-8"), False)
         jobs = [
             TwinJob(
-                TRACKS.reference(name),
+                name,
                 tuple(specs[start : start + PART]),
                 composed,
                 enough,
@@ -103,12 +103,16 @@ def draw_twin(
             )
             for start in range(0, len(specs), PART)
         ]
-        with reporter.stage(f"{name}: twin, batch {batch + 1}", len(jobs)) as advance:
-            for part in map_instances(measure_part, jobs, workers):
+        with (
+            reporter.stage(f"{name}: twin, batch {batch + 1}", len(jobs)) as advance,
+            Workers(workers) as pool,
+        ):
+            for part in pool.map(measure_part, jobs):
                 measured += part.measured
                 candidates += part.candidates
                 counts.update(one.cell for one in part.measured)
                 advance()
+        measured.sort(key=lambda one: (one.task_id, one.cell))
         rare = min(filter(lambda cell: _counts(cell, asked), counts), key=counts.__getitem__)
         if counts[rare] >= tasks:
             return TwinPart(tuple(measured), tuple(candidates))
@@ -139,7 +143,7 @@ def measure_part(job: TwinJob) -> TwinPart:
             return found
     except (OSError, EOFError, ValueError, AttributeError, ImportError, pickle.UnpicklingError):
         pass  # not there, or half written by a machine that went down: measured again
-    track = load_track(job.reference)
+    track = TRACKS[job.track]
     measured: list[Measured] = []
     candidates: list[Any] = []
     for spec in job.specs:

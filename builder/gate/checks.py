@@ -4,63 +4,62 @@ Every check takes what was read and returns problems as one-line strings; none m
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
 
-import pyarrow as pa
-import pyarrow.compute as pc
+import duckdb
 
-from builder.gate.marks import all_different, numbers
-from builder.gate.roll import Ids, Roll
-from builder.gate.tables import SceneRow, SplitTables, TaskRow
+from builder.gate.roll import Roll
+from builder.gate.tables import SceneRow, SplitTables, TaskRow, tracks
+from builder.release.reader import public_side, shards, splits
 from builder.track import Track
 from builder.tracks import TRACKS
 from grader.shape import Variant
 from grader.tracks import variant as variant_of
 
 
-def id_problems(found: Sequence[Roll], raw: Iterable[Ids]) -> Iterator[str]:
+def id_problems(found: Sequence[Roll], raw: Iterable[tuple[str, Sequence[str]]]) -> Iterator[str]:
     """No id twice, within a config or between configs; no instance without a world.
 
     ``raw`` are the ids of every config and split as they stand, duplicates included.
     """
-    for ids in raw:
-        if not _ascending(ids.batches()):
-            listed = [name for batch in ids.batches() for name in batch.to_pylist()]
-            yield from (f"{ids.place}: {name} appears {n} times" for name, n in _repeated(listed))
-            if listed != sorted(listed):
-                yield f"{ids.place}: rows are not sorted by id"
-    if not all_different(map(numbers, chain(*(_used(roll) for roll in found)))):
-        used = [name.rpartition("-")[2] for roll in found for name in
-                {name for batch in _used(roll) for name in batch.to_pylist()}]  # fmt: skip
-        yield from (f"id {name} is used {n} times" for name, n in _repeated(used))
+    for place, ids in raw:
+        yield from (f"{place}: {name} appears {n} times" for name, n in _repeated(ids))
+        if list(ids) != sorted(ids):
+            yield f"{place}: rows are not sorted by id"
+    used = [name for roll in found for name in (*roll.tasks, *roll.instances)]
+    digits = [name.rpartition("-")[2] for name in used]
+    yield from (f"id {name} is used {n} times" for name, n in _repeated(digits))
     for roll in found:
-        shown, worlds = roll.instances(), roll.worlds.unique()
-        for one, other in ((shown, worlds), (worlds, shown)):
-            for name in one.filter(pc.invert(pc.is_in(one, other))).to_pylist():
-                yield f"{name}: an instance without a world, or a world without an instance"
+        for name in sorted(roll.instances ^ set(roll.worlds)):
+            yield f"{name}: an instance without a world, or a world without an instance"
 
 
-def _ascending(batches: Iterable[pa.Array]) -> bool:
-    """Whether every id is after the one before."""
-    last = None
-    for ids in batches:
-        if last is not None:
-            ids = pa.concat_arrays([last, ids])
-        if not pc.all(pc.less(ids[:-1], ids[1:]), min_count=0).as_py():
-            return False
-        last = ids[-1:]
-    return True
-
-
-def _used(roll: Roll) -> Iterator[pa.Array]:
-    """The ids of tasks and of instances."""
-    yield from roll.task_ids()
-    yield roll.instances()
-
-
-def _repeated(names: Sequence[str]) -> list[tuple[str, int]]:
+def _repeated(names: Iterable[str]) -> list[tuple[str, int]]:
     return sorted((name, n) for name, n in Counter(names).items() if n > 1)
+
+
+_SAME_PROMPT: Final = """
+SELECT max(task_id), min(task_id)
+FROM read_parquet($paths)
+GROUP BY replace(prompt, task_id, '')
+HAVING count(DISTINCT (instance_id, family, variant)) > 1 OR count(DISTINCT view) < count(*)
+ORDER BY ALL
+"""
+"""Views of one instance may ask the same: they can show a variant that needs no data in the same
+words."""
+
+
+def prompt_problems(release: Path) -> list[str]:
+    """Tasks that have one prompt; ids and file names, which differ anyhow, are left out."""
+    public = public_side(release)
+    paths = [
+        str(p) for t in tracks(public) for s in splits(public, t) for p in shards(public, t, s)
+    ]
+    with duckdb.connect() as connection:
+        same = connection.execute(_SAME_PROMPT, {"paths": paths}).fetchall()
+    return [f"{one} and {other}: the same prompt" for one, other in same]
 
 
 def reference_problems(track: Track, table: SplitTables) -> Iterator[str]:
@@ -75,58 +74,43 @@ def reference_problems(track: Track, table: SplitTables) -> Iterator[str]:
         yield f"{extra}: a truth without a task"
 
 
-def exam_problems(roll: Roll) -> list[str]:
+def exam_problems(roll: Roll) -> Iterator[str]:
     """Exams name existing tasks, each once; in a private split each task is in one exam only."""
-    problems = []
     members: dict[str, list[tuple[int, str]]] = {}
     for exam, position, task_id in roll.exams:
         members.setdefault(exam, []).append((position, task_id))
     for exam, entries in members.items():
-        positions = [position for position, _ in entries]
-        ids = pa.array([task_id for _, task_id in entries], pa.string())
-        problems += [f"exam {exam}: no task {name}" for name in _unknown(ids, roll)]
-        if len(ids.unique()) < len(ids) or len(set(positions)) < len(positions):
-            problems.append(f"exam {exam}: a task or a position appears twice")
+        positions, names = zip(*entries, strict=True)
+        yield from (f"exam {exam}: no task {name}" for name in names if name not in roll.tasks)
+        if len(set(names)) < len(names) or len(set(positions)) < len(positions):
+            yield f"exam {exam}: a task or a position appears twice"
     if roll.private:
-        problems += _private_exam_problems(roll)
-    return problems
-
-
-def _unknown(ids: pa.Array, roll: Roll) -> list[str]:
-    """Those of some ids that no task has, in their order."""
-    for batch in roll.task_ids():
-        ids = ids.filter(pc.invert(pc.is_in(ids, batch)))
-        if not len(ids):
-            break
-    found: list[str] = ids.to_pylist()
-    return found
+        yield from _private_exam_problems(roll)
 
 
 def _private_exam_problems(roll: Roll) -> Iterator[str]:
     """One hidden world, one task, one exam: one row must not give away another."""
     exams = Counter(task_id for _, _, task_id in roll.exams)
-    of = roll.instance_of()
-    for task_id in of:
+    for task_id in roll.tasks:
         if exams[task_id] != 1:
             yield f"{task_id}: in {exams[task_id]} exams of a private split, not 1"
     if TRACKS[roll.track].protocol:
-        yield from _torn_protocols(roll, of)
+        yield from _torn_protocols(roll)
         return
-    asked = Counter(of.values())
-    for instance in sorted(roll.instances().to_pylist()):
+    asked = Counter(roll.tasks.values())
+    for instance in sorted(roll.instances):
         if asked[instance] != 1:
             yield f"{instance}: {asked[instance]} tasks in a private split, not 1"
-    for instance, count in Counter(roll.scenes["instance_id"].to_pylist()).items():
-        if count > 1:
-            yield f"{instance}: {count} views in a private split, not 1"
+    for instance, count in _repeated(instance for instance, _ in roll.scenes):
+        yield f"{instance}: {count} views in a private split, not 1"
 
 
-def _torn_protocols(roll: Roll, of: Mapping[str, str]) -> Iterator[str]:
+def _torn_protocols(roll: Roll) -> Iterator[str]:
     """All tasks of an instance are in one exam: one exam must not give away another's."""
     places: dict[str, set[str]] = {}
     for exam, _, task_id in roll.exams:
-        if task_id in of:
-            places.setdefault(of[task_id], set()).add(exam)
+        if task_id in roll.tasks:
+            places.setdefault(roll.tasks[task_id], set()).add(exam)
     for instance, exams in sorted(places.items()):
         if len(exams) > 1:
             yield f"{instance}: its tasks are in {len(exams)} exams of a private split, not 1"

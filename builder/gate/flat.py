@@ -1,98 +1,65 @@
 """Whether the config ``tasks`` says what the tracks' configs say, and no more.
 
-The check of a part leaves two hashes of each of its tasks: of what the flat row must repeat, and of
-the right answer, by the grader's own reading of truths and labels. The gate holds the
-released rows against them.
+The check of a part leaves a hash of the right answer to each of its tasks, by the grader's own
+reading of truths and labels; the gate holds the released answers against them.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from builder.gate.marks import SetSum
-from builder.gate.part_rows import PartRows
-from builder.release.engine import Workers, map_instances
+import duckdb
+
+from builder.gate.tables import tracks
 from builder.release.flat import CONFIG
-from builder.release.reader import rows, shards
+from builder.release.reader import shards
 from builder.release.schemas import FLAT, TASKS
-from grader.io.jsonio import canonical
 from grader.model import Truth
 from grader.shape import Task
 
 _ALIKE: Final = tuple(name for name in FLAT.names if name in TASKS.names)
 
-Mark = Sequence[str]
-"""A task's id, the hash of what its flat row repeats, and that of its right answer; the last is
-empty where truth is private."""
+_BESIDE: Final = f"""
+SELECT
+  coalesce(flat.task_id, own.task_id),
+  flat.task_id IS NULL,
+  {" OR ".join(f"flat.{name} IS DISTINCT FROM own.{name}" for name in _ALIKE)},
+  sha256(flat.answer)
+FROM read_parquet($flat) AS flat
+FULL JOIN read_parquet($tracks) AS own ON flat.task_id = own.task_id
+ORDER BY 1
+"""
 
 
-def flat_marks(part: PartRows, asked: Iterable[tuple[Task, Truth]]) -> list[list[str]]:
-    """The marks of a part's tasks; ``asked`` are the tasks with their truths."""
+def answer_hashes(asked: Iterable[tuple[Task, Truth]]) -> dict[str, str]:
+    """The hash of the right answer to each task, by its id."""
     answers = {}
-    if not part.tables.private:
-        for task, truth in asked:
-            try:
-                answers[task.task_id] = _hash(task.shape.gold(task, truth))
-            except Exception:  # a damaged truth, which other checks name: no answer is right
-                answers[task.task_id] = "none"
-    return [
-        [row["task_id"], _repeated(row), answers.get(row["task_id"], "")]
-        for tasks in part.tasks.values()
-        for row in tasks
-    ]
+    for task, truth in asked:
+        try:
+            text = task.shape.gold(task, truth)
+        except Exception:  # a damaged truth, which other checks name: no answer is right
+            answers[task.task_id] = ""
+        else:
+            answers[task.task_id] = hashlib.sha256(text.encode("utf-8")).hexdigest()
+    return answers
 
 
-@dataclass(frozen=True, slots=True)
-class FlatFile:
-    """A shard of the config, and whether the truth of its split is public."""
-
-    path: Path
-    answered: bool
-
-
-def flat_problems(
-    public: Path, split: str, sums: int, marks: Iterable[Mark], answered: bool, workers: Workers
-) -> Iterator[str]:
-    """Rows that are not those of the tracks; answers that are not right, or are private.
-
-    ``sums`` are those of all ``marks``: where the rows have the same, nobody looks at single ones.
-    """
-    files = [FlatFile(path, answered) for path in shards(public, CONFIG, split)]
-    if (sum(map_instances(_sum_of, files, workers)) - sums) % SetSum.MODULUS:
-        yield from _row_problems(public, split, marks)
-
-
-def _sum_of(file: FlatFile) -> int:
-    """The sum of the marks of a shard's rows; runs in a worker."""
-    found = SetSum()
-    for row in rows([file.path]):
-        found.add([row["task_id"], _repeated(row), _answer(row, file.answered)])
-    return found.value
-
-
-def _answer(row: Mapping[str, Any], answered: bool) -> str:
-    return _hash(row["answer"] or "") if answered or row["answer"] is not None else ""
-
-
-def _row_problems(public: Path, split: str, marks: Iterable[Mark]) -> Iterator[str]:
-    own = {name: (repeated, answer) for name, repeated, answer in marks}
-    for row in rows(shards(public, CONFIG, split)):
-        name = row["task_id"]
-        repeated, answer = own.pop(name, ("", ""))
-        if _repeated(row) != repeated:
+def flat_problems(public: Path, split: str, answers: Mapping[str, str] | None) -> Iterator[str]:
+    """Rows that are not those of the tracks; ``answers`` that are not right, or, where the truth of
+    the split is private (None), are there."""
+    paths = {
+        "flat": [str(path) for path in shards(public, CONFIG, split)],
+        "tracks": [str(p) for track in tracks(public) for p in shards(public, track, split)],
+    }
+    with duckdb.connect() as connection:
+        rows = connection.execute(_BESIDE, paths).fetchall()
+    for name, absent, differs, answer in rows:
+        if absent:
+            yield f"{CONFIG}: {name} is absent"
+        elif differs:
             yield f"{CONFIG}: {name} is not as its track's config has it"
-        elif not answer and row["answer"] is not None:
+        elif answers is None and answer is not None:
             yield f"{CONFIG}: {name} has an answer, and its truth is private"
-        elif answer and _hash(row["answer"] or "") != answer:
+        elif answers is not None and answer != answers.get(name):
             yield f"{CONFIG}: the answer to {name} is not the right one"
-    yield from (f"{CONFIG}: {name} is absent" for name in own)
-
-
-def _repeated(row: Mapping[str, Any]) -> str:
-    return _hash(canonical([row[column] for column in _ALIKE]))
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:32]

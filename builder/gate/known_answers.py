@@ -13,7 +13,6 @@ drawn by a hash of their public ids.
 import hashlib
 import math
 import tempfile
-from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -87,56 +86,25 @@ class KnownPoints:
         return asdict(self)
 
 
-class PointSums:
-    """The points of many parts, one after another, without the parts: of each a few numbers."""
+def total_points(parts: Sequence[KnownPoints]) -> KnownPoints:
+    """The points of several parts together."""
+    keys = sorted({key for part in parts for key in part.floors})
+    return KnownPoints(
+        sum(part.tasks for part in parts),
+        math.fsum(part.gold for part in parts),
+        math.fsum(part.empty for part in parts),
+        tuple(line for part in parts for line in part.wrong),
+        tuple(line for part in parts for line in part.earned),
+        {key: _floor([part.floors[key] for part in parts if key in part.floors]) for key in keys},
+    )
 
-    def __init__(self) -> None:
-        self._tasks = 0
-        self._sides: dict[str, array[float]] = {"gold": array("d"), "empty": array("d")}
-        self._lines: dict[str, list[str]] = {"wrong": [], "earned": []}
-        self._floors: dict[str, tuple[list[int], dict[tuple[str, Guess], array[float]]]] = {}
 
-    def add(self, part: KnownPoints) -> None:
-        """Adds a part."""
-        self._tasks += part.tasks
-        for side, points in self._sides.items():
-            points.append(getattr(part, side))
-        for kind, lines in self._lines.items():
-            lines.extend(getattr(part, kind))
-        for key, one in part.floors.items():
-            tasks, points_of = self._floors.setdefault(key, ([0], {}))
-            tasks[0] += one.tasks
-            for side, by_guess in (("graded", one.graded), ("derived", one.derived)):
-                for guess, worth in by_guess.items():
-                    points_of.setdefault((side, guess), array("d")).append(worth)
-
-    def merge(self, other: "PointSums") -> None:
-        """Adds the parts of another track; the tracks of a split have no variant in common."""
-        self._tasks += other._tasks
-        for side, points in self._sides.items():
-            points.extend(other._sides[side])
-        for kind, lines in self._lines.items():
-            lines.extend(other._lines[kind])
-        self._floors |= other._floors
-
-    def total(self) -> KnownPoints:
-        """The points of all parts together."""
-        return KnownPoints(
-            self._tasks,
-            math.fsum(self._sides["gold"]),
-            math.fsum(self._sides["empty"]),
-            tuple(self._lines["wrong"]),
-            tuple(self._lines["earned"]),
-            {key: self._floor(key) for key in sorted(self._floors)},
-        )
-
-    def _floor(self, key: str) -> FloorSum:
-        (tasks,), points = self._floors[key]
-        graded, derived = (
-            {guess: math.fsum(points[side, guess]) for guess in GUESSES if (side, guess) in points}
-            for side in ("graded", "derived")
-        )
-        return FloorSum(tasks, graded, derived)
+def _floor(sums: Sequence[FloorSum]) -> FloorSum:
+    graded, derived = (
+        {guess: math.fsum(one[guess] for one in side) for guess in side[0]}
+        for side in ([one.graded for one in sums], [one.derived for one in sums])
+    )
+    return FloorSum(sum(one.tasks for one in sums), graded, derived)
 
 
 def known_points(track: Track, rows: PartRows, parts: int) -> KnownPoints:

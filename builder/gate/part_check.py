@@ -2,7 +2,7 @@
 
 The part is read back from disk. Every truth is derived a second time, every story read again, right
 and uninformed answers are graded, task rows are held against the specification, and what the
-checks of the whole release need of it is extracted: hashes of prompts, and what the leak
+checks of the whole release need of it is extracted: hashes of right answers, and what the leak
 test asks. The findings stand beside the rows in ``check.json``, with the hashes of the rows that
 were checked and of the code that checked them: what is not about these rows, or not by this
 code, is no check.
@@ -10,7 +10,6 @@ code, is no check.
 
 import hashlib
 import json
-import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
@@ -19,15 +18,14 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from builder.gate import checks
-from builder.gate.flat import flat_marks
+from builder.gate.flat import answer_hashes
 from builder.gate.known_answers import FLOOR_TASKS, KnownPoints, known_points, tasks_and_truths
 from builder.gate.leak.extract import LOOKED_AT, Extract, extract, looked_at
 from builder.gate.part_rows import PartRows, read_part
 from builder.gate.second_derivation import audit_part
-from builder.gate.tables import SplitTables
 from builder.release.identity import LIBRARIES, hash_of_files
 from builder.release.parts import Part, staged_sha256
-from builder.tracks import load_track
+from builder.tracks import TRACKS
 from grader.io.jsonio import canonical
 from grader.model import Truth
 from grader.shape import Task
@@ -52,9 +50,8 @@ class Findings:
     ``references`` and ``task_rows`` are problems, ``audit`` those of truths; ``audited`` counts
     instances and views; ``certificates`` are problems of what the grader can prove from a record
     alone, ``proved`` counts the records; ``stories`` are those told by rules, ``free`` the other
-    ones, of which ``alike`` read as their graph. ``prompts`` pairs the hash of every different
-    prompt with a task that has it; ``flat`` are the marks of what the flat table of all tracks must
-    say.
+    ones, of which ``alike`` read as their graph. ``answers`` maps a task to the hash of its right
+    answer, where truth is public.
     """
 
     instances: int
@@ -62,9 +59,7 @@ class Findings:
     truths: int
     references: list[str]
     task_rows: list[str]
-    same_prompts: list[str]
-    prompts: list[list[str]]
-    flat: list[list[str]]
+    answers: dict[str, str]
     audited: int
     audit: list[str]
     proved: int
@@ -99,7 +94,7 @@ def check_part(part: Part) -> float:
         found = findings(part)
         record = {"checker": checker_sha256(), "sha256": hashes, "findings": _to_json(found)}
         file = part.folder / CHECK
-        unfinished = file.with_name(f"{file.name}.{os.getpid()}")
+        unfinished = file.with_name(f"{file.name}.unfinished")
         unfinished.write_text(canonical(record), encoding="utf-8")
         unfinished.replace(file)
     return time.process_time() - started
@@ -123,13 +118,12 @@ def read_check(part: Part) -> Findings:
 
 def findings(part: Part) -> Findings:
     """Looks at all instances of a part, an instance after the other."""
-    rows, track = read_part(part), load_track(part.origin.reference)
+    rows, track = read_part(part), TRACKS[part.origin.track]
     tables = rows.tables
     audited = list(audit_part(track, rows))
     stories = [one.story for one in audited if one.story is not None]
     certain = [story for story in stories if story.certain]
     free = [story for story in stories if not story.certain]
-    prompts, same = _prompts(tables)
     proved, certificates = _certificates(part.origin.track, rows)
     return Findings(
         instances=len(tables.worlds),
@@ -137,9 +131,7 @@ def findings(part: Part) -> Findings:
         truths=len(tables.truth),
         references=list(checks.reference_problems(track, tables)),
         task_rows=checks.spec_problems(track, tables),
-        same_prompts=same,
-        prompts=[list(pair) for pair in prompts.items()],
-        flat=flat_marks(rows, tasks_and_truths(rows, [])),
+        answers={} if tables.private else answer_hashes(tasks_and_truths(rows, [])),
         audited=len(audited),
         audit=[problem for one in audited for problem in one.problems],
         proved=proved,
@@ -177,26 +169,7 @@ def _leaks(leak_facts: Any, rows: PartRows, instances: int) -> Extract:
     return extract(rows.tables.of(kept), leak_facts)
 
 
-def _prompts(tables: SplitTables) -> tuple[dict[str, str], list[str]]:
-    """Hashes of the prompts with a task that has each, and the tasks that have the same one.
-
-    File names and ids, which differ anyhow, are left out. Views of one instance may ask the same:
-    they can show a variant that needs no data in the same words.
-    """
-    seen: dict[str, str] = {}
-    problems = []
-    for task in tables.tasks.values():
-        text = task.prompt.replace(task.task_id, "")
-        mark = hashlib.sha256(text.encode("utf-8")).hexdigest()[:32]
-        other = tables.tasks[seen.setdefault(mark, task.task_id)]
-        views = (other.instance_id, other.key) == (task.instance_id, task.key)
-        if other is not task and not (views and other.view != task.view):
-            problems.append(f"{task.task_id} and {other.task_id}: the same prompt")
-    return seen, problems
-
-
 def _to_json(found: Findings) -> dict[str, Any]:
-    # Not by ``asdict``, which copies every mark and every prompt's hash one by one.
     told = {field.name: getattr(found, field.name) for field in fields(found)}
     return {**told, "points": found.points.to_json()}
 

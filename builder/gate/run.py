@@ -1,47 +1,47 @@
 """The gate: what must hold before a release gets its name.
 
-It is a reduction. Every part of a release is checked by itself (:mod:`builder.gate.part_check`), in
-a build by the worker that staged it; the gate makes sure that these checks are of the very
-rows that were released, adds them up, and checks what takes several parts: ids, prompts, exams,
-secrecy, floors, leaks. A release that is finished is taken apart again for it.
+Every part of a release is checked by itself (:mod:`builder.gate.part_check`), in a build by the
+worker that staged it. The gate makes sure that these checks are of the very rows that were
+released, and checks what takes several parts: ids, prompts, exams, secrecy, floors, leaks. A
+release that is finished is taken apart again for it.
 """
 
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
-from dataclasses import replace
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
 from builder.gate import card
-from builder.gate import checks as gate_checks
+from builder.gate.checks import exam_problems, id_problems, prompt_problems
 from builder.gate.columns import schema_problems
-from builder.gate.exams import Finding
+from builder.gate.exams import exam_findings
 from builder.gate.flat import flat_problems
-from builder.gate.floors import StatedFloors
+from builder.gate.floors import StatedFloors, split_floors
 from builder.gate.known_answers import (
     CEILING_TASKS,
     GUESSES,
     ExamPoints,
     KnownPoints,
-    PointSums,
     ceiling_of,
+    graded_exams,
+    points_of_exam,
+    total_points,
 )
+from builder.gate.leak.extract import together
 from builder.gate.leak.permutation import LeakReport, Material, Untested, leaks_among
-from builder.gate.looks import Looks, looking_at
-from builder.gate.reduction import Checked, added, are_many, check_anew
+from builder.gate.part_check import Findings, Unchecked, check_part, read_check
+from builder.gate.released import differences, take_apart
 from builder.gate.report import Floor, GateLine, GateReport, line_of
 from builder.gate.roll import Roll, raw_ids, rolls
 from builder.gate.secrecy import secrecy_problems
-from builder.gate.shortcuts import Shortcuts
+from builder.gate.shortcuts import Shortcuts, shortcut_rows
 from builder.gate.tables import SplitTables, Wanted, split_tables
-from builder.release.engine import Workers, processes_of
-from builder.release.manifest import Parts, read_manifest
-from builder.release.processes import dismiss
+from builder.release.engine import Workers
+from builder.release.manifest import read_manifest
+from builder.release.parts import Parts
 from builder.release.reader import configs, public_side
 from builder.tracks import TRACKS
 from grader.io.release import Release
@@ -52,14 +52,20 @@ from grader.verify import verify
 EXACT: Final = 1e-9
 """Points may differ by this much between the grader and the stated floor: rounding only."""
 
+MANY_INSTANCES: Final = 150
+"""Instances of a finished release from which on more processes pay for their start."""
+
 Progress = Callable[[str], None]
+
+Checked = Mapping[tuple[str, str], Sequence[Findings]]
+"""(split, track) to what the checks of its parts found."""
 
 
 def run_gate(
     release: Path,
     progress: Progress | None = None,
     *,
-    workers: Workers | None = None,
+    workers: int | None = None,
     parts: Parts | None = None,
     shortcuts: Shortcuts | None = None,
 ) -> GateReport:
@@ -74,51 +80,98 @@ def run_gate(
     workers = workers or processors()
     public_side(release)
     opened = Release.open(release)
-    with ExitStack() as ending:
-
-        def look(workers: Workers) -> Looks:
-            looking = looking_at(release, opened, shortcuts, processes_of(workers), parts)
-            return ending.enter_context(looking)
-
-        looks = None if parts is None else look(workers)  # meanwhile, by processes of this machine
-        tell("gate: hashes, rows and cards")
-        lines = [*_integrity(opened, release), *_schemas(release), *_cards(release)]
+    tell("gate: hashes, rows and cards")
+    lines = [*_integrity(opened, release), *_schemas(release), *_cards(release)]
+    if not all(line.ok for line in lines):
+        return GateReport(tuple(lines))
+    found = rolls(release)
+    few = parts is None and sum(len(roll.worlds) for roll in found) < MANY_INSTANCES
+    with (
+        Workers(1 if few else workers) as pool,
+        TemporaryDirectory(prefix="causal-exams-gate-") as folder,
+    ):
+        different: list[str] = []
+        if parts is None:
+            tell("gate: every truth and story a second time")
+            parts = {
+                (roll.split, roll.track): take_apart(release, roll, Path(folder)) for roll in found
+            }
+            for _ in pool.map(check_part, [part for own in parts.values() for part in own]):
+                pass
+        else:
+            tell("gate: what was checked is what is released")
+            for roll in found:
+                own = parts.get((roll.split, roll.track), ())
+                different += differences(release, roll, own)
+        checked, unchecked = _read_checks(found, parts)
+        tell("gate: ids, prompts, exams, specification, secrecy")
+        count = sum(map(len, parts.values()))
+        fine = f"{count} parts, whose rows are those of the release"
+        lines.append(line_of("checks of parts", [*unchecked, *different], fine))
+        lines += _structure(release, found, checked, pool)
         if not all(line.ok for line in lines):
             return GateReport(tuple(lines))
-        found = rolls(release)
-        # For a small finished release the start of workers costs more than they save.
-        sharing = workers if parts is not None or are_many(found) else 1
-        with TemporaryDirectory(prefix="causal-exams-gate-") as folder:
-            if parts is None or looks is None:
-                tell("gate: every truth and story a second time")
-                checked = check_anew(release, found, sharing, Path(folder))
-            else:
-                tell("gate: what was checked is what is released")
-                checked = added(found, parts)
-                checked = replace(checked, different=looks.differences())
-            tell("gate: ids, prompts, exams, specification, secrecy")
-            lines += _structure(release, found, checked, sharing)
-            if not all(line.ok for line in lines):
-                return GateReport(tuple(lines))
-            lines += _flat(opened, checked, sharing)
+        lines += _flat(opened, checked)
         lines += _audits(checked)
         tell("gate: exams, known answers, floors and shortcuts")
-        seen = (looks or look(sharing)).of_exams()
+        graded = _graded(opened, found, pool, Path(folder))
     floors: list[Floor] = []
+    stated: list[StatedFloors] = []
     for split in opened.splits:
-        points = _points(split, checked)
-        lines += _exams(seen.rules[split])
-        lines += _known_answers(split, points, seen.points[split])
+        manifest = read_manifest(opened.truth_side(split).path)
+        for one in exam_findings(opened, split, manifest):
+            lines.append(line_of(one.check, one.problems, one.figure))
+        lines += _known_answers(split, _points(split, checked), graded[split])
         floors += _floors(split, checked)
+        stated += split_floors(opened, split)
     lines += _floor_lines(floors)
-    lines += _stated_lines(seen.floors)
+    lines += _stated_lines(stated)
+    earned = [
+        row
+        for split in opened.splits
+        for row in (() if shortcuts is None else shortcut_rows(opened, split, shortcuts))
+    ]
     tell("gate: leak test")
-    dismiss()  # what is left is done by threads
-    leaks = leaks_among(_materials(release, checked), workers=processes_of(workers))
+    leaks = leaks_among(_materials(release, checked), workers=workers)
     lines.append(_leak_line(leaks))
     return GateReport(
-        tuple(lines), tuple(floors), leaks, tuple(_compositions(release)), tuple(seen.shortcuts)
+        tuple(lines), tuple(floors), leaks, tuple(_compositions(release)), tuple(earned)
     )
+
+
+def _read_checks(found: Sequence[Roll], parts: Parts) -> tuple[Checked, list[str]]:
+    """The findings about every part, and why some do not stand for the release."""
+    checked: dict[tuple[str, str], list[Findings]] = {}
+    unchecked = []
+    for key in ((roll.split, roll.track) for roll in found):
+        for part in parts.get(key, ()):
+            try:
+                checked.setdefault(key, []).append(read_check(part))
+            except Unchecked as problem:
+                unchecked.append(str(problem))
+    return checked, unchecked
+
+
+def _graded(
+    opened: Release, found: Sequence[Roll], pool: Workers, scratch: Path
+) -> dict[str, list[ExamPoints]]:
+    """The points of right answers and of none through the whole grader, by split."""
+    jobs = [
+        (opened, split, exam, scratch)
+        for split in opened.splits
+        for exam in graded_exams(
+            opened, split, sum(len(roll.tasks) for roll in found if roll.split == split)
+        )
+    ]
+    points = {(split, one.exam): one for split, one in pool.map(_exam_points, jobs)}
+    return {
+        split: [points[key] for key in sorted(points) if key[0] == split] for split in opened.splits
+    }
+
+
+def _exam_points(job: tuple[Release, str, str, Path]) -> tuple[str, ExamPoints]:
+    """The points of an exam with its split; runs in a worker."""
+    return job[1], points_of_exam(*job)
 
 
 def _compositions(release: Path) -> Iterator[str]:
@@ -170,93 +223,83 @@ def _cards(release: Path) -> list[GateLine]:
 
 
 def _structure(
-    release: Path, found: Sequence[Roll], checked: Checked, workers: Workers
-) -> list[GateLine]:
-    tasks = sum(roll.tasks for roll in found)
+    release: Path, found: Sequence[Roll], checked: Checked, pool: Workers
+) -> Iterator[GateLine]:
+    tasks = sum(len(roll.tasks) for roll in found)
     instances = sum(len(roll.worlds) for roll in found)
-    problems = [*gate_checks.id_problems(found, raw_ids(release)), *checked.problems("references")]
-    same = [*checked.problems("same_prompts"), *checked.same_prompts]
-    lines = [
-        line_of("checks of parts", [*checked.unchecked, *checked.different],
-                f"{checked.parts} parts, whose rows are those of the release"),
-        line_of("ids", problems, f"{tasks} tasks, {instances} instances, no id used twice"),
-        line_of("prompts", same, f"{tasks} different"),
-    ]  # fmt: skip
+    problems = [*id_problems(found, raw_ids(release)), *_listed(checked, "references")]
+    yield line_of("ids", problems, f"{tasks} tasks, {instances} instances, no id used twice")
+    yield line_of("prompts", prompt_problems(release), f"{tasks} different")
     for roll in found:
         where = f"{roll.split} {roll.track}"
         exams = len({exam for exam, _, _ in roll.exams})
-        own = checked.sums.get((roll.split, roll.track))
-        rows = own.problems["task_rows"] if own is not None else []
-        lines.append(
-            line_of(f"{where}: exams", gate_checks.exam_problems(roll),
-                    f"{exams} exams, {len(roll.exams)} places"),
-        )  # fmt: skip
-        lines.append(
-            line_of(f"{where}: task rows", rows,
-                    f"{roll.tasks} agree with the specification"),
-        )  # fmt: skip
+        yield line_of(f"{where}: exams", exam_problems(roll),
+                      f"{exams} exams, {len(roll.exams)} places")  # fmt: skip
+        own = {key: checked[key] for key in checked if key == (roll.split, roll.track)}
+        yield line_of(f"{where}: task rows", _listed(own, "task_rows"),
+                      f"{len(roll.tasks)} agree with the specification")  # fmt: skip
     hidden = [roll for roll in found if roll.private]
-    several = secrecy_problems(release, hidden, workers) if hidden else []
+    several = secrecy_problems(release, hidden, pool) if hidden else []
     for roll, private in zip(hidden, several, strict=True):
         where = f"{roll.split} {roll.track}: nothing private in public"
-        lines.append(line_of(where, private, f"{len(roll.worlds)} keys and worlds searched for"))
-    return lines
+        yield line_of(where, private, f"{len(roll.worlds)} keys and worlds searched for")
 
 
-def _flat(opened: Release, checked: Checked, workers: Workers) -> Iterator[GateLine]:
+def _listed(checked: Checked, name: str) -> list[str]:
+    """The problems of a kind, over all parts."""
+    return [line for own in checked.values() for found in own for line in getattr(found, name)]
+
+
+def _count(checked: Checked, name: str) -> int:
+    """What was counted, over all parts."""
+    return sum(getattr(found, name) for own in checked.values() for found in own)
+
+
+def _flat(opened: Release, checked: Checked) -> Iterator[GateLine]:
     """The one table of all tracks, a split at a time."""
     for split in opened.splits:
-        public = opened.has_public_truth(split)
-        keys = [key for key in checked.sums if key[0] == split]
-        sums = sum(checked.sums[key].flat.value for key in keys)
-        marks = chain.from_iterable(map(checked.marks, keys))
-        shown = "right answers" if public else "no answer"
-        problems = flat_problems(opened.public.path, split, sums, marks, public, workers)
+        answers = None
+        if opened.has_public_truth(split):
+            findings = (found for key in checked if key[0] == split for found in checked[key])
+            answers = {name: mark for found in findings for name, mark in found.answers.items()}
+        shown = "no answer" if answers is None else "right answers"
+        problems = flat_problems(opened.public.path, split, answers)
         yield line_of(f"{split}: config tasks", problems, f"as the tracks' configs, {shown}")
-
-
-def _exams(rules: Sequence[Finding]) -> list[GateLine]:
-    """What exams must keep as a whole."""
-    return [line_of(found.check, found.problems, found.figure) for found in rules]
 
 
 def _audits(checked: Checked) -> list[GateLine]:
     """Every truth against its second derivation, every story against its graph. Of stories told by
     rules all must read as their graph; of free texts it is told how many do."""
-    truths, audited = checked.count("truths"), checked.count("audited")
+    truths, audited = _count(checked, "truths"), _count(checked, "audited")
     lines = [
-        line_of("second derivation of every truth", checked.problems("audit"),
+        line_of("second derivation of every truth", _listed(checked, "audit"),
                 f"{truths} truths of {audited} scenes and views agree"),
     ]  # fmt: skip
-    if proved := checked.count("proved"):
-        lines.append(line_of("certificates", checked.problems("certificates"),
+    if proved := _count(checked, "proved"):
+        lines.append(line_of("certificates", _listed(checked, "certificates"),
                              f"{proved} records proved again"))  # fmt: skip
-    told, free, alike = (checked.count(name) for name in ("stories", "free", "alike"))
+    told, free, alike = (_count(checked, name) for name in ("stories", "free", "alike"))
     if told or free:
         figure = f"{told} of scenes and views read as their graph"
         if free:
             figure += (
                 f"; of {free} free texts {alike}: these are held to their attested sentences alone"
             )
-        misread = checked.problems("misread")
+        misread = _listed(checked, "misread")
         lines.append(line_of("stories, by a reader that knows no frame", misread, figure))
     return lines
 
 
 def _points(split: str, checked: Checked) -> KnownPoints:
     """The points of all tracks of a split."""
-    sums = PointSums()
-    for key, own in checked.sums.items():
-        if key[0] == split:
-            sums.merge(own.points)
-    return sums.total()
+    return total_points([one.points for key in checked if key[0] == split for one in checked[key]])
 
 
 def _known_answers(split: str, found: KnownPoints, graded: Sequence[ExamPoints]) -> list[GateLine]:
     """The right answers are worth 100 points; no answer is worth 0."""
     points, empty = (100 * each / max(found.tasks, 1) for each in (found.gold, found.empty))
-    wrong = chain(found.wrong, *(exam.wrong for exam in graded))
-    earned = chain(found.earned, *(exam.earned for exam in graded))
+    wrong = [*found.wrong, *(line for exam in graded for line in exam.wrong)]
+    earned = [*found.earned, *(line for exam in graded for line in exam.earned)]
     names = ", ".join(dict.fromkeys(exam.exam for exam in graded)) or "none"
     return [
         line_of(f"{split}: gold answers", wrong,
@@ -267,10 +310,10 @@ def _known_answers(split: str, found: KnownPoints, graded: Sequence[ExamPoints])
 
 def _floors(split: str, checked: Checked) -> Iterator[Floor]:
     """The floors of a split's variants, track by track."""
-    for (where, track), sums in checked.sums.items():
+    for (where, track), own in checked.items():
         if where != split:
             continue
-        for key, found in sums.points.total().floors.items():
+        for key, found in total_points([one.points for one in own]).floors.items():
             points = {
                 kind: (100 * found.graded[kind] / found.tasks,
                        100 * found.derived[kind] / found.tasks)
@@ -313,7 +356,7 @@ def _stated_lines(floors: Iterable[StatedFloors]) -> Iterator[GateLine]:
 
 def _materials(release: Path, checked: Checked) -> Iterator[Material | Untested]:
     """What the leak test looks at, in the order of the parts."""
-    for (split, track), sums in checked.sums.items():
+    for (split, track), own in checked.items():
         leak_facts, where = TRACKS[track].leak_facts, f"{split} {track}"
         if leak_facts is None:
             yield Untested(where)
@@ -322,7 +365,7 @@ def _materials(release: Path, checked: Checked) -> Iterator[Material | Untested]
         def read(only: Wanted, track: str = track, split: str = split) -> SplitTables:
             return split_tables(release, track, split, only)
 
-        yield Material(where, leak_facts, sums.leaks.facts(), read)
+        yield Material(where, leak_facts, together(one.leaks for one in own), read)
 
 
 def _leak_line(leaks: LeakReport) -> GateLine:

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from builder.gate.marks import Numbers
 from builder.gate.roll import Roll
-from builder.release.engine import Workers, map_instances
+from builder.release.engine import Workers
 from builder.release.reader import SHARD, column_names, configs, open_shard, rows, shards
 from builder.tracks import TRACKS
 
@@ -32,12 +32,12 @@ _HAS_HEX: Final = rf"[0-9a-f]{{{_KEY_DIGITS}}}"
 _HEAD: Final = 80
 """Characters by which a world is told from others that begin alike."""
 
+Numbers = npt.NDArray[np.uint64]
+
 Worlds = Callable[[], Iterable[str]]
 
 
-def secrecy_problems(
-    release: Path, hidden: Sequence[Roll], workers: Workers = 1
-) -> list[list[str]]:
+def secrecy_problems(release: Path, hidden: Sequence[Roll], workers: Workers) -> list[list[str]]:
     """Of each roll whose truth is private what of its hidden side is anywhere in the public
     repository.
 
@@ -56,7 +56,7 @@ def secrecy_problems(
     splits = frozenset(roll.split for roll in hidden)
     files = [path for path in sorted(public.rglob("*")) if path.is_file()]
     jobs = (_Search(needles, path, _tells(path, splits)) for path in files)
-    found = Found.together(map_instances(_search, jobs, workers))
+    found = Found.together(workers.map(_search, jobs))
     return [
         [
             *_columns(public, private, roll),

@@ -7,9 +7,7 @@ written values beforehand, for a label's standard deviation say, rounds with the
 
 import hashlib
 import struct
-import sys
 from collections.abc import Iterable, Sequence
-from importlib.abc import MetaPathFinder
 from typing import Any, Final
 
 import numpy as np
@@ -35,27 +33,6 @@ _NEAR_TIE: Final = 1e-9
 """So near to a half of the last digit, the scaled value may have been rounded to it."""
 
 Floats = npt.NDArray[np.floating[Any]]
-
-
-class _NoPandas(MetaPathFinder):
-    """Finds no pandas, wherever it is."""
-
-    def find_spec(self, name: str, *_: object) -> None:
-        if name == "pandas":
-            raise ModuleNotFoundError("not while pyarrow asks")
-
-
-def convert_without_pandas() -> None:
-    """At its first conversion in a process pyarrow looks whether there is pandas, and loads it: a
-    quarter of a second, in a process that has no data frame. Here it finds none, unless somebody
-    has loaded it already. Who imports pandas later gets it, and tables become frames and back; but
-    to ``pa.array`` a series is then any sequence."""
-    finder = _NoPandas()
-    sys.meta_path.insert(0, finder)
-    try:
-        pa.array([])
-    finally:
-        sys.meta_path.remove(finder)
 
 
 def round_data(values: npt.ArrayLike) -> npt.NDArray[np.float32]:

@@ -1,41 +1,40 @@
 """One build from configuration to finished release, stage by stage."""
 
-import time
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-import pyarrow as pa
-
 from builder.gate.report import GateReport
 from builder.release.arrow import content_sha256
-from builder.release.blocks import BlockSpecs, blocks_of
+from builder.release.cluster import Cluster
 from builder.release.config import ReleaseConfig, SplitConfig
-from builder.release.engine import Workers, map_instances, processes_of
+from builder.release.engine import Workers
 from builder.release.exams import (
     EXAM_SCHEMA,
     Candidate,
     Exams,
     draw_exams,
     exam_table,
-    looked_at,
     moved_mass,
 )
 from builder.release.flat import WriteJob, write_job, write_jobs
 from builder.release.floors import stated_floors
 from builder.release.identity import canary, fingerprint
-from builder.release.manifest import Contents, Parts, manifest_of
+from builder.release.manifest import Contents, manifest_of
 from builder.release.papers import write_papers
 from builder.release.parts import (
+    Check,
     Part,
+    Parts,
     build_instance,
+    part_jobs,
+    stage,
     staged_rows,
 )
-from builder.release.planning import Planned, Specs, find_spec, plan_specs, planned_in_blocks
-from builder.release.processes import seconds_of_workers
+from builder.release.planning import Planned, Specs, find_spec, plan_specs, planned
 from builder.release.roots import Root
 from builder.release.schemas import COMMITMENTS
 from builder.release.shards import (
@@ -48,8 +47,6 @@ from builder.release.shards import (
     write_whole,
 )
 from builder.release.show.progress import Reporter
-from builder.release.staging import Check, Staging, build_parts
-from builder.release.store import Store
 from builder.release.workspace import (
     Workspace,
     check_replaceable,
@@ -86,8 +83,9 @@ def build_release(
     gate: Gate,
     *,
     check: Check | None = None,
+    cluster: str | None = None,
     staging: str | None = None,
-    workers: Workers,
+    workers: int,
     fresh: bool = False,
     reporter: Reporter,
     shard_bytes: int = SHARD_BYTES,
@@ -96,8 +94,9 @@ def build_release(
 
     The bytes depend on the configuration, the roots and the code, not on ``workers`` or on what
     an interrupted run left behind. ``check`` looks at each part where it was staged, ``gate`` at
-    the whole. Workers leave their parts at ``staging``, an fsspec address, where they do not share
-    the folder of ``out``. Raises ``UsageError``, ``InstanceFailed`` and ``WorkerDied``.
+    the whole. ``cluster`` is the address of a Ray cluster whose workers stage the parts and leave
+    them at ``staging``, an fsspec address (None: below ``out``). Raises ``UsageError``,
+    ``InstanceFailed`` and ``WorkerDied``.
     """
     workspace = place(out)
     floors = stated_floors(config)
@@ -111,36 +110,54 @@ def build_release(
         if manifest is not None:
             return Outcome("already built", workspace.out, manifest, None)
     specs = plan_specs(config, roots)
-    store = None if staging is None else Store(staging, mark)
     with opened(workspace, mark, fresh) as resuming:
-        if store is not None and fresh:
-            store.clear()
-        asked = Staging(workspace.parts, store, resuming or store is not None, check)
-        parts = build_parts(specs, asked, workers, reporter)
-        # What follows needs all parts together: where they lie behind an address, on this machine.
-        workers = workers if store is None else processes_of(workers)
-        jobs = _write_jobs(config, roots, parts, workspace, shard_bytes)
-        with closing(map_instances(write_job, jobs, workers, ordered=False)) as written:
-            exams = _draw_all_exams(config, roots, specs, parts)  # while processes write
+        remote = None
+        if cluster is not None:
+            store = (staging or f"file://{workspace.partial}/store").rstrip("/")
+            remote = Cluster(cluster, f"{store}/{mark}")
+            if fresh:
+                remote.clear()
+        with Workers(workers) as pool:
+            jobs = list(part_jobs(specs, workspace.parts, resuming or remote is not None, check))
+            staged = pool.map(stage, jobs) if remote is None else remote.stage(jobs)
+            parts = _staged_parts(specs, staged, len(jobs), reporter)
+            exams = _draw_all_exams(config, roots, specs, parts)
             for line in moved_mass(exams):
                 reporter.note(line)
-            shards = _written_shards(written, len(jobs), reporter)
+            writing = _write_jobs(config, roots, parts, workspace, shard_bytes)
+            shards = _written_shards(pool.map(write_job, writing), len(writing), reporter)
         shards += _write_exams(config, exams, workspace)
-        plans = _plans(config, specs, workers)
-        contents = Contents(config, roots, plans, parts, exams, shards, floors)
+        contents = Contents(config, roots, _plans(config, specs), parts, exams, shards, floors)
         manifest = _write_papers(contents, workspace)
         result = _run_gate(gate, workspace, parts, reporter)
         if not result.ok:
             return Outcome("refused by the gate", workspace.release, manifest, result)
         publish(workspace)
-        if store is not None:
-            store.clear()
+        if remote is not None:
+            remote.clear()
     return Outcome("built", workspace.out, manifest, result)
 
 
-def _plans(config: ReleaseConfig, specs: Specs, workers: Workers) -> dict[tuple[str, str], Planned]:
+def _staged_parts(
+    specs: Specs, staged: Iterable[tuple[Part, bool]], total: int, reporter: Reporter
+) -> Parts:
+    """All parts in the order of their numbers, as they come from whoever stages them."""
+    parts: dict[tuple[str, str], list[Part]] = {key: [] for key in specs}
+    kept = 0
+    with reporter.stage("instances, in parts", total) as advance:
+        for part, found in staged:
+            parts[part.origin.split, part.origin.track].append(part)
+            kept += found
+            reporter.spend(part.seconds)
+            advance()
+    if kept:
+        reporter.note(f"resuming: {kept} of {total} parts are kept")
+    return {key: sorted(own, key=lambda part: part.number) for key, own in parts.items()}
+
+
+def _plans(config: ReleaseConfig, specs: Specs) -> dict[tuple[str, str], Planned]:
     return {
-        (split.name, track): planned_in_blocks(track, settings, specs[split.name, track], workers)
+        (split.name, track): planned(TRACKS[track], settings, specs[split.name, track])
         for split in config.splits
         for track, settings in split.tracks
     }
@@ -171,25 +188,17 @@ def _draw_exams(
     specs: Sequence[InstanceSpec],
     root: bytes,
 ) -> dict[str, DrawnExam]:
-    """The exams of a track in a split, from the instances that are looked at for them."""
-    names = (row["instance_id"] for row in staged_rows(parts, f"{track}_worlds", ("instance_id",)))
-    kept = looked_at(split, track, names, root)
-    # The last block has what there is a fixed number of, such as scenes that are told again.
-    kept += blocks_of(specs)[-1].names() if len(kept) < len(specs) else []
-    only = pa.array(kept, pa.string()) if len(kept) < len(specs) else None
-    read = partial(staged_rows, parts, only=only)
-    columns = ("task_id", "instance_id", "family", "variant")
-    # Scenes are planned for exams all together, never in blocks.
-    exams = split.private and not isinstance(specs, BlockSpecs)
-    planned = {spec.instance_id: spec.asked.exam for spec in specs} if exams else {}
+    """The exams of a track in a split."""
+    read = partial(staged_rows, parts)
+    exam_of = {spec.instance_id: spec.asked.exam for spec in specs if split.private}
     candidates = [
         Candidate(
             row["task_id"],
             row["instance_id"],
             f"{row['family']}.{row['variant']}",
-            planned.get(row["instance_id"]),
+            exam_of.get(row["instance_id"]),
         )
-        for row in read(track, columns)
+        for row in read(track, ("task_id", "instance_id", "family", "variant"))
     ]
     return draw_exams(split, track, candidates, root, str(config.path), read)
 
@@ -269,8 +278,8 @@ def _run_gate(gate: Gate, workspace: Workspace, parts: Parts, reporter: Reporter
 
 
 def _processor_seconds() -> float:
-    """Of this process and of its workers."""
-    return time.process_time() + seconds_of_workers()
+    """Of this process and of its workers, which have ended."""
+    return sum(os.times()[:4])
 
 
 def build_alone(

@@ -1,92 +1,132 @@
-"""One narrow door to however many workers there are: ``map_instances``.
+"""Items spread over worker processes; no byte of a release depends on how many there are."""
 
-Behind it stand plain calls for one worker, a pool of processes, or Ray for many machines. No track
-knows which, and no byte of a release depends on it.
-"""
-
-from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass
-from itertools import chain, islice
-from typing import Final, Literal, TypeVar
+import os
+import signal
+import threading
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from itertools import islice
+from multiprocessing import get_context, parent_process
+from pickle import dumps, loads
+from typing import Final, Self, TypeVar
 
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
-from builder.release.forking import start
-from builder.release.processes import map_in_processes
-from builder.release.trials import InstanceFailed, WorkerDied
-
-__all__ = ["Engine", "InstanceFailed", "WorkerDied", "Workers", "map_instances", "processes_of"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-Kind = Literal["processes", "ray"]
+_ONE_THREAD: Final = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+)
+"""Read by libraries of linear algebra as they are loaded."""
 
 
-@dataclass(frozen=True, slots=True)
-class Engine:
-    """Who does the work: so many ``workers`` here, or those of a Ray cluster at ``address``; the
-    empty address starts a cluster on this machine."""
+class InstanceFailed(Exception):
+    """An unexpected error, in our own code, while building one instance.
 
-    kind: Kind = "processes"
-    workers: int = 1
-    address: str = ""
-
-    def get_ready(self) -> None:
-        """Lets processes import what workers need while nobody waits for them yet."""
-        if self.kind == "processes" and self.workers > 1:
-            start()
-
-
-Workers = int | Engine
-"""A number of processes on this machine, or an engine."""
-
-_FEW: Final = 2
-"""Fewer items than this are worked off in this process."""
-
-
-def processes_of(workers: Workers) -> int:
-    """How many processes of this machine an engine stands for."""
-    return workers if isinstance(workers, int) else workers.workers
-
-
-def map_instances(
-    function: Callable[[Item], Result],
-    items: Iterable[Item],
-    workers: Workers,
-    *,
-    ordered: bool = True,
-    label: Callable[[Item], str] = str,
-) -> Generator[Result, None, None]:
-    """The results of ``function`` over ``items``, in order or as they come.
-
-    ``function`` must be a pure function found at module level, ``items`` and results picklable;
-    items are taken as workers become free, so that a generator need not hold them all. With one
-    worker (or one item) everything happens in this process, when a result is asked for; several
-    processes begin at once, so that their parent can do something else meanwhile. Linear algebra
-    runs on one thread either way: the number of threads can change the last bits of a sum.
-
-    Raises whatever ``function`` raises, once, after the items under way are finished. An item whose
-    worker is lost is tried again; after three tries ``WorkerDied`` names it by ``label``. On Ctrl-C
-    nothing new is started.
+    ``label`` is ``track/split/index``; ``details`` the traceback, as text so that it survives the
+    way out of a worker process.
     """
-    engine = Engine(workers=workers) if isinstance(workers, int) else workers
-    waiting = iter(items)
-    known = list(islice(waiting, _FEW))
-    waiting = chain(known, waiting)
-    if len(known) < _FEW or (engine.kind == "processes" and engine.workers <= 1):
-        return _here(function, waiting)
-    if engine.kind == "ray":
-        from builder.release.ray_cluster import map_in_cluster
 
-        return map_in_cluster(function, waiting, engine.address, ordered, label)
-    return map_in_processes(function, waiting, engine.workers, ordered, label)
+    def __init__(self, label: str, summary: str, details: str) -> None:
+        super().__init__(label, summary, details)
+        self.label = label
+        self.summary = summary
+        self.details = details
 
 
-def _here(
-    function: Callable[[Item], Result], items: Iterable[Item]
-) -> Generator[Result, None, None]:
-    for item in items:
-        with threadpool_limits(limits=1):
-            result = function(item)
-        yield result
+class WorkerDied(Exception):
+    """A worker process ended without a word, as when memory runs out; the text names what was in
+    work."""
+
+
+class Workers:
+    """``count`` worker processes: they start with the first items and end with the block.
+
+    One worker is this process. Linear algebra runs on one thread either way: the number of threads
+    can change the last bits of a sum.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._pool: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+
+    def map(
+        self,
+        function: Callable[[Item], Result],
+        items: Iterable[Item],
+        label: Callable[[Item], str] = str,
+    ) -> Iterator[Result]:
+        """Yield the results of ``function`` over ``items`` in the order in which they are ready.
+
+        ``function`` is found at module level, items and results can be pickled. Raises what
+        ``function`` raises, and ``WorkerDied``, which names what was in work by ``label``.
+        """
+        if self._count <= 1:
+            for item in items:
+                with threadpool_limits(limits=1):
+                    result = function(item)
+                yield result
+            return
+        if self._pool is None:
+            # A fork after Arrow and DuckDB have threads can hang.
+            self._pool = ProcessPoolExecutor(
+                self._count, mp_context=get_context("spawn"), initializer=_start_worker
+            )
+        waiting = iter(items)
+        in_work: dict[Future[Result], Item] = {}
+        while True:
+            for item in islice(waiting, self._count - len(in_work)):
+                in_work[self._pool.submit(_call, function, item)] = item
+            if not in_work:
+                return
+            for future in wait(in_work, return_when=FIRST_COMPLETED).done:
+                try:
+                    result = future.result()
+                except BrokenProcessPool:
+                    named = ", ".join(map(label, in_work.values()))
+                    raise WorkerDied(f"a worker process died with {named} in work") from None
+                del in_work[future]
+                yield result
+
+
+def _start_worker() -> None:
+    """Run first in each worker: one thread for linear algebra; a quiet end on Ctrl-C."""
+    os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))  # for libraries that are not loaded yet
+    threadpool_limits(limits=1)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this worker when its parent is gone: it would wait for work for ever."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _call(function: Callable[[Item], Result], item: Item) -> Result:
+    """Return the result of an item; an error that cannot be pickled is raised as its text."""
+    try:
+        return function(item)
+    except Exception as error:
+        try:
+            loads(dumps(error))
+        except Exception:  # pickling runs the error's own code; it would look like a death
+            raise RuntimeError("".join(traceback.format_exception(error))) from None
+        raise

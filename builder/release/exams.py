@@ -6,9 +6,8 @@ no exam gives away another.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import nsmallest
 from typing import Final
 
 import pyarrow as pa
@@ -46,23 +45,6 @@ Exams = Mapping[tuple[str, str], Mapping[str, DrawnExam]]
 TOLERANCE: Final = 0.05
 """The share of a composed exam's tasks that may be of another level than requested, on any axis and
 rounding apart: beyond, a build remarks on it and the gate refuses it."""
-
-
-LOOKED_AT: Final = 10_000
-"""Instances of a public-truth split that its exams are drawn from, or four times as many as an exam
-has tasks: those with the smallest ranks."""
-
-
-def looked_at(split: SplitConfig, track: str, instances: Iterable[str], root: bytes) -> list[str]:
-    """The instances that the exams of a track in a split are drawn from: all where truth is private
-    or an exam takes all tasks, and of a large split otherwise a sample that tells nothing."""
-    draws = [draw for exam in split.exams for draw in exam.draws if draw.track == track]
-    counts = [getattr(draw.model, "tasks", draw.tasks) or 0 for draw in draws]
-    if split.private or not all(counts):
-        return list(instances)
-    most = max([LOOKED_AT, *(4 * count for count in counts)])
-    key = hmac_key(root, f"{track}/{split.name}/exams")
-    return nsmallest(most, instances, key=lambda name: rank(key, "looked at", name))
 
 
 def draw_exams(

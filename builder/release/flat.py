@@ -8,7 +8,7 @@ whoever wrote that.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,16 +16,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from builder.release.arrow import table_from_rows
+from builder.release.parts import part_name, read_staged
 from builder.release.reader import groups, rows, shards
 from builder.release.schemas import FLAT
 from builder.release.shards import (
     Shard,
     ShardJob,
-    first_id,
     marked,
-    row_groups,
     shard_name,
-    staged_group,
     write_shard,
     write_tables,
 )
@@ -39,9 +37,6 @@ from grader.shape import Task
 
 CONFIG: Final = "tasks"
 _TOLD: Final = tuple(name for name in FLAT.names if name not in ("answer_schema_json", "answer"))
-_OPEN: Final = 64
-"""Parts whose labels are kept open."""
-
 _BESIDE: Final = {"predictions": "values", "formula": MODELS}
 """The column of the labels that the right answers of a kind are made of."""
 
@@ -52,8 +47,8 @@ Truth = tuple[Row, Callable[[str], Any]]
 @dataclass(frozen=True, slots=True)
 class FlatJob:
     """What a worker needs to tell one shard of a track: what it writes, the written ``file``, the
-    ``staged`` rows that are in it, and whether there are answers. Without staged rows the truths
-    are those of the repository, all of them."""
+    job that wrote it, and whether there are answers. Without the job the truths are those of the
+    repository, all of them."""
 
     shard: ShardJob
     track: str
@@ -77,7 +72,7 @@ def write_jobs(
     first those that are told besides, which takes longest. ``private`` is whether its truth is:
     then no row has an answer."""
     tasks = [job for job in staged if job.config in TRACKS]
-    tasks.sort(key=lambda job: job.ids.first or first_id(job.staged, job.config))
+    tasks.sort(key=_first_staged)
     sources = [_Source(job.config, job.repository / job.name, job) for job in tasks]
     told = _jobs(public, split, canary, sources, answered=not private)
     rest = (job for job in staged if job.config not in TRACKS)
@@ -131,6 +126,11 @@ def write_flat(job: FlatJob) -> list[Shard]:
     return [write_tables(job.shard, _groups(job))]
 
 
+def _first_staged(job: ShardJob) -> str:
+    """The first id of a shard of tasks that is not written yet; empty without rows."""
+    return next((table.column(0)[0].as_py() for table in job.tables()), "")
+
+
 def _first_id(file: Path) -> str:
     """The first id of a shard; an empty one of an import comes first."""
     with pq.ParquetFile(file) as opened:
@@ -170,13 +170,10 @@ def _answer(read: Rows, task: Task, truth: Row, label: Callable[[str], Any]) -> 
 
 
 def _staged(job: ShardJob) -> Iterator[Truth]:
-    """The truths of a shard of tasks in their order, from the parts where they were staged."""
-    config, labels = f"{job.config}_truth", f"{job.config}_labels"
-    schema = TRACKS[job.config].tables[config]
-    read = lru_cache(_OPEN)(lambda number: job.staged.read(number, labels))
-    for group in row_groups(job.staged, config, schema, job.ids):
-        rows = staged_group(job.staged, config, group).to_pylist()
-        for number, row in zip(group.parts.tolist(), rows, strict=True):
+    """The truths of a shard of tasks in their order: a part holds both in the order of ids."""
+    read = cache(lambda number: read_staged(job.staged / part_name(number), f"{job.config}_labels"))
+    for group, truths in zip(job.groups, job.tables(f"{job.config}_truth"), strict=True):
+        for number, row in zip(group.parts.tolist(), truths.to_pylist(), strict=True):
             yield row, partial(_label, partial(read, number), row["instance_id"])
 
 

@@ -27,40 +27,32 @@ def plan_stream(count_root: bytes, track: str, split: str, purpose: str) -> np.r
     return stream(hmac_key(count_root, f"{track}/{split}/plan"), purpose)
 
 
-def instance_name(
-    count_root: bytes, place: tuple[str, str], naming: tuple[str, str], index: int
-) -> str:
-    """The public id of an instance, which takes no plan of it; see :func:`keyed_specs`."""
-    (track, split), (prefix, kind) = place, naming
-    return public_id(prefix, id_key(count_root, track, split, index), kind)
-
-
 def keyed_specs(
     plans: Iterable[Planned],
     place: tuple[str, str],
     naming: tuple[str, str],
     count_root: bytes,
     private: bool,
-    start: int = 0,
 ) -> list[InstanceSpec]:
-    """The specs of ``plans``, in their order from index ``start`` on, at ``place`` (track, split).
+    """The specs of ``plans``, in their order, at ``place`` (track, split).
 
     Plans come in random order, so that the index carries no information about the plan.
     ``naming`` holds the prefix of the public ids and the kind of thing they name. Keys and ids
     follow from ``count_root``, the place and the index alone.
     """
-    track, split = place
+    (track, split), (prefix, kind) = place, naming
     specs = []
-    for index, plan in enumerate(plans, start):
+    for index, plan in enumerate(plans):
+        ids = id_key(count_root, track, split, index)
         specs.append(
             InstanceSpec(
                 track=track,
                 split=split,
                 index=index,
                 key=instance_key(count_root, track, split, index),
-                instance_id=instance_name(count_root, place, naming, index),
+                instance_id=public_id(prefix, ids, kind),
                 private=private,
-                id_key=id_key(count_root, track, split, index),
+                id_key=ids,
                 config_json=plan.to_json(),
                 asked=plan.asked,
             )

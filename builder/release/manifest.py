@@ -12,7 +12,7 @@ from builder.release.config import ReleaseConfig, SplitConfig
 from builder.release.exams import Exams, composed
 from builder.release.floors import Floors
 from builder.release.identity import FORMAT, canary, fingerprint, library_versions, source_sha256
-from builder.release.parts import Part, staged_rows
+from builder.release.parts import Part, Parts, staged_rows
 from builder.release.planning import Planned
 from builder.release.roots import Root
 from builder.release.shards import Shard
@@ -24,9 +24,6 @@ from grader.io.schemas import first_problem
 from grader.version import __version__
 
 MANIFEST: Final = "manifest.json"
-
-Parts = Mapping[tuple[str, str], Sequence[Part]]
-"""(split, track) to the staged parts."""
 
 
 @dataclass(frozen=True, slots=True)

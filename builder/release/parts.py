@@ -1,9 +1,9 @@
 """Parts: the unit of work and of resuming.
 
 A part is 20 instances of one track and split, or fewer in a small one, consecutive in the order of
-their indices. It is staged as one uncompressed Arrow IPC file per config and a record with their
-hashes, and appears under its final name in one step. A rerun keeps the parts whose record and
-hashes match.
+their indices. A worker builds it, stages it as one uncompressed Arrow IPC file per config and a
+record with their hashes, and checks it. A part appears under its name in one step; a rerun keeps
+the parts whose record and hashes match.
 """
 
 import json
@@ -11,21 +11,18 @@ import shutil
 import time
 import traceback
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any, Final
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from builder.release.arrow import table_from_rows
-from builder.release.blocks import Members
 from builder.release.engine import InstanceFailed
+from builder.release.planning import Specs
 from builder.track import Built, InstanceSpec, Track
-from builder.tracks import load_track
+from builder.tracks import TRACKS
 from grader.errors import UsageError
 from grader.io.files import file_sha256
 from grader.io.jsonio import canonical
@@ -42,17 +39,10 @@ _FEWEST: Final = 4
 RECORD: Final = "part.json"
 
 
-def part_size(instances: int) -> int:
-    """How many of so many instances of a track and split make a part."""
-    return min(PART_INSTANCES, max(_FEWEST, -(-instances // _SEVERAL)))
-
-
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What a part is of: a track (``reference`` is its ``module:attribute``) of a split that has so
-    many ``instances`` of it."""
+    """What a part is of: a track of a split that has so many ``instances`` of it."""
 
-    reference: str
     track: str
     split: str
     private: bool
@@ -61,31 +51,21 @@ class Origin:
     @property
     def size(self) -> int:
         """The number of instances in a part, the last perhaps apart."""
-        return part_size(self.instances)
+        return min(PART_INSTANCES, max(_FEWEST, -(-self.instances // _SEVERAL)))
 
     @property
     def parts(self) -> int:
         """The number of parts that the track has in the split."""
         return -(-self.instances // self.size)
 
+    def folder(self, staging: Path, number: int) -> Path:
+        """Where part ``number`` is staged."""
+        return staging / self.track / self.split / part_name(number)
 
-@dataclass(frozen=True, slots=True)
-class PartJob:
-    """What a worker needs to stage one part."""
 
-    origin: Origin
-    specs: Members
-    folder: Path
-
-    @property
-    def name(self) -> str:
-        """``track/split/number``: how a message names the part."""
-        return f"{self.origin.track}/{self.origin.split}/{self.folder.name}"
-
-    @property
-    def mark(self) -> Path:
-        """Says which instance is under way, for whoever finds a worker dead."""
-        return self.folder.with_name(f"{self.folder.name}.under-way")
+def part_name(number: int) -> str:
+    """The name of a part's folder."""
+    return f"{number:05d}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,155 +93,72 @@ class Part:
 
     def read(self, config: str, columns: Sequence[str] | None = None) -> pa.Table:
         """One config's rows, memory-mapped."""
-        return _read(self.folder, config, columns)
+        return read_staged(self.folder, config, columns)
+
+
+Parts = Mapping[tuple[str, str], Sequence[Part]]
+"""(split, track) to the staged parts."""
+
+Check = Callable[[Part], float]
+"""Checks a staged part by itself, leaves the findings beside it, and returns the seconds that it
+took; a check that is there and still holds is kept."""
 
 
 @dataclass(frozen=True, slots=True)
-class Staged:
-    """Where the parts of one track of one split are staged: what a worker is told of them all."""
+class PartJob:
+    """What a worker needs to stage one part and check it. With ``resuming`` it may be there."""
 
+    origin: Origin
+    specs: Sequence[InstanceSpec]
     folder: Path
-    parts: int
+    resuming: bool
+    check: Check | None
 
-    @staticmethod
-    def of(parts: Sequence[Part]) -> "Staged":
-        """All parts of a track and split."""
-        return Staged(parts[0].folder.parent, len(parts)) if parts else NOTHING
-
-    def read(self, number: int, config: str, columns: Sequence[str] | None = None) -> pa.Table:
-        """One config's rows of a part, memory-mapped."""
-        return _read(self.folder / _folder_name(number), config, columns)
+    def __str__(self) -> str:
+        return f"{self.specs[0].label} to {self.specs[-1].index}"
 
 
-NOTHING: Final = Staged(Path(), 0)
-
-
-def _read(folder: Path, config: str, columns: Sequence[str] | None) -> pa.Table:
-    with pa.memory_map(str(folder / f"{config}.arrow")) as source:
-        table = pa.ipc.open_file(source).read_all()
-    return table if columns is None else table.select(list(columns))
-
-
-def staged_rows(
-    parts: Sequence[Part],
-    config: str,
-    columns: Sequence[str],
-    only: pa.Array | None = None,
-) -> Iterator[dict[str, Any]]:
-    """Some columns of a config's rows over all parts, or of those about ``only`` some instances;
-    none where the track has no such config."""
-    for part in parts:
-        if config in part.sizes:
-            table = part.read(config)
-            if only is not None:
-                table = table.filter(pc.is_in(table["instance_id"], only))
-            yield from table.select(list(columns)).to_pylist()
-
-
-def sort_key(schema: pa.Schema) -> tuple[str, ...]:
-    """The columns that order a config's rows and must be unique: the id, and the view if any.
-
-    A task's id is its own; only where rows are views of one instance does the view belong to it.
-    """
-    first = schema.names[0]
-    views = first == "instance_id" and "view" in schema.names
-    return (first, "view") if views else (first,)
-
-
-def split_into_parts(
-    origin: Origin, specs: Sequence[InstanceSpec], staging: Path
+def part_jobs(
+    specs: Specs, staging: Path, resuming: bool, check: Check | None
 ) -> Iterator[PartJob]:
-    """The parts of one track and split, in the order of their instances' indices."""
-    for number in range(origin.parts):
-        start = number * origin.size
-        members = Members.of(specs, start, min(start + origin.size, origin.instances))
-        yield PartJob(origin, members, part_folder(staging, origin, number))
+    """All parts of a build. What takes longest comes first: no worker waits for it at the end."""
+    origins = {
+        (split, track): Origin(track, split, any(s.private for s in members), len(members))
+        for (split, track), members in specs.items()
+    }
+    for key in sorted(specs, key=lambda key: -TRACKS[key[1]].effort * origins[key].size):
+        origin = origins[key]
+        for number in range(origin.parts):
+            members = specs[key][number * origin.size : (number + 1) * origin.size]
+            yield PartJob(origin, members, origin.folder(staging, number), resuming, check)
 
 
-def part_folder(staging: Path, origin: Origin, number: int) -> Path:
-    """Where part ``number`` of a track and split is staged."""
-    return staging / origin.track / origin.split / _folder_name(number)
-
-
-def _folder_name(number: int) -> str:
-    return f"{number:05d}"
+def stage(job: PartJob) -> tuple[Part, bool]:
+    """Build a part, unless it is there, and check it; whether it was there. Runs in a worker."""
+    found = find_part(job.folder) if job.resuming else None
+    part = found or build_part(job)
+    if job.check is not None:
+        part = replace(part, seconds={**part.seconds, "checks": job.check(part)})
+    return part, found is not None
 
 
 def build_part(job: PartJob) -> Part:
-    """Builds the instances of a part and stages them; runs in a worker.
+    """Build the instances of a part and stage them.
 
     Raises ``InstanceFailed`` naming the instance when the track or its rows are wrong.
     """
-    started = time.process_time()
-    track = load_track(job.origin.reference)
-    # The first conversion in a process may load libraries; it belongs to no instance.
-    table_from_rows([], next(iter(track.tables.values())))
-    pa.array([np.zeros(1)])
-    pieces: dict[str, list[pa.Table]] = {config: [] for config in track.tables}
+    track = TRACKS[job.origin.track]
+    pieces = {config: [schema.empty_table()] for config, schema in track.tables.items()}
     rejections: Counter[str] = Counter()
-    seconds = {"start-up": time.process_time() - started}
-    job.folder.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
+    seconds: Counter[str] = Counter()
     for spec in job.specs:
-        job.mark.write_text(spec.label, encoding="utf-8")
-        instance, built = build_instance(track, spec)
-        for config, table in instance.items():
+        tables, built = build_instance(track, spec)
+        for config, table in tables.items():
             pieces[config].append(table)
         rejections.update(built.rejections)
-        for stage, spent in built.seconds.items():
-            seconds[stage] = seconds.get(stage, 0.0) + spent
-    job.mark.unlink(missing_ok=True)
-    started = time.process_time()
-    tables = {
-        config: pa.concat_tables([schema.empty_table(), *pieces[config]])
-        for config, schema in track.tables.items()
-    }
-    seconds["staging"] = seconds.get("staging", 0.0) + time.process_time() - started
-    return stage_part(job.origin, job.folder, tables, dict(rejections), seconds)
-
-
-def under_way(job: PartJob) -> str:
-    """The label of the instance that a worker was building when it was lost; empty if none is
-    known."""
-    try:
-        return job.mark.read_text(encoding="utf-8")
-    except OSError:
-        return ""
-
-
-def stage_part(
-    origin: Origin,
-    folder: Path,
-    tables: Mapping[str, pa.Table],
-    rejections: dict[str, int],
-    seconds: dict[str, float],
-) -> Part:
-    """Writes the tables of a part, by config, and its record; it appears under its name when
-    whole.
-
-    A machine that was given up for lost may still be at it: nobody writes into another's files.
-    """
-    started = time.process_time()
-    folder.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
-    unfinished = Path(mkdtemp(".unfinished", f"{folder.name}.", folder.parent))
-    files = {config: unfinished / f"{config}.arrow" for config in tables}
-    sizes = {config: _stage(file, tables[config]) for config, file in files.items()}
-    record: dict[str, Any] = {
-        "origin": asdict(origin),
-        "sha256": {config: file_sha256(file) for config, file in files.items()},
-        "sizes": sizes,
-        "rejections": rejections,
-        "seconds": seconds,
-    }
-    seconds["staging"] = seconds.get("staging", 0.0) + time.process_time() - started
-    (unfinished / RECORD).write_text(canonical(record), encoding="utf-8")
-    shutil.rmtree(folder, ignore_errors=True)
-    try:
-        unfinished.rename(folder)
-    except OSError:
-        if not (folder / RECORD).is_file():
-            raise
-        shutil.rmtree(unfinished)  # the same part has come from elsewhere meanwhile
-    return Part(origin, folder, sizes, rejections, seconds)
+        seconds.update(built.seconds)
+    joined = {config: pa.concat_tables(tables) for config, tables in pieces.items()}
+    return stage_part(job.origin, job.folder, joined, dict(rejections), dict(seconds))
 
 
 def build_instance(track: Track, spec: InstanceSpec) -> tuple[dict[str, pa.Table], Built]:
@@ -300,6 +197,54 @@ def _check_owner(config: str, table: pa.Table, spec: InstanceSpec) -> None:
             raise ValueError(f"{config} has a row of another instance ({min(strangers)})")
 
 
+def stage_part(
+    origin: Origin,
+    folder: Path,
+    tables: Mapping[str, pa.Table],
+    rejections: dict[str, int],
+    seconds: dict[str, float],
+) -> Part:
+    """Write the tables of a part, by config, and its record; it appears under its name when
+    whole."""
+    started = time.process_time()
+    unfinished = folder.with_name(f"{folder.name}.unfinished")
+    for leftover in (unfinished, folder):
+        shutil.rmtree(leftover, ignore_errors=True)
+    unfinished.mkdir(parents=True, mode=0o700)
+    files = {config: unfinished / f"{config}.arrow" for config in tables}
+    sizes = {config: _write(file, tables[config]) for config, file in files.items()}
+    record: dict[str, Any] = {
+        "origin": asdict(origin),
+        "sha256": {config: file_sha256(file) for config, file in files.items()},
+        "sizes": sizes,
+        "rejections": rejections,
+        "seconds": seconds,
+    }
+    seconds["staging"] = seconds.get("staging", 0.0) + time.process_time() - started
+    (unfinished / RECORD).write_text(canonical(record), encoding="utf-8")
+    unfinished.rename(folder)
+    return Part(origin, folder, sizes, rejections, seconds)
+
+
+def _write(file: Path, table: pa.Table) -> tuple[int, int]:
+    """Write one config of a part, sorted; its rows and bytes."""
+    keys = [(key, "ascending") for key in sort_key(table.schema)]
+    table = table.combine_chunks().sort_by(keys).combine_chunks()
+    with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    return table.num_rows, table.nbytes
+
+
+def sort_key(schema: pa.Schema) -> tuple[str, ...]:
+    """The columns that order a config's rows and must be unique: the id, and the view if any.
+
+    A task's id is its own; only where rows are views of one instance does the view belong to it.
+    """
+    first = schema.names[0]
+    views = first == "instance_id" and "view" in schema.names
+    return (first, "view") if views else (first,)
+
+
 def find_part(folder: Path) -> Part | None:
     """The part if it was staged there before, whole and unchanged; otherwise nothing."""
     try:
@@ -318,10 +263,17 @@ def staged_sha256(folder: Path, configs: Iterable[str]) -> dict[str, str]:
     return {config: file_sha256(folder / f"{config}.arrow") for config in configs}
 
 
-def _stage(file: Path, table: pa.Table) -> tuple[int, int]:
-    """Writes one config of a part, sorted; its rows and bytes."""
-    table = table.combine_chunks()
-    table = table.sort_by([(key, "ascending") for key in sort_key(table.schema)]).combine_chunks()
-    with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
-        writer.write_table(table)
-    return table.num_rows, table.nbytes
+def read_staged(folder: Path, config: str, columns: Sequence[str] | None = None) -> pa.Table:
+    """One config's rows of the part in a folder, memory-mapped."""
+    with pa.memory_map(str(folder / f"{config}.arrow")) as source:
+        table = pa.ipc.open_file(source).read_all()
+    return table if columns is None else table.select(list(columns))
+
+
+def staged_rows(
+    parts: Sequence[Part], config: str, columns: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Some columns of a config's rows over all parts; none where the track has no such config."""
+    for part in parts:
+        if config in part.sizes:
+            yield from part.read(config, columns).to_pylist()

@@ -1,17 +1,14 @@
 """What a split file asks for: instance specs, and their description without building."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, repeat
 from typing import Any
 
-from builder.release.blocks import Members, blocks_of, unlike
 from builder.release.config import ReleaseConfig, SplitConfig
-from builder.release.engine import Workers, map_instances
 from builder.release.roots import Root
 from builder.track import Composition, InstanceSpec, Track
-from builder.tracks import TRACKS, load_track
+from builder.tracks import TRACKS
 from grader.errors import UsageError
 from grader.names import did_you_mean
 
@@ -60,11 +57,7 @@ def find_spec(specs: Specs, label: str) -> InstanceSpec:
 
 def task_bounds(specs: Sequence[InstanceSpec]) -> tuple[int, int]:
     """How many tasks there will be, at least and at most."""
-    low, high = 0, 0
-    for block, count in unlike(specs):
-        low += count * sum(spec.asked.tasks[0] for spec in block)
-        high += count * sum(spec.asked.tasks[1] for spec in block)
-    return low, high
+    return sum(spec.asked.tasks[0] for spec in specs), sum(spec.asked.tasks[1] for spec in specs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,44 +78,6 @@ def planned(track: Track, settings: Any, specs: Sequence[InstanceSpec]) -> Plann
             counts.setdefault(axis, Counter())[level] += 1
     requested = {axis: dict(sorted(levels.items())) for axis, levels in counts.items()}
     return Planned(len(specs), requested, track.composition(settings, specs))
-
-
-def planned_alike(track: Track, settings: Any, specs: Sequence[InstanceSpec]) -> Planned:
-    """A description of a split by one block of every kind that it has, each taken as often as there
-    are such: of all that is decided by shares the true numbers, of what chance decides (which names
-    are met again) those of these blocks."""
-    several = ((planned(track, settings, block), count) for block, count in unlike(specs))
-    return added(chain.from_iterable(repeat(plan, count) for plan, count in several))
-
-
-def planned_in_blocks(
-    track: str, settings: Any, specs: Sequence[InstanceSpec], workers: Workers
-) -> Planned:
-    """A description of a split, added up over its blocks; workers plan those of a large one."""
-    jobs = [(TRACKS.reference(track), settings, members) for members in blocks_of(specs)]
-    return added(map_instances(_planned_block, jobs, workers))
-
-
-def _planned_block(job: tuple[str, Any, Members]) -> Planned:
-    reference, settings, members = job
-    return planned(load_track(reference), settings, list(members))
-
-
-def added(blocks: Iterable[Planned]) -> Planned:
-    """Some blocks as one."""
-    instances, requested = 0, dict[str, Counter[str]]()
-    composition: dict[str, dict[str, dict[str, float]]] = {}
-    for block in blocks:
-        instances += block.instances
-        for axis, counts in block.requested.items():
-            requested.setdefault(axis, Counter()).update(counts)
-        for axis, levels in block.composition.items():
-            for level, row in levels.items():
-                into = composition.setdefault(axis, {}).setdefault(level, dict.fromkeys(row, 0))
-                for side, count in row.items():
-                    into[side] += count
-    listed = {axis: dict(sorted(levels.items())) for axis, levels in requested.items()}
-    return Planned(instances, listed, composition)
 
 
 def _check_exam_counts(

@@ -2,14 +2,12 @@
 
 The bytes of a shard depend on the rows and on the pinned Parquet writer alone. Rows are sorted by
 id; dictionaries are kept for strings only (measured: float32 tables grow with one); a page index
-lets the Hub's viewer and DuckDB read single pages. A shard is a range of ids: whoever writes it
-looks for its rows in the parts, and nobody holds a list of all rows.
+lets the Hub's viewer and DuckDB read single pages.
 """
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from builder.release.arrow import ContentHasher, commitment, content_sha256
-from builder.release.parts import NOTHING, Part, Staged, sort_key
+from builder.release.parts import Part, part_name, read_staged, sort_key
 from builder.release.schemas import COMMITMENTS
 from grader.io.files import file_sha256
 
@@ -42,22 +40,6 @@ Indices = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Ids:
-    """A range of ids, of rows or of instances: from ``first`` on, and before ``stop`` unless that
-    is empty."""
-
-    first: str = ""
-    stop: str = ""
-
-    def of(self, column: pa.ChunkedArray) -> Indices:
-        """The places in a column whose id is in the range."""
-        inside = pc.greater_equal(column, self.first)
-        if self.stop:
-            inside = pc.and_(inside, pc.less(column, self.stop))
-        return np.flatnonzero(inside.to_numpy())
-
-
-@dataclass(frozen=True, slots=True)
 class Group:
     """The rows of one row group in their final order: row ``rows[i]`` of part ``parts[i]``."""
 
@@ -67,7 +49,8 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class ShardJob:
-    """What a worker needs to write one shard.
+    """What a worker needs to write one shard: the row ``groups`` of the parts in the folder
+    ``staged``.
 
     ``name`` is the shard's path inside ``repository``. ``row_salts`` is set where every row is to
     be committed to; the commitments become the shard ``public``.
@@ -78,10 +61,23 @@ class ShardJob:
     repository: Path
     name: str
     schema: pa.Schema
-    staged: Staged = NOTHING
-    ids: Ids = Ids()
+    staged: Path = Path()
+    groups: Sequence[Group] = ()
     row_salts: bytes | None = field(repr=False, default=None)
     public: "ShardJob | None" = None
+
+    def tables(self, config: str = "") -> Iterator[pa.Table]:
+        """The rows of each group in their final order, or those of another ``config`` that stand at
+        the same places of their parts."""
+        for group in self.groups:
+            pieces, places = [], []
+            for number in np.unique(group.parts):
+                place = np.flatnonzero(group.parts == number)
+                table = read_staged(self.staged / part_name(number), config or self.config)
+                pieces.append(table.take(pa.array(group.rows[place])))
+                places.append(place)
+            back = np.argsort(np.concatenate(places), kind="stable")
+            yield pa.concat_tables(pieces).take(pa.array(back)).combine_chunks()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,49 +110,26 @@ def plan_shards(
     row_salts: bytes | None,
     shard_bytes: int = SHARD_BYTES,
 ) -> list[ShardJob]:
-    """The shards of one config and split: whole row groups, spread evenly."""
-    count = -(-sum(part.sizes[config][1] for part in parts) // shard_bytes)
-    ranges = id_ranges(parts, config, schema, count)
-    names = (shard_name(config, split, index, len(ranges)) for index in range(len(ranges)))
-    staged = Staged.of(parts)
+    """The shards of one config and split: whole row groups, spread evenly; raises ``ValueError``
+    when two rows have the same id."""
+    groups = row_groups(parts, config, schema)
+    size = sum(part.sizes[config][1] for part in parts)
+    count = max(1, min(len(groups), -(-size // shard_bytes)))
+    cuts = [round(index * len(groups) / count) for index in range(count + 1)]
+    staged = parts[0].folder.parent
     return [
-        ShardJob(config, split, repository, name, schema, staged, ids, row_salts)
-        for name, ids in zip(names, ranges, strict=True)
+        ShardJob(
+            config,
+            split,
+            repository,
+            shard_name(config, split, index, count),
+            schema,
+            staged,
+            groups[cuts[index] : cuts[index + 1]],
+            row_salts,
+        )
+        for index in range(count)
     ]
-
-
-def id_ranges(parts: Sequence[Part], config: str, schema: pa.Schema, count: int) -> list[Ids]:
-    """The ranges of ids of so many shards, or of as many as there are row groups."""
-    if count < 2:
-        return [Ids()]
-    key, unit = sort_key(schema)[0], GROUP_ROWS
-    ids = np.empty(sum(part.sizes[config][0] for part in parts), f"S{_width(parts, config, key)}")
-    end = 0
-    for part in parts:  # into one array: of tens of millions of ids two copies are too many
-        own = part.read(config, [key]).column(0).to_pylist()
-        ids[end : end + len(own)] = own
-        end += len(own)
-    if config.endswith(SCENES):
-        ids, unit = np.unique(ids), GROUP_SCENES
-    groups = -(-len(ids) // unit)
-    count = max(1, min(groups, count))
-    cuts = [round(index * groups / count) * unit for index in range(1, count)]
-    ids.sort()
-    ends = ["", *(ids[cut].decode("utf-8") for cut in cuts), ""]
-    return [Ids(*pair) for pair in pairwise(ends)]
-
-
-def first_id(staged: Staged, config: str) -> str:
-    """The smallest id of a config's rows over all parts, each of which is sorted; empty without
-    rows."""
-    heads = (staged.read(number, config).column(0)[:1] for number in range(staged.parts))
-    return min((name for head in heads for name in head.to_pylist()), default="")
-
-
-def _width(parts: Sequence[Part], config: str, key: str) -> int:
-    """The bytes of the longest id."""
-    columns = (part.read(config, [key]).column(0) for part in parts)
-    return max((pc.max(pc.binary_length(ids)).as_py() or 1 for ids in columns), default=1)
 
 
 def shard_name(config: str, split: str, index: int, count: int) -> str:
@@ -196,14 +169,12 @@ def with_commitments(
 
 
 def write_shard(job: ShardJob) -> list[Shard]:
-    """Writes one shard from staged parts, and that of the commitments to its rows; runs in a
-    worker. Raises ``ValueError`` when two rows have the same id."""
-    groups = row_groups(job.staged, job.config, job.schema, job.ids)
-    tables = (staged_group(job.staged, job.config, group) for group in groups)
+    """Write one shard from staged parts, and that of the commitments to its rows; runs in a
+    worker."""
     if job.public is None or job.row_salts is None:
-        return [write_tables(job, tables)]
+        return [write_tables(job, job.tables())]
     committed: list[pa.Table] = []
-    shard = write_tables(job, _committing(job, job.row_salts, tables, committed))
+    shard = write_tables(job, _committing(job, job.row_salts, job.tables(), committed))
     return [shard, write_tables(job.public, committed)]
 
 
@@ -270,20 +241,16 @@ def _texts(path: str, kind: pa.DataType) -> Iterator[str]:
         yield path
 
 
-def row_groups(staged: Staged, config: str, schema: pa.Schema, ids: Ids) -> list[Group]:
-    """The rows of a config in a range, in the order of their ids, cut into row groups; raises
-    ``ValueError`` when two rows have the same id."""
+def row_groups(parts: Sequence[Part], config: str, schema: pa.Schema) -> list[Group]:
+    """The rows of a config in the order of their ids, cut into row groups; raises ``ValueError``
+    when two rows have the same id."""
     keys = sort_key(schema)
-    numbers, rows, columns = [], [], []
-    for number in range(staged.parts):
-        found = staged.read(number, config, keys)
-        rows.append(ids.of(found.column(0)))
-        numbers.append(np.full(len(rows[-1]), number, dtype=np.int64))
-        # Taken even where it is all of them: what is only mapped would keep its file open.
-        columns.append(found.take(pa.array(rows[-1])).replace_schema_metadata(None))
-    if not any(map(len, rows)):
-        return []
+    columns = [part.read(config, keys).replace_schema_metadata(None) for part in parts]
+    numbers = np.repeat([part.number for part in parts], [len(table) for table in columns])
+    rows = np.concatenate([np.arange(len(table)) for table in columns])
     table = pa.concat_tables(columns)
+    if not len(table):
+        return []
     order = pc.sort_indices(table, sort_keys=[(key, "ascending") for key in keys])
     table, places = table.take(order), order.to_numpy()
     repeated = _unlike_the_last(table)
@@ -295,7 +262,7 @@ def row_groups(staged: Staged, config: str, schema: pa.Schema, ids: Ids) -> list
         cuts = np.flatnonzero(np.diff(instances // GROUP_SCENES)) + 1
     else:
         cuts = np.arange(GROUP_ROWS, len(places), GROUP_ROWS)
-    pieces = (np.split(np.concatenate(each)[places], cuts) for each in (numbers, rows))
+    pieces = (np.split(each[places], cuts) for each in (numbers, rows))
     return [Group(part, row) for part, row in zip(*pieces, strict=True)]
 
 
@@ -307,15 +274,3 @@ def _unlike_the_last(table: pa.Table) -> npt.NDArray[np.bool_]:
         flat = column.combine_chunks()
         differs[1:] |= pc.not_equal(flat[1:], flat[:-1]).to_numpy(zero_copy_only=False)
     return differs
-
-
-def staged_group(staged: Staged, config: str, group: Group) -> pa.Table:
-    """The staged rows of a row group, in their final order."""
-    pieces, places = [], []
-    for number in np.unique(group.parts):
-        place = np.flatnonzero(group.parts == number)
-        table = staged.read(int(number), config)
-        pieces.append(table.take(pa.array(group.rows[place])))
-        places.append(place)
-    back = np.argsort(np.concatenate(places), kind="stable")
-    return pa.concat_tables(pieces).take(pa.array(back)).combine_chunks()

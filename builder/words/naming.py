@@ -60,9 +60,8 @@ def part_of(domain: str, names: Sequence[str]) -> Part:
 class Namer:
     """Deals domains to the scenes of a split and finds names for each, none twice.
 
-    ``scenes`` is their number; ``dealt`` are the domains that they start with, by number, where
-    they are not dealt here. The order of calls matters, so a split, or a block of a large one, is
-    named as a whole, while it is planned.
+    ``scenes`` is their number. The order of calls matters, so a split is named
+    as a whole, while it is planned.
     """
 
     def __init__(
@@ -70,12 +69,11 @@ class Namer:
         rng: np.random.Generator,
         scenes: int,
         part: Part,
-        dealt: Sequence[int] | None = None,
     ) -> None:
         self._rng = rng
         self._part = part
         self._cap = max(1, int(LARGEST_SHARE * scenes))
-        self._dealt = _rounds(rng, scenes) if dealt is None else list(reversed(dealt))
+        self._dealt = _rounds(rng, scenes)
         self._told: Counter[int] = Counter()
         self._sets: set[tuple[str, frozenset[str]]] = set()
         self._matches: set[Naming] = set()

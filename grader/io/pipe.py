@@ -1,11 +1,10 @@
 """How a command ends when it is stopped, its reader is gone, or nothing more can be written."""
 
-import atexit
 import errno
 import io
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Final, NoReturn
 
@@ -13,20 +12,13 @@ UNUSABLE: Final = 2
 _NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF})
 
 
-def exit_with(main: Callable[[], int], *, at_once: bool = False) -> NoReturn:
+def exit_with(main: Callable[[], int]) -> NoReturn:
     """Ends the process with what ``main`` returns; quietly where nobody reads the rest of it.
 
     What is still buffered is written here, since Python would complain about a closed pipe only
     after the last line of ours. An output that was closed from the start, or cannot be written,
     is one line and exit code 2: what was asked for is not there.
-
-    ``at_once``: objects are not freed one by one, which takes a third of a second where many
-    libraries are loaded. For a program that imports these in ``main``: what they have to do at the
-    end is then done all the same.
     """
-    ended: list[int] = []
-    if at_once:
-        atexit.register(_end, ended)  # what is registered first is called last
     if sys.stderr is None:
         sys.stderr = io.StringIO()  # nobody hears what goes there
     if sys.stdout is None:
@@ -50,18 +42,7 @@ def exit_with(main: Callable[[], int], *, at_once: bool = False) -> NoReturn:
             print(f"error: output: {error.strerror}; send it elsewhere", file=sys.stderr)
         code = UNUSABLE
         _silence()
-    if not isinstance(code, str):
-        ended.append(code or 0)
     sys.exit(code)
-
-
-def _end(ended: Sequence[int]) -> None:
-    """Ends the process if it is known with what code; an exception takes Python's own way."""
-    for code in ended:
-        with suppress(OSError, ValueError):
-            sys.stdout.flush()
-            sys.stderr.flush()
-        os._exit(code)
 
 
 def _silence() -> None:

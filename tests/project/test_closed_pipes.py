@@ -26,7 +26,7 @@ def test_every_program_ends_by_the_one_rule_for_closed_pipes(root: Path) -> None
     assert len(found) > 15
     for file in found:
         end = PROGRAMS.split(file.read_text(encoding="utf-8"))[-1]
-        assert end in ("    exit_with(main)\n", "    exit_with(main, at_once=True)\n"), file
+        assert end == "    exit_with(main)\n", file
 
 
 @pytest.mark.parametrize(
@@ -49,46 +49,3 @@ def test_a_closed_pipe_is_no_failure(root: Path, words: tuple[str, ...]) -> None
     finally:
         os.close(write)
     assert (done.returncode, done.stderr.decode()) == (0, "")
-
-
-ENDS = """
-import atexit, sys
-from grader.io.pipe import exit_with
-class Kept:
-    def __del__(self):
-        print("taken apart")
-def main():
-    global kept
-    kept = Kept()
-    atexit.register(print, "what libraries do at the end")
-    print("buffered")
-    {last}
-exit_with(main, at_once={at_once})
-"""
-
-
-@pytest.mark.parametrize(
-    ("last", "code", "said"),
-    [
-        ("return 3", 3, ""),
-        ("sys.exit()", 0, ""),
-        ("sys.exit('no room')", 1, "no room\n"),
-        ("raise LookupError('ours')", 1, "LookupError: ours\n"),
-    ],
-)
-def test_a_program_that_ends_at_once_ends_alike(
-    root: Path, last: str, code: int, said: str
-) -> None:
-    """All but freeing its objects: code, output, and what is registered for the end."""
-    plain, quick = (
-        subprocess.run(
-            [sys.executable, "-c", ENDS.format(last=last, at_once=at_once)],
-            cwd=root, capture_output=True, text=True, check=False,
-        )
-        for at_once in (False, True)
-    )  # fmt: skip
-    assert plain.returncode == quick.returncode == code
-    assert plain.stderr.endswith(said) and quick.stderr.endswith(said)
-    told = "buffered\nwhat libraries do at the end\n"
-    assert plain.stdout == told + "taken apart\n"
-    assert quick.stdout == (plain.stdout if said else told)

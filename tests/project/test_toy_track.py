@@ -47,10 +47,9 @@ def toy() -> Iterator[None]:
 
         patch.setenv("SPRINGS_SECRET", hashlib.sha256(b"springs").hexdigest())
         tracks.register(toy_track.GRADER)
-        BUILDER_TRACKS.register("toy", "toy_track:BUILDER")
+        patch.setitem(BUILDER_TRACKS, "toy", toy_track.BUILDER)
         yield
         tracks.unregister("toy")
-        BUILDER_TRACKS.unregister("toy")
         del sys.modules["toy_track"]
 
 
@@ -101,7 +100,7 @@ def test_the_gate_asks_its_second_derivation_and_its_floors(
         (replace(whole, inputs=lambda *_: frozenset({"mass"})), "mass"),
     ]
     for track, says in wrong:
-        monkeypatch.setattr(toy_track, "BUILDER", track)
+        monkeypatch.setitem(BUILDER_TRACKS, "toy", track)
         capsys.readouterr()
         assert builder(["check", str(release), "--quiet"]) == 1
         assert says in capsys.readouterr().out

@@ -19,7 +19,6 @@ SCHEMAS = {
 VARIANTS = tuple(SCHEMAS)
 MOTIFS = ("chain", "fork")
 TARGETS = {"association": {"accepted": ["+"]}, "causal_sketch": {"nodes": ["X"], "edges": []}}
-REFERENCE = "fake_track:TRACK"
 
 _TEXT = pa.string()
 _TABLE = pa.list_(pa.struct([pa.field("name", _TEXT), pa.field("values", pa.list_(pa.float32()))]))

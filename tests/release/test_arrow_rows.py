@@ -1,10 +1,7 @@
 """Rounding and content hashes: what is written is what was meant, and is recognised again."""
 
 import itertools
-import subprocess
-import sys
 from decimal import Decimal
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -147,15 +144,3 @@ def test_texts_are_hashed_by_their_bytes_wherever_they_lie_in_memory():
         for array in (pa.array(texts)[start:stop], with_garbage[start:stop]):
             assert bytes(_all_bytes(array.fill_null(""))) == joined
     assert bytes(_all_bytes(pa.array([], pa.string()))) == b""
-
-
-def test_a_build_loads_no_data_frames_and_who_asks_for_them_gets_them():
-    """pyarrow would load pandas at its first conversion, while all workers wait."""
-    program = (
-        "import sys; from builder.release.arrow import convert_without_pandas as convert; "
-        "convert(); import pyarrow as pa; assert pa.array([1, 2]).to_pylist() == [1, 2]; "
-        "assert 'pandas' not in sys.modules; "
-        "import pandas; assert len(pa.table({'a': [1]}).to_pandas()) == 1"
-    )
-    root = Path(__file__).parent.parent.parent
-    subprocess.run([sys.executable, "-c", program], cwd=root, check=True)

@@ -5,7 +5,6 @@ from collections import Counter
 
 import pytest
 
-from builder.release import exams
 from builder.release.config import Draw, ExamConfig, SplitConfig
 from builder.release.exams import (
     Candidate,
@@ -13,7 +12,6 @@ from builder.release.exams import (
     balanced_draw,
     draw_exams,
     exam_table,
-    looked_at,
     one_sided,
 )
 from grader.errors import UsageError
@@ -119,16 +117,3 @@ def test_positions_count_from_zero_within_each_exam():
     assert [(row["exam"], row["position"], row["task_id"]) for row in rows] == [
         ("a", 0, "x"), ("b", 0, "z"), ("b", 1, "y"),
     ]  # fmt: skip
-
-
-def test_exams_of_a_large_split_are_drawn_from_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A million scenes' tasks in one list are gigabytes; which are looked at must tell nothing."""
-    names = sorted({task.instance_id for task in TASKS})
-    monkeypatch.setattr(exams, "LOOKED_AT", 5)
-    assert looked_at(_split("public", mini=1), "ccr", names, KEY) != names
-    kept = looked_at(_split("public", mini=1), "ccr", names, KEY)
-    assert len(kept) == 5 and kept == looked_at(_split("public", mini=1), "ccr", names[::-1], KEY)
-    assert set(kept) != set(looked_at(_split("public", mini=1), "ccr", names, bytes(32)))
-    assert len(looked_at(_split("public", mini=2), "ccr", names, KEY)) == 8
-    for everyone in (_split("public", mini=1, full=None), _split("private", mini=1)):
-        assert looked_at(everyone, "ccr", names, KEY) == names

@@ -21,6 +21,7 @@ from builder.gate.roll import rolls
 from builder.gate.run import run_gate
 from builder.gate.secrecy import secrecy_problems, worlds_in
 from builder.gate.tables import split_tables
+from builder.release.engine import Workers
 from builder.release.papers import write_papers
 from grader.errors import UsageError
 
@@ -113,17 +114,22 @@ def test_a_private_key_or_world_in_public_is_caught(release: Path) -> None:
     """A key in a log or a card opens the hidden world of its scene."""
     public, hidden = release / "public", [roll for roll in rolls(release) if roll.private]
     table = split_tables(release, "causalds", "test")
-    assert secrecy_problems(release, hidden) == [[]]
+    assert secrecy_problems(release, hidden, Workers(1)) == [[]]
     key = next(iter(table.worlds.values()))["key"]
     (public / "NOTES.txt").write_text(f"built 00{key}ff", encoding="utf-8")
-    assert "its key is in the public repository" in secrecy_problems(release, hidden)[0][0]
+    assert (
+        "its key is in the public repository" in secrecy_problems(release, hidden, Workers(1))[0][0]
+    )
 
     def tell(rows: Rows) -> None:
         rows[0]["story"] += next(iter(table.worlds.values()))["world_json"]
 
     (public / "NOTES.txt").unlink()
     edit(release, "public", "causalds_scenes/test", tell)
-    assert "its world is in the public repository" in secrecy_problems(release, hidden)[0][0]
+    assert (
+        "its world is in the public repository"
+        in secrecy_problems(release, hidden, Workers(1))[0][0]
+    )
 
 
 @pytest.mark.parametrize("place", ["story", "name of a column", "name in the data"])
@@ -139,7 +145,7 @@ def test_a_private_key_in_a_cell_is_caught_at_any_depth(release: Path, place: st
             rows[0]["columns" if "column" in place else "data"][0]["name"] = f"x{key}"
 
     edit(release, "public", "causalds_scenes/dev", tell)
-    (problems,) = secrecy_problems(release, hidden)
+    (problems,) = secrecy_problems(release, hidden, Workers(1))
     assert len(problems) == 1 and "its key is in the public repository" in problems[0]
 
 
@@ -152,7 +158,7 @@ def test_private_columns_and_salts_in_public_are_caught(release: Path) -> None:
     pq.write_table(tasks.append_column("should_abstain", [[False] * tasks.num_rows]), path)
     salts = json.loads((private / "manifest.json").read_bytes())["salts"]["test"]
     (public / "NOTES.txt").write_text(salts["rows"], encoding="utf-8")
-    assert secrecy_problems(release, hidden) == [
+    assert secrecy_problems(release, hidden, Workers(1)) == [
         ["causalds: has the private column should_abstain", "the salt 'rows' is public"]
     ]
 

@@ -12,13 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 from gate_release import edit
 
-from builder.causalds.plan import scenes
 from builder.gate import part_check
-from builder.gate.marks import Repeats
 from builder.gate.part_check import CHECK, check_part, read_check
 from builder.gate.report import GateLine, GateReport
 from builder.gate.run import run_gate
-from builder.release import build, exams, shards
 from builder.release import parts as staging
 from builder.release.build import build_release
 from builder.release.config import load_config
@@ -222,66 +219,4 @@ def test_a_part_that_is_left_out_is_missed(staged: Path) -> None:
     """Half of the rows would be in the release unchecked."""
     parts = _parts(staged)
     parts["dev", "causalds"].pop()
-    assert "row group" in _failures(staged, parts)["checks of parts"]
-
-
-def test_a_prompt_that_two_parts_have_is_named_and_one_that_begins_alike_is_not() -> None:
-    """Of a mark eight bytes are held; the rest is looked up."""
-    begin = "0123456789abcdef"
-    marks = [
-        [[begin + "0" * 16, "one"], ["f" * 32, "two"]],
-        [[begin + "1" * 16, "three"]],
-        [["e" * 32, "four"], ["f" * 32, "five"]],
-    ]
-    looked = []
-
-    def lookup(part: int) -> list[list[str]]:
-        looked.append(part)
-        return marks[part]
-
-    found = Repeats(lookup)
-    for part, own in enumerate(marks[:2]):
-        found.add(part, own)
-    assert list(found.pairs()) == [] and looked == [0, 1]
-    found.add(2, marks[2])
-    assert list(found.pairs()) == [("five", "two")]
-
-
-@pytest.mark.slow
-def test_a_split_of_several_blocks_is_built_shard_by_shard_and_passes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What a million scenes need, on twelve: blocks, exams from a sample, many shards."""
-    monkeypatch.setattr(scenes, "BLOCK", 4)
-    monkeypatch.setattr(exams, "LOOKED_AT", 2)
-    monkeypatch.setattr(shards, "GROUP_ROWS", 4)
-    monkeypatch.setattr(shards, "GROUP_SCENES", 2)
-    file = tmp_path / "blocks.toml"
-    text = SPLITS.replace("scenes = 4", "scenes = 12").replace("tasks = 20", "tasks = 1")
-    motifs = "motifs = { chain = 1, fork = 1, collider = 1, iv = 1 }\noutcome_binary = 0.4"
-    text = text.replace("motifs = { chain = 1, confounding = 1 }", motifs)
-    file.write_text(text, encoding="utf-8")
-    config = load_config(file)
-    roots, _ = read_roots(config)
-    looked = set[str]()
-    draw = exams.draw_exams
-
-    def told(split: Any, track: str, tasks: Any, *rest: Any) -> Any:
-        looked.update(task.instance_id for task in tasks)
-        return draw(split, track, tasks, *rest)
-
-    monkeypatch.setattr(build, "draw_exams", told)
-    for name, shard_bytes in (("one", 2**30), ("many", 9000)):
-        outcome = build_release(
-            config, tmp_path / name, roots,
-            lambda release, _, parts: run_gate(release, workers=1, parts=parts),
-            check=check_part, workers=1, reporter=Reporter(quiet=True), shard_bytes=shard_bytes,
-        )  # fmt: skip
-        assert outcome.status == "built", outcome.gate and outcome.gate.markdown
-    assert 4 <= len(looked) < 12
-    tables = [tmp_path / name / "public" for name in ("one", "many")]
-    for table in ("causalds", "causalds_scenes", "causalds_worlds", "tasks"):
-        one, many = (sorted((side / table).glob("*.parquet")) for side in tables)
-        assert len(one) == 1 and len(many) > 1, table
-        assert pq.read_table(tables[0] / table).equals(pq.read_table(tables[1] / table))
-    assert run_gate(tmp_path / "many", workers=1).ok
+    assert "row group 0 does not hold" in _failures(staged, parts)["checks of parts"]

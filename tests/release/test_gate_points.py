@@ -11,16 +11,17 @@ from builder.gate import known_answers, part_check
 from builder.gate.known_answers import (
     ExamPoints,
     KnownPoints,
-    PointSums,
     graded_exams,
     points_of_exam,
+    total_points,
 )
 from builder.gate.part_check import Findings, findings
 from builder.gate.part_rows import read_part
-from builder.gate.restage import restaged
+from builder.gate.released import take_apart
 from builder.gate.roll import rolls
 from builder.gate.run import run_gate
 from builder.release.parts import Part
+from builder.tracks import TRACKS
 from grader.exam import Exam, choose_exam
 from grader.io.release import Release
 from grader.pipeline import Graded
@@ -31,7 +32,7 @@ from grader.shape import Task
 def parts(built: Path, tmp_path: Path) -> Iterator[Part]:
     """The parts of the public split."""
     dev = next(roll for roll in rolls(built) if roll.split == "dev")
-    return restaged(built, dev, tmp_path)
+    return iter(take_apart(built, dev, tmp_path))
 
 
 def test_every_task_is_worth_its_points_and_survives_as_json(parts: Iterator[Part]) -> None:
@@ -49,11 +50,7 @@ def test_every_task_is_worth_its_points_and_survives_as_json(parts: Iterator[Par
 def test_points_of_parts_add_up(parts: Iterator[Part]) -> None:
     """A mean of parts' means would weigh tasks of small parts more."""
     one = findings(next(parts)).points
-    sums, of_another = PointSums(), PointSums()
-    sums.add(one)
-    of_another.add(KnownPoints(1, 0.5, 0.0, ("late: lost",), ()))
-    sums.merge(of_another)
-    both = sums.total()
+    both = total_points([one, KnownPoints(1, 0.5, 0.0, ("late: lost",), ())])
     assert both.tasks == one.tasks + 1 and both.gold == one.gold + 0.5
     assert both.wrong == ("late: lost",) and both.floors == one.floors
 
@@ -103,7 +100,7 @@ def test_floors_of_many_tasks_rest_on_a_sample_that_ids_draw(built: Path) -> Non
 def test_every_part_gives_its_share_of_the_floors_sample(parts: Iterator[Part]) -> None:
     """A split of ten thousand parts must not grade ten thousand times two hundred guesses."""
     part = next(parts)
-    track = part_check.load_track(part.origin.reference)
+    track = TRACKS[part.origin.track]
     found = known_answers.known_points(track, read_part(part), parts=known_answers.FLOOR_TASKS)
     assert {floor.tasks for floor in found.floors.values()} == {1}
 
@@ -130,7 +127,7 @@ def test_views_that_ask_the_same_are_graded_once_and_counted_each(
 ) -> None:
     """Half of a check's time went into grading the same predictions for every view."""
     rows = read_part(next(parts))
-    track = part_check.load_track("builder.causalds.track:TRACK")
+    track = TRACKS["causalds"]
     graded: list[str] = []
     score = known_answers.score_answer
 

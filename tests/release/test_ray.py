@@ -1,19 +1,26 @@
-"""Ray as an engine: a cluster of two nodes on this machine."""
+"""Parts as jobs of a Ray cluster: two nodes on this machine."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import fsspec
 import pytest
-from tiny_release import SECRET, tree
+from tiny_release import tree
 
-from builder.release.engine import Engine, WorkerDied, map_instances
+from builder.release.cluster import Cluster
+from builder.release.config import load_config
+from builder.release.engine import WorkerDied
+from builder.release.parts import Part, part_jobs
+from builder.release.planning import plan_specs
+from builder.release.roots import read_roots
+from grader.errors import UsageError
 
 pytest.importorskip("ray", reason="the extra ray is not installed")
 pytestmark = pytest.mark.slow
@@ -25,42 +32,23 @@ version = "0.0.0"
 truth = "public"
 seed = "scenes"
 [splits.dev.causalds]
-scenes = 200
+scenes = 64
 rows = { train = 200, test = 100 }
 composition = "full"
 treatment_binary = 0.5
 outcome_binary = 0.4
 views = ["clean"]
 [splits.dev.exams.some]
-causalds = { tasks = 200 }
+causalds = { tasks = 60 }
 """
-
-
-def square(number: int) -> int:
-    time.sleep(0.2)
-    return number * number
-
-
-def fails(number: int) -> int:
-    if number == 2:
-        raise ZeroDivisionError("two")
-    return number
-
-
-def dies(job: tuple[Path, int]) -> int:
-    folder, number = job
-    (folder / f"{number}-{time.time_ns()}").touch()
-    if number == 3:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return number
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     import ray
-    from ray.cluster_utils import Cluster
+    from ray.cluster_utils import Cluster as Nodes
 
-    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    made = Nodes(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     made.add_node(num_cpus=1)
     yield made
     ray.shutdown()
@@ -68,77 +56,139 @@ def cluster() -> Iterator[Any]:
 
 
 @pytest.fixture
-def engine(cluster: Any) -> Engine:
-    return Engine("ray", 2, cluster.address)
+def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A folder of a bucket behind a local server that speaks S3."""
+    pytest.importorskip("s3fs", reason="s3fs is not installed")
+    server = pytest.importorskip("moto.server", reason="moto is not installed")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    running = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    running.start()
+    host, port = running.get_host_and_port()
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+    fsspec.filesystem("s3").mkdir("exams")
+    yield "s3://exams/parts"
+    running.stop()
+    fsspec.filesystem("s3").clear_instance_cache()
 
 
-def test_results_come_in_order_or_all_of_them_in_any(engine: Engine) -> None:
-    """The engines are one door."""
-    assert list(map_instances(square, range(6), engine)) == [0, 1, 4, 9, 16, 25]
-    found = list(map_instances(square, range(6), engine, ordered=False))
-    assert sorted(found) == [0, 1, 4, 9, 16, 25]
+Command = Callable[..., list[str]]
 
 
-def test_errors_keep_their_type_and_the_poisoned_item_is_named(
-    engine: Engine, tmp_path: Path
-) -> None:
-    """Ray's own words name neither the item nor a cure."""
-    with pytest.raises(ZeroDivisionError, match="two"):
-        list(map_instances(fails, range(4), engine))
-    jobs = [(tmp_path, number) for number in range(5)]
-    with pytest.raises(WorkerDied, match=r"died 3 times at item 3 .*same command again"):
-        list(map_instances(dies, jobs, engine, label=lambda job: f"item {job[1]}"))
-    assert len(list(tmp_path.glob("3-*"))) == 3
-
-
-@pytest.mark.parametrize("one_folder", [True, False])
-def test_a_cluster_builds_the_same_bytes(
-    one_folder: bool, cluster: Any, tiny: Path, split_file: Path, command: Any, secret: str,
-    tmp_path: Path,
-) -> None:  # fmt: skip
-    """No byte of a release may depend on who built it, nor on how parts travel."""
-    assert secret == SECRET
-    options = ["--engine", f"ray:{cluster.address}", "--quiet"]
-    options += [] if one_folder else ["--staging", f"file://{tmp_path}/store"]
-    assert command("build", split_file, "--out", tmp_path / "out", *options) == 0
-    assert tree(tmp_path / "out") == tree(tiny)
-
-
-def test_a_node_that_goes_away_costs_time_alone(cluster: Any, engine: Engine) -> None:
-    """Clusters lose machines; what these had under way is done elsewhere."""
-    doomed = cluster.add_node(num_cpus=1)
-    cluster.wait_for_nodes()
-    found = map_instances(square, range(24), engine)
-    results = [next(found) for _ in range(3)]
-    threading.Thread(target=cluster.remove_node, args=(doomed, False)).start()
-    assert results + list(found) == [number * number for number in range(24)]
-
-
-def test_a_node_killed_in_the_middle_of_a_build_changes_no_byte(tmp_path: Path, root: Path) -> None:
-    """Two nodes, of which one is lost with its part, build 200 scenes as one process does, the gate
-    included; the parts that it had done are kept."""
-    from ray.cluster_utils import Cluster
-
-    file = tmp_path / "scenes.toml"
+@pytest.fixture(scope="module")
+def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The split file; do not change."""
+    file = tmp_path_factory.mktemp("ray") / "scenes.toml"
     file.write_text(SCENES, encoding="utf-8")
-    command = [sys.executable, "build_dataset.py", "build", str(file), "--quiet", "--out"]
-    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    return file
+
+
+@pytest.fixture(scope="module")
+def build(scenes: Path) -> Command:
+    """The words of a build into a folder."""
+
+    def words(out: Path, *options: str) -> list[str]:
+        quiet = [sys.executable, "build_dataset.py", "build", str(scenes), "--workers", "1"]
+        return [*quiet, "--out", str(out), *options]
+
+    return words
+
+
+@pytest.fixture(scope="module")
+def alone(build: Command, scenes: Path, root: Path) -> Path:
+    """The release as one process builds it."""
+    out = scenes.with_name("alone")
+    assert subprocess.run(build(out, "--quiet"), cwd=root).returncode == 0
+    return out
+
+
+def _until(found: Callable[[], int], least: int, build: subprocess.Popen[bytes]) -> None:
+    until = time.monotonic() + 600
+    while found() < least:
+        assert build.poll() is None and time.monotonic() < until
+        time.sleep(0.02)
+
+
+def test_a_node_killed_in_the_middle_of_a_build_changes_no_byte(
+    build: Command, alone: Path, tmp_path: Path, root: Path
+) -> None:
+    """Two nodes, of which one is lost with its part, build what one process does."""
+    from ray.cluster_utils import Cluster as Nodes
+
+    made = Nodes(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     doomed = made.add_node(num_cpus=1)
-    options = ["--engine", f"ray:{made.address}", "--workers", "1"]
-    build = subprocess.Popen([*command, str(tmp_path / "cluster"), *options], cwd=root)
+    out = tmp_path / "cluster"
+    building = subprocess.Popen(build(out, "--engine", f"ray:{made.address}"), cwd=root)
     try:
         parts = tmp_path / "cluster.partial" / "parts" / "causalds" / "dev"
-        until = time.monotonic() + 600
-        # Two marks: both nodes have a scene under way.
-        while len(list(parts.glob("*/part.json"))) < 3 or len(list(parts.glob("*.under-way"))) < 2:
-            assert build.poll() is None and time.monotonic() < until
-            time.sleep(0.02)
-        assert len(list(parts.glob("*/part.json"))) < 10
+        _until(lambda: len(list(parts.glob("*/part.json"))), 3, building)
         made.remove_node(doomed, allow_graceful=False)
-        assert build.wait(600) == 0
+        assert building.wait(600) == 0
     finally:
-        build.kill()
+        building.kill()
         made.shutdown()
-    alone = subprocess.run([*command, str(tmp_path / "alone"), "--workers", "1"], cwd=root)
-    assert alone.returncode == 0
-    assert tree(tmp_path / "cluster") == tree(tmp_path / "alone")
+    assert tree(out) == tree(alone)
+
+
+def test_a_build_goes_on_from_its_store(
+    cluster: Any, build: Command, alone: Path, tmp_path: Path, root: Path
+) -> None:
+    """The machine that asked for it may be lost, and a worker while it writes a part."""
+    store, out = f"file://{tmp_path}/store", tmp_path / "out"
+    words = build(out, "--engine", f"ray:{cluster.address}", "--staging", store)
+
+    def records() -> list[Path]:
+        return sorted(tmp_path.glob("store/**/part.json"))
+
+    building = subprocess.Popen(words, cwd=root)
+    try:
+        _until(lambda: len(records()), 3, building)
+    finally:
+        building.kill()
+        building.wait()
+    shutil.rmtree(tmp_path / "out.partial")
+    records()[0].unlink()
+    again = subprocess.run(words, cwd=root, capture_output=True, text=True)
+    assert again.returncode == 0, again.stderr
+    assert "parts are kept" in again.stderr
+    assert tree(out) == tree(alone) and records() == []
+
+
+def test_parts_travel_over_s3(
+    bucket: str, build: Command, alone: Path, tmp_path: Path, root: Path
+) -> None:
+    """Behind HTTP things differ from a folder."""
+    words = build(tmp_path / "out", "--engine", "ray", "--staging", bucket)
+    assert subprocess.run(words, cwd=root).returncode == 0
+    assert tree(tmp_path / "out") == tree(alone)
+    system = fsspec.filesystem("s3")
+    system.invalidate_cache()
+    assert system.find(bucket) == []
+
+
+def kill(part: Part) -> float:
+    """As if memory ran out over every part."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    return 0.0
+
+
+def fail(part: Part) -> float:
+    raise ZeroDivisionError(part.name)
+
+
+def test_errors_keep_their_type_and_what_is_lost_again_and_again_is_named(
+    cluster: Any, scenes: Path, tmp_path: Path
+) -> None:
+    """Ray's own words name neither the part nor a cure."""
+    config = load_config(scenes)
+    specs = plan_specs(config, read_roots(config)[0])
+    few = {key: members[:4] for key, members in specs.items()}
+    nodes = Cluster(cluster.address, f"file://{tmp_path}/store")
+    with pytest.raises(ZeroDivisionError, match="causalds/dev/00000"):
+        list(nodes.stage(part_jobs(few, tmp_path / "parts", False, fail)))
+    with pytest.raises(WorkerDied, match="lost the worker of causalds/dev/0 to 3"):
+        list(nodes.stage(part_jobs(few, tmp_path / "parts", False, kill)))
+    nowhere = Cluster(cluster.address, "nosuch://bucket")
+    with pytest.raises(UsageError, match="--staging nosuch://bucket: cannot be used"):
+        list(nowhere.stage(part_jobs(few, tmp_path / "parts", False, None)))

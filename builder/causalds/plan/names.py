@@ -34,22 +34,19 @@ def name_scenes(
     drawn: Callable[[str], np.random.Generator],
     split: str,
     private: bool,
-    dealt: Sequence[int] | None = None,
 ) -> list[ScenePlan]:
     """The plans with their names, no two of ``NAMED_TOGETHER`` with the same set of them while the
     knowledge graph has others.
 
-    ``drawn(purpose)`` gives random numbers; ``dealt`` are the domains that scenes start with, where
-    that is settled. A graph that is drawn again must still be able to host the planned variant.
-    Raises :class:`UsageError` when the knowledge graph has no such names.
+    ``drawn(purpose)`` gives random numbers. A graph that is drawn again must still be able to host
+    the planned variant. Raises :class:`UsageError` when the knowledge graph has no such names.
     """
     part: Part = "private" if private else "public"
     named: list[ScenePlan] = []
     for start in range(0, len(plans), NAMED_TOGETHER):
         some = plans[start : start + NAMED_TOGETHER]
         rng = drawn(f"names/{start}" if start else "names")
-        first = None if dealt is None else dealt[start : start + NAMED_TOGETHER]
-        named += _named(some, config, rng, Namer(rng, len(some), part, first), split)
+        named += _named(some, config, rng, Namer(rng, len(some), part), split)
     return named
 
 

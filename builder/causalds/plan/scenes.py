@@ -9,8 +9,6 @@ information about the plan.
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from functools import partial
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -25,13 +23,10 @@ from builder.causalds.plan.deal import dealt, kind_of, spread
 from builder.causalds.plan.names import KNOWLEDGE, name_scenes
 from builder.causalds.plan.tellings import told_again
 from builder.causalds.plan.types import ScenePlan, graph_members
-from builder.permutation import Permutation
-from builder.release.blocks import BlockSpecs
-from builder.release.instance_keys import instance_name, keyed_specs, plan_stream
+from builder.release.instance_keys import keyed_specs, plan_stream
 from builder.scm.profiles import STRAIGHT
-from builder.seeds import hmac_key, pick, shuffled
+from builder.seeds import pick, shuffled
 from builder.track import InstanceSpec
-from builder.words.knowledge import domains
 from builder.words.llm.seeding import Dealer
 from builder.words.verbalise import LLM
 from grader.errors import UsageError
@@ -40,10 +35,6 @@ TRACK_NAME: Final = "causalds"
 
 NAMING: Final = ("scene", "scene")
 """Prefix of the public ids, and what they name."""
-
-BLOCK: Final = 1000
-"""Scenes that are planned together, or nearly so many: they meet their shares together, and no two
-of them have the same names."""
 
 CONTINUOUS_ONLY: Final = "napkin"
 """The planted structure whose treatment is always continuous."""
@@ -54,71 +45,17 @@ def plan_scenes(
 ) -> Sequence[InstanceSpec]:
     """The instance specs of a split, in index order.
 
-    More than ``BLOCK`` scenes are planned in blocks of about that size, each like a split of its
-    own, when they are asked for. Raises ``UsageError`` that names the key of a quota that no
-    scenes can meet.
+    Raises ``UsageError`` that names the key of a quota that no scenes can meet.
     """
-    count = 1 if config.exams else -(-config.scenes // BLOCK)
-    cuts = tuple(number * config.scenes // count for number in range(count + 1))
-    plan = partial(_block, config, split, count_root, private, cuts)
-    last = plan(count - 1)
-    if count == 1:
-        return last
-    sizes = [after - before for before, after in pairwise(cuts[:-1])]
-    identify = partial(instance_name, count_root, (TRACK_NAME, split), NAMING)
-    return BlockSpecs([*sizes, len(last)], plan, identify)
+    plans = _planned(config, split, count_root, private)
+    return keyed_specs(plans, (TRACK_NAME, split), NAMING, count_root, private)
 
 
-def _block(
-    config: Config,
-    split: str,
-    count_root: bytes,
-    private: bool,
-    cuts: Sequence[int],
-    number: int,
-) -> list[InstanceSpec]:
-    """The specs of a block of the scenes between ``cuts``, in index order."""
-    one, start = len(cuts) == 2, cuts[number]
-    scenes = config if one else _of_block(config, number, cuts)
-    first = None if one else _first_domains(count_root, split, range(*cuts[number : number + 2]),
-                                            cuts[-1])  # fmt: skip
-    block = f"/{number}" if number else ""
-    plans = _planned(scenes, split, count_root, private, block, first)
-    return keyed_specs(plans, (TRACK_NAME, split), NAMING, count_root, private, start)
-
-
-def _first_domains(root: bytes, split: str, scenes: range, of: int) -> list[int]:
-    """The domains that some scenes of a split of so many start with, by number.
-
-    They are dealt by a keyed permutation of all its scenes: evenly over the split, however it is
-    cut into blocks, and with nothing to be learnt from the order of scenes.
-    """
-    places = Permutation(hmac_key(root, f"{TRACK_NAME}/{split}/domains"), of)
-    return [places(index) % len(domains()) for index in scenes]
-
-
-def _of_block(config: Config, number: int, cuts: Sequence[int]) -> Config:
-    """What one block of a split asks for. The last one also has what there is a fixed number of:
-    scenes that are told again."""
-    scenes = cuts[number + 1] - cuts[number]
-    if number == len(cuts) - 2:
-        return replace(config, scenes=scenes)
-    return replace(config, scenes=scenes, tellings=0)
-
-
-def _planned(
-    config: Config,
-    split: str,
-    count_root: bytes,
-    private: bool,
-    block: str,
-    first: Sequence[int] | None,
-) -> list[ScenePlan]:
-    """The plans of a split or of one of its blocks, in index order; ``block`` tells their random
-    streams apart, ``first`` are the domains that they start with, where that is settled."""
+def _planned(config: Config, split: str, count_root: bytes, private: bool) -> list[ScenePlan]:
+    """The plans of a split, in index order."""
 
     def drawn(purpose: str) -> np.random.Generator:
-        return plan_stream(count_root, TRACK_NAME, split, f"{purpose}{block}")
+        return plan_stream(count_root, TRACK_NAME, split, purpose)
 
     rng = drawn("plan")
     if config.stored and private:
@@ -138,7 +75,7 @@ def _planned(
         plans = _with_views(rng, _with_variants(rng, plans, config.also or ()))
     plans = shuffled(rng, plans)
     if config.words == KNOWLEDGE:
-        plans = name_scenes(plans, config, drawn, split, private, first)
+        plans = name_scenes(plans, config, drawn, split, private)
     if config.tellings and not private:
         where = f"splits.{split}.causalds.tellings"
         plans = told_again(plans, config.tellings, drawn("tellings"), count_root, where)

@@ -17,7 +17,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
-LAST_STAGES: Final = ("staging", "checks", "parquet", "gate", "start-up")
+LAST_STAGES: Final = ("staging", "checks", "parquet", "gate")
 """The stages that are the same for every track, listed after the track's own."""
 
 

@@ -4,21 +4,18 @@ import shlex
 import sys
 from pathlib import Path
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from builder.release.blocks import BlockSpecs, blocks_of
 from builder.release.build import Outcome
 from builder.release.config import ReleaseConfig
 from builder.release.extra_exam import NewExam
-from builder.release.parts import part_size
-from builder.release.planning import Specs, planned_alike, task_bounds
+from builder.release.parts import Origin
+from builder.release.planning import Specs, planned, task_bounds
 from builder.release.shards import SHARD_BYTES
 from builder.release.show.progress import Reporter, human_size
 from builder.track import Composition
 from builder.tracks import TRACKS
-from grader.errors import UsageError
 
 
 def describe_plan(config: ReleaseConfig, specs: Specs) -> None:
@@ -43,7 +40,7 @@ def describe_plan(config: ReleaseConfig, specs: Specs) -> None:
                 name,
                 str(len(members)),
                 _span(task_bounds(members)),
-                str(-(-len(members) // part_size(len(members)))),
+                str(Origin(name, split.name, split.private, len(members)).parts),
                 ", ".join(exams) or "none",
             )
     console.print(table)
@@ -51,15 +48,7 @@ def describe_plan(config: ReleaseConfig, specs: Specs) -> None:
         for name, settings in split.tracks:
             members, track = specs[split.name, name], TRACKS[name]
             where = f"{split.name} {name}"
-            if isinstance(members, BlockSpecs):
-                _count_ids(members, f"{config.path}: splits.{split.name}.{name}")
-                console.print(
-                    f"{where}: planned in {len(blocks_of(members))} blocks, each with the shares "
-                    "of the whole; counts by level are those of one block of every kind, as often "
-                    f"as there are such; {len(members)} public ids, no two alike",
-                    markup=False,
-                )
-            plan = planned_alike(track, settings, members)
+            plan = planned(track, settings, members)
             for axis, counts in plan.requested.items():
                 listed = ", ".join(f"{level} {count}" for level, count in counts.items())
                 console.print(f"{where}, by {axis}: {listed}", markup=False)
@@ -78,16 +67,6 @@ def describe_plan(config: ReleaseConfig, specs: Specs) -> None:
         f"Build it: python build_dataset.py build {shlex.quote(str(config.path))} --out release",
         markup=False,
     )
-
-
-def _count_ids(members: BlockSpecs, where: str) -> None:
-    """Visits every instance of a large split, whose ids are many enough for two to be alike; raises
-    ``UsageError`` where they are, before a build of days finds it."""
-    names = (members.identify(index).rpartition("-")[2] for index in range(len(members)))
-    ids = np.fromiter((int(name, 16) for name in names), np.uint64, len(members))
-    ids.sort()
-    if (ids[1:] == ids[:-1]).any():
-        raise UsageError(f"{where}: two instances would have one public id; change the seed")
 
 
 def _span(bounds: tuple[int, int]) -> str:

@@ -1,0 +1,151 @@
+"""Beyond one machine: the parts of a build as jobs of a Ray cluster.
+
+Every machine needs this checkout and its environment at the same path, but no folder in common: a
+worker stages a part in a temporary folder and leaves it at an address that fsspec knows, from which
+it is fetched to the machine that asked for the build. A part is whole there once its record is
+there, which is written last.
+"""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from builder.release.engine import WorkerDied
+from builder.release.parts import RECORD, Part, PartJob, find_part, stage
+from grader.errors import UsageError
+
+_RETRIES: Final = 2
+"""A part whose worker or machine is lost more often ends the build."""
+
+_AHEAD: Final = 2
+"""Parts handed out per processor of the cluster."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A Ray cluster at ``address`` (empty: one that is started here), and the ``store``, an fsspec
+    address, where its workers leave the parts of one build."""
+
+    address: str
+    store: str
+
+    def stage(self, jobs: Iterable[PartJob]) -> Iterator[tuple[Part, bool]]:
+        """Yield every part, staged in its folder here, and whether it was there before; see
+        :func:`builder.release.parts.stage`."""
+        ray = _connected(self.address)
+        remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(_stage)
+        ahead = _AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1)))
+        waiting = iter(jobs)
+        in_work: dict[Any, PartJob] = {}
+        while True:
+            for job in islice(waiting, ahead - len(in_work)):
+                in_work[remote.remote(self, job)] = job
+            if not in_work:
+                return
+            (done, *_), _ = ray.wait(list(in_work), num_returns=1)
+            job = in_work.pop(done)
+            try:
+                found, error = ray.get(done)
+            except ray.exceptions.RayError as lost:
+                raise WorkerDied(f"Ray lost the worker of {job} ({type(lost).__name__})") from None
+            if error is not None:
+                raise error
+            self.fetch(job, job.folder)
+            part = find_part(job.folder)
+            if part is None:
+                raise UsageError(f"--staging {self.store}: {job} is not there as it was written")
+            yield part, found
+
+    def fetch(self, job: PartJob, folder: Path) -> bool:
+        """Copy a part to a folder, which appears when it is whole; whether there is one."""
+        unfinished = folder.with_name(f"{folder.name}.unfinished")
+        for leftover in (unfinished, folder):
+            shutil.rmtree(leftover, ignore_errors=True)
+        with self._reached() as system:
+            if not system.exists(f"{self._place(job)}/{RECORD}"):
+                return False
+            unfinished.mkdir(parents=True, mode=0o700)
+            for file in system.ls(self._place(job), detail=False):
+                name = file.rstrip("/").rpartition("/")[2]
+                (unfinished / name).write_bytes(system.cat_file(file))
+        unfinished.rename(folder)
+        return True
+
+    def put(self, job: PartJob, folder: Path) -> None:
+        """Copy a staged part to the store."""
+        with self._reached() as system:
+            system.makedirs(self._place(job), exist_ok=True)
+            for file in sorted(folder.iterdir(), key=lambda file: file.name == RECORD):
+                system.pipe_file(f"{self._place(job)}/{file.name}", file.read_bytes())
+
+    def clear(self) -> None:
+        """Remove everything of this build from the store."""
+        with self._reached() as system:
+            if system.exists(self.store):
+                system.rm(self.store, recursive=True)
+
+    def _place(self, job: PartJob) -> str:
+        return f"{self.store}/{job.origin.track}/{job.origin.split}/{job.folder.name}"
+
+    @contextmanager
+    def _reached(self) -> Iterator[Any]:
+        """The file system behind the store; whatever goes wrong with it is the user's to mend."""
+        try:
+            import fsspec
+
+            yield fsspec.core.url_to_fs(self.store)[0]
+        except ImportError as error:
+            raise UsageError(
+                f"--staging {self.store}: {error.name or error} is not installed here; pip install "
+                "'causal-exams[ray]', and what fsspec needs for this address"
+            ) from None
+        except (OSError, ValueError) as error:
+            raise UsageError(
+                f"--staging {self.store}: cannot be used ({error}); check address and access"
+            ) from None
+
+
+def _stage(cluster: Cluster, job: PartJob) -> tuple[bool, Exception | None]:
+    """Stage a part in the store; whether it was there, or the error, which Ray would wrap."""
+    try:
+        with threadpool_limits(limits=1), TemporaryDirectory() as scratch:
+            folder = job.origin.folder(Path(scratch), int(job.folder.name))
+            there = job.resuming and cluster.fetch(job, folder)
+            part, found = stage(replace(job, folder=folder, resuming=there))
+            cluster.put(job, part.folder)
+            return found, None
+    except Exception as error:
+        return False, error
+
+
+def _connected(address: str) -> Any:
+    """Ray, connected to the cluster at ``address``, or to one that is started here."""
+    try:
+        import ray
+    except ImportError:
+        raise UsageError(
+            "--engine ray: ray is not installed here; pip install 'causal-exams[ray]'"
+        ) from None
+    if not ray.is_initialized():
+        try:
+            ray.init(
+                address=address or "local",
+                log_to_driver=False,
+                include_dashboard=False if not address else None,
+                runtime_env={"env_vars": {"PYTHONPATH": os.pathsep.join(sys.path)}},
+            )
+        except (ConnectionError, OSError, RuntimeError, ValueError) as error:
+            reason = str(error).strip().splitlines()[0]
+            raise UsageError(
+                f"--engine ray:{address}: no cluster there ({reason}); start one with `ray start`"
+            ) from None
+    return ray
