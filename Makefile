@@ -7,13 +7,12 @@ LOCKED  = --constraint requirements.lock
 
 # Names from baselines/systems.py; asked for only in recipes, once the environment is there.
 SYSTEMS  = $(shell $(RUN) -m baselines --names papers)
-FRONTIER = $(shell $(RUN) -m baselines --names frontier)
 
 .PHONY: demo boards docs test types fast slow bench fuzz lock clean help
 
 help:
 	@echo "make demo   build the small exam, answer it with six systems, grade, show the leaderboard"
-	@echo "make boards after it: all reference systems, a board of each track and of the frontier exam"
+	@echo "make boards after it: all reference systems, a board of each track"
 	@echo "make docs   the guides as a site, site/index.html"
 	@echo "make test   ruff, mypy and the fast tests"
 	@echo "make slow   the long tests"
@@ -50,9 +49,7 @@ boards: $(VENV)/.demo | release
 	@set -e; for track in causalds ccr replayscm causalab; do \
 	  $(RUN) -m grader leaderboard answers/ --release release --track $$track --html leaderboard-$$track.html; \
 	done
-	$(RUN) -m baselines frontier --release release --exam frontier --out answers-frontier
-	$(RUN) -m grader leaderboard answers-frontier/ --release release --exam frontier --html leaderboard-frontier.html
-	@echo "look at leaderboard*.html, release/GATE.md, answers/ and answers-frontier/"
+	@echo "look at leaderboard*.html, release/GATE.md and answers/"
 
 $(VENV)/.docs: pyproject.toml requirements.lock | $(RUN)
 	$(PIP) install $(LOCKED) --editable '.[docs]'
@@ -102,5 +99,5 @@ lock: | $(RUN)
 	  --no-annotate pyproject.toml --output-file requirements.lock
 
 clean:
-	rm -rf $(if $(wildcard $(VENV)/.demo),$(addprefix answers/,$(SYSTEMS)) $(addprefix answers-frontier/,$(FRONTIER)))
+	rm -rf $(if $(wildcard $(VENV)/.demo),$(addprefix answers/,$(SYSTEMS)))
 	rm -rf $(VENV) release release.partial leaderboard.html leaderboard-*.html .mypy_cache .ruff_cache .pytest_cache

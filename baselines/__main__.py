@@ -84,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
         const="all",
         choices=SHOWN,
         help="print their names and exit: all, a few for a demonstration, or those to show on a "
-        "board of the papers' exams or of the frontier's",
+        "board of the papers' exams",
     )
     parser.add_argument("--list", action="store_true", help="name the baselines and exit")
     parser.add_argument(

@@ -173,20 +173,15 @@ SYSTEMS: Final = (
 
 NAMES: Final = tuple(system.name for system in SYSTEMS)
 
-_FOR_FRONTIER: Final = (
+_NOT_PAPERS: Final = (
     "lazy", *(name for _, name, *_ in SHORTCUTS),
 )  # fmt: skip
 SHOWN: Final[Mapping[str, tuple[str, ...]]] = {
     "all": NAMES,
     "demo": ("informed", "naive", "random", "floor", "symbolic", "gold"),  # the slowest first
-    "papers": tuple(name for name in NAMES if name not in _FOR_FRONTIER),
-    "frontier": (
-        "gold", "floor", "lazy", "naive", "informed", "symbolic", "fewest-sets",
-        "least-squares", "direct-causes",
-    ),
+    "papers": tuple(name for name in NAMES if name not in _NOT_PAPERS),
 }  # fmt: skip
-"""Names of systems: all, a few that tell of each kind, and what a board of the papers' exams or of
-the frontier's should show."""
+"""Names of systems: all, a few that tell of each kind, those on a board of the papers' exams."""
 
 
 def named_systems(names: Sequence[str]) -> list[System]:
