@@ -7,8 +7,7 @@ Frames of one place have as many words and commas for every relation, so that th
 tells nothing about the shape of its graph. No frame tells the sign or the strength of an effect;
 one of ``NO_DIRECTION`` says so in every such story, lest a mechanism be taken for a sign.
 
-The narrator fills these frames; the verifier reads the finished text back through the same frames,
-sentence by sentence.
+The narrator fills these frames; the plain reader, which knows none of them, reads the text.
 """
 
 from collections.abc import Mapping

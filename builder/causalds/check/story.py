@@ -1,9 +1,9 @@
 """The story of a scene, read by a reader that knows none of the teller's frames.
 
-``builder.words.verify`` reads a story through the frames that it was told by: a frame whose slots
-are swapped is wrong in every story and agrees with itself. This reader knows plain English alone.
-It is given every name, and what is no frame's is taken out first, for a scene's own words sound
-like effects: mechanisms ("each vent cools the ward") and states ("whether sessions were held").
+``builder.words.verify`` looks at which sentence is said to tell which fact, not at what it means.
+This reader knows plain English and no frame. It is given every name, and what is no frame's is
+taken out first, for a scene's own words sound like effects: mechanisms ("each vent cools the ward")
+and states ("whether sessions were held").
 """
 
 import json
