@@ -82,7 +82,7 @@ bench: $(VENV)/.dev
 	$(RUN) -m benchmarks.causalab
 
 SECONDS_EACH ?= 600
-TARGETS = json csv parquet transcripts programs formulas manifests toml replies
+TARGETS = json csv parquet transcripts programs manifests toml replies
 
 $(VENV)/.fuzz: $(VENV)/.dev
 	$(PIP) install $(LOCKED) --editable '.[dev,fuzz]'

@@ -103,8 +103,7 @@ class ExamFiles:
 
     ``parse(table)`` checks the file and gives a model with a count ``tasks``; ``plan_for(config,
     exams, where)`` gives the settings of a private-truth split whose instances are planned for the
-    exams (pairs of name and model), ``build_for(config, exams, where)`` those of a public-truth
-    split that builds what the exams name; ``candidates(read)`` is what a draw looks at of the tasks
+    exams (pairs of name and model); ``candidates(read)`` is what a draw looks at of the tasks
     that are built, and ``compose(model, candidates, key, where)`` draws the exam from them. These
     raise ``UsageError`` naming the place. ``shares(model, candidates)`` says how often each task is
     drawn, up to a factor for each variant.
@@ -112,7 +111,6 @@ class ExamFiles:
 
     parse: Callable[[TomlTable], Any]
     plan_for: Callable[[Any, tuple[tuple[str, Any], ...], str], Any]
-    build_for: Callable[[Any, tuple[tuple[str, Any], ...], str], Any]
     candidates: Callable[[Read], Sequence[Any]]
     compose: Callable[[Any, Sequence[Any], bytes, str], DrawnExam]
     shares: Callable[[Any, Sequence[Any]], Mapping[str, float]]

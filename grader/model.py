@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 Status = Literal["scored", "missing", "invalid"]
 
@@ -13,9 +13,6 @@ InputMode = Literal["data", "story", "prompt"]
 """``data``: the test taker gets tables. ``story``: the narrated scene alone. ``prompt``: the
 prompt says everything and nothing stands beside it."""
 
-MODELS: Final = "models_json"
-"""The column of labels with the models that formulas are evaluated on, null where none is asked."""
-
 
 @dataclass(frozen=True, slots=True)
 class Truth:
@@ -23,8 +20,7 @@ class Truth:
 
     ``value`` is the numeric target with its numerical standard error ``value_se`` (null where
     there is none); ``target`` holds everything else the scorer needs; ``labels`` are the held-out
-    outcomes of a prediction task, shape (rows,); ``models`` the discrete models on which a formula
-    is evaluated.
+    outcomes of a prediction task, shape (rows,).
     """
 
     task_id: str
@@ -35,7 +31,6 @@ class Truth:
     value_se: float | None
     target: Mapping[str, Any]
     labels: tuple[float, ...] | None = None
-    models: Mapping[str, Any] | None = None
 
     @property
     def ceiling(self) -> float:

@@ -16,7 +16,7 @@ LOSS_CAP: Final = 10.0
 Kind = Literal[
     "predictions", "sign", "signs", "boolean", "label", "count", "name", "number", "interval",
     "edges", "set", "sets", "names", "units", "quantities", "deduction", "program", "alternative",
-    "session", "formula", "cells",
+    "session", "cells",
 ]  # fmt: skip
 """What sort of thing an answer is. Whatever depends on it is a ``match`` over all kinds that ends
 in ``assert_never``, so that no shape falls through to the rule of another."""
@@ -79,10 +79,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One way of asking one question; ``rule`` is the scoring rule, as ``explain`` prints it.
-
-    One that is asked ``by_name`` is left out wherever an exam or a split does not name it.
-    """
+    """One way of asking one question; ``rule`` is the scoring rule, as ``explain`` prints it."""
 
     track: str
     family: str
@@ -90,7 +87,6 @@ class Variant:
     rung: int
     shape: Shape
     rule: str
-    by_name: bool = False
 
     @property
     def key(self) -> str:
@@ -102,8 +98,7 @@ class Variant:
 
 
 def read_variants(track: str, table: Path, shapes: Iterable[object]) -> tuple[Variant, ...]:
-    """The variants in a table ``[family.name]`` of ``rung``, ``shape`` (its name), ``rule`` and,
-    where it is true, ``by_name``.
+    """The variants in a table ``[family.name]`` of ``rung``, ``shape`` (its name) and ``rule``.
 
     What is no shape among ``shapes`` does not count: a module's members will do.
     """
@@ -116,7 +111,6 @@ def read_variants(track: str, table: Path, shapes: Iterable[object]) -> tuple[Va
             row["rung"],
             named[row["shape"]],
             row["rule"],
-            row.get("by_name", False),
         )
         for family, rows in tomllib.loads(table.read_text(encoding="utf-8")).items()
         for name, row in rows.items()

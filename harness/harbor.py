@@ -132,8 +132,7 @@ def _stated(task: Task, truth: Truth | None) -> dict[str, Any]:
         "should_abstain": truth.should_abstain, "structure": truth.structure,
         "value": truth.value, "value_se": truth.value_se, "target_json": canonical(truth.target),
     }  # fmt: skip
-    models = None if truth.models is None else canonical(truth.models)
-    return {"task": row, "truth": known, "labels": truth.labels, "models": models}
+    return {"task": row, "truth": known, "labels": truth.labels}
 
 
 def _write_solution(task: Task, truth: Truth, place: Path) -> None:

@@ -27,11 +27,9 @@ from builder.causal.adjustment import (
     valid_adjustment_sets,
 )
 from builder.causal.graph import LatentDAG
-from builder.causal.identification import identify_distribution, is_identifiable
+from builder.causal.identification import is_identifiable
 from builder.causal.method import identification_method
-from builder.causal.notation import notation
 from builder.causal.paths import opens_collider_bias
-from builder.causal.proof.estimand import Hedge
 from builder.causalds.complete import KEYS, one_each
 from builder.scm.margins import TIE_BAND
 from grader.shape import Task
@@ -87,11 +85,6 @@ def _counterfactual_identifiable(task: Task, desk: Desk) -> Answer:
     binary = (task.inputs["x0"], task.inputs["x1"]) == (0, 1)
     query = _query(task, desk)
     return {"identifiable": identifiable(*query, task.inputs["estimand"], binary=binary)}
-
-
-def _formula(task: Task, desk: Desk) -> Answer:
-    found = identify_distribution(*_query(task, desk))
-    return {"formula": None if isinstance(found, Hedge) else notation(found)}
 
 
 def _word(query: tuple[LatentDAG, str, str]) -> str | None:
@@ -156,7 +149,6 @@ _SOLVERS: Final[Mapping[str, Solve]] = {
     "identification.minimal_adjustment_set_size": _sets(
         "k", lambda *q: len(valid_adjustment_sets(*q)[0])
     ),
-    "identification.estimand_formula": _formula,
     "identification.n_valid_adjustment_sets": _sets("n", lambda *q: len(valid_adjustment_sets(*q))),
     "identification.all_minimal_adjustment_sets": _sets("adjustment_sets", _minimal),
     "effect_estimate.ate_vs_assoc_sign_match": _matches,

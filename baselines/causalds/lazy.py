@@ -144,8 +144,6 @@ def baron_kenny(task: Task, desk: LazyDesk) -> Answer | None:
 
 def _adjusted(task: Task, controls: Sequence[str], rest: Sequence[str]) -> Answer | None:
     """What is said of adjustment sets where ``controls`` are one, with any of ``rest`` or none."""
-    x, y = ends(task)
-    others = ", ".join(controls)
     match task.spec.name:
         case "one_valid_adjustment_set":
             return {"adjust": list(controls)}
@@ -155,9 +153,6 @@ def _adjusted(task: Task, controls: Sequence[str], rest: Sequence[str]) -> Answe
             return {"k": len(controls)}
         case "n_valid_adjustment_sets":
             return {"n": 2 ** len(rest)}
-        case "estimand_formula":
-            inner = f"P({y} | {x}, {others}) * P({others})" if others else f"P({y} | {x})"
-            return {"formula": f"sum{{{others}}}( {inner} )" if others else inner}
         case "method_label":
             return {"method": "backdoor"}
         case "identifiable_boolean":

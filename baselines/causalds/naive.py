@@ -168,23 +168,12 @@ def _unexamined(task: Task, desk: NaiveDesk) -> Answer:
             return {shape.field: [list(task.inputs["available"])]}
         case "names":
             return {shape.field: []}
-        case "formula":
-            return {shape.field: _standardised(task)}
         case "predictions" | "signs" | "number" | "interval" | "edges":
             return constant(task)
         case "units" | "quantities" | "deduction" | "program" | "alternative" | "session" | "cells":
             return constant(task)
         case _:
             assert_never(kind)
-
-
-def _standardised(task: Task) -> str:
-    """The formula that adjusts for everything that is measured."""
-    x, y = ends(task)
-    others = ", ".join(name for name in task.inputs["observed"] if name not in (x, y))
-    if not others:
-        return f"P({y} | {x})"
-    return f"sum{{{others}}}( P({y} | {x}, {others}) * P({others}) )"
 
 
 def _matches(task: Task, desk: NaiveDesk) -> Answer:

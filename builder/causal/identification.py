@@ -28,7 +28,6 @@ from builder.causal.proof.expression import (
     Level,
     Probability,
     Ratio,
-    free_variables,
     product,
     total,
 )
@@ -47,27 +46,6 @@ def identify(
         raise ValueError(f"unknown effect {estimand!r}; choose from {', '.join(DEFINITIONS)}")
     endpoints(g, x, y)
     return _identify(g, x, y, estimand, binary_treatment and estimand == "ett")
-
-
-def identify_distribution(g: LatentDAG, x: str, y: str) -> Expression | Hedge:
-    """Return P(y | do(x)) as a functional of which `x` and `y` alone are free, or what blocks it.
-
-    Where the functional of the ID algorithm mentions a further variable whose level makes no
-    difference (the instrument of the napkin graph, say), it is averaged over that variable.
-    Raises ValueError as `identify` does.
-    """
-    endpoints(g, x, y)
-    if _structurally_zero(g, x, y, "ate"):
-        return Probability((y,))
-    obstacle = _ate_obstacle(g, x, y)
-    if obstacle is not None:
-        return obstacle
-    projection, districts = g.projection(), _response_districts(g, x, y)
-    others = sum(districts) & ~(1 << projection.nodes.index(y))
-    found = total(projection.names(others), product(_factors(g, x, y, districts)))
-    left = free_variables(found) - {x, y}
-    idle = tuple(node for node in projection.nodes if node in left)
-    return total(idle, product((Probability(idle), found))) if idle else found
 
 
 def is_identifiable(

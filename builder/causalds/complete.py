@@ -12,8 +12,6 @@ from grader.tracks.causalds.variants import CAUSALDS
 _T = TypeVar("_T")
 
 KEYS: Final = tuple(variant.key for variant in CAUSALDS)
-BY_NAME: Final = tuple(variant.key for variant in CAUSALDS if variant.by_name)
-"""Variants that a split or an exam asks only where it names them."""
 SHAPES: Final = tuple(dict.fromkeys(variant.shape.name for variant in CAUSALDS))
 
 

@@ -10,7 +10,6 @@ import pyarrow as pa
 
 from builder.causalds.ask.prompt import write_prompt
 from builder.causalds.ask.registry import Question
-from builder.causalds.make.models import DiscreteModels
 from builder.causalds.make.observe import Observation, measurement_name
 from builder.causalds.make.prior import reasons_of
 from builder.causalds.make.scene import Column, Scene
@@ -21,14 +20,13 @@ from builder.release.schemas import TASKS, TRUTH, labels_schema, scenes_schema, 
 from builder.scm.quantities import Quantity
 from builder.seeds import public_id
 from builder.track import InstanceSpec, Row
-from grader.model import MODELS
 from grader.shape import Variant
 
 SCHEMAS: Final[Mapping[str, pa.Schema]] = {
     "causalds": TASKS,
     "causalds_scenes": scenes_schema(pa.float32()),
     "causalds_truth": TRUTH,
-    "causalds_labels": labels_schema(pa.float32()).append(pa.field(MODELS, pa.string())),
+    "causalds_labels": labels_schema(pa.float32()),
     "causalds_worlds": worlds_schema("motif", "treatment", "outcome"),
 }
 """Explicit Arrow schema by config; the first column is the id."""
@@ -100,18 +98,13 @@ def scene_row(
     }
 
 
-def label_row(
-    spec: InstanceSpec, scene: Scene, models: DiscreteModels | None, *, predicted: bool
-) -> Row:
-    """A row of ``causalds_labels``: the outcome of each row of ``test_features``, in its order,
-    where a prediction is asked for; and the models, where a formula is."""
-    names = {node: variable.name for node, variable in scene.variables.items()}
+def label_row(spec: InstanceSpec, scene: Scene) -> Row:
+    """A row of ``causalds_labels``: the outcome of each row of ``test_features``, in its order."""
     return {
         "instance_id": spec.instance_id,
         "outcome": scene.outcome.name,
         "kind": scene.outcome.kind,
-        "values": scene.tables.test[scene.motif.outcome] if predicted else [],
-        MODELS: None if models is None else models.to_labels(names),
+        "values": scene.tables.test[scene.motif.outcome],
     }
 
 
@@ -121,15 +114,13 @@ def world_row(
     views: Sequence[Observation],
     attempt: int,
     tasks: Mapping[str, tuple[str, str, str]],
-    models: DiscreteModels | None,
 ) -> Row:
     """A row of ``causalds_worlds``; ``tasks`` maps task ids to (variant, view, detail)."""
     return rows.world_row(
         spec,
         attempt,
         scene.plan.structure,
-        _world(scene, views, tasks)
-        | ({} if models is None else {"models": models.to_world(scene.motif.graph)}),
+        _world(scene, views, tasks),
         key=scene.plan.world_key,
         motif=scene.motif.name,
         treatment=scene.treatment.name,

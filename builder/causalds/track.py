@@ -16,7 +16,6 @@ from builder.causalds.check.lent import lends
 from builder.causalds.check.policies import policies, twin
 from builder.causalds.check.shown import shown_problems
 from builder.causalds.check.story import reading
-from builder.causalds.complete import BY_NAME
 from builder.causalds.exams.assign import planned_composition
 from builder.causalds.exams.built import built_tasks
 from builder.causalds.exams.cells import label_class
@@ -33,7 +32,7 @@ from builder.causalds.make.scene import (
     sample_hidden_world,
 )
 from builder.causalds.plan.beside import ByAxis
-from builder.causalds.plan.config import Config, parse_config, with_exams, with_named
+from builder.causalds.plan.config import Config, parse_config, with_exams
 from builder.causalds.plan.realised import composition_table
 from builder.causalds.plan.scenes import TRACK_NAME, plan_scenes
 from builder.causalds.plan.types import ScenePlan
@@ -154,11 +153,10 @@ def _eligible(plan: ScenePlan, attempt: int) -> list[str]:
     """The variants to ask: the planned one, and others only where it cannot be had."""
     if plan.variant is not None and attempt < VARIANT_ATTEMPTS:
         return [plan.variant]
-    usual = [name for name in ASKERS if name not in BY_NAME or name in plan.also]
     if plan.variant is None or attempt >= FAMILY_ATTEMPTS:
-        return usual
+        return list(ASKERS)
     family = plan.variant.partition(".")[0]
-    return [name for name in usual if name.startswith(f"{family}.")]
+    return [name for name in ASKERS if name.startswith(f"{family}.")]
 
 
 def _class(question: Question) -> str:
@@ -176,7 +174,6 @@ def _rows(
     found: dict[str, list[Row]] = {config: [] for config in rows.SCHEMAS}
     tasks: dict[str, tuple[str, str, str]] = {}
     predictions = False
-    models = next((q.truth.models for _, found in asked for _, q in found if q.truth.models), None)
     for shown, questions in asked:
         variants = {key: variant_of(TRACK_NAME, key) for key, _ in questions}
         # A private scene shows what its one task needs and no more.
@@ -192,11 +189,10 @@ def _rows(
         found["causalds_scenes"].append(
             rows.scene_row(spec, scene, shown, data=data, test_features=predicted)
         )
-    if predictions or models is not None:
-        label = rows.label_row(spec, scene, models, predicted=predictions)
-        found["causalds_labels"].append(label)
+    if predictions:
+        found["causalds_labels"].append(rows.label_row(spec, scene))
     views = [shown for shown, _ in asked]
-    found["causalds_worlds"].append(rows.world_row(spec, scene, views, attempt, tasks, models))
+    found["causalds_worlds"].append(rows.world_row(spec, scene, views, attempt, tasks))
     return found
 
 
@@ -221,7 +217,6 @@ TRACK: Final = Track(
     exams=ExamFiles(
         parse=parse_exam,
         plan_for=with_exams,
-        build_for=with_named,
         candidates=built_tasks,
         compose=draw_exam,
         shares=drawn_shares,

@@ -21,7 +21,7 @@ from grader.errors import UsageError
 from grader.io.files import replacing
 from grader.io.jsonio import canonical
 from grader.io.rows import task_of, truth_of
-from grader.model import MODELS, RawAnswer, Truth
+from grader.model import RawAnswer, Truth
 from grader.score import score, verify
 from grader.shape import Task
 from grader.submission.check import check
@@ -199,14 +199,10 @@ def asked(name: str, built: Built) -> Iterator[tuple[Task, Truth]]:
     truths = {row["task_id"]: row for row in built.rows[f"{name}_truth"]}
     beside = {row["instance_id"]: row for row in built.rows.get(f"{name}_labels", ())}
     for row in built.rows[name]:
-        task, labels, models = task_of(row), None, None
-        told = beside.get(task.instance_id, {})
+        task, labels = task_of(row), None
         if task.shape.kind == "predictions":
-            labels = [float(value) for value in _values(told["values"])]
-        if task.shape.kind == "formula":
-            found = told.get(MODELS)
-            models = None if found is None else str(found)
-        yield task, truth_of(truths[task.task_id], labels, models)
+            labels = [float(value) for value in _values(beside[task.instance_id]["values"])]
+        yield task, truth_of(truths[task.task_id], labels)
 
 
 def _values(column: object) -> Iterable[Any]:

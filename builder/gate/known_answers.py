@@ -27,7 +27,7 @@ from grader.exam import choose_exam
 from grader.io.jsonio import canonical
 from grader.io.release import WHOLE_SPLIT, Release
 from grader.io.rows import Rows
-from grader.model import MODELS, RawAnswer, Score, Truth
+from grader.model import RawAnswer, Score, Truth
 from grader.pipeline import grade
 from grader.score import score_answer
 from grader.shape import Task
@@ -202,12 +202,10 @@ def tasks_and_truths(rows: PartRows, problems: list[str]) -> Iterator[tuple[Task
         for row in tasks:
             try:
                 task = read.task(row)
-                labels, models = None, None
+                labels = None
                 if task.shape.kind == "predictions":
                     labels = values = values or tuple(beside["values"])
-                if task.shape.kind == "formula":
-                    models = beside.get(MODELS)
-                truth = read.truth(truths[task.task_id], labels, models)
+                truth = read.truth(truths[task.task_id], labels)
             except (KeyError, ValueError, TypeError, UsageError) as error:
                 problems.append(f"{row['task_id']}: cannot be read: {error!r}")
                 continue

@@ -196,17 +196,15 @@ def _exam_file(name: str, path: Path) -> Path:
 def _with_exams(
     track: Track, settings: Any, exams: tuple[ExamConfig, ...], truth: Truth, where: str
 ) -> Any:
-    """The settings of a track that plans, or builds, its instances for the exams they are in."""
+    """The settings of a track that plans its instances for the exams they are in."""
     models = tuple(
         (exam.name, draw.model)
         for exam in exams
         for draw in exam.draws
         if draw.track == track.name and draw.model is not None
     )
-    if not models or track.exams is None:
+    if not models or track.exams is None or truth == "public":
         return settings
-    if truth == "public":
-        return track.exams.build_for(settings, models, where)
     return track.exams.plan_for(settings, models, where)
 
 

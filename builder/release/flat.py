@@ -32,16 +32,12 @@ from builder.tracks import TRACKS
 from grader.io.jsonio import canonical
 from grader.io.rows import Rows
 from grader.io.schemas import schema
-from grader.model import MODELS
 from grader.shape import Task
 
 CONFIG: Final = "tasks"
 _TOLD: Final = tuple(name for name in FLAT.names if name not in ("answer_schema_json", "answer"))
-_BESIDE: Final = {"predictions": "values", "formula": MODELS}
-"""The column of the labels that the right answers of a kind are made of."""
-
-Truth = tuple[Row, Callable[[str], Any]]
-"""A row of truth, and what a column of its instance's labels holds."""
+Truth = tuple[Row, Callable[[], Any]]
+"""A row of truth, and the values that its instance's labels hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,13 +156,12 @@ def _schema_json(name: str) -> str:
     return canonical(schema(f"answers/{name}"))
 
 
-def _answer(read: Rows, task: Task, truth: Row, label: Callable[[str], Any]) -> str:
+def _answer(read: Rows, task: Task, truth: Row, values: Callable[[], Any]) -> str:
     """The right answer, as the content of the task's answer file; both tables are in one order."""
     if truth["task_id"] != task.task_id:
         raise ValueError(f"the truth after {task.task_id} is of {truth['task_id']}")
-    beside = {kind: label(column) if kind == task.shape.kind else None
-              for kind, column in _BESIDE.items()}  # fmt: skip
-    return task.shape.gold(task, read.truth(truth, beside["predictions"], beside["formula"]))
+    labels = values() if task.shape.kind == "predictions" else None
+    return task.shape.gold(task, read.truth(truth, labels))
 
 
 def _staged(job: ShardJob) -> Iterator[Truth]:
@@ -186,8 +181,8 @@ def _published(job: FlatJob) -> Iterator[Truth]:
         yield row, partial(_label, lambda: labels, row["instance_id"])
 
 
-def _label(read: Callable[[], pa.Table], instance: str, column: str) -> Any:
-    """What a column of the labels holds for an instance; None where there is nothing."""
+def _label(read: Callable[[], pa.Table], instance: str) -> Any:
+    """The values that the labels hold for an instance; None where there are none."""
     labels = read()
     place = labels["instance_id"].index(instance).as_py()
-    return labels[column][place].as_py() if place >= 0 and column in labels.column_names else None
+    return labels["values"][place].as_py() if place >= 0 else None

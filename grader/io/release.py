@@ -16,9 +16,9 @@ from grader.io import parquet
 from grader.io.paths import plain
 from grader.io.rows import TASK_COLUMNS, TRUTH_COLUMNS, Rows
 from grader.io.side import Side
-from grader.model import MODELS, Truth
+from grader.model import Truth
 from grader.names import did_you_mean, nearest_path
-from grader.shape import Kind, Task
+from grader.shape import Task
 from grader.tracks import TRACKS
 
 ENVIRONMENT_VARIABLE = "CAUSAL_EXAMS_RELEASE"
@@ -188,24 +188,19 @@ class Release:
         """The truth of each task by task id, with labels where its scorer needs them."""
         wanted, side = {task.task_id: task for task in tasks}, self.truth_side(split)
 
-        def beside(kind: Kind, column: str) -> dict[str, Any]:
-            """By instance, what the labels hold for answers of a kind."""
-            needs = sorted({t.instance_id for t in wanted.values() if t.shape.kind == kind})
-            columns, suffix = ("instance_id", column), "WHERE list_contains(?, instance_id)"
-            told = _rows(side, "{}_labels", split, columns, suffix, [needs], optional=column)
-            return dict(told) if needs else {}
-
-        labels, models = beside("predictions", "values"), beside("formula", MODELS)
+        needs = sorted({t.instance_id for t in wanted.values() if t.shape.kind == "predictions"})
+        columns, suffix = ("instance_id", "values"), "WHERE list_contains(?, instance_id)"
+        labels: dict[str, Any] = {}
+        if needs:
+            told = _rows(side, "{}_labels", split, columns, suffix, [needs], optional="values")
+            labels = dict(told)
         truths, read = {}, Rows()
         where = _among(wanted if len(wanted) <= _FEW else None, _BY_ID)
         for values in _rows(side, "{}_truth", split, TRUTH_COLUMNS, *where):
             if (task := wanted.get(values[0])) is not None:
                 row, name = dict(zip(TRUTH_COLUMNS, values, strict=True)), task.instance_id
                 own = labels.get(name) if task.shape.kind == "predictions" else None
-                more = models.get(name) if task.shape.kind == "formula" else None
-                truths[task.task_id] = _truth(
-                    side, read, row | {"task_id": task.task_id}, own, more
-                )
+                truths[task.task_id] = _truth(side, read, row | {"task_id": task.task_id}, own)
         absent = wanted.keys() - truths.keys()
         if absent:
             raise UsageError(
@@ -240,11 +235,10 @@ def _truth(
     read: Rows,
     row: Mapping[str, Any],
     labels: Sequence[float] | None = None,
-    models: str | None = None,
 ) -> Truth:
     """See :meth:`Rows.truth`; raises ``UsageError`` for what cannot be read."""
     try:
-        return read.truth(row, labels, models)
+        return read.truth(row, labels)
     except (ValueError, TypeError) as error:
         raise _unreadable(side, f"the truth of task {row['task_id']}", error) from None
 

@@ -43,12 +43,7 @@ class Rows:
             inputs=self._parse(row["inputs_json"]),
         )
 
-    def truth(
-        self,
-        row: Mapping[str, Any],
-        labels: Sequence[float] | None = None,
-        models: str | None = None,
-    ) -> Truth:
+    def truth(self, row: Mapping[str, Any], labels: Sequence[float] | None = None) -> Truth:
         """A row of a config ``<track>_truth``, with what the labels hold for its task."""
         return Truth(
             task_id=row["task_id"],
@@ -59,7 +54,6 @@ class Rows:
             value_se=row["value_se"],
             target=self._parse(row["target_json"]),
             labels=None if labels is None else tuple(labels),
-            models=None if models is None else self._parse(models),
         )
 
 
@@ -68,11 +62,9 @@ def task_of(row: Mapping[str, Any]) -> Task:
     return Rows().task(row)
 
 
-def truth_of(
-    row: Mapping[str, Any], labels: Sequence[float] | None = None, models: str | None = None
-) -> Truth:
+def truth_of(row: Mapping[str, Any], labels: Sequence[float] | None = None) -> Truth:
     """One row of a config ``<track>_truth``, with what the labels hold for its task."""
-    return Rows().truth(row, labels, models)
+    return Rows().truth(row, labels)
 
 
 def _once(value: Any) -> Any:

@@ -26,7 +26,7 @@ def main(tests: str, answers: str, logs: str) -> None:
         checked = check(task, raw)
         reward, told = float(checked.status == "scored"), f"{checked.status} {checked.reason}"
     else:
-        truth = Rows().truth(stated["truth"], stated["labels"], stated["models"])
+        truth = Rows().truth(stated["truth"], stated["labels"])
         row = score_answer(task, truth, raw)
         reward, told = row.points, f"{row.status} {row.reason} {row.message}"
     (place / "reward.txt").write_text(f"{reward}\n", encoding="utf-8")

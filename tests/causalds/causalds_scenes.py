@@ -6,15 +6,12 @@ from functools import cache
 from typing import Any
 
 from builder.causal.motifs import MOTIFS
-from builder.causalds.complete import BY_NAME, KEYS
 from builder.causalds.plan.scenes import plan_scenes
 from builder.causalds.track import TRACK
 from builder.settings import TomlTable
 from builder.track import Built, InstanceSpec
 
 ROOT = b"a root of a test, 32 bytes long."
-USUAL = tuple(key for key in KEYS if key not in BY_NAME)
-"""The variants that are asked without being named."""
 SEVEN = ("chain", "confounding", "fork", "collider", "mediation", "frontdoor", "iv")
 
 
@@ -43,7 +40,7 @@ def specs(
 def public() -> tuple[Built, ...]:
     """A built public-truth split over all motifs; every variant is asked."""
     motifs = dict.fromkeys(MOTIFS, 1)
-    found = specs(scenes=36, motifs=motifs, also=list(BY_NAME))
+    found = specs(scenes=36, motifs=motifs)
     return tuple(TRACK.build(spec) for spec in found)
 
 
@@ -82,9 +79,5 @@ def tasks(built: Built) -> dict[str, tuple[Mapping[str, Any], Mapping[str, Any]]
 
 @cache
 def every_task() -> tuple[tuple[str, Mapping[str, Any], Mapping[str, Any], Built], ...]:
-    """Variant, task row, truth row and scene of every task of the public-truth split, and of some
-    tasks that are asked by name only."""
-    named = tuple(TRACK.build(spec) for spec in specs(scenes=4, also=list(BY_NAME)))
-    return tuple((*entry, built) for built in public() for entry in asked(built)) + tuple(
-        (*entry, built) for built in named for entry in asked(built) if entry[0] in BY_NAME
-    )
+    """Variant, task row, truth row and scene of every task of the public-truth split."""
+    return tuple((*entry, built) for built in public() for entry in asked(built))

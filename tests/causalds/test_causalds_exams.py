@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from causalds_scenes import ROOT, USUAL, public, table
+from causalds_scenes import ROOT, public, table
 
+from builder.causalds.complete import KEYS
 from builder.causalds.exams.built import BuiltTask, built_tasks
 from builder.causalds.exams.cells import (
     RANKS,
@@ -215,10 +216,10 @@ def test_a_balanced_exam_takes_every_variant_and_every_class(root: Path) -> None
     """Every variant equally often where there are enough; no class of answers left out. These few
     scenes have one answer only to one variant, dominance, which is asked of three of them."""
     found = [task for task in tasks() if task.key != DOMINANCE]
-    drawn = draw_exam(model(root, "balanced", tasks=5 * len(USUAL)), found, KEY, "x")
+    drawn = draw_exam(model(root, "balanced", tasks=5 * len(KEYS)), found, KEY, "x")
     chosen = [task for task in found if task.task_id in set(drawn.task_ids)]
     counts = Counter(task.key for task in chosen)
-    assert set(counts) == set(USUAL) - {DOMINANCE} and set(counts.values()) <= {4, 5, 6}
+    assert set(counts) == set(KEYS) - {DOMINANCE} and set(counts.values()) <= {4, 5, 6}
     for key, count in counts.items():
         there = {task.label for task in found if task.key == key}
         assert len({task.label for task in chosen if task.key == key}) == min(count, len(there))
@@ -315,15 +316,15 @@ def _private_plans(root: Path, **tasks: int) -> list[ScenePlan]:
 
 def test_private_scenes_are_planned_for_their_exams(root: Path) -> None:
     """Each scene belongs to one exam, with one variant and one view; balanced is balanced."""
-    plans = _private_plans(root, realistic=40, balanced=2 * len(USUAL), hard=40)
+    plans = _private_plans(root, realistic=40, balanced=2 * len(KEYS), hard=40)
     assert Counter(plan.exam for plan in plans) == {
         "realistic": 40,
-        "balanced": 2 * len(USUAL),
+        "balanced": 2 * len(KEYS),
         "hard": 40,
     }
     assert all(len(plan.views) == 1 and plan.variant for plan in plans)
     balanced = Counter(plan.variant for plan in plans if plan.exam == "balanced")
-    assert set(balanced) == set(USUAL) and set(balanced.values()) == {2}
+    assert set(balanced) == set(KEYS) and set(balanced.values()) == {2}
     exams = [plan.exam for plan in plans]
     assert sum(a != b for a, b in pairwise(exams)) > 60, "order tells nothing"
 

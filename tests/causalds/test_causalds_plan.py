@@ -7,11 +7,12 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from causalds_scenes import ROOT, SEVEN, USUAL, specs
+from causalds_scenes import ROOT, SEVEN, specs
 
 from builder.causal.motifs import MOTIFS
 from builder.causalds.ask import ASKERS
 from builder.causalds.ask.eligible import association_vanishes
+from builder.causalds.complete import KEYS
 from builder.causalds.make.scene import narrate
 from builder.causalds.plan.blueprint import largest_remainder
 from builder.causalds.plan.config import PRESETS
@@ -86,7 +87,7 @@ def test_private_plans_spread_the_variants_evenly(scenes: int) -> None:
     """Each private scene has one task, and no variant is starved."""
     plans = _plans(specs(private=True, scenes=scenes))
     counts = Counter(plan.variant for plan in plans)
-    hosted = {key for key in USUAL if any(ASKERS[key].can_host(plan) for plan in plans)}
+    hosted = {key for key in KEYS if any(ASKERS[key].can_host(plan) for plan in plans)}
     assert len(counts) == min(scenes, len(hosted))
     assert max(counts.values()) - min(counts.values()) <= 1, counts
     assert all(plan.variant and ASKERS[plan.variant].can_host(plan) for plan in plans)

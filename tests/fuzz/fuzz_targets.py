@@ -24,15 +24,11 @@ from grader.submission.packed import card_of, read_parquet_answers
 from grader.submission.predictions import read_predictions
 from grader.submission.submission import Submission, Unreadable
 from grader.tracks import VARIANTS
-from grader.tracks.causalds.estimand.language import read_formula, text_of
-from grader.tracks.causalds.estimand.value import Models, Undefined, values
 from grader.tracks.replayscm.boolean import FormulaError, parse, to_text
 from grader.tracks.replayscm.extraction import candidates
 from harness.extraction import answer_in, blocks, yes_or_no
 
 SCHEMAS: Final = sorted({f"answers/{variant.shape.name}" for variant in VARIANTS})
-MEASURED: Final = ("Moon dust", "Comet tail", "Ring tilt", "Probe")
-MODELS: Final = Models(MEASURED, (tuple((1 + cell % 5) / 46 for cell in range(16)),))
 REQUEST: Final = "23e36fa2-02-mapper-c4a40dfbf510"
 TASKS: Final = {"cds-0000000000000001": ".json", "cds-0000000000000002": ".csv"}
 
@@ -81,16 +77,6 @@ def fuzz_programs(data: bytes) -> None:
     with suppress(FormulaError):
         formula = parse(data.decode("utf-8", "replace"))
         assert parse(to_text(formula)) == formula
-
-
-def fuzz_formulas(data: bytes) -> None:
-    """Formulas of effects: one that is read can be printed, and has a value or none."""
-    with suppress(Invalid):
-        formula = read_formula(data.decode("utf-8", "replace"), MEASURED, MEASURED[:2])
-        assert read_formula(text_of(formula), MEASURED, MEASURED[:2]) == formula
-        with suppress(Undefined):
-            found = values(formula, MODELS, *MEASURED[:2])
-            assert [[len(row) for row in rows] for rows in found] == [[2, 2]]
 
 
 def fuzz_manifests(data: bytes) -> None:

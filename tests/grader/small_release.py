@@ -37,7 +37,6 @@ SCHEMAS: dict[str, dict[str, str]] = {
     },
     "causalds_labels": {
         "instance_id": TEXT, "outcome": TEXT, "kind": TEXT, "values": "FLOAT[]",
-        "models_json": TEXT,
     },
     "causalds_worlds": {"instance_id": TEXT, "index": "INTEGER", "attempt": "SMALLINT"}
     | dict.fromkeys(("key", "structure", "motif", "treatment", "outcome", "world_json"), TEXT),
@@ -165,8 +164,7 @@ def _split_rows(split: str, names: Sequence[str]) -> dict[str, list[dict[str, An
         "causalds_truth": [_truth_row(name, split) for name in ordered],
         "causalds_labels": [
             {"instance_id": i, "outcome": B, "kind": SCENES[task.scene].kind,
-             "values": list(SCENES[task.scene].labels),
-             "models_json": _models([name for name in names if scene_id(name, split) == i])}
+             "values": list(SCENES[task.scene].labels)}
             for i, task in sorted(scenes.items())
         ],
         "causalds_worlds": [
@@ -176,12 +174,6 @@ def _split_rows(split: str, names: Sequence[str]) -> dict[str, list[dict[str, An
             for i, task in sorted(scenes.items())
         ],
     }  # fmt: skip
-
-
-def _models(names: Sequence[str]) -> str | None:
-    """The models of a scene that is asked for a formula."""
-    found = [models for name in names if (models := TASKS[name].models) is not None]
-    return json.dumps(found[0], ensure_ascii=False) if found else None
 
 
 def _task_row(name: str, split: str) -> dict[str, Any]:

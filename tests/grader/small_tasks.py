@@ -24,7 +24,6 @@ class HandTask:
     target: dict[str, Any] = field(default_factory=dict)
     value: float | None = None
     abstain: bool = False
-    models: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,6 @@ from grader.model import RawAnswer
 from grader.names import known_name, normal_name
 from grader.submission.check import check
 from grader.submission.predictions import read_predictions
-from grader.tracks.causalds.estimand.language import read_formula
 from grader.tracks.replayscm.boolean import FormulaError, parse
 from grader.tracks.replayscm.extraction import candidates
 from harness.extraction import blocks, yes_or_no
@@ -170,9 +169,6 @@ READERS: dict[str, Callable[[str, int], object]] = {
     "blocks": lambda unit, n: blocks(unit * n),
     "yes or no": lambda unit, n: yes_or_no(unit * n),
     "formulas": lambda unit, n: attempt(lambda: parse(unit * n), FormulaError),
-    "formulas of effects": lambda unit, n: attempt(
-        lambda: read_formula(unit * n, ["a", "A"], ["a"]), Invalid
-    ),
     "equations": lambda unit, n: attempt(lambda: tokens_of(unit * n), BadHypothesis),
     "objects in text": lambda unit, n: attempt(
         lambda: list(candidates((unit * n).encode())), BadJson
@@ -183,7 +179,6 @@ READERS: dict[str, Callable[[str, int], object]] = {
 }  # fmt: skip
 LONG_UNITS = (
     *UNITS, "9\n", "̖́", "(a) ", "(a", "(a)(", "```json\n{}\n", "```json\n```\n", "(not ", "a+",
-    "P(a)*", "P(a|", "sum{a}(",
     '{"a":', '{"a":[', '{"a":1}', "{}\n", '{"', "{'", "ﷺ", "a score ", "\x00", "\ud7ff",
 )  # fmt: skip
 

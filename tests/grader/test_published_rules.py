@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from test_variant_words import PAPER
 
 from builder.causalds.check.floors import floor_points
-from builder.causalds.check.formula import formula_values
 from grader.model import RawAnswer, Score, Truth
 from grader.report.table import ScoreTable
 from grader.score import score_answer
@@ -42,29 +41,6 @@ def words(spec: Variant) -> st.SearchStrategy[Any]:
     if not spec.shape.labels:
         return st.booleans() if spec.shape.abstention is not False else st.just(True)
     return st.sampled_from([label for label in spec.shape.labels if label != spec.shape.abstention])
-
-
-@st.composite
-def formulas(draw: st.DrawFn) -> str:
-    """Formulas of the language in which treatment and outcome alone are free."""
-
-    def part(depth: int) -> tuple[str, set[str]]:
-        sign = draw(st.sampled_from(["P", "P", "*", "/", "sum"])) if depth else "P"
-        if sign == "P":
-            first, *rest = draw(st.lists(st.sampled_from(NAMES), unique=True, min_size=1))
-            bar = f" | {', '.join(rest)}" if rest and draw(st.booleans()) else ""
-            listed = first if bar else ", ".join([first, *rest])
-            return f"P({listed}{bar})", {first, *rest}
-        text, free = part(depth - 1)
-        if sign == "sum":
-            over = draw(st.lists(st.sampled_from(sorted(free)), unique=True)) if free else []
-            return (f"sum{{{', '.join(over)}}}({text})" if over else text), free - set(over)
-        other, more = part(depth - 1)
-        return f"({text} {sign} {other if sign == '*' else f'({other})'})", free | more
-
-    text, free = part(3)
-    left = sorted(free - {X, Y})
-    return f"sum{{{', '.join(left)}}}({text})" if left else text
 
 
 @st.composite
@@ -106,15 +82,6 @@ def asked(draw: st.DrawFn, spec: Variant) -> tuple[dict[str, Any], dict[str, Any
         if draw(st.integers(0, 4)) == 0:
             answer = "no_backdoor"
         return {"category": category, member: listed}, {}, {field: answer}
-    if kind == "formula":
-        cells = st.lists(st.integers(1, 9), min_size=16, max_size=16)
-        drawn = [draw(cells) for _ in range(3)]
-        tables = [[cell / sum(table) for cell in table] for table in drawn]
-        answer, right = draw(formulas()), draw(formulas())
-        right = answer if draw(st.booleans()) else right
-        effects = formula_values(right, NAMES, tables, X, Y)
-        models = {"variables": list(NAMES), "tables": tables}
-        return {"effects": effects}, {"models": models}, {field: answer}
     accepted = draw(st.sets(words(spec), min_size=1, max_size=2))
     return {"accepted": sorted(accepted, key=str)}, {}, {field: draw(words(spec))}
 
@@ -204,8 +171,8 @@ def grade(spec: Variant, truth: Truth, answer: Any) -> Score:
 def truth_of(target: Mapping[str, Any], more: Mapping[str, Any], *, due: bool = False) -> Truth:
     """A truth row with the given target; ``due`` where abstaining is."""
     value = None if due else more.get("value")
-    beside = more.get("labels"), more.get("models")
-    return Truth("cds-0", "scene-0", due, "chain", value, None, dict(target), *beside)
+    labels = more.get("labels")
+    return Truth("cds-0", "scene-0", due, "chain", value, None, dict(target), labels)
 
 
 @pytest.mark.parametrize("spec", CAUSALDS, ids=lambda spec: spec.key)

@@ -9,7 +9,6 @@ from builder.causalds.ask import (  # noqa: F401
     collider,
     conditional,
     effects,
-    formula,
     identification,
     mediation,
     prediction,

@@ -15,7 +15,6 @@ import numpy as np
 
 from builder.causal.motifs import Motif
 from builder.causalds.complete import KEYS, one_each
-from builder.causalds.make.models import DiscreteModels
 from builder.causalds.make.scene import Scene
 from builder.causalds.plan.types import ScenePlan
 from builder.scm.quantities import Quantity
@@ -34,14 +33,12 @@ Classes = Callable[[Motif, ScenePlan], tuple[str, ...]]
 class Truth:
     """What the grader needs: see ``causalds_truth`` in docs/release-format.md.
 
-    ``quantity`` is the number asked for, None where there is none or abstaining is right;
-    ``models`` are those that a formula is evaluated on.
+    ``quantity`` is the number asked for, None where there is none or abstaining is right.
     """
 
     target: Mapping[str, object]
     quantity: Quantity | None = None
     should_abstain: bool = False
-    models: DiscreteModels | None = None
 
 
 @dataclass(frozen=True, slots=True)

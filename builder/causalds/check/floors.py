@@ -12,12 +12,6 @@ from typing import Any, Final, Literal, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from builder.causalds.check.formula import (
-    FORMULA_TOLERANCE,
-    close,
-    formula_values,
-    guessed_formulas,
-)
 from builder.causalds.complete import SHAPES, one_each
 from builder.seeds import pick, shuffled
 from builder.track import Guess
@@ -64,8 +58,6 @@ def _constant(task: Task) -> dict[str, object]:
             return {field: task.inputs["candidates"][0]}
         case "interval":
             return {field: content, "ci_lower": -1.0, "ci_upper": 1.0}
-        case "formula":
-            return {field: guessed_formulas(task.inputs)["P(y)"]}
         case _:
             return {field: content}
 
@@ -94,8 +86,6 @@ def _random(task: Task, truth: Truth, rng: np.random.Generator) -> dict[str, obj
         case "number":
             bounded = task.shape.name == "value"
             return {field: float(rng.uniform(-1, 1) if bounded else rng.normal())}
-        case "formula":
-            return {field: pick(rng, [None, *guessed_formulas(task.inputs).values()])}
         case "predictions" | "units" | "quantities" | "deduction" | "program" | "alternative":
             raise _not_read_here(task)
         case "session" | "cells":
@@ -207,18 +197,8 @@ def _content_points(task: Task, truth: Truth, content: Mapping[str, Any]) -> flo
             lower, upper, value = np.array([content["ci_lower"], content["ci_upper"], truth.value])
             alpha = float(task.inputs["alpha"])
             return _scaled(truth, float(_interval_score(lower, upper, value, alpha)))
-        case "formula":
-            return _formula_points(task, truth, str(answer))
         case _:
             raise _not_read_here(task)
-
-
-def _formula_points(task: Task, truth: Truth, answer: str) -> float:
-    assert truth.models is not None
-    variables, tables = truth.models["variables"], truth.models["tables"]
-    x, y = task.inputs["treatment"], task.inputs["outcome"]
-    found = formula_values(answer, variables, tables, x, y)
-    return float(found is not None and close(found, truth.target["effects"], FORMULA_TOLERANCE))
 
 
 def _value(truth: Truth) -> float:

@@ -9,7 +9,6 @@ from dataclasses import replace
 from itertools import product
 from typing import Final, assert_never
 
-from builder.causalds.check.formula import guessed_formulas
 from builder.causalds.exams.model import ExamModel
 from builder.causalds.plan.config import Config
 from builder.causalds.plan.views import CLEAN
@@ -39,7 +38,7 @@ Policy = tuple[str, Sequence[str]]
 
 def twin(config: Config, model: ExamModel | None, asked: frozenset[str]) -> Config:
     """A batch of a twin: the composition as it is, few rows, all views; told again only where an
-    exam compares tellings, variants by name only where it asks about them."""
+    exam compares tellings."""
     told = model is not None and model.kind == "tellings"
     return replace(
         config,
@@ -52,15 +51,7 @@ def twin(config: Config, model: ExamModel | None, asked: frozenset[str]) -> Conf
         words=DEFAULT,
         tellings=_BUNDLES if told else 0,
         llm=None,
-        also=_by_name(config, model, asked) or None,
     )
-
-
-def _by_name(config: Config, model: ExamModel | None, asked: frozenset[str]) -> tuple[str, ...]:
-    """What an exam asks by name: of an exam file what stands in it, else what the split asks."""
-    if model is not None:
-        return model.by_name
-    return tuple(key for key in config.also or () if key in asked)
 
 
 def policies(task: Task, truth: Truth) -> Iterator[Policy]:
@@ -119,9 +110,6 @@ def _contents(task: Task, truth: Truth) -> Iterator[tuple[str, Sequence[Mapping[
             yield "none", [{field: [[]] if wrapped else []}]
             yield "all", [{field: [names] if wrapped else names}]
             yield from each(*shape.labels)
-        case "formula":
-            for name, text in guessed_formulas(task.inputs).items():
-                yield f"always {name}", [{field: text}]
         case "predictions" | "units" | "quantities" | "deduction" | "program" | "alternative":
             raise ValueError(f"{task.task_id}: no policy for answers of kind {kind}")
         case "session" | "cells":

@@ -5,12 +5,10 @@ units; labels are read off them and off the graph (:mod:`builder.causalds.check.
 code that published them.
 """
 
-import json
 import math
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, Final
 
 import networkx as nx
@@ -18,26 +16,17 @@ import numpy as np
 
 from builder.causalds.check import graph as audit_graph
 from builder.causalds.check.equations import Array
-from builder.causalds.check.formula import (
-    FORMULA_TOLERANCE,
-    close,
-    formula_values,
-    models_again,
-)
 from builder.causalds.check.hidden import Hidden
 from builder.causalds.check.predictor import ceiling_again
 from builder.causalds.check.prior import prior_again
 from builder.causalds.complete import KEYS, one_each
 from builder.scm.margins import EFFECT_MARGIN, MEASURED_SIGN_MARGIN, SIGN_MARGIN
 from grader.io.jsonio import canonical
-from grader.model import MODELS
 
 Row = Mapping[str, Any]
 
 _ROUNDING: Final = 1e-8
 
-_models = lru_cache(maxsize=2)(models_again)
-"""Kept while the views of a scene are audited one after another."""
 _NAMED: Final = 3
 """Candidates of a question, stated a second time."""
 _TIE: Final = 0.05
@@ -297,31 +286,6 @@ def _dominance(case: Case) -> Derived:
     return _accepted("tie" if edge <= 0 else "direct" if direct > indirect else "indirect")
 
 
-def _formula(case: Case) -> Derived:
-    """What the models say; a formula that gives it, and models and values that agree, are taken as
-    they are told."""
-    hidden, told = case.hidden, case.target
-    if not hidden.identifiable("ate"):
-        return Derived({"formula": None, "effects": []}, abstain=True)
-    labels = json.loads((case.labels or {}).get(MODELS) or "{}")
-    nodes = {name: node for node, name in hidden.names.items() if node not in hidden.latent}
-    if sorted(labels.get("variables", ())) != sorted(nodes):
-        raise Unusable("its labels hold no models of the measured variables")
-    found = _models(hidden, tuple(nodes[name] for name in labels["variables"]))
-    if not close(labels["tables"], found.joints):
-        raise Unusable("the joint tables are not those of the world's models")
-    agrees = close(told["effects"], found.effects)
-    ends = hidden.names[hidden.x], hidden.names[hidden.y]
-    value = formula_values(told["formula"], labels["variables"], labels["tables"], *ends)
-    right = value is not None and close(value, found.effects, FORMULA_TOLERANCE)
-    return Derived(
-        {
-            "formula": told["formula"] if right else f"a value other than {value}",
-            "effects": told["effects"] if agrees else found.effects,
-        }
-    )
-
-
 _DERIVED: Final[Mapping[str, Callable[[Case], Derived]]] = {
     "prediction.point_predictor": _prediction,
     "prediction.prediction_interval": _prediction,
@@ -352,7 +316,6 @@ _DERIVED: Final[Mapping[str, Callable[[Case], Derived]]] = {
         case, audit_graph.minimal(case.hidden.valid_sets())
     ),
     "identification.minimal_adjustment_set_size": _size,
-    "identification.estimand_formula": _formula,
     "identification.n_valid_adjustment_sets": lambda case: _counted(
         case, [len(case.hidden.valid_sets())], ["no_backdoor", 0]
     ),

@@ -9,7 +9,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from builder.causalds.complete import BY_NAME
 from builder.causalds.exams.built import BuiltTask
 from builder.causalds.exams.cells import (
     RUNGS,
@@ -34,7 +33,6 @@ Shares = dict[str, dict[str, float]]
 
 def draw_exam(model: ExamModel, tasks: Sequence[BuiltTask], key: bytes, where: str) -> DrawnExam:
     """Draw an exam; raises ``UsageError`` at ``where`` when there are too few scenes or tasks."""
-    tasks = [task for task in tasks if task.key not in BY_NAME]
     match model.kind:
         case "composed":
             return _composed(model, tasks, key, where)

@@ -16,7 +16,6 @@ from fnmatch import fnmatchcase
 from typing import Final, Literal, get_args
 
 from builder.causal.motifs import MOTIFS, PLANTED
-from builder.causalds.complete import BY_NAME
 from builder.causalds.plan.views import VIEWS
 from builder.settings import UNLESS_SET, TomlTable
 from grader.model import InputMode
@@ -31,10 +30,10 @@ OTHERWISE: Final = "otherwise"
 """The row of structures that have none of their own."""
 
 FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
-    family: tuple(v.name for v in CAUSALDS if v.family == family and not v.by_name)
+    family: tuple(v.name for v in CAUSALDS if v.family == family)
     for family in dict.fromkeys(v.family for v in CAUSALDS)
 }
-"""The paper's variants by family; others are asked by exams that name them."""
+"""The variants by family."""
 
 Weights = Mapping[str, float]
 
@@ -80,12 +79,6 @@ class ExamModel:
     variants: Mapping[str, Weights] | None = None
     views: Mapping[str, Weights] | None = None
     only: Only | None = field(default=None, metadata=UNLESS_SET)
-
-    @property
-    def by_name(self) -> tuple[str, ...]:
-        """The variants that it asks by name."""
-        named = ((family, name) for family, row in (self.variants or {}).items() for name in row)
-        return tuple(key for key in map(".".join, named) if key in BY_NAME)
 
 
 def parse_exam(table: TomlTable) -> ExamModel:

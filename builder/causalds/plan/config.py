@@ -2,20 +2,19 @@
 
 import tomllib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from builder.causal.growth import AUXILIARY
 from builder.causal.motifs import MOTIFS, PLANTED
-from builder.causalds.complete import BY_NAME
 from builder.causalds.exams.model import ExamModel
 from builder.causalds.make.recover import need_scikit_learn
 from builder.causalds.plan.blueprint import Composition, Impossible, check
 from builder.causalds.plan.view_settings import check_measured_outcomes, view_settings
 from builder.causalds.plan.views import VIEWS, View
 from builder.scm.profiles import BINARY_PROFILES, CONTINUOUS_PROFILES, mixture_weights
-from builder.settings import LARGEST_WEIGHT, UNLESS_SET, TomlTable
+from builder.settings import LARGEST_WEIGHT, TomlTable
 from builder.words.llm.settings import Settings, settings_for
 from builder.words.stored import StoredScene, read_stored
 from builder.words.verbalise import DEFAULT, LLM, STORED, VERBALISERS
@@ -44,7 +43,6 @@ _KEYS: Final = (
     "tellings",
     "llm",
     "stored",
-    "also",
 )
 
 
@@ -80,8 +78,7 @@ class Config:
     profiles; ``treatment_binary`` and ``outcome_binary`` are the shares of scenes whose treatment
     or outcome is binary; ``words`` names the verbaliser; ``tellings`` is the number of scenes that
     are told four ways (with public truth only); ``llm`` says how the verbaliser ``llm`` asks;
-    ``stored`` are the scenes whose structure and words the verbaliser ``stored`` repeats; ``also``
-    are the variants that are asked by name.
+    ``stored`` are the scenes whose structure and words the verbaliser ``stored`` repeats.
     """
 
     scenes: int
@@ -100,7 +97,6 @@ class Config:
     tellings: int = 0
     llm: Settings | None = None
     stored: tuple[StoredScene, ...] = ()
-    also: tuple[str, ...] | None = field(default=None, metadata=UNLESS_SET)
 
 
 def with_exams(config: Config, exams: tuple[tuple[str, ExamModel], ...], where: str) -> Config:
@@ -122,12 +118,6 @@ def with_exams(config: Config, exams: tuple[tuple[str, ExamModel], ...], where: 
             f"of its own; write scenes = {total}"
         )
     return replace(config, exams=exams)
-
-
-def with_named(config: Config, exams: tuple[tuple[str, ExamModel], ...], where: str) -> Config:
-    """The settings of a public-truth split that asks what its exams ask by name, too."""
-    named = {*(config.also or ()), *(key for _, model in exams for key in model.by_name)}
-    return replace(config, also=tuple(key for key in BY_NAME if key in named) or None)
 
 
 def parse_config(table: TomlTable) -> Config:
@@ -163,7 +153,6 @@ def parse_config(table: TomlTable) -> Config:
         tellings=table.whole("tellings", 0, scenes, 0),
         llm=settings_for(words, table),
         stored=_stored(table, words, scenes),
-        also=table.names("also", BY_NAME) if "also" in table else None,
     )
     if config.diagnostics:
         need_scikit_learn(f"{table.where}diagnostics")

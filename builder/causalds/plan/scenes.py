@@ -7,7 +7,7 @@ information about the plan.
 """
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -15,7 +15,6 @@ import numpy as np
 
 from builder.causalds.ask import ASKERS
 from builder.causalds.ask.eligible import association_vanishes
-from builder.causalds.complete import BY_NAME
 from builder.causalds.exams.assign import assign
 from builder.causalds.plan.blueprint import Impossible, Structure, largest_remainder, structures
 from builder.causalds.plan.config import Config
@@ -72,15 +71,13 @@ def _planned(config: Config, split: str, count_root: bytes, private: bool) -> li
     if not config.exams:
         plans = _both_answers(rng, plans)
     if private and not config.exams:
-        plans = _with_views(rng, _with_variants(rng, plans, config.also or ()))
+        plans = _with_views(rng, _with_variants(rng, plans))
     plans = shuffled(rng, plans)
     if config.words == KNOWLEDGE:
         plans = name_scenes(plans, config, drawn, split, private)
     if config.tellings and not private:
         where = f"splits.{split}.causalds.tellings"
         plans = told_again(plans, config.tellings, drawn("tellings"), count_root, where)
-    if config.also:
-        plans = [replace(plan, also=config.also) for plan in plans]
     if config.llm is not None:
         dealer = Dealer(config.llm, f"{TRACK_NAME}.llm", drawn("llm"))
         plans = [
@@ -213,9 +210,7 @@ def _both_answers(rng: np.random.Generator, plans: list[ScenePlan]) -> list[Scen
     return found
 
 
-def _with_variants(
-    rng: np.random.Generator, plans: Sequence[ScenePlan], also: Collection[str]
-) -> list[ScenePlan]:
+def _with_variants(rng: np.random.Generator, plans: Sequence[ScenePlan]) -> list[ScenePlan]:
     """One variant for every plan: equal shares by largest remainder, where the plan can host it.
 
     Variants that few plans can host choose first; what they cannot use goes to the others.
@@ -223,7 +218,6 @@ def _with_variants(
     hosts = {
         key: [i for i, plan in enumerate(plans) if asker.can_host(plan)]
         for key, asker in ASKERS.items()
-        if key not in BY_NAME or key in also
     }
     keys = sorted((key for key in hosts if hosts[key]), key=lambda key: len(hosts[key]))
     free = set(range(len(plans)))

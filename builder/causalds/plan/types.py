@@ -49,7 +49,6 @@ class ScenePlan:
     its structure had to be drawn again because the first had no match there. ``llm`` (how a
     language model is asked) and ``seeds`` (pairs it may start from) are set with ``llm`` words,
     ``stored`` (names and story) and its one seed with ``stored`` words.
-    ``also`` are the variants that are asked by name.
     """
 
     motif: str
@@ -81,7 +80,6 @@ class ScenePlan:
     llm: Settings | None = None
     seeds: tuple[Seed, ...] = ()
     stored: StoredScene | None = None
-    also: tuple[str, ...] = ()
 
     @property
     def asked(self) -> Asked:
@@ -130,7 +128,7 @@ class ScenePlan:
         for seed in members["seeds"]:
             if not seed["support"]:
                 del seed["support"]
-        for name in ("llm", "seeds", "stored", "also"):
+        for name in ("llm", "seeds", "stored"):
             if not members[name]:
                 del members[name]
         return members
@@ -139,7 +137,6 @@ class ScenePlan:
     def from_json(text: str) -> "ScenePlan":
         """The plan that :meth:`to_json` wrote."""
         record: dict[str, Any] = json.loads(text)
-        record["also"] = tuple(record.get("also", ()))
         for key in ("nodes", "latent"):
             record[key] = tuple(record[key])
         record["edges"] = tuple((a, b) for a, b in record["edges"])

@@ -175,10 +175,6 @@ def _readings(shape: Shape, truths: Sequence[Mapping[str, Any]]) -> list[tuple[s
         case "edges" | "quantities" | "program" | "alternative" | "session" | "cells":
             # The answer spells the hidden world out.
             return [("structure", [truth["structure"] for truth in truths])]
-        case "formula":
-            told = [str(truth["should_abstain"]) for truth in truths]
-            structures = ["" if truth["should_abstain"] else truth["structure"] for truth in truths]
-            return [("should abstain", told), ("structure", structures)]
         case "set" | "sets" | "names":
             return [("category", [_category(target) for target in targets])]
         case "sign" | "signs" | "boolean" | "label" | "count":

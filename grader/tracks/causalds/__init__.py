@@ -31,9 +31,6 @@ edges
 set, sets
     ``category`` ("set", "no_backdoor" or "non_id") and ``sets``: *all* valid adjustment sets (set),
     all inclusion-minimal ones (sets); empty unless it is "set".
-formula
-    ``formula``: the one of the ID algorithm; ``effects``: P(y | do(x)) as ``[model][x][y]`` on the
-    three models of ``causalds_labels``; null and empty where abstaining is due.
 names
     ``category`` and ``names``: the observed variables other than treatment and outcome that are in
     no valid adjustment set; empty unless the category is "set".
@@ -45,9 +42,9 @@ What they read of the public inputs
 (conditioning_var: likewise). Beside these a task states, for its reader, ``treatment`` and
 ``outcome``, and where they apply ``x0``, ``x1``, ``conditioning_var`` (sign_before_after,
 delta_point, delta_sign_only), ``variable`` (the collider_phenomenon cells and
-collider_bias_boolean), ``observed`` (method_label, identifiable_boolean,
-and estimand_formula, whose formulas name nothing else) and ``estimand`` ("ETT", "NDE" or "NIE":
-counterfactual identification and mediation, but not dominance).
+collider_bias_boolean), ``observed`` (method_label and
+identifiable_boolean) and ``estimand`` ("ETT", "NDE" or "NIE": counterfactual identification and
+mediation, but not dominance).
 """
 
 from typing import Final

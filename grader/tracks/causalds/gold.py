@@ -73,12 +73,6 @@ def skeleton(task: Task, truth: Truth) -> Members:
 
 
 @_or_abstention
-def formula(task: Task, truth: Truth) -> Members:
-    """The formula of the ID algorithm."""
-    return {task.shape.field: truth.target["formula"]}
-
-
-@_or_abstention
 def one_set(task: Task, truth: Truth) -> Members:
     """The first valid set, or the word for why there is none."""
     found = truth.target["sets"]

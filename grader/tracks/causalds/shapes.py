@@ -6,7 +6,6 @@ from typing import Final
 from grader.shape import Shape
 from grader.submission.check import check_csv, check_json, with_bounds
 from grader.tracks.causalds import gold
-from grader.tracks.causalds.estimand.scoring import estimand_formula, with_formula
 from grader.tracks.causalds.labels import both_signs, exact_answer, exact_name, with_both_signs
 from grader.tracks.causalds.numbers import effect_interval, effect_point, point
 from grader.tracks.causalds.prediction import point_predictor, prediction_interval
@@ -93,12 +92,6 @@ CONDITIONING_VAR: Final = _exact(
 ADJUSTMENT_SET: Final = _exact(
     "adjustment_set", "set", "adjust", score=one_of_the_sets, gold=gold.one_set,
     labels=SET_WORDS, abstention="non_id", input_mode="story",
-)  # fmt: skip
-
-ESTIMAND_FORMULA: Final = Shape(
-    "estimand_formula", "formula", "formula", "pass", "exact",
-    partial(check_json, then=with_formula), estimand_formula, gold.formula,
-    abstention=None, input_mode="story",
 )  # fmt: skip
 
 # --- Numbers and intervals ----------------------------------------------------------------------

@@ -1,1 +1,0 @@
-"""Estimand formulas: functionals of the observed distribution, read, evaluated and graded."""
