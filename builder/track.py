@@ -189,14 +189,12 @@ class LeakFacts:
 
     ``hidden(world row)`` gives the facts of an instance, None for one that only shows another
     again; ``asked(task, truth row, world row)`` those of a task. To them come, by the kind of its
-    answer, what the answer is. Of the facts about tasks those in ``shared`` are looked for over all
-    variants together, too. ``untested`` says of what remains why no classifier can look for it: a
-    fact and a reason each.
+    answer, what the answer is. ``untested`` says of what remains why no classifier can look for it:
+    a fact and a reason each.
     """
 
     hidden: Callable[[Mapping[str, Any]], HiddenFacts | None]
     asked: Callable[[TaskRow, Mapping[str, Any], Mapping[str, Any]], AskedFacts]
-    shared: tuple[str, ...] = ()
     untested: tuple[tuple[str, str], ...] = ()
 
 

@@ -12,7 +12,7 @@ from typing import Final
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from baselines.release import OpenedExam, open_tasks
-from baselines.shortcuts import causalab, causalds, parrot, replayscm
+from baselines.shortcuts import causalab, causalds, replayscm
 from baselines.solving import Answers, Solver
 from baselines.trivial import best_policies
 from baselines.writing import text_of
@@ -24,7 +24,6 @@ SHORTCUTS: Final[tuple[tuple[str, str, str, Solver], ...]] = (
     *causalds.SHORTCUTS,
     *replayscm.SHORTCUTS,
     *causalab.SHORTCUTS,
-    *parrot.SHORTCUTS,
 )
 """The track, the name, what the rule is, and what answers by it."""
 

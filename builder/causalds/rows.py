@@ -11,7 +11,6 @@ import pyarrow as pa
 from builder.causalds.ask.prompt import write_prompt
 from builder.causalds.ask.registry import Question
 from builder.causalds.make.observe import Observation, measurement_name
-from builder.causalds.make.prior import reasons_of
 from builder.causalds.make.scene import Column, Scene
 from builder.causalds.plan.views import CLEAN
 from builder.release import rows
@@ -132,7 +131,7 @@ def _world(
     scene: Scene, views: Sequence[Observation], tasks: Mapping[str, tuple[str, str, str]]
 ) -> dict[str, object]:
     """Everything that is true of a scene: enough to regenerate and to audit it."""
-    truths, narration, reasons = scene.truths, scene.narration, reasons_of(scene.plan)
+    truths, narration = scene.truths, scene.narration
     return {
         "plan": scene.plan.record(),
         "world": scene.world.to_json(),
@@ -140,7 +139,6 @@ def _world(
         "outcome": scene.motif.outcome,
         "variables": {node: variable.to_json() for node, variable in scene.variables.items()},
         "hows": [[*edge, clause] for edge, clause in sorted(narration.mechanism_clauses.items())],
-        **({"signs": [[*ends, sign] for ends, sign in reasons.items()]} if reasons else {}),
         "columns": list(scene.columns),
         "levels": list(truths.levels),
         "quantities": {

@@ -1,8 +1,7 @@
 """What every exam must keep as a whole, whichever tasks it holds.
 
 No task's prompt answers another task; a label that is asked for often is not always the same; a
-composed exam is what was requested of it; and where it balances truths that are as one would expect
-against truths that are not, neither side is rare.
+composed exam is what was requested of it.
 """
 
 from collections import Counter, defaultdict
@@ -27,12 +26,6 @@ AXES: Final[Mapping[str, Callable[[Task], str]]] = {
     "view": lambda task: task.view,
 }
 """The axes of a composition that a task row shows: these are counted again."""
-
-BALANCED: Final = "reasons"
-"""The axis of exams that balance what agrees with expectation and what conflicts with it."""
-COUNTED_FROM: Final = 12
-LEAST_SIDE: Final = 0.25
-"""Of so many such tasks or more, each side has this share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +60,6 @@ def exam_findings(opened: Release, split: str, manifest: Mapping[str, Any]) -> l
         _borrowed(split, [_with_prompts(opened, split, exam) for exam in exams], truths),
         _varied(split, exams, truths),
         _as_requested(split, exams),
-        *_expected(split, exams, truths),
     ]
 
 
@@ -149,29 +141,6 @@ def _varied(split: str, exams: Sequence[HeldExam], truths: Mapping[str, Truth]) 
     if told:
         figure += f"; of exams that were not composed: {'; '.join(told)}"
     return Finding(f"{split}: no label is always the same", tuple(problems), figure)
-
-
-def _expected(
-    split: str, exams: Sequence[HeldExam], truths: Mapping[str, Truth]
-) -> Iterator[Finding]:
-    """How many truths are as one would expect and how many are not, of exams that balance them;
-    nothing of a split without such exams."""
-    problems, told = list[str](), list[str]()
-    for exam in exams:
-        if not any(BALANCED in axes for axes in exam.compositions.values()):
-            continue
-        told_of = [truths[task.task_id] for task in exam.tasks if task.task_id in truths]
-        there = Counter(truth.target.get("prior") for truth in told_of)
-        agree, conflict = there["agrees"], there["conflicts"]
-        told.append(f"{exam.name} {agree} agree, {conflict} conflict, {there['none']} neither")
-        sides = agree + conflict
-        if sides >= COUNTED_FROM and min(agree, conflict) < LEAST_SIDE * sides:
-            problems.append(
-                f"exam {exam.name}: {agree} effects agree with their reasons and {conflict} "
-                "conflict with them; add scenes, or ask for effects more often"
-            )
-    if told:
-        yield Finding(f"{split}: what one would expect", tuple(problems), "; ".join(told))
 
 
 def _labelled(exam: HeldExam) -> dict[tuple[str, str], list[Task]]:

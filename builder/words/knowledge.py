@@ -11,19 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from builder.settings import TomlTable, read_toml
 from builder.words.types import Kind, Theme, Variable
 from grader.errors import UsageError
 
-Sign = Literal["+", "-", "0"]
-
 FOLDER: Final = Path(__file__).parent / "domains"
 OWN: Final = "CAUSAL_EXAMS_DOMAINS"
 """The environment variable that names a folder of one's own domains; workers inherit it."""
-SIGNS: Final[tuple[Sign, ...]] = ("+", "-", "0")
-_UNIT: Final[Mapping[Sign, int]] = {"+": 1, "-": -1, "0": 0}
 _FARTHEST: Final = 1e12
 KINDS: Final[tuple[Kind, ...]] = ("continuous", "binary")
 
@@ -65,10 +61,8 @@ class Concept:
 class Domain:
     """A field with its scenery, its concepts and the direct effects among them.
 
-    ``mechanism_clauses`` maps (cause, effect), by name, to the clause that gives the mechanism,
-    ``signs`` to what that clause makes one expect where there is more of the cause, both as they
-    are coded (unit, state 1): more of the effect, less, or nothing in particular. The masks are
-    over the positions in ``concepts``: bit j of ``children[i]`` is set where i affects j.
+    ``mechanism_clauses`` maps (cause, effect), by name, to the clause that gives the mechanism. The
+    masks are over the positions in ``concepts``: bit j of ``children[i]`` is set where i affects j.
     """
 
     theme: Theme
@@ -76,7 +70,6 @@ class Domain:
     title: str
     concepts: tuple[Concept, ...]
     mechanism_clauses: Mapping[tuple[str, str], str]
-    signs: Mapping[tuple[str, str], Sign]
     children: tuple[int, ...] = dataclasses.field(repr=False)
     parents: tuple[int, ...] = dataclasses.field(repr=False)
     allowed: Mapping[tuple[Kind, bool], int] = dataclasses.field(repr=False)
@@ -166,13 +159,11 @@ def read_domain(path: Path) -> Domain:
     index = {concept.name: i for i, concept in enumerate(concepts)}
     children, parents = [0] * len(concepts), [0] * len(concepts)
     clauses: dict[tuple[str, str], str] = {}
-    signs: dict[tuple[str, str], Sign] = {}
     for item in table.tables("edge"):
         cause, effect = (item.choice(end, tuple(index)) for end in ("cause", "effect"))
         if (cause, effect) in clauses:
             raise item.problem("effect", f"{cause} -> {effect} is listed twice; list it once")
         clauses[cause, effect] = item.text("how")
-        signs[cause, effect] = item.choice("sign", SIGNS)
         children[index[cause]] |= 1 << index[effect]
         parents[index[effect]] |= 1 << index[cause]
     theme = Theme(
@@ -189,35 +180,10 @@ def read_domain(path: Path) -> Domain:
         table.text("title"),
         concepts,
         clauses,
-        signs,
         tuple(children),
         tuple(parents),
         _allowed(concepts),
     )
-
-
-def implied_sign(signs: Mapping[tuple[str, str], Sign], x: str, y: str) -> int:
-    """The sign that reasons imply of the effect of ``x`` on ``y``, 1 or -1; 0 for none.
-
-    Each chain of direct effects implies the product of its signs, and all must imply the same.
-    """
-    causes: dict[str, list[str]] = {}
-    for cause, effect in signs:
-        causes.setdefault(effect, []).append(cause)
-
-    @cache
-    def implied(name: str) -> frozenset[int]:
-        """What the chains from ``x`` to a variable imply of it."""
-        if name == x:
-            return frozenset({1})
-        return frozenset(
-            one * _UNIT[signs[cause, name]]
-            for cause in causes.get(name, ())
-            for one in implied(cause)
-        )
-
-    found = implied(y)
-    return next(iter(found)) if len(found) == 1 else 0
 
 
 def _allowed(concepts: tuple[Concept, ...]) -> dict[tuple[Kind, bool], int]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from builder.gate.exams import HeldExam, _as_requested, _expected, _varied
+from builder.gate.exams import HeldExam, _as_requested, _varied
 from builder.release.exams import moved
 from grader.model import Truth
 from grader.shape import Task
@@ -76,28 +76,3 @@ def test_an_exam_far_from_its_prior_is_a_problem() -> None:
     assert "39% of the tasks of causalds are of another family" in found.problems[0]
     matched = _as_requested("dev", [HeldExam("x", tasks, {"causalds": axes}, True)])
     assert matched.problems == ()
-
-
-def _priors(agree: int, conflict: int, neither: int = 3) -> tuple[list[Task], dict[str, Truth]]:
-    told = ["agrees"] * agree + ["conflicts"] * conflict + ["none"] * neither
-    tasks = [_task(i) for i in range(len(told))]
-    return tasks, {
-        t.task_id: Truth(t.task_id, t.instance_id, False, "fork", 0.5, 0.0, {"prior": prior})
-        for t, prior in zip(tasks, told, strict=True)
-    }
-
-
-@pytest.mark.parametrize(
-    ("agree", "conflict", "problems"), [(6, 6, 0), (9, 3, 0), (10, 2, 1), (0, 12, 1), (11, 0, 0)]
-)
-def test_where_an_exam_balances_expectations_neither_side_is_rare(
-    agree: int, conflict: int, problems: int
-) -> None:
-    """A quarter of a dozen or more; counted in the truths, whatever was planned."""
-    tasks, truths = _priors(agree, conflict)
-    exam = HeldExam("x", tasks, {"causalds": {"reasons": {}}}, False)
-    (found,) = _expected("dev", [exam], truths)
-    assert len(found.problems) == problems
-    assert found.figure == f"x {agree} agree, {conflict} conflict, 3 neither"
-    plain = HeldExam("x", tasks, {"causalds": FAMILIES}, False)
-    assert list(_expected("dev", [plain], truths)) == []

@@ -1,7 +1,7 @@
 """How an effect is asked for, whichever effect it is: as a number, an interval or a sign."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from functools import partial
 
@@ -22,7 +22,6 @@ from builder.causalds.ask.wording import (
     reading,
     zero_effect,
 )
-from builder.causalds.make.prior import PRIOR, prior_of
 from builder.causalds.make.scene import Scene
 from builder.scm.margins import EFFECT_MARGIN, clear_effect_sign
 from builder.scm.quantities import Quantity
@@ -83,11 +82,7 @@ def _ask(
     effects: Effects, form: _Form, scene: Scene, rng: np.random.Generator
 ) -> Iterator[Question]:
     for effect in effects(scene, rng):
-        value = None if effect.value is None else effect.value.value
-        prior = {PRIOR: prior_of(scene.plan, effect.name, value)}
-        for question in form(scene, effect):
-            truth = replace(question.truth, target={**question.truth.target, **prior})
-            yield replace(question, truth=truth)
+        yield from form(scene, effect)
 
 
 def _point(scene: Scene, effect: AskedEffect) -> Iterator[Question]:

@@ -19,7 +19,6 @@ import numpy as np
 
 from builder.causalds.check.equations import Array, NotAuditable
 from builder.causalds.check.hidden import Hidden
-from builder.causalds.check.prior import audit_reasons
 from builder.causalds.check.quantities import TOLERANCE, audit_quantities
 from builder.causalds.check.rows import audit_scene
 from builder.causalds.check.tasks import Case, audit_task
@@ -99,7 +98,6 @@ def _audit_world(hidden: Hidden, story: str) -> tuple[str, ...]:
     try:
         problems += [f"quantities: {text}" for text in audit_quantities(hidden)]
         problems += _levels(hidden)
-        problems += [f"reasons: {text}" for text in audit_reasons(hidden)]
     except NotAuditable as error:  # unknown equations are reported by ``audit_scene``, too
         problems.append(f"cannot be audited: {error}")
     return tuple(problems)

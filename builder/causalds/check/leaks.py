@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from builder.causal.graph import LatentDAG
 from builder.causal.identification import is_identifiable
-from builder.causalds.make.prior import PRIOR, SIDES
 from builder.causalds.plan.tellings import FIRST
 from builder.gate.tables import TaskRow
 from builder.track import AskedFacts, HiddenFacts, LeakFacts
@@ -46,9 +45,6 @@ def _hidden(world_row: Mapping[str, Any]) -> HiddenFacts | None:
 def _asked(task: TaskRow, truth: Mapping[str, Any], _world: Mapping[str, Any]) -> AskedFacts:
     """A task may tell its declared inputs: lengths of lists, kinds, alpha, which effect it is about
     (each is identifiable in another share of scenes); no name, no contrast.
-
-    Whether its effect agrees with its reasons it must not tell. That they make one expect nothing
-    is for whoever knows the domain to see, and no secret.
     """
     inputs = task.inputs
     lengths = tuple((key, len(inputs[key])) for key in sorted(inputs) if _is_list(inputs[key]))
@@ -59,21 +55,16 @@ def _asked(task: TaskRow, truth: Mapping[str, Any], _world: Mapping[str, Any]) -
     )
     binary = {inputs.get("x0"), inputs.get("x1")} == {0, 1}
     ends = str(inputs.get("treatment", "")), str(inputs.get("outcome", ""))
-    prior = json.loads(truth["target_json"]).get(PRIOR)
-    facts = {} if prior is None else {_EXPECTED: prior if prior in SIDES else ""}
-    return AskedFacts((lengths, scalars, binary), facts, ends=ends)
+    return AskedFacts((lengths, scalars, binary), ends=ends)
 
 
 def _is_list(value: object) -> bool:
     return isinstance(value, list | tuple)
 
 
-_EXPECTED: Final = "as one would expect"
-
 LEAK_FACTS: Final = LeakFacts(
     hidden=_hidden,
     asked=_asked,
-    shared=(_EXPECTED,),
     untested=(
         ("names of variables as answers", "no two scenes share them, so there is no class"),
         ("held-out rows", "they are data, and their values are meaning"),

@@ -18,7 +18,6 @@ from builder.causalds.check import graph as audit_graph
 from builder.causalds.check.equations import Array
 from builder.causalds.check.hidden import Hidden
 from builder.causalds.check.predictor import ceiling_again
-from builder.causalds.check.prior import prior_again
 from builder.causalds.complete import KEYS, one_each
 from builder.scm.margins import EFFECT_MARGIN, MEASURED_SIGN_MARGIN, SIGN_MARGIN
 from grader.io.jsonio import canonical
@@ -122,9 +121,8 @@ def audit_task(key: str, case: Case) -> Iterator[str]:
         yield f"{key}: {problem}"
         return
     # As JSON, because True is not 1 in a target.
-    target = {**derived.target, **prior_again(case.hidden, key, case.detail)}
-    if canonical(case.target) != canonical(target):
-        yield f"{key}: target {case.target}, derived {target}"
+    if canonical(case.target) != canonical(derived.target):
+        yield f"{key}: target {case.target}, derived {derived.target}"
     told = [case.row[f"value{part}"] for part in ("", "_se", "_source")]
     expected = [None if derived.number is None else derived.number[part] for part in _NUMBER]
     if told != expected:

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, Final, assert_never
@@ -51,8 +51,7 @@ def facts(tables: SplitTables, leak_facts: LeakFacts) -> list[Fact]:
         for name, task in tables.tasks.items()
     }
     context = _Context(tables, hidden, positions, asked)
-    shared = list(_shared_facts(context, leak_facts.shared))
-    return [*_scene_facts(context), *_answer_facts(context), *_pooled_facts(context), *shared]
+    return [*_scene_facts(context), *_answer_facts(context), *_pooled_facts(context)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,15 +116,6 @@ def _pooled_facts(context: _Context) -> list[Fact]:
         labels = [told[task.task_id] for task in tasks]
         found.append(_fact(context, f"all variants: {name}", tasks, labels))
     return found
-
-
-def _shared_facts(context: _Context, names: Iterable[str]) -> Iterator[Fact]:
-    """Facts about tasks that all variants share, one task a scene."""
-    for name in names:
-        told = {key: asked.facts.get(name, "") for key, asked in context.asked.items()}
-        tasks = _one_a_scene(t for t in context.tables.tasks.values() if told[t.task_id])
-        labels = [told[task.task_id] for task in tasks]
-        yield _fact(context, f"all variants: {name}", tasks, labels)
 
 
 def _fact(context: _Context, name: str, tasks: Sequence[TaskRow], labels: Sequence[str]) -> Fact:

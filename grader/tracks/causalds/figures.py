@@ -12,7 +12,6 @@ from grader.shape import LOSS_CAP
 from grader.statistics import bootstrap
 from grader.statistics.resample import Draws
 from grader.tracks.causalds.matched import matched
-from grader.tracks.causalds.parrot import parrot
 from grader.tracks.causalds.replicates import (
     SLICE_REPLICATES,
     SMALL_EXAM,
@@ -33,8 +32,6 @@ def extend(track: Members, results: Results) -> None:
         draws = Weights.of(Draws.of(sorted({score.instance_id for score in own}), seed))
     track["readings"] = _readings(table, own, draws)
     track["usage"]["tokens_per_quality"] = quality(track["usage"], track["readings"])
-    if found := parrot(own, results.truths, draws):
-        track["parrot"] = found
     if not results.tables:
         return
     _slice_readings(track, table)

@@ -27,7 +27,6 @@ def sections(reports: Sequence[Report]) -> list[Section]:
     found: dict[str, Sequence[Block]] = {
         "knowing, and knowing when not to answer": _abstention(parts),
         "intervals, promised and kept": _calibration(parts),
-        "what one would expect": filled(tables.parrot(parts)),
         "error by observation view": _views(parts),
         "cost and quality": _cost(parts),
         "Composite Rank by slice": [] if alone else [tables.ranks(parts)],

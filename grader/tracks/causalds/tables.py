@@ -51,7 +51,6 @@ MED_F1_LOSS: Final = Figure("med_f1_loss", "Med F1-loss ↓")
 TASKS: Final = Figure("tasks", "tasks", count)
 POINTS: Final = Figure("points", "points", points)
 SKILL: Final = Figure("skill", "skill", points)
-GAP: Final = "parrot gap"
 
 
 def _in(shown: Sequence[Report | Part]) -> tuple[str, str]:
@@ -65,7 +64,6 @@ def of_report(report: Report) -> list[Table]:
     found = [
         readings(parts),
         calibration(parts),
-        parrot(parts),
         repeat_tables.attempts(parts),
         *matched(parts),
         cost(parts),
@@ -101,9 +99,7 @@ def board_columns(reports: Sequence[Report]) -> list[tuple[str, list[str]]]:
         for column in (one.at("readings", reading, label=one.label + suffix) for one in shown)
     ]
     ranks = [number(rank.get(reading)) for rank in leaderboard_ranks(reports)]
-    gaps = [signed(find(part, "parrot", "gap")) for part in parts]
-    told = [(GAP, gaps)] if any(find(part, "parrot") for part in parts) else []
-    return [found[0], ("Comp. Rank ↓", ranks), *found[1:], *told]
+    return [found[0], ("Comp. Rank ↓", ranks), *found[1:]]
 
 
 def compared(track: Mapping[str, Any]) -> list[Table]:
@@ -164,29 +160,6 @@ def calibration(parts: Sequence[Part]) -> Table:
     )
     title = "Intervals: how often they hold the truth"
     return Table.of(title, columns, rows_of(parts, "calibration"), left=2)
-
-
-def parrot(parts: Sequence[Part]) -> Table:
-    """Skill on effects with the sign that their reasons make one expect, and on those with the
-    other."""
-    sides = [
-        one.at("parrot", side, label=f"{label} {one.label}")
-        for side, label in {"agrees": "as expected:", "conflicts": "otherwise:"}.items()
-        for one in (TASKS, POINTS, SKILL)
-    ]
-    columns = (
-        SYSTEM,
-        *sides,
-        figure(("parrot", "gap"), GAP, signed),
-        figure(("parrot", "gap_interval"), "95% interval", signed_interval),
-    )
-    note = (
-        "Effects as numbers, intervals and signs of which the reasons in the background make one "
-        "expect a sign. The gap is what skill loses where the truth has the other sign: none for "
-        "who answers from the data."
-    )
-    told = [part for part in parts if find(part, "parrot")]
-    return Table.of("What one would expect, and what is so", columns, told, note=note)
 
 
 def by_view(parts: Sequence[Part], views: Sequence[str], reading: str = "fixed") -> Table:
