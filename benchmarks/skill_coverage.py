@@ -111,7 +111,7 @@ def rebuild(job: Job) -> Rebuilt:
         floor = floors.of_task(tasks[row.task_id])
         assert floor is not None, floors.notices
         gained.append(row.points - floor)
-        room.append(exam.truths[row.task_id].ceiling - floor)
+        room.append(1 - floor)
     report: dict[str, Any] = graded.report
     low, high = report["skill_interval"]
     return Rebuilt(report["skill"], low, high, math.fsum(gained), math.fsum(room))

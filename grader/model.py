@@ -32,11 +32,6 @@ class Truth:
     target: Mapping[str, Any]
     labels: tuple[float, ...] | None = None
 
-    @property
-    def ceiling(self) -> float:
-        """The most points there are: those of who knows the world, where chance remains."""
-        return float(self.target.get("ceiling", 1.0))
-
 
 @dataclass(frozen=True, slots=True)
 class RawAnswer:
@@ -103,7 +98,7 @@ class Score:
     tasks with the same ``bundle`` ask one formal problem under different ``arm`` (a view, or a
     telling): the pairs of a matched ablation (:mod:`grader.bundles`). All three
     follow from what is public. ``floor`` are the points that knowing nothing earns (``None`` where
-    the exam has no floors), ``ceiling`` the most there are (:mod:`grader.report.skill`).
+    the exam has no floors).
     """
 
     task_id: str
@@ -134,21 +129,19 @@ class Score:
     bundle: str = ""
     arm: str = ""
     floor: float | None = None
-    ceiling: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
     """What a headline is a mean of: a task, or several that count as one.
 
-    ``points`` are those it earned, ``floor`` those that knowing nothing earns and ``ceiling`` the
-    most there are, all of them shares. A headline of several ``part``s is the mean of their means.
+    ``points`` are those it earned and ``floor`` those that knowing nothing earns, both of them
+    shares. A headline of several ``part``s is the mean of their means.
     """
 
     instance: str
     points: float
     floor: float | None
-    ceiling: float = 1.0
     part: str = ""
 
 

@@ -284,7 +284,6 @@ def score_tasks(exam: Exam, tasks: Sequence[Task], checked: Answers, budget: Bud
                 bundle=bundle,
                 arm=arm,
                 floor=exam.floors.of_task(task),
-                ceiling=truth.ceiling,
             )
         )
     return scores

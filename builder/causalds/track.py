@@ -23,7 +23,6 @@ from builder.causalds.exams.draw import draw_exam
 from builder.causalds.exams.model import parse_exam
 from builder.causalds.exams.shares import drawn_shares
 from builder.causalds.make.observe import Observation, observe
-from builder.causalds.make.predictor import BestPredictor
 from builder.causalds.make.scene import (
     Scene,
     column_order,
@@ -114,8 +113,7 @@ def _try(spec: InstanceSpec, attempt: int, wordless: int, clock: Clock) -> dict[
     with clock("data"):
         columns = column_order(plan, key)
         tables = draw_tables(plan, key, world, columns)
-    best = BestPredictor(world, plan.query.outcome, tables.test)
-    scene = Scene(plan, plan.query, world, truths, narration, columns, tables, best, key)
+    scene = Scene(plan, plan.query, world, truths, narration, columns, tables, key)
     with clock("views"):
         views = [observe(scene, view, key) for view in plan.views]
     with clock("tasks"):

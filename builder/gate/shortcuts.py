@@ -151,7 +151,7 @@ def _row(
         floor = floors.of_task(task)
         assert floor is not None
         worth = points.get(task.task_id, floor)
-        units[task.task_id] = Unit(task.instance_id, worth, floor, truths[task.task_id].ceiling)
+        units[task.task_id] = Unit(task.instance_id, worth, floor)
     spoken = [task for task in tasks if task.task_id in points]
     by_variant: dict[str, list[Unit]] = {}
     for task in spoken:

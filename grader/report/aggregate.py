@@ -201,7 +201,7 @@ def _parts(table: ScoreTable) -> dict[str, dict[str, Any]]:
 def _fill_slices(table: ScoreTable, parts: Mapping[str, dict[str, Any]]) -> None:
     """The points and counts of every level of every axis, into each track's ``slices``."""
     for row in table.query("slices"):
-        row["skill"] = on_scale(row["points"], row["floor"], row["ceiling"])
+        row["skill"] = on_scale(row["points"], row["floor"])
         axis = parts[row.pop("track")]["slices"].setdefault(row.pop("axis"), {})
         axis[row.pop("level")] = row
 

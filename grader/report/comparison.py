@@ -71,14 +71,14 @@ def _overall(first: Totals, second: Totals) -> dict[str, Any] | None:
 
 
 def _skill(first: Skill | None, second: Skill | None) -> dict[str, Any] | None:
-    """The difference of skill, and the scale that both are on; ``None`` unless both have one."""
+    """The difference of skill, and the floor that both have; ``None`` unless both have one."""
     if first is None or second is None:
         return None
     replicates = []
     if len(first.replicates) == len(second.replicates):  # else draws without room were left out
         replicates = minus(first.replicates, second.replicates)
     line = difference(first.value, second.value, replicates)
-    return {**line, "floor": first.floor, "ceiling": first.ceiling}
+    return {**line, "floor": first.floor}
 
 
 def _track(track: str, pairs: Pairs, first: Totals, second: Totals) -> dict[str, Any]:

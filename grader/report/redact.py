@@ -10,11 +10,10 @@ are counted: :mod:`grader.report.ladder`. ``--reveal`` gives the maintainer ever
 from collections.abc import Mapping
 from typing import Any, Final
 
-from grader.report.skill import on_scale
+from grader.report.skill import WHOLE, on_scale
 
 _MARKED: Final = ("points", "points_interval", "detectable", "skill", "skill_interval",
                   "skill_detectable")  # fmt: skip
-_SCALE: Final = ("floor", "ceiling")
 _TRUTH_AXES: Final = frozenset({"structure", "abstention"})
 _DIGITS: Final = 1
 
@@ -33,14 +32,14 @@ def with_figure(
 
     A track that is the whole exam has the same.
     """
-    floor, ceiling = (report[name] for name in _SCALE)
-    skill = on_scale(points, floor, ceiling)
+    floor = report["floor"]
+    skill = on_scale(points, floor)
     shown: dict[str, Any] = {"points": points, "points_interval": interval, "detectable": step}
     if skill is not None:
         shown["skill"] = round(skill, _DIGITS)
-        ends = [on_scale(end, floor, ceiling) or 0.0 for end in interval]
+        ends = [on_scale(end, floor) or 0.0 for end in interval]
         shown["skill_interval"] = [round(end, _DIGITS) for end in ends]
-        shown["skill_detectable"] = round(100 * step / (ceiling - floor), _DIGITS)
+        shown["skill_detectable"] = round(WHOLE * step / (WHOLE - floor), _DIGITS)
     tracks = report["tracks"]
     if len(tracks) == 1:
         tracks = {name: part | shown for name, part in tracks.items()}
@@ -48,8 +47,8 @@ def with_figure(
 
 
 def _silent(part: Mapping[str, Any]) -> dict[str, Any]:
-    scale = {name: part[name] and round(part[name], _DIGITS) for name in _SCALE}
-    return {**dict.fromkeys(_MARKED), **scale}
+    floor = part["floor"]
+    return {**dict.fromkeys(_MARKED), "floor": floor and round(floor, _DIGITS)}
 
 
 def _track(part: Mapping[str, Any]) -> dict[str, Any]:

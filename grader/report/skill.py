@@ -1,9 +1,9 @@
 """Skill: points on a scale where 0 is what knowing nothing earns and 100 is gold.
 
-100 times the sum of (points - floor) over the sum of (ceiling - floor): a ratio of sums, so that a
+100 times the sum of (points - floor) over the sum of (1 - floor): a ratio of sums, so that a
 variant on which a constant nearly wins weighs little. The floor of a task is what the best answer
-to its variant earns that looks neither at story nor at data (:mod:`grader.floors`), its ceiling
-what who knows the world earns. Below 0 is worse than knowing nothing.
+to its variant earns that looks neither at story nor at data (:mod:`grader.floors`). Below 0 is
+worse than knowing nothing.
 """
 
 import math
@@ -21,27 +21,26 @@ WHOLE: Final = 100.0
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """Skill of a track, its bootstrap replicates, and the two ends of the scale in points."""
+    """Skill of a track, its bootstrap replicates, and the floor in points."""
 
     value: float
     replicates: Sequence[float]
     floor: float
-    ceiling: float
 
 
-def on_scale(points: float, floor: float | None, ceiling: float | None) -> float | None:
-    """Where points (0 to 100) lie between floor and ceiling, at most 100.
+def on_scale(points: float, floor: float | None) -> float | None:
+    """Where points (0 to 100) lie between floor and 100.
 
-    ``None`` without a floor, or where the ceiling is no higher: nothing can be shown there.
+    ``None`` without a floor, or with one of 100: nothing can be shown there.
     """
-    if floor is None or ceiling is None or ceiling - floor <= _NO_ROOM:
+    if floor is None or WHOLE - floor <= _NO_ROOM:
         return None
-    return min(WHOLE, WHOLE * (points - floor) / (ceiling - floor))
+    return WHOLE * (points - floor) / (WHOLE - floor)
 
 
 def units_of(scores: Iterable[Score]) -> list[Unit]:
     """Every task as a unit of its own."""
-    return [Unit(row.instance_id, row.points, row.floor, row.ceiling) for row in scores]
+    return [Unit(row.instance_id, row.points, row.floor) for row in scores]
 
 
 def measure(units: Sequence[Unit], seed: int) -> Skill | None:
@@ -52,8 +51,8 @@ def measure(units: Sequence[Unit], seed: int) -> Skill | None:
     parts = _parts(units)
     if not parts:
         return None
-    points, floor, ceiling = _scale(parts)
-    value = on_scale(points, floor, ceiling)
+    points, floor = _scale(parts)
+    value = on_scale(points, floor)
     if value is None:
         return None
     columns = [_resampled(part, seed) for part in parts]
@@ -61,8 +60,8 @@ def measure(units: Sequence[Unit], seed: int) -> Skill | None:
     for draw in zip(*columns, strict=True):
         gained, room = (_mean(part[k] for part in draw) for k in (0, 1))
         if room > _NO_ROOM:
-            replicates.append(min(WHOLE, WHOLE * gained / room))
-    return Skill(value, replicates, floor, ceiling)
+            replicates.append(WHOLE * gained / room)
+    return Skill(value, replicates, floor)
 
 
 def value_of(units: Sequence[Unit]) -> float | None:
@@ -80,13 +79,13 @@ def _parts(units: Sequence[Unit]) -> list[list[Unit]]:
     return list(parts.values())
 
 
-def _scale(parts: Sequence[Sequence[Unit]]) -> tuple[float, float, float]:
-    """Points, floor and ceiling (0 to 100), the parts weighing alike."""
-    points, floor, ceiling = (
+def _scale(parts: Sequence[Sequence[Unit]]) -> tuple[float, float]:
+    """Points and floor (0 to 100), the parts weighing alike."""
+    points, floor = (
         WHOLE * _mean(_mean(getattr(unit, name) for unit in part) for part in parts)
-        for name in ("points", "floor", "ceiling")
+        for name in ("points", "floor")
     )
-    return points, floor, ceiling
+    return points, floor
 
 
 def _resampled(part: Sequence[Unit], seed: int) -> list[tuple[float, float]]:
@@ -95,7 +94,7 @@ def _resampled(part: Sequence[Unit], seed: int) -> list[tuple[float, float]]:
     for unit in part:
         floor = unit.floor or 0.0
         gained, room, count = sums.get(unit.instance, (0.0, 0.0, 0))
-        gained, room = gained + unit.points - floor, room + unit.ceiling - floor
+        gained, room = gained + unit.points - floor, room + 1 - floor
         sums[unit.instance] = (gained, room, count + 1)
     draws = Draws.of(sums, seed)
     return list(
@@ -116,20 +115,18 @@ def overall(skills: Mapping[str, Skill | None]) -> Skill | None:
         _mean(skill.value for skill in known),
         bootstrap.overall({str(k): skill.replicates for k, skill in enumerate(known)}),
         _mean(skill.floor for skill in known),
-        _mean(skill.ceiling for skill in known),
     )
 
 
 def members(skill: Skill | None) -> dict[str, Any]:
     """What a report says of a skill; nulls where there is none."""
     if skill is None:
-        return dict.fromkeys(("skill", "skill_interval", "skill_detectable", "floor", "ceiling"))
+        return dict.fromkeys(("skill", "skill_interval", "skill_detectable", "floor"))
     return {
         "skill": skill.value,
         "skill_interval": bootstrap.percentile_interval(skill.replicates),
         "skill_detectable": bootstrap.between_systems(skill.replicates),
         "floor": skill.floor,
-        "ceiling": skill.ceiling,
     }
 
 

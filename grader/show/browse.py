@@ -128,7 +128,7 @@ def _outcome(score: Score | None) -> str:
         return "abstained, due" if score.should_abstain else "abstained, not due"
     if score.should_abstain:
         return "answered, not due"
-    if score.points >= score.ceiling:
+    if score.points >= 1:
         return "full points"
     return "some points" if score.points else "no points"
 
@@ -282,7 +282,7 @@ def _answer(one: Shown, first: str) -> list[Block]:
     score = one.score
     if score is None:
         return []
-    told = f"{_outcome(score)}: {number(score.points)} of {number(score.ceiling)} points"
+    told = f"{_outcome(score)}: {number(score.points)} of 1 points"
     if score.value is not None:
         told += f", {score.metric} {number(score.value)}"
     counted = [f"{reading} reading: {in_pool(score, reading)}" for reading in readings_from(first)]

@@ -23,15 +23,13 @@ def costliest(scores: Sequence[Score], limit: int = SHOWN) -> list[Cost]:
     """The tasks that cost most, the dearest first; of equals those with the larger loss.
 
     A headline is the mean over tracks of the mean over tasks, so that a task of a short track
-    weighs more; what nobody can earn (beyond a task's ceiling) was not lost. Tracks of which
-    nothing was answered are left out, as there is nothing to look at.
+    weighs more. Tracks of which nothing was answered are left out, as there is nothing to look at.
     """
     tried = {score.track for score in scores if score.status != "missing"}
     scores = [score for score in scores if score.track in tried]
     sizes = Counter(score.track for score in scores)
     lost = [
-        Cost(score, 100 * (score.ceiling - score.points) / sizes[score.track] / len(sizes))
-        for score in scores
+        Cost(score, 100 * (1 - score.points) / sizes[score.track] / len(sizes)) for score in scores
     ]
     dear = [cost for cost in lost if cost.points > _NOTHING]
     dear.sort(key=lambda cost: (-cost.points, -cost.score.loss, cost.score.task_id))

@@ -37,7 +37,7 @@ def _heads(report: Report) -> Grid:
         rows.append(("skill", str(skill(report)), "0 knows nothing, 100 is gold"))
     told = []
     if report["floor"] is not None:
-        told.append(f"floor {points(report['floor'])}, ceiling {points(report['ceiling'])}")
+        told.append(f"floor {points(report['floor'])}")
     if (
         detectable := report["skill_detectable" if report["skill"] is not None else "detectable"]
     ) is not None:

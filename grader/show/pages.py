@@ -150,7 +150,7 @@ def _card(report: Report) -> Card:
         tiles.append(Tile("skill", points(report["skill"]), aside))
     scale = ""
     if report["floor"] is not None:
-        scale = f"; floor {points(report['floor'])}, ceiling {points(report['ceiling'])}"
+        scale = f"; floor {points(report['floor'])}"
     tiles.append(Tile("points", points(report["points"]), f"{_interval(report, 'points')}{scale}"))
     large = len(tiles)
     counts = report["census"]
@@ -259,11 +259,9 @@ def _intervals(reports: Sequence[Report], counts: str) -> Svg:
         value, interval = report[counts], report[f"{counts}_interval"]
         drawn = interval and [max(start, end) for end in interval]
         dots = [] if value is None else [Dot(0, max(start, value), drawn)]
-        ticks = [
-            (report[name], f"{name} {points(report[name])}")
-            for name in ("floor", "ceiling")
-            if counts == "points" and report[name] is not None
-        ]
+        floor, ticks = report["floor"], []
+        if counts == "points" and floor is not None:
+            ticks = [(floor, f"floor {points(floor)}")]
         end = f"no overall {counts}" if value is None else points(value)
         rows.append(DotRow(name_of(report), dots, ticks, end))
     return dot_rows(f"{counts.capitalize()} of each system", rows, whole=100, start=start)

@@ -61,7 +61,7 @@ def test_what_chance_did_at_a_first_look_is_looked_at_again(
     first = Hidden.read(row["instance_id"], row["world_json"])
     first.population.noise[first.y] *= 1.1
     monkeypatch.setattr(audit, "_read", lambda *_: first)
-    assert any("outcome_sd" in line for line in audit._problems(first, *looks, None))
+    assert any("outcome_sd" in line for line in audit._problems(first, *looks))
     assert _audit(found) == []
 
     monkeypatch.undo()

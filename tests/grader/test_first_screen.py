@@ -33,7 +33,7 @@ def made(scores: list[Score], **more: Any) -> dict[str, Any]:
         "submission": {"system": "x", "run": {}}, "release": {"name": "r 1"}, "split": "s",
         "exam": "e", "census": census, "notices": [], "points": totals.points,
         "points_interval": [0.0, 100.0], "detectable": 1.0, "skill": None, "skill_interval": None,
-        "skill_detectable": None, "floor": None, "ceiling": None, "tracks": totals.parts, **more,
+        "skill_detectable": None, "floor": None, "tracks": totals.parts, **more,
     }  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def test_the_worst_report_fits_one_screen() -> None:
     """Eight tracks, names without end, thousands of notes, every way of being invalid."""
     report = made([replace(score, floor=0.0) for score in rows()])
     part = next(iter(report["tracks"].values()))
-    scaled = {"skill": -12.3, "skill_interval": [-100.0, 100.0], "floor": 30.0, "ceiling": 99.0}
+    scaled = {"skill": -12.3, "skill_interval": [-100.0, 100.0], "floor": 30.0}
     report |= {
         "tracks": {f"a_track_with_a_long_name_{k}": part | scaled for k in range(8)},
         **scaled, "skill_detectable": 12.3,
@@ -97,10 +97,10 @@ def test_the_commands_print_one_screen_and_the_rest_when_asked(
 
 
 def test_what_a_task_costs_is_what_its_points_would_add() -> None:
-    """Derived the other way: the headline with that one task at its ceiling, minus the headline."""
+    """Derived the other way: the headline with all points for that one task, minus the headline."""
     scores = [*rows()[::5], *(replace(score, track="ccr", task_id=f"c{score.task_id}")
                               for score in rows()[:2])]  # fmt: skip
-    scores[0] = replace(scores[0], points=0.25, ceiling=0.5)
+    scores[0] = replace(scores[0], points=0.25)
     scores.append(failed("left out", "pass", track="replayscm"))
     tried = [score for score in scores if score.track != "replayscm"]
 
@@ -114,13 +114,10 @@ def test_what_a_task_costs_is_what_its_points_would_add() -> None:
     found = costliest(scores, 100)
     assert [cost.points for cost in found] == sorted((c.points for c in found), reverse=True)
     assert {cost.score.task_id for cost in found} == {
-        score.task_id for score in tried if score.points < score.ceiling
+        score.task_id for score in tried if score.points < 1
     }
     for cost in found:
-        better = [
-            replace(score, points=score.ceiling) if score == cost.score else score
-            for score in tried
-        ]
+        better = [replace(score, points=1.0) if score == cost.score else score for score in tried]
         assert cost.points == pytest.approx(headline(better) - headline(tried))
 
 

@@ -21,8 +21,8 @@ DEV = ("--split", "dev")
 SHARE = st.floats(0, 1, allow_nan=False)
 
 
-def units(*rows: tuple[float, float, float], part: str = "") -> list[Unit]:
-    """Units of (points, floor, ceiling), each of an instance of its own."""
+def units(*rows: tuple[float, float], part: str = "") -> list[Unit]:
+    """Units of (points, floor), each of an instance of its own."""
     return [Unit(f"{part}{k}", *row, part=part) for k, row in enumerate(rows)]
 
 
@@ -38,26 +38,26 @@ def test_gold_is_100_and_saying_nothing_is_below_0(runner: Runner, gold: Path) -
     keys = [TASKS[name].key for name in TASKS if name != "ate_extra"]
     assert floor == pytest.approx(100 * sum(FLOORS[key]["points"] for key in keys) / len(keys))
     assert report["points"] == 0
-    assert report["skill"] == pytest.approx(-100 * floor / (report["ceiling"] - floor))
+    assert report["skill"] == pytest.approx(-100 * floor / (100 - floor))
     sliced = report["tracks"]["causalds"]["slices"]["variant"]["effect_estimate.ate_point"]
-    assert (sliced["floor"], sliced["ceiling"]) == (40.0, 100.0)
+    assert sliced["floor"] == 40.0
     assert sliced["skill"] == pytest.approx(-100 * 40 / 60)
 
 
-@given(st.lists(st.tuples(SHARE, st.floats(0, 0.9), st.just(1.0)), min_size=1, max_size=12))
-def test_skill_is_a_ratio_of_sums(rows: list[tuple[float, float, float]]) -> None:
+@given(st.lists(st.tuples(SHARE, st.floats(0, 0.9)), min_size=1, max_size=12))
+def test_skill_is_a_ratio_of_sums(rows: list[tuple[float, float]]) -> None:
     """A variant that a constant nearly wins must weigh little, not explode."""
     found = measure(units(*rows), 1)
     assert found is not None
-    gained = sum(points - floor for points, floor, _ in rows)
-    room = sum(ceiling - floor for _, floor, ceiling in rows)
-    assert found.value == pytest.approx(min(100, 100 * gained / room), abs=1e-9)
+    gained = sum(points - floor for points, floor in rows)
+    room = sum(1 - floor for _, floor in rows)
+    assert found.value == pytest.approx(100 * gained / room, abs=1e-9)
     assert value_of(units(*rows)) == found.value
 
 
 def test_parts_weigh_alike_however_many_units_they_have() -> None:
     """Half over contexts, half over tasks: as points are."""
-    few, many = units((1.0, 0.2, 1.0), part="whole"), units(*[(0.5, 0.5, 1.0)] * 9, part="tasks")
+    few, many = units((1.0, 0.2), part="whole"), units(*[(0.5, 0.5)] * 9, part="tasks")
     found = measure([*few, *many], 1)
     assert found is not None and found.value == pytest.approx(100 * (0.8 + 0.0) / (0.8 + 0.5))
 
@@ -79,13 +79,13 @@ def test_the_interval_draws_points_and_floors_of_the_same_tasks() -> None:
 
 
 def test_nothing_is_said_where_nothing_can_be_shown() -> None:
-    """No floor, or a floor at the ceiling: a division by nothing is no skill."""
+    """No floor, or a floor of all points: a division by nothing is no skill."""
     assert measure([], 1) is None
     assert measure([Unit("a", 1.0, None), Unit("b", 1.0, 0.5)], 1) is None
     assert value_of([]) is value_of([Unit("a", 1.0, None)]) is None
-    assert measure(units((1.0, 1.0, 1.0)), 1) is None
-    assert on_scale(120, 0, 100) == 100 and on_scale(50, None, 100) is None
-    assert overall({"one": measure(units((1.0, 0.5, 1.0)), 1), "two": None}) is None
+    assert measure(units((1.0, 1.0)), 1) is None
+    assert on_scale(50, 0) == 50 and on_scale(50, None) is None
+    assert overall({"one": measure(units((1.0, 0.5)), 1), "two": None}) is None
 
 
 DAMAGES: dict[str, Any] = {
@@ -122,10 +122,10 @@ def test_floors_that_do_not_hold_are_one_line(
 
 def test_a_shown_skill_says_no_more_than_the_points_beside_it() -> None:
     """A second sum of the same marks, weighed otherwise, could be solved for single ones."""
-    silent = {"floor": 20.0, "ceiling": 95.0, "skill": None, "tracks": {"one": {}, "other": {}}}
+    silent = {"floor": 20.0, "skill": None, "tracks": {"one": {}, "other": {}}}
     shown = with_figure(silent, 42.0, [30.0, 60.0], 14)
-    assert shown["points"] == 42.0 and shown["skill"] == round(100 * 22 / 75, 1)
-    assert shown["skill_interval"] == [round(100 * 10 / 75, 1), round(100 * 40 / 75, 1)]
+    assert shown["points"] == 42.0 and shown["skill"] == round(100 * 22 / 80, 1)
+    assert shown["skill_interval"] == [round(100 * 10 / 80, 1), round(100 * 40 / 80, 1)]
     assert shown["tracks"] == silent["tracks"]
     bare = with_figure({**silent, "floor": None}, 42.0, [30.0, 60.0], 14)
     assert bare["skill"] is None and bare["points"] == 42.0
@@ -148,7 +148,7 @@ def test_boards_rank_by_skill_and_comparisons_are_of_skill(
     run = runner.run("compare", gold, worse, *at, "--json", out)
     found = json.loads(out.read_text("utf-8"))
     assert run.code == 0 and " skill " in run.out
-    share = 100 / (found["skill"]["ceiling"] - found["skill"]["floor"])
+    share = 100 / (100 - found["skill"]["floor"])
     assert found["skill"]["difference"] == pytest.approx(share * found["points"]["difference"])
     assert runner.run("leaderboard", tmp_path, *at, "--html", page).code == 0
     text = page.read_text("utf-8")

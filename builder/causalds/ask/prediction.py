@@ -40,7 +40,7 @@ def point_predictor(scene: Scene, rng: np.random.Generator) -> Iterator[Question
         question=f"{_task(scene)}\n\n{wanted}",
         answer=f"{_csv(scene, 'prediction', rows)}\n\n{scoring}",
         inputs=_inputs(scene),
-        truth=_truth(scene, scene.best.points[0]),
+        truth=_truth(scene),
     )
 
 
@@ -71,7 +71,7 @@ def prediction_interval(scene: Scene, rng: np.random.Generator) -> Iterator[Ques
         question=f"{_task(scene)}\n\n{wanted}",
         answer=f"{_csv(scene, 'prediction,lower,upper', rows)}\n\n{scoring}",
         inputs={**_inputs(scene), "alpha": PREDICTION_ALPHA},
-        truth=_truth(scene, scene.best.points[1]),
+        truth=_truth(scene),
     )
 
 
@@ -105,15 +105,13 @@ def _inputs(scene: Scene) -> dict[str, object]:
     }
 
 
-def _truth(scene: Scene, ceiling: float | None) -> Truth:
-    """The labels themselves are in ``causalds_labels``; here, what normalises the error, and the
-    share of the points that the best predictor earns on them."""
+def _truth(scene: Scene) -> Truth:
+    """The labels themselves are in ``causalds_labels``; here, what normalises the error."""
     labels = scene.tables.test[scene.motif.outcome].astype(np.float64)
     return Truth(
         target={
             "kind": scene.outcome.kind,
             "sd": round_truth(float(labels.std())),
             "rows": scene.plan.test,
-            "ceiling": ceiling,
         }
     )

@@ -15,9 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
-from builder.causalds.check.equations import Array, NotAuditable
+from builder.causalds.check.equations import NotAuditable
 from builder.causalds.check.hidden import Hidden
 from builder.causalds.check.quantities import TOLERANCE, audit_quantities
 from builder.causalds.check.rows import audit_scene
@@ -48,16 +46,12 @@ def audit_instance(
         hidden = _read(world_row["instance_id"], world_row["world_json"])
     except (KeyError, TypeError, ValueError) as error:
         return [f"{world_row.get('instance_id')}: world row cannot be read ({error!r})"]
-    rows = truth_rows, label_row, scene_row, _features(hidden, scene_row)
+    rows = truth_rows, label_row, scene_row
     return _problems(hidden, *rows) and _problems(_again(hidden), *rows)
 
 
 def _problems(
-    hidden: Hidden,
-    truth_rows: Sequence[Row],
-    label_row: Row | None,
-    scene_row: Row,
-    features: Mapping[str, Array] | None,
+    hidden: Hidden, truth_rows: Sequence[Row], label_row: Row | None, scene_row: Row
 ) -> list[str]:
     """The problems of one look at an instance."""
     found = *_audit_world(hidden, scene_row["story"]), *audit_scene(hidden, label_row, scene_row)
@@ -68,19 +62,9 @@ def _problems(
     problems += [f"{task}: has no truth row" for task in missing]
     for row in truth_rows:
         key = str(hidden.record["tasks"].get(row["task_id"]))
-        case = Case(hidden, row, json.loads(row["target_json"]), label_row, features)
+        case = Case(hidden, row, json.loads(row["target_json"]), label_row)
         problems += [f"{row['task_id']}: {text}" for text in audit_task(key, case)]
     return problems
-
-
-def _features(hidden: Hidden, scene_row: Row) -> Mapping[str, Array] | None:
-    """The held-out rows by node, where this view or one that was audited before shows every node
-    itself: the views of a scene have the same held-out rows."""
-    if not hidden.record["views"][scene_row["view"]]["bundles"]:
-        shown = {c["name"]: np.asarray(c["values"], np.float64) for c in scene_row["test_features"]}
-        found = {node: shown[name] for node, name in hidden.names.items() if name in shown}
-        hidden.held_out.update(found)
-    return hidden.held_out or None
 
 
 @lru_cache(maxsize=2)

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any, Final
 
 from builder.causalds.check import graph as audit_graph
-from builder.causalds.check.equations import Array
 from builder.causalds.check.numbers import DRAWS, Population
 from builder.seeds import stream
 
@@ -70,11 +69,6 @@ class Hidden:
     @cached_property
     def _verdicts(self) -> dict[str, bool]:
         """Verdicts by effect: the views and tasks of a scene ask for the same."""
-        return {}
-
-    @cached_property
-    def held_out(self) -> dict[str, Array]:
-        """The held-out rows by node, once a view was looked at that shows every node itself."""
         return {}
 
     def valid_sets(self) -> Sequence[frozenset[str]]:

@@ -12,12 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import networkx as nx
-import numpy as np
 
 from builder.causalds.check import graph as audit_graph
-from builder.causalds.check.equations import Array
 from builder.causalds.check.hidden import Hidden
-from builder.causalds.check.predictor import ceiling_again
 from builder.causalds.complete import KEYS, one_each
 from builder.scm.margins import EFFECT_MARGIN, MEASURED_SIGN_MARGIN, SIGN_MARGIN
 from grader.io.jsonio import canonical
@@ -46,17 +43,12 @@ class Unusable(Exception):
 
 @dataclass(frozen=True)
 class Case:
-    """One truth row with its target, the labels of its scene, and what its question names.
-
-    ``features`` are the values of the observed nodes in the held-out rows, without the outcome;
-    None in a view that replaces some.
-    """
+    """One truth row with its target, the labels of its scene, and what its question names."""
 
     hidden: Hidden
     row: Row
     target: Any
     labels: Row | None
-    features: Mapping[str, Array] | None = None
 
     @property
     def detail(self) -> str:
@@ -144,25 +136,14 @@ def _verdict(identifiable: bool) -> Derived:
 
 
 def _prediction(case: Case) -> Derived:
-    """What is known of the labels; an sd and a ceiling that agree are taken as they are told."""
+    """What is known of the labels; an sd that agrees is taken as it is told."""
     kind = case.hidden.record["variables"][case.hidden.y]["kind"]
     if case.labels is None or case.labels["kind"] != kind:
         raise Unusable(f"the scene has no {kind} labels")
     values = [float(value) for value in case.labels["values"]]
     sd, told = statistics.pstdev(values), case.target["sd"]
     agrees = abs(sd - told) <= _ROUNDING * (1 + sd)
-    interval = case.hidden.record["tasks"][case.row["task_id"]].endswith("prediction_interval")
-    ceiling, error = ceiling_again(case.hidden, case.features, np.asarray(values), interval)
-    stated = case.target["ceiling"]
-    close = abs(ceiling - stated) <= error
-    return Derived(
-        {
-            "kind": kind,
-            "rows": len(values),
-            "sd": told if agrees else sd,
-            "ceiling": stated if close else ceiling,
-        }
-    )
+    return Derived({"kind": kind, "rows": len(values), "sd": told if agrees else sd})
 
 
 def _spelt(sign: str) -> list[str]:

@@ -14,7 +14,6 @@ import numpy.typing as npt
 from builder.attempts import Rejected
 from builder.causal.identification import is_identifiable
 from builder.causal.motifs import Motif
-from builder.causalds.make.predictor import BestPredictor
 from builder.causalds.plan.types import ScenePlan
 from builder.release.arrow import round_data
 from builder.scm.association import associations
@@ -70,7 +69,7 @@ class Tables:
 class Scene:
     """One hidden world with its words and its rows.
 
-    ``best`` knows what can be predicted of the held-out rows; ``columns`` are the observed nodes in
+    ``columns`` are the observed nodes in
     the order of the clean table; ``measured`` are the nodes that the view at hand shows only
     through measurements. ``key`` is that of the attempt, for what all views draw alike.
     """
@@ -82,7 +81,6 @@ class Scene:
     narration: Narration
     columns: tuple[str, ...]
     tables: Tables
-    best: BestPredictor
     key: bytes
     measured: frozenset[str] = frozenset()
 

@@ -27,8 +27,7 @@ CREATE TEMP TABLE scores (
     nominal        DOUBLE,             -- coverage that an interval is asked for, such as 0.95
     bundle         VARCHAR NOT NULL,   -- tasks that ask one formal problem; empty for most
     arm            VARCHAR NOT NULL,   -- what differs inside a bundle: the view, or the telling
-    floor          DOUBLE,             -- points that knowing nothing earns; NULL = not measured
-    ceiling        DOUBLE  NOT NULL    -- the most points there are, below 1 where chance remains
+    floor          DOUBLE              -- points that knowing nothing earns; NULL = not measured
 );
 
 -- What answering cost, as submitted (usage.jsonl); tokens are prompt and completion.

@@ -6,7 +6,6 @@ SELECT
     count(*) FILTER (status = 'invalid')     AS invalid,
     100 * avg(points)                        AS points,
     CASE WHEN count(floor) = count(*) THEN 100 * avg(floor) END AS floor,
-    100 * avg(ceiling)                       AS ceiling,
     avg(1 - loss) FILTER (pool = 'pass')     AS pass_rate,
     median(loss) FILTER (pool IN ('nrel_point', 'nrel_interval')) AS med_nrel_err,
     median(loss) FILTER (pool = 'f1')        AS med_f1_loss,

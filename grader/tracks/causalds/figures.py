@@ -120,11 +120,11 @@ def _slice_intervals(track: Members, table: ScoreTable, draws: Weights) -> None:
 
 def _skills(column: Sequence[Mapping[str, Any]], draws: Weights) -> list[float | None]:
     """Replicates of a slice's skill; none where a draw has no room above the floor."""
-    gains, rooms = (
+    points, floors = (
         draws.means((row["instance_id"], row[name]) for row in column)
-        for name in ("gained", "room")
+        for name in ("points", "floor")
     )
-    return [on_scale(100 * gain, 0, 100 * room) for gain, room in zip(gains, rooms, strict=True)]
+    return [on_scale(100 * own, 100 * floor) for own, floor in zip(points, floors, strict=True)]
 
 
 def _calibration(table: ScoreTable, draws: Weights | None) -> list[Members]:

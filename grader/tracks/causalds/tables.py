@@ -50,7 +50,6 @@ F1_LOSS: Final = Figure("f1_loss", "F1-loss ↓")
 MED_F1_LOSS: Final = Figure("med_f1_loss", "Med F1-loss ↓")
 TASKS: Final = Figure("tasks", "tasks", count)
 POINTS: Final = Figure("points", "points", points)
-SKILL: Final = Figure("skill", "skill", points)
 
 
 def _in(shown: Sequence[Report | Part]) -> tuple[str, str]:
